@@ -210,7 +210,7 @@ def _repeated(runs: pd.DataFrame, sizes: Sequence[str]) -> tuple[Floats, Floats]
 
 
 def candidates(model: Model, most: int | None = None) -> Floats:
-    """Return points worth a thought, (points, 1 or 2): those measured, between them, and beyond up to four times N.
+    """Return points that may be run next, (points, 1 or 2): those measured, between them, and up to four times N.
 
     *most* is the greatest processor count that can be run.
 

@@ -380,7 +380,7 @@ def common_efficiencies(
 
 
 def over_estimation(time: Matrix, efficiency: Matrix | None = None) -> pd.DataFrame:
-    """Return by how much the time bound flatters (scale-graph.txt 6.4.1), one row for each pair N < N'.
+    """Return by how much the time bound overestimates (scale-graph.txt 6.4.1), one row for each pair N < N'.
 
     Columns: ``n``, ``n2``; ``latency_ratio`` the measured L/L' under the time bound; ``eq12`` (1 - E)/(1 - E') and
     ``eq13`` E'/E from the efficiencies of the two runs; ``efficiency_conserved`` the value with the efficiency held

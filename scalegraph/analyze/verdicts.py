@@ -200,8 +200,8 @@ def all_of(
 ) -> list[Verdict]:
     """Return every verdict that the runs allow: strong, weak, and where the loss lies.
 
-    *main* is the fixed size to speak of, *parts* its loss on its most processors; *grows*: the sizes of a fixed series
-    grow with N though no parameter says so (a set of a weak-scaling study).
+    *main* is the fixed size that the verdicts are about, *parts* its loss on its most processors; *grows*: the sizes of
+    a fixed series grow with N though no parameter says so (a set of a weak-scaling study).
 
     Shape: one entry for each verdict. Source: ScaleGraph.
     """

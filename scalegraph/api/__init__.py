@@ -1,6 +1,6 @@
 """The Python API, for notebooks and scripts: ``import scalegraph as sg; sg.load("times.csv").matrix()``.
 
-Each function here hands over to what the command line and the window use, so that all three say the same. Nothing is
+Each function here calls what the command line and the window use, so that all three give the same results. Nothing is
 printed; everything that goes wrong on purpose is a `ScaleGraphError` whose text is a sentence. See docs/API.md.
 """
 

@@ -1,4 +1,4 @@
-"""One token that stops long work: checked at loop steps, and asked by whoever waits for a child process.
+"""One token that stops long work: checked at loop steps, and by code that waits for a child process.
 
 Who runs work says so once (`working`); loops within it, however deep, call `checkpoint`.
 """
@@ -29,11 +29,11 @@ class CancelToken:
 
     @property
     def cancelled(self) -> bool:
-        """Whether somebody asked."""
+        """Whether a stop was requested."""
         return self._event.is_set()
 
     def check(self) -> None:
-        """Raise `Cancelled` if somebody asked."""
+        """Raise `Cancelled` if a stop was requested."""
         if self._event.is_set():
             raise Cancelled("stopped by the user")
 

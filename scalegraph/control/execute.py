@@ -50,7 +50,7 @@ def execute(
     As a run ends, first *on_record* gets its record (failed ones too, not those that were cancelled), then *emit* one
     of ``RunFinished`` / ``RunFailed``; both are called in the caller's thread. ``Planned`` before and ``Done`` after
     are the caller's to send, who knows the whole request. One failed run does not stop the others. After a request to
-    cancel, runs in flight are killed, the others not begun, and the records at hand returned: ask *cancel* which it
+    cancel, runs in flight are killed, the others not begun, and the finished records returned: ask *cancel* which it
     was. What *on_record* raises (a full disk) stops everything and goes up.
     """
     cancel = cancel or CancelToken()

@@ -1,6 +1,6 @@
 """One colour for one thing everywhere: roles to colours, after Okabe and Ito (distinguishable when colour-blind).
 
-Categories of a group keep to its family of hues; processor counts have a sequential scale.
+Categories of a group have hues of one family; processor counts have a sequential scale.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Region probes for Fortran: program units, outermost ``do`` loops and OpenMP constructs, found line by line.
 
 A probe is a call of ``scalegraph_enter`` or ``scalegraph_leave`` on a line of its own, with a line marker after it, so
-that the compiler speaks of the user's lines. Fortran has no scope variables: a region that is left by a jump is closed
+that the compiler reports the user's lines. Fortran has no scope variables: a region that is left by a jump is closed
 with the next one around it. What is not plain (loops that end at a label, directives that begin nothing known, units
 whose blocks do not pair up) is left without a probe; its cost goes to the region around it.
 """

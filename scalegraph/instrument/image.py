@@ -99,7 +99,7 @@ class Image:
     def calls_to(self, wanted: Callable[[str], bool]) -> NDArray[np.int64]:
         """Return addresses of all byte sequences that are direct calls to hooks whose name is *wanted*, sorted.
 
-        A data byte may look like a call; whoever disassembles finds out.
+        A data byte may look like a call; disassembling shows whether it is one.
         """
         targets = np.array(sorted(a for a, name in self.hooks.items() if wanted(name)), dtype=np.int64)
         found = [self.architecture.call_sites(code.data, code.address, targets) for code in self.codes]

@@ -314,7 +314,7 @@ class _FunctionWalk:
             return
         if self.reader.detail == "outer" and loops and not self._contains_construct(node):
             return
-        # Everything from the first pragma that wants its loop next stays glued to the loop.
+        # Everything from the first pragma that needs its loop next stays glued to the loop.
         glued = next((d for d, made in attached if made is None or made.is_loop), None)
         line = self._line(node.start_byte)
         self.reader.out.sites.append(

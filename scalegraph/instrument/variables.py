@@ -24,7 +24,7 @@ class Variable(NamedTuple):
 class VariableMap:
     """The variables of the executable at *path* by their address; files named relative to *root* as by `lines`.
 
-    *known*: its symbols, where they are at hand; the executable is read for what is asked beyond that only.
+    *known*: its symbols, where they are available; the executable is read for other addresses only.
     """
 
     def __init__(self, path: Path, root: str = "", known: Sequence[Span] | None = None) -> None:

@@ -25,7 +25,10 @@ def emulator(executable: Path) -> tuple[str, ...]:
     cross compiler's C library, where Debian puts it. Raises `MissingTool` if there is none.
     """
     head = b""
-    with contextlib.suppress(OSError), executable.open("rb") as stream:  # whoever starts it says why it cannot be
+    with (
+        contextlib.suppress(OSError),
+        executable.open("rb") as stream,
+    ):  # the function that starts it reports why it cannot be
         head = stream.read(_HEAD)
     machine = _MACHINES.get(int.from_bytes(head[_MACHINE_AT:], "little")) if head[:4] == b"\x7fELF" else None
     if machine is None or machine == platform.machine():

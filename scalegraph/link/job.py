@@ -27,7 +27,7 @@ class Job:
     time (``classes``: misses by class). *program*: its name in the record, that of the build if it is empty.
     *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark. *trace*: a trace is
     written of it; nothing else of the record is different then, but the host's time. *estimate_s*: host seconds that it
-    is expected to take, if somebody knows; used for the time left only.
+    is expected to take, if known; used for the time left only.
     """
 
     build: Build

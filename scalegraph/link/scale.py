@@ -8,7 +8,7 @@ A target is a kind and a name, and for code a part if only its computation or on
 | ``region:NAME``, ``region:FILE:LINE``, ``region:#ID`` | what is charged to the region itself: its own row |
 | ``within:`` ditto | besides, everything that is called inside |
 | ``lock:NAME`` | the lock's own operations (`prim_lock`); waiting follows |
-| ``held:NAME`` | computation and memory stalls of whoever holds the lock |
+| ``held:NAME`` | computation and memory stalls of the lock's holder |
 | ``data:NAME``, ``data:0xLOW-0xHIGH`` | memory stalls of references to the variable or the range of addresses |
 | ``heap:FILE:LINE``, ``heap:NAME`` | the same, of what is allocated at the line, or at the lines that assign to NAME |
 

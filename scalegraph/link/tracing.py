@@ -143,7 +143,7 @@ def publish(fresh: Path, order: TraceOrder) -> Path:
             fresh.replace(path)
             return path
         try:
-            os.link(fresh, path)  # refuses a name that somebody took in this moment
+            os.link(fresh, path)  # refuses a name that another process has just created
         except FileExistsError:
             continue
         except OSError:  # a file system without links

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scalegraph.machine.model import Machine
 
 NOT_STATED = "not stated"
-_LABELS = ("name", "title", "summary")  # come from nowhere
+_LABELS = ("name", "title", "summary")  # have no origin
 
 
 @dataclass(frozen=True)

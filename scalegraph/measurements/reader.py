@@ -20,7 +20,7 @@ Progress = Callable[[float], None]  # share that is done, 0 to 1
 class Reader:
     """A self-describing format.
 
-    *recognises* gets the path and the first 4 KiB (empty for a directory) and says whether *read* is worth a try; it
+    *recognises* gets the path and the first 4 KiB (empty for a directory) and returns whether *read* may succeed; it
     opens nothing else. *read* returns the whole set or raises `InputError` with file, place and what was expected,
     never half of it. *endings* are for the open dialog; *looks* says in some words by what people know the format;
     *needs* names an optional package.

@@ -1,1 +1,1 @@
-"""The trace routine library: the C runtime, its build and the format it speaks."""
+"""The trace routine library: the C runtime, its build and its file format."""

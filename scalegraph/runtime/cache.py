@@ -34,9 +34,9 @@ def cache_root() -> Path:
 def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting | None = None) -> Path:
     """Return *directory*, filled by *make* if it does not exist yet, or again if files of it are damaged or missing.
 
-    *make* gets a temporary directory that takes its final name only when complete, so whoever sees *directory* sees
-    all of it. Of two processes (or threads) that need it at once: one makes it, the other waits and uses it; *waiting*
-    is called with the seconds so far, again and again.
+    *make* gets a temporary directory that takes its final name only when complete, so a process that sees *directory*
+    sees all of it. Of two processes (or threads) that need it at once: one makes it, the other waits and uses it;
+    *waiting* is called with the seconds so far, again and again.
 
     Raises `WorkError` when the cache cannot be written, and whatever *make* and *waiting* raise.
     """

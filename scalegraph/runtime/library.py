@@ -133,7 +133,7 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     target = where / f"{source.stem}.o"
     prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
     flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _compile_flags(compiler)
-    # Warnings are errors for whoever changes the runtime; a newer compiler's new warnings must not stop a user.
+    # Warnings are errors in development; a newer compiler's new warnings must not stop a user.
     # Its debug information would only slow down the search of the user's lines.
     ours = ["-Wno-error", "-g0", prefix, *include_flags(), f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
     result = compiler.run([*flags, *ours, "-c", str(source), "-o", str(target)])

@@ -1,4 +1,4 @@
-"""Records to bytes and back; what comes back from a stranger's file is checked, never trusted."""
+"""Records to bytes and back; what a file contains is checked, never trusted."""
 
 from __future__ import annotations
 

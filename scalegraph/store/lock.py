@@ -13,7 +13,7 @@ from scalegraph.base.files import reason
 class WriteLock:
     """Held from construction until `release`; raises `StoreError` naming the process that writes the study now.
 
-    The kernel drops the lock when its holder dies in any way, so a lock file left behind locks nobody out.
+    The kernel drops the lock when its holder ends in any way, so a lock file left behind blocks no process.
     """
 
     def __init__(self, study: Path) -> None:

@@ -75,7 +75,7 @@ class Study:
 
     @classmethod
     def memory(cls, manifest: Manifest) -> Study:
-        """Make a study that lives in memory until it is saved by `save_as`."""
+        """Make a study in memory until it is saved by `save_as`."""
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrations.lay_out(connection)
         study = cls(connection, None, None)
@@ -133,7 +133,7 @@ class Study:
 
     @property
     def manifest(self) -> Manifest:
-        """What the study knows besides its runs."""
+        """Facts of the study besides its runs: title, program, machine, sources."""
         if self._manifest is None:
             self._manifest = self._read_manifest()
         return self._manifest

@@ -81,7 +81,7 @@ class StudyData:
 
     @cached_property
     def main_series(self) -> Series | None:
-        """The runs that views speak of where nothing is chosen (`series.main_series` of `scaling`), found once."""
+        """The runs that views show where nothing is chosen (`series.main_series` of `scaling`), found once."""
         return main_series(self.scaling)
 
     @cached_property

@@ -20,7 +20,7 @@ TAKES_WORD: Final = frozenset((
     "--param", "--sysroot", "-target", "-wrapper", "-specs", "-arch", "-h", "-R", "-rpath", "-soname", "-mllvm",
 ))  # fmt: skip
 _PREPROCESS: Final = frozenset(("-E", "-M", "-MM"))
-# Whoever requests one of these wants an answer of the compiler itself.
+# These request an answer of the compiler itself.
 _ASK: Final = ("-dump", "-print-", "--print-", "--version", "--help", "-###", "--target-help")
 _X: Final[dict[str, Language]] = {
     "c": "c", "c++": "c++", "f77": "fortran", "f77-cpp-input": "fortran", "f95": "fortran", "f95-cpp-input": "fortran",

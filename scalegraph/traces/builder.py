@@ -49,7 +49,7 @@ class Rows:
             self.flush()
 
     def flush(self) -> None:
-        """Hand over what was kept."""
+        """Pass on the kept rows."""
         if self._rows:
             rows = list(self._rows)
             self._rows.clear()

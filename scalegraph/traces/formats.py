@@ -46,7 +46,7 @@ class Reading:
 class Reader:
     """A self-describing format.
 
-    *recognises* gets the path and the first 4 KiB, decompressed, and says whether *read* is worth a try. *read* fills
+    *recognises* gets the path and the first 4 KiB, decompressed, and returns whether *read* may succeed. *read* fills
     the builder and finishes it, or raises `InputError` with file, place and what was expected. *endings* are for the
     open dialog, *needs* names an optional package, *order* says which of several is asked first.
     """

@@ -162,7 +162,7 @@ class Collector:
         self._builder.note(f"{name} events, kept as marks")
 
     def flush(self, *, end_of_location: bool = False) -> None:
-        """Hand over what has come so far."""
+        """Pass on the events collected so far."""
         if self._times:
             codes = np.array(self._codes, np.int64)
             enters = codes >= 0

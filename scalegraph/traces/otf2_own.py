@@ -18,7 +18,7 @@ def pack(definitions: Definitions, meta: Meta, base: int) -> str:
 
 
 def unpack(low: Any, handle: Any) -> tuple[Definitions, Meta, int] | None:
-    """Return what `pack` kept in the open archive, or None if somebody else wrote it."""
+    """Return what `pack` kept in the open archive, or None if another program wrote it."""
     try:
         if PROPERTY not in low.Reader_GetPropertyNames(handle):
             return None

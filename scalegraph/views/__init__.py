@@ -20,7 +20,7 @@ __all__ = ["View", "everything", "get", "registry"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `View` on first use: whoever names this package need not wait for pandas."""
+    """Import `View` on first use: importing this package need not load pandas."""
     if name != "View":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.view").View

@@ -154,7 +154,7 @@ def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
     if fit is not best:
         return replace(fit, decided=False, doubt=_against(fit, best))
     far = select.HORIZON * largest
-    # a law with as many numbers as there are points passes through all of them: nothing speaks against it
+    # a law with as many numbers as there are points passes through all of them: no residual contradicts it
     rivals = [other for other in fits[1:] if other.curve.freedom <= 0 or _close(fit, other)]
     apart = [
         other for other in rivals if float(select.differ(fit.predict([far]), other.predict([far]))[0]) > select.ALIKE

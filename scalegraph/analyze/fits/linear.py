@@ -39,7 +39,7 @@ def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
     """
     points, columns = design.shape[-2:]
     if points < columns:
-        # empty points: the decomposition wants as many rows as columns
+        # empty points: the decomposition needs as many rows as columns
         def longer(a: Floats, axis: int) -> Floats:
             return np.concatenate([a, np.zeros_like(np.take(a, [0] * (columns - points), axis=axis))], axis=axis)
 

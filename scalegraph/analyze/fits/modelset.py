@@ -162,7 +162,7 @@ class Models:
 
     @property
     def plausible(self) -> Floats:
-        """Share of each rival in bands, 0 for those that the points speak against, (series, rivals).
+        """Share of each rival in bands, 0 for those that the points contradict, (series, rivals).
 
         Shape: (series, rivals). Unit: none (share). Source: Akaike weights (Burnham and Anderson 2002).
         """

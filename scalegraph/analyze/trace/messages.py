@@ -189,7 +189,7 @@ def by_pair(trace: Trace, messages: Columns, names: Sequence[str] | None = None)
 
 
 def by_tag(trace: Trace, messages: Columns) -> pd.DataFrame:
-    """Return the like of `by_pair` for each tag.
+    """Return the columns of `by_pair` for each tag.
 
     Shape: one row for each tag. Unit: s, bytes, B/s. Source: ScaleGraph.
     """
@@ -197,7 +197,7 @@ def by_tag(trace: Trace, messages: Columns) -> pd.DataFrame:
 
 
 def by_communicator(trace: Trace, messages: Columns) -> pd.DataFrame:
-    """Return the like of `by_pair` for each communicator, by name.
+    """Return the columns of `by_pair` for each communicator, by name.
 
     Shape: one row for each communicator. Unit: s, bytes, B/s. Source: ScaleGraph.
     """
@@ -209,7 +209,7 @@ def by_communicator(trace: Trace, messages: Columns) -> pd.DataFrame:
 
 
 def by_size(trace: Trace, messages: Columns) -> pd.DataFrame:
-    """Return the like of `by_pair` for sizes from each power of two to the next: ``least`` and ``below`` in bytes.
+    """Return the columns of `by_pair` for sizes from each power of two to the next: ``least`` and ``below`` in bytes.
 
     Shape: one row for each class of sizes. Unit: s, bytes, B/s. Source: ScaleGraph.
     """

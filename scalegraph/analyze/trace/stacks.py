@@ -62,7 +62,7 @@ class Stacks:
         return cls(first, time, region, enters, inner)
 
     def caller(self, row: Array) -> Array:
-        """Return the enter from which each enter in *row* is called, -1: from nowhere. Rows of -1 stay.
+        """Return the enter of the caller of each enter in *row*; -1 without a caller, and for rows of -1.
 
         Shape: that of *row*. Unit: none (positions). Source: ScaleGraph.
         """

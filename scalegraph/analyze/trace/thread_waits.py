@@ -82,7 +82,7 @@ def start_waits(trace: Trace, stacks: Stacks, there: Presence, last: int = NEVER
     members = np.flatnonzero((leader != np.arange(len(group))) & (group >= 0) & there_at_all)
     began = members[there.first[members] > trace.meta.begin]
     idle = np.flatnonzero(np.isin(there.idle.location, members) & (there.idle.cause == Cause.UNKNOWN))
-    if trace.meta.format == "chrome":  # threads of events and requests: whoever may set them going
+    if trace.meta.format == "chrome":  # threads of events and requests: any thread may start them
         idle = idle[:0]
     location = np.r_[began, there.idle.location[idle]].astype(np.int64)
     begin = np.r_[np.full(len(began), trace.meta.begin), there.idle.begin[idle]]

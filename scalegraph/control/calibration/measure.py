@@ -139,7 +139,7 @@ def read_line(line: str) -> tuple[str, Sample]:
 
 
 def _lines(command: Sequence[str], cancel: CancelToken) -> Iterator[str]:
-    """Yield the lines of a child's output as they come; the child is ended when nobody wants them any more."""
+    """Yield the lines of a child's output as they come; the child ends when the caller stops iterating."""
     # OpenMP's own variables would change what is measured.
     env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
     with tempfile.TemporaryFile() as errors:

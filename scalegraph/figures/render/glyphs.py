@@ -24,7 +24,7 @@ def known(family: str = "DejaVu Sans", weight: str = "normal") -> frozenset[int]
 def legible(figure: Figure, *, glyphs: bool) -> Figure:
     """Return *figure* with a square for every character that cannot be shown, and a note that says so.
 
-    *glyphs*: also for those without a glyph; an SVG holds text, for which whoever shows it has fonts.
+    *glyphs*: also for those without a glyph; an SVG holds text, which the program that shows it draws in its own fonts.
     """
     missing: set[str] = set()
     made = cast("Figure", _shown(figure, known() if glyphs else None, missing))

@@ -160,7 +160,7 @@ def _natural(figure: Figure) -> tuple[float, float]:
 
 
 def _high(panel: Panel, width: float) -> float:
-    """Return the height in cm that *panel* wants when it is *width* cm wide."""
+    """Return the height in cm that *panel* needs when it is *width* cm wide."""
     if isinstance(panel, Table):
         return min(24.0, table_panel.table_height(panel, width / CM_POINT - 16) * CM_POINT + 0.4)
     if isinstance(panel, Source):

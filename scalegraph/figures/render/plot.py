@@ -175,7 +175,7 @@ def _values(plot: Plot, *, across: bool) -> list[float]:
     values: list[float] = []
     for line in plot.lines:
         values.extend(line.x if across else (*line.y, *line.low, *line.high))
-    # a line to drag must be in sight
+    # a line to drag must be visible
     values.extend(handle.value for handle in plot.handles if handle.axis == ("x" if across else "y"))
     if plot.bars is not None:
         if across:

@@ -67,7 +67,7 @@ def spread(places: list[float], gap: float, low: float, high: float) -> list[flo
         return []
     order = sorted(range(len(places)), key=lambda index: places[index])
     gap = min(gap, (high - low) / max(1, len(places) - 1)) if len(places) > 1 else gap
-    # clusters of touching labels are centred on the mean of what they want
+    # clusters of touching labels are centred on the mean of the places they should have
     clusters: list[tuple[list[int], float]] = []
     for index in order:
         members, centre = [index], places[index]

@@ -42,7 +42,7 @@ class _Ramp:
 
 
 def height_cm(panel: Timeline, width_cm: float) -> float:
-    """Return the height that *panel* wants."""
+    """Return the height that *panel* needs."""
     rows = _legend_rows(panel, (width_cm - 0.6) / _CM_POINT)
     return sum(_track_cm(track) for track in panel.tracks) + 1.2 + rows * _LEGEND_ROW * _CM_POINT
 

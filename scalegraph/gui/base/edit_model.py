@@ -15,9 +15,9 @@ State = TypeVar("State")
 
 
 class EditModel(QObject, Generic[State]):
-    """Holds the state in force, a frozen dataclass; widgets show it and request changes, `undo` walks through them."""
+    """Holds the current state, a frozen dataclass; widgets show it and request changes, `undo` walks through them."""
 
-    changed = Signal(object)  # the state now in force
+    changed = Signal(object)  # the state that is now current
 
     def __init__(self, state: State, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -27,7 +27,7 @@ class EditModel(QObject, Generic[State]):
 
     @property
     def state(self) -> State:
-        """What is in force now."""
+        """What is current now."""
         return self._state
 
     def edit(self, label: str, *, typing: str = "", **changes: Any) -> None:
@@ -53,7 +53,7 @@ class EditModel(QObject, Generic[State]):
         self._fields = {}
 
     def show(self, state: State) -> None:
-        """Put *state* in force; for the commands."""
+        """Make *state* the current one; for the commands."""
         self._state = state
         self.changed.emit(state)
 

@@ -163,7 +163,7 @@ class Jobs(QObject):
             job.cancel()
 
     def abandon(self) -> None:
-        """Forget work that does not stop: the application ends, and the children die with it."""
+        """Forget work that does not stop: the application ends, and its child processes with it."""
         self._running.clear()
 
     def join(self, milliseconds: int) -> bool:

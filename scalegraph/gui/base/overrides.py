@@ -1,4 +1,4 @@
-"""Keeps the program alive when a method that Qt calls throws: the window then says what happened.
+"""Keeps the program running when a method that Qt calls raises an exception: the window then says what happened.
 
 Python 3.11 keeps what C code throws (an object of Qt's is gone, a list is too short) as a class and a text until some
 handler examines it. PySide (6.9 to 6.12) takes it for an exception object when a method of Qt's that Python has
@@ -73,7 +73,7 @@ def _handled(method: Callable[..., T]) -> Callable[..., T]:
     def call(*values: Any, **named: Any) -> T:
         try:
             return method(*values, **named)
-        except BaseException:  # noqa: TRY203 - whoever handles it has Python make an object of it
+        except BaseException:  # noqa: TRY203 - its handler has Python make an object of it
             raise
 
     return call

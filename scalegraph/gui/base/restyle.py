@@ -1,7 +1,7 @@
-"""Dresses widgets anew after the palette has changed: those in sight at once, the others bit by bit.
+"""Restyles widgets anew after the palette has changed: those visible at once, the others bit by bit.
 
 The application's style sheet names colours by their role in the palette, so that a change of theme never sets it again:
-that would make Qt work through every widget as often as it has parents, most of them out of sight. Qt keeps colours
+that would make Qt work through every widget as often as it has parents, most of them hidden. Qt keeps colours
 that it has looked up for a widget until the widget is polished.
 """
 
@@ -26,7 +26,7 @@ class Restyler(QObject):
         self._waiting: deque[QWidget] = deque()
 
     def begin(self) -> int:
-        """Dress what is in sight, let the rest follow; return how many widgets were dressed at once."""
+        """Restyle what is visible at once and the rest later; return how many widgets were restyled at once."""
         turn_queue().drop(self)
         known = [w for w in QApplication.allWidgets() if w.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)]
         seen = [widget for widget in known if widget.isVisible()]
@@ -44,7 +44,7 @@ class Restyler(QObject):
         return len(self._waiting)
 
     def _portion(self) -> None:
-        """Dress the next few; what has come into sight meanwhile goes first, all of it."""
+        """Restyle the next few; what has come into sight meanwhile goes first, all of it."""
         appeared = [widget for widget in self._waiting if isValid(widget) and widget.isVisible()]
         if appeared:
             self._waiting = deque(widget for widget in self._waiting if isValid(widget) and not widget.isVisible())

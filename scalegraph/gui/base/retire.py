@@ -8,7 +8,7 @@ from scalegraph.gui.base.turn_queue import turn_queue
 
 
 def retire(widget: QWidget) -> None:
-    """Take *widget* out of sight and delete it in a turn of its own; another may have its name from now on.
+    """Hide *widget* and delete it in a turn of its own; another may have its name from now on.
 
     It stays where it is in the tree of widgets until then: Qt would work out fonts, colours and layouts of all that is
     in it anew for a parent that it never gets.

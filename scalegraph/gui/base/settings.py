@@ -29,7 +29,7 @@ class Settings(QObject):
 
     @property
     def mode(self) -> Mode:
-        """Light, dark or as the system."""
+        """Theme: light, dark or as the system."""
         value = str(self._store.value("theme", "system"))
         return value if value in MODES else "system"
 

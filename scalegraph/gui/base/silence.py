@@ -44,7 +44,7 @@ def silence(data: TraceData, options: Mapping[str, OptionValue]) -> Silence | No
 
 
 def stretch_at(moment: float, width: float, *, back: bool) -> tuple[float, float]:
-    """Return the stretch of *width* to show so that *moment*, which one came to going *back* or on, is in sight."""
+    """Return the stretch of *width* to show so that *moment*, which one came to going *back* or on, is visible."""
     begin = moment - (1 - _NEAR if back else _NEAR) * width
     return begin, begin + width
 

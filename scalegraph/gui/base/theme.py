@@ -18,7 +18,7 @@ MODES: Final[tuple[Mode, ...]] = ("system", "light", "dark")
 
 
 class Theme(QObject):
-    """The colours in force. ``mode`` is what the user chose, ``name`` what that means now."""
+    """The current colours. ``mode`` is what the user chose, ``name`` what that means now."""
 
     changed = Signal(str)  # the new name, "light" or "dark"
 
@@ -62,7 +62,7 @@ class Theme(QObject):
         return QColor(palette.colour(role, self._name))
 
     def apply(self) -> None:
-        """Dress the application: Fusion style, palette and style sheet, the same on every desktop."""
+        """Restyle the application: Fusion style, palette and style sheet, the same on every desktop."""
         app = QApplication.instance()
         if app is None:
             return

@@ -1,4 +1,4 @@
-"""Tooltips of the whole application: at most 360 pixels wide, wrapped, beside what they speak of."""
+"""Tooltips of the whole application: at most 360 pixels wide, wrapped, beside what they explain."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Tips(QObject):
 
 
 def told(widget: QWidget, at: QPoint) -> tuple[str, QRect | None]:
-    """Return the tooltip of what is *at* a place of *widget*, and the rectangle in it that the tooltip speaks of."""
+    """Return the tooltip of what is *at* a place of *widget*, and the rectangle in it that the tooltip explains."""
     parent = widget.parent()
     role = Qt.ItemDataRole.ToolTipRole
     if isinstance(parent, QHeaderView) and parent.viewport() is widget and parent.model() is not None:

@@ -19,7 +19,7 @@ class UndoStack(QUndoStack):
 
     Python may take apart a cycle of garbage in any order. PySide then gives a command back to Python and destroys it
     while Qt's stack still has it, and the destructor of the stack ends the program. Here something outside of every
-    cycle has the commands as long as there is the stack; so they must not keep alive whoever has the stack.
+    cycle has the commands as long as there is the stack; so they must not reference the owner of the stack.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:

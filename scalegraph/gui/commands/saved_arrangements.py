@@ -61,7 +61,7 @@ class SavedArrangements(EditModel[Arranged]):
         self.set(replace(self.state, by_name=made), f"delete arrangement {name}")
 
     def show(self, state: Arranged) -> None:
-        """Put *state* in force and keep it; for the commands."""
+        """Make *state* the current one and keep it; for the commands."""
         self._settings.set_text(
             _KEY,
             json.dumps(

@@ -152,7 +152,7 @@ _SHORT: Final = {  # in a low window the lanes keep the height: what is below th
     ),
 }
 SHORT_BELOW: Final = 1150  # pixels of height of a window that is low
-_FIRST_OF_SET: Final = Split(  # of times that somebody measured: there is no accounting of where they went
+_FIRST_OF_SET: Final = Split(  # of measured times: they have no cycle accounting
     "beside",
     (
         Tabs(("matrix",), 5),

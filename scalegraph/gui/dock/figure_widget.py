@@ -41,7 +41,7 @@ _WHOLE_TIME_FROM = 640  # of that where one is a timeline: lanes come first
 _FEW_LINES = 2
 _FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
 _ONE_FROM = 170  # pixels of height below which one line must do
-_ROWS_FROM = 240  # of that where rows of a table are in sight
+_ROWS_FROM = 240  # of that where rows of a table are visible
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
 
 
@@ -376,13 +376,13 @@ class FigureWidget(QWidget):
                 panel.select(region, selection.line if mine else None)
 
     def _dress(self, _name: str) -> None:
-        """Draw the panels in the colours of the theme, those out of sight when they come into it."""
+        """Draw the panels in the colours of the theme, others when they become visible."""
         self._undressed = True
         if not self.visibleRegion().isEmpty():  # a view behind a tab is "visible" for Qt
             self.catch_up()
 
     def catch_up(self) -> None:
-        """Take the colours of the theme in force, if it was changed while this was out of sight."""
+        """Take the colours of the current theme, if it was changed while this was not visible."""
         if self._undressed:
             self._undressed = False
             for panel in self._panels:
@@ -413,7 +413,7 @@ class FigureWidget(QWidget):
         return self._figure is not None and any(isinstance(panel, Timeline) for panel in self._figure.panels)
 
     def _listed(self) -> bool:
-        """Whether rows of text are in sight, which a low view has few of."""
+        """Whether rows of text are visible, which a low view has few of."""
         return bool(self._panels) and isinstance(self._panels[max(0, self._choice.currentIndex())], TablePanel)
 
     def _place_ways(self) -> None:

@@ -55,7 +55,7 @@ class Maximised:
     def _resize(self) -> None:
         """Give the views their sizes of before one was maximised.
 
-        Not by `QMainWindow.restoreState`: each call leaves the tabs of before in sight, below those that work.
+        Not by `QMainWindow.restoreState`: each call leaves the earlier tabs visible, below those that work.
         """
         shown = [entry for entry in self._before if isValid(entry[0]) and not entry[0].isFloating()]
         docks = [dock for dock, _, _ in shown]

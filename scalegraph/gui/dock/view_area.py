@@ -402,7 +402,7 @@ class ViewArea(QWidget):
             self.show_view(self._desk.handle, name)
 
     def _show_place(self, dock: ViewDock) -> None:
-        """Open the source at the place that was chosen in *dock*, unless it is in sight; the focus stays."""
+        """Open the source at the place that was chosen in *dock*, unless it is visible; the focus stays."""
         if dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
             return
         there = [other for other in self.docks if other.view.name == "source" and other.handle is dock.handle]
@@ -422,7 +422,7 @@ class ViewArea(QWidget):
         self.show_view(self._desk.handle, "moment")
 
     def current_dock(self) -> ViewDock | None:
-        """Return the view that has the focus, else the last opened one that is in sight."""
+        """Return the view that has the focus, else the last opened one that is visible."""
         focus = self.focusWidget()
         for dock in self.docks:
             if focus is not None and (dock is focus or dock.isAncestorOf(focus)):
@@ -490,7 +490,7 @@ class ViewArea(QWidget):
             super().keyPressEvent(event)
 
     def move_in_time(self, event: QKeyEvent) -> bool:
-        """Let the first timeline in sight have a key that no other widget wanted; return whether it means anything."""
+        """Let the first timeline visible have a key that no other widget wanted; return whether it means anything."""
         shown = [dock for dock in self.docks if not dock.visibleRegion().isEmpty()]
         panels = [panel for dock in shown for panel in dock.panels if isinstance(panel, TimelinePanel)]
         return bool(panels) and panels[0].act(event.key(), event.modifiers())

@@ -159,7 +159,7 @@ class ViewDock(QDockWidget):
 
     @property
     def options(self) -> OptionBar:
-        """The editors of its options."""
+        """Editors of the view's options."""
         return self.furnish().options
 
     @property
@@ -384,7 +384,7 @@ class ViewDock(QDockWidget):
     def _follow_trace(self) -> None:
         data = self.handle.data()
         if self.furnished and data is not None and self._to_follow(data) != self._followed:
-            self._builds.stop()  # of a large trace a filter takes long: what nobody wants any more is not waited for
+            self._builds.stop()  # of a large trace a filter takes long: what is no longer needed is not waited for
             self._mark_stale()
 
     def _option_changed(self, name: str, value: OptionValue) -> None:

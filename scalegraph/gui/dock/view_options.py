@@ -238,7 +238,7 @@ class OptionBar(QWidget):
         return self._below
 
     def editor(self, name: str) -> OptionEditor:
-        """Return the editor of an option, for tests; the one in sight if there is one."""
+        """Return the editor of an option, for tests; the visible one if there is one."""
         return next(editor for editor in (*self._inline, *self._all) if editor.option.name == name)
 
     def offer(self, data: StudyData) -> None:

@@ -56,7 +56,7 @@ class NotesArea(QWidget):
         return "\n".join(self._notes)
 
     def text_visible(self) -> bool:
-        """Return whether the notes themselves are in sight."""
+        """Return whether the notes themselves are visible."""
         return self._scroll.isVisible()
 
     def _settle(self) -> None:

@@ -35,7 +35,7 @@ class HelpCommands(QObject):
         self._take(values.read(window.settings))
 
     def preferences(self) -> None:
-        """Show the preferences; what is applied is in force at once."""
+        """Show the preferences; what is applied is current at once."""
         from scalegraph.gui.preferences.dialog import PreferencesDialog
 
         window = self._window

@@ -92,7 +92,7 @@ class ImportPage(QWidget):
             column.addWidget(widget)
         self._parts = QStackedWidget()
         column.addWidget(self._parts, 1)
-        # what holds others is in its place before they come into it: Qt dresses all of them anew at every move
+        # what holds others is in its place before they are added: Qt restyles all of them at every move
         whole = QWidget()
         self._parts.addWidget(self._make_waiting())
         self._parts.addWidget(whole)

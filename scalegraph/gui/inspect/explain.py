@@ -95,7 +95,7 @@ def _rows(data: StudyData, processors: int) -> list[dict[Any, Any]]:
     main = data.main_series
     problem = None if main is None else int(main.rows["problem"].iloc[0])
     found = list(data.scaling[data.scaling["processors"] == processors].to_dict("records"))
-    # the size that the pictures speak of first, then the largest
+    # the size of the pictures first, then the largest
     return sorted(found, key=lambda row: (row["problem"] != problem, -(_number(row, "work_ops"))))
 
 

@@ -1,4 +1,4 @@
-"""Edit > Preferences: OK and Apply put the choices in force, Cancel leaves everything as it was."""
+"""Edit > Preferences: OK and Apply make the choices current, Cancel leaves everything as it was."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MOST_RUNS: Final = 4  # times the processors of this computer
 
 
 class PreferencesDialog(QDialog):
-    """Shows the preferences; *applied* carries those that are in force from now on."""
+    """Shows the preferences; *applied* carries those that are current from now on."""
 
     applied = Signal(object)
 
@@ -164,7 +164,7 @@ class PreferencesDialog(QDialog):
         )
 
     def apply(self) -> None:
-        """Put what the fields say in force."""
+        """Apply what the fields say."""
         values, mode = self.values(), next(m for m in MODES if m == self.mode.currentData())
         write(self._settings, values)
         self._settings.mode = mode

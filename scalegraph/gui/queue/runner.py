@@ -48,7 +48,7 @@ class QueueRunner(QObject):
     def submit(self, request: Any, path: Path, title: str, *, quiet: bool = False) -> QueueEntry:
         """Queue *request*; its runs land in the study at *path*. Runs that the study has are not run again.
 
-        *quiet*: whoever asked shows the progress.
+        *quiet*: the caller shows the progress.
         """
         entry = QueueEntry(title, path, request, quiet=quiet)
         self.entries.append(entry)
@@ -91,7 +91,7 @@ class QueueRunner(QObject):
             self.cancel(entry)
 
     def retry(self, entry: QueueEntry) -> QueueEntry | None:
-        """Carry the request out again: what failed, was cancelled or never started; finished runs are kept."""
+        """Run the request again: what failed, was cancelled or never started; finished runs are kept."""
         if not self.over(entry):
             return None
         self.remove(entry)

@@ -9,7 +9,7 @@ from scalegraph.gui.request.form import RequestForm
 
 
 class RequestModel(EditModel[RequestForm]):
-    """Holds the form in force; widgets show it and request changes, `undo` walks through them."""
+    """Holds the current form; widgets show it and request changes, `undo` walks through them."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(RequestForm(), parent)

@@ -43,7 +43,7 @@ class RequestPanel(QWidget):
 
     run_wanted = Signal(object, object, str)  # Request, Path of the study, title
     preview_wanted = Signal(str)  # path of a source
-    checked = Signal(bool)  # the form in force was examined; whether it can run
+    checked = Signal(bool)  # the current form was checked; whether it can run
 
     def __init__(self, session: Any, jobs: Jobs, theme: Theme, settings: Settings) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class RequestPanel(QWidget):
 
     @property
     def can_run(self) -> bool:
-        """Whether the form in force was checked and can run."""
+        """Whether the current form was checked and can run."""
         return self.side.run.isEnabled()
 
     def start(self) -> None:
@@ -130,7 +130,7 @@ class RequestPanel(QWidget):
         self.side.suggest_study(self._settings.free_study_path(self._stem(self.model.form), taken=path), again=True)
 
     def start_when_ready(self) -> None:
-        """Start the request in force as soon as it is checked; if it cannot run, its faults are shown instead."""
+        """Start the current request as soon as it is checked; if it cannot run, its faults are shown instead."""
         self._start_soon = True
         self._timer.start()
 
@@ -232,7 +232,7 @@ class RequestPanel(QWidget):
         row.setContentsMargins(0, 0, 16, 12)
         row.setSpacing(8)
         row.addWidget(self.form_area, 3)
-        # the page is in its place before the sections come into it: Qt dresses all of them anew at every move
+        # the page is in its place before the sections are added: Qt restyles all of them at every move
         column.addWidget(label("Run a program", "title"))
         column.addWidget(self.banner)
         for section in self.sections:
@@ -274,7 +274,7 @@ class RequestPanel(QWidget):
         self._describe(form.machine_path or form.machine)
 
     def _describe(self, machine: str) -> None:
-        """Have the values of the chosen machine ready for who wants to change one."""
+        """Have the values of the chosen machine ready to be changed."""
         if machine == self._machine:
             return
         self._machine, session = machine, self._session

@@ -77,7 +77,7 @@ class PlanView(QWidget):
         theme.changed.connect(self._redraw)
 
     def sizeHint(self) -> QSize:
-        """Qt: the size that shows a plan well."""
+        """Qt: return the size that shows a plan of usual length."""
         return QSize(320, 230)
 
     def show_plan(self, points: Sequence[RunPoint], searches: Sequence[Any] = ()) -> None:

@@ -91,7 +91,7 @@ class MainWindow(QMainWindow):
         session, theme, settings = self.session, self.theme, self.settings
         self.actions_ = Actions(self, theme)
         self.trace_actions = TraceActions(self.actions_, self.selection)
-        self.setCentralWidget(self._stack)  # while it is empty: Qt dresses anew whatever is in it
+        self.setCentralWidget(self._stack)  # while it is empty: Qt restyles everything in it
         self.start = StartPage(theme, settings)
         self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
         self.instrument = InstrumentPage(session, self.jobs, theme)

@@ -74,7 +74,7 @@ class Panels(QObject):
             self._window.resizeDocks([self._panels[name].dock], [pixels], along)
 
     def want(self, name: str, on: bool) -> None:
-        """Show or put away a dock as the user asks; a dock requested is shown even if it is empty."""
+        """Show or hidden a dock as the user asks; a dock requested is shown even if it is empty."""
         panel = self._panels[name]
         panel.wanted = on
         panel.useful = panel.useful or on
@@ -88,7 +88,7 @@ class Panels(QObject):
             self._raise(name)
 
     def _asked(self, name: str) -> None:
-        """Put away a dock that is in sight; show one that is hidden or behind another."""
+        """Hide a dock that is visible; show one that is hidden or behind another."""
         dock = self._panels[name].dock
         self.want(name, dock.isHidden() or dock.visibleRegion().isEmpty())
 

@@ -1,4 +1,4 @@
-"""The region tree of the navigator: which N it speaks of, and each region's share of what that N loses."""
+"""The region tree of the navigator: which N it shows, and each region's share of what that N loses."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def speed_words(speed: float) -> str:
 
 
 def scrolled(begin: float, end: float, now: float) -> tuple[float, float] | None:
-    """Return what is to be shown so that *now* is in sight, as wide as it was; ``None`` if it is."""
+    """Return what is to be shown so that *now* is visible, as wide as it was; ``None`` if it is."""
     if begin <= now <= end:
         return None
     width = end - begin

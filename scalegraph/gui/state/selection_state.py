@@ -80,7 +80,7 @@ class SelectionState:
         if "study" in changes and changes["study"] != base.study:
             # An N or a name means the same in two studies, so that comparing keeps it; a region or a cell does not.
             base = Selection(processors=base.processors, call_path=base.call_path, metric=base.metric)
-        # A cell is two N, so one of both is what the views speak of, and it is the one chosen last.
+        # A cell is two N, so the views show one of both, the one chosen last.
         if changes.get("processors") is not None and "cell" not in changes:
             base = replace(base, cell=None)
         if changes.get("cell") is not None and "processors" not in changes:

@@ -44,7 +44,7 @@ class TimeWindow(QObject):
 
     @property
     def gutter(self) -> int:
-        """Pixels for names left of the time in all views that are in sight, so that their times are in one line."""
+        """Pixels for names left of the time in all views that are visible, so that their times are in one line."""
         return max(self._gutters.values(), default=0)
 
     def ask_gutter(self, view: int, pixels: int) -> None:

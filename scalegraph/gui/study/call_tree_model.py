@@ -53,7 +53,7 @@ class CallTreeModel(QAbstractItemModel):
         self.refresh()
 
     def refresh(self) -> None:
-        """Have everything in sight drawn anew."""
+        """Redraw everything visible."""
         self.layoutChanged.emit()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 1, 1)
 

@@ -108,7 +108,7 @@ def _sentence(data: StudyData) -> str:
     kinds = [bound["kind"] for bound in (data.manifest.get("request") or {}).get("bound") or ()]
     order: tuple[Bound, ...] = ("efficiency", "time", "memory", "speed")
     held = next((kind for kind in order if kind in kinds), None)
-    # What was requested is what the sentence speaks of: a search leaves chance sizes that no fixed-size curve is about.
+    # The sentence is about what was requested: sizes that a search passed are no fixed-size curve.
     if held is not None and "problem_size" not in kinds:
         sentence = wording.header(
             scaling, None, data.manifest, matrix(data, bound=held, metric="isospeed" if held == "speed" else "latency")

@@ -264,7 +264,7 @@ class TraceBar(QWidget):
 
 
 class _Line(QWidget):
-    """The part of a trace's tools that is always in sight."""
+    """The part of a trace's tools that is always visible."""
 
     def __init__(self, bar: TraceBar) -> None:
         super().__init__()

@@ -66,7 +66,7 @@ def _other(handle: TraceHandle, selection: SelectionModel, *, back: bool) -> Non
 
 
 def _between(handle: TraceHandle, selection: SelectionModel) -> None:
-    """Select the time between the cursors, of which all sums then speak."""
+    """Select the time between the cursors, which all sums then cover."""
     cursors = sorted(handle.marks.cursors.values())
     if len(cursors) > 1:
         begin, end = (handle.tick(moment) for moment in cursors)
@@ -79,7 +79,7 @@ def _play_from(handle: TraceHandle, at: float | None) -> None:
 
 
 def _event(handle: TraceHandle, selection: SelectionModel, *, back: bool, selected: bool = False) -> None:
-    """Show the nearest event out of sight, of the *selected* location alone or of all that are shown."""
+    """Show the nearest event that is not visible, of the *selected* location alone or of all that are shown."""
     current = selection.current
     handle.events.go(back=back, location=current.location if selected and current.study == handle.key else None)
 

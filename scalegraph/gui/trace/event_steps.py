@@ -1,4 +1,4 @@
-"""From what is shown of a trace to the next event out of sight, looked up in another thread."""
+"""From the visible part of a trace to the next event that is not visible, found in another thread."""
 
 from __future__ import annotations
 

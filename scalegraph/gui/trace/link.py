@@ -102,7 +102,7 @@ class TraceLink(QObject):
         return self._handle.seconds(begin), self._handle.seconds(end)
 
     def serve(self, panel: TimelinePanel) -> None:
-        """Answer what *panel* asks, and carry out what is done in it."""
+        """Answer what *panel* asks, and run what is done in it."""
         panel.commanded.connect(self._perform)
         if self.apart:
             return

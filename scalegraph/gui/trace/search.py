@@ -207,7 +207,7 @@ class TraceSearch(QWidget):
         return now.study == self._trace.key and now.interval == (last.begin, last.end)
 
     def _from(self, *, forward: bool) -> int:
-        """Return the tick to begin at: a cursor in sight, else the edge of what is shown."""
+        """Return the tick to begin at: a cursor visible, else the edge of what is shown."""
         assert self._trace is not None
         begin, end = self._trace.window.shown
         cursors = [at for at in self._trace.marks.cursors.values() if begin <= at <= end]

@@ -28,7 +28,7 @@ class NetworkSection(Section):
         raise NotImplementedError
 
     def nodes(self) -> int:
-        """Return the number of places where a page can live."""
+        """Return the number of places where a page can be."""
         raise NotImplementedError
 
     def cluster(self) -> int:

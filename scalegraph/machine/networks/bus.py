@@ -67,5 +67,5 @@ class Bus(NetworkSection):
         return self.bus_processors
 
     def nodes(self) -> int:
-        """Places where a page can live: all memory is equally far."""
+        """Places where a page can be: all memory is equally far."""
         return 1

@@ -32,7 +32,7 @@ class Hypernode(NetworkSection):
         return self.hypernodes * self.hypernode_processors
 
     def nodes(self) -> int:
-        """Places where a page can live."""
+        """Places where a page can be."""
         return self.hypernodes
 
     def cluster(self) -> int:

@@ -31,7 +31,7 @@ class Mesh(NetworkSection):
         return self.width * self.height
 
     def nodes(self) -> int:
-        """Places where a page can live."""
+        """Places where a page can be."""
         return self.controllers
 
     def faults(self) -> list[tuple[str, str]]:

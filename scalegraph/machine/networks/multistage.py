@@ -41,5 +41,5 @@ class Multistage(NetworkSection):
         return 4096
 
     def nodes(self) -> int:
-        """Places where a page can live: one behind every port, though lines go round all of them."""
+        """Places where a page can be: one behind every port, though lines go round all of them."""
         return self.least_ports

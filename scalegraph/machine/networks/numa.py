@@ -73,7 +73,7 @@ class Numa(NetworkSection):
         return self.sockets * self.socket_processors
 
     def nodes(self) -> int:
-        """Places where a page can live."""
+        """Places where a page can be."""
         return self.sockets
 
     def cluster(self) -> int:

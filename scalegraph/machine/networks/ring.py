@@ -28,5 +28,5 @@ class Ring(NetworkSection):
         return self.ring_processors * self.rings
 
     def nodes(self) -> int:
-        """Places where a page can live: with every processor."""
+        """Places where a page can be: with every processor."""
         return self.capacity()

@@ -29,7 +29,7 @@ BOUNDS = ("efficiency", "time", "memory", "speed")
 _KINDS = ("matrix", "table")
 _TIMES = ("s", "ms", "us", "ns", "cycles")
 _LARGEST = 1e19
-_MOST = 4 << 20  # bytes; a table that somebody printed is far smaller
+_MOST = 4 << 20  # bytes; a printed table is far smaller
 _TEXTS = ("title", "source", "table", "program", "machine", "kind", "metric", "bound", "held", "parameters", "speed")
 
 

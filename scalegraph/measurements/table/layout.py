@@ -125,7 +125,7 @@ def _named(found: Layout, table: list[tuple[int, list[str]]]) -> Layout:
         if all(is_missing(row[-1]) for row in rows):  # a delimiter too many at the end of each line
             return replace(made, names=(*names, ""))
         if not _are_row_names([row[0] for row in rows], found.delimiter):
-            return made  # a cell too many in each row; whoever reads the rows refuses them with their lines
+            return made  # a cell too many in each row; the reader of the rows refuses them with their lines
         note = "the first column has no name: it was taken as the names of rows, as R writes them"
         return replace(made, names=("row name", *names), row_names=True, notes=(note,))
     return made

@@ -1,4 +1,4 @@
-"""The rows below the names of a table: parsed at once, each cell at hand with the line it is in."""
+"""The rows below the names of a table: parsed at once, each cell with the line it is in."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def is_study(path: Path) -> bool:
     if path.suffix.lower() == SUFFIX:
         return True
     if not path.is_file():
-        return False  # reading a pipe would wait for whoever writes to it
+        return False  # reading a pipe would wait for its writer
     try:
         with path.open("rb") as file:
             return file.read(16) == b"SQLite format 3\0"

@@ -174,7 +174,7 @@ class MachineChoice(Strict):
     @field_validator("overrides", mode="before")
     @classmethod
     def _as_text(cls, value: Any) -> Any:
-        """Accept numbers where the machine's own reader wants text."""
+        """Accept numbers where the machine's own reader expects text."""
         return _texts(value)
 
     @property

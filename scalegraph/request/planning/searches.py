@@ -1,4 +1,4 @@
-"""All searches of a request side by side: which runs they want next, given the runs there are."""
+"""All searches of a request side by side: which runs they need next, given the runs so far."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def study_data(study: Study) -> StudyData:
 
 
 def _memory(formula: str, parameters: dict[str, Value]) -> float | None:
-    """Return the bytes of one run; a stranger's formula that cannot be evaluated is not known, not an error."""
+    """Return the bytes of one run; a formula from a file that cannot be evaluated is not known, not an error."""
     numbers = {name: float(value) for name, value in parameters.items() if not isinstance(value, str)}
     try:
         return expression.parse(formula, frozenset(numbers))(numbers)

@@ -56,7 +56,7 @@ def average(data: StudyData, _processors: int | None) -> pd.DataFrame:
 
 
 def overestimation(data: StudyData, _processors: int | None) -> pd.DataFrame:
-    """Return by how much the time bound flatters (scale-graph.txt eq. 12 and 13); see `over_estimation`."""
+    """Return by how much the time bound overestimates (scale-graph.txt eq. 12 and 13); see `over_estimation`."""
     bounded = matrices.matrix(data, "time")
     return pd.DataFrame() if bounded is None else over_estimation(bounded, matrices.matrix(data, "efficiency"))
 

@@ -34,7 +34,7 @@ def lacks_pyramid(trace: Trace) -> bool:
 
 
 def save(trace: Trace, put: Callable[[str, str, Array], None], step: Step) -> None:
-    """Make the pyramid of *trace* and hand over its blocks: kind, name and array. Raises what *step* raises."""
+    """Make the pyramid of *trace* and pass on its blocks: kind, name and array. Raises what *step* raises."""
     if sum(trace.counts().values()) < tiles.WORTH:
         return
     scratch = Scratch()

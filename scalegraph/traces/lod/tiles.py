@@ -2,7 +2,7 @@
 
 A tile of level l covers 256 bins of 2**l ticks; tile i of a level begins at bin 256 i from the begin of the run. There
 is one wherever more than `Shape.least` segments of a location begin in that time, so bursts are as deep as they need to
-be and what is long quiet costs nothing. Shares are bytes, of 255; those of a bin are rounded so that their sum is
+be and stretches without events cost nothing. Shares are bytes, of 255; those of a bin are rounded so that their sum is
 right.
 """
 

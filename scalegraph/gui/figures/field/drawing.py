@@ -206,7 +206,7 @@ class FieldDrawing(Drawing):
                 name.setPos(*(np.array((found[0].x(), found[0].y())) / scale + (x0, y1)))
 
     def boxes(self) -> list[QRectF]:
-        """Return where the names of lines in sight stand, in coordinates of the scene."""
+        """Return where the names of lines visible stand, in coordinates of the scene."""
         return [name.mapRectToScene(name.boundingRect()) for name, *_ in self._named if name.isVisible()]
 
     def _dots(self) -> None:

@@ -67,7 +67,7 @@ class FieldPanel(PlotPanel):
         self._show_bar()
 
     def iso_texts(self) -> list[str]:
-        """Return the values of the iso-lines that are in sight, for tests and accessibility."""
+        """Return the values of the iso-lines that are visible, for tests and accessibility."""
         return [self._fielded.value.short(line.level) for line, _ in self._fielded.isolines if line.curves]
 
     def _draw(self, _plot: Plot, /) -> tuple[Drawing, list[Target]]:

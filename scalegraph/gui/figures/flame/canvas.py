@@ -155,7 +155,7 @@ class FlameCanvas(QWidget):
         return np.where(faint, faded(colours, self.theme), colours), faint
 
     def _write(self, painter: QPainter, frame: int, box: QRectF, shade: QColor, *, faint: bool) -> None:
-        """Write the name of *frame* and draw a line around it, where it has room for one and wants the other."""
+        """Write the name of *frame* and draw a line around it, if it has room for the name and is to be outlined."""
         inner = box.adjusted(0.0, 0.0, -1.0 if box.width() > GAP_FROM else 0.0, -1.0)
         if frame in self.marked or (frame == self.at and self.hasFocus()):
             painter.setPen(QPen(ink(self.theme), 2.0 if frame in self.marked else 1.2))

@@ -129,7 +129,7 @@ class FlamePanel(QWidget):
         self._place_at_root.start()
 
     def _to_root(self) -> None:
-        """Scroll to where the roots are: a deep flame grows upwards out of sight."""
+        """Scroll to where the roots are: a deep flame grows upwards beyond the view."""
         bar = self._scroll.verticalScrollBar()
         bar.setValue(bar.minimum() if self.flame.icicle else bar.maximum())
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 
 
 class ZoomBox(pg.ViewBox):  # type: ignore[misc]
-    """A `ViewBox` with one meaning for each gesture, which cannot be zoomed out of sight."""
+    """A `ViewBox` with one meaning for each gesture, which cannot be zoomed beyond its data."""
 
     fit_wanted = Signal()
     menu_wanted = Signal(object)  # QPoint on the screen

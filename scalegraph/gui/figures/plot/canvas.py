@@ -44,7 +44,7 @@ class Canvas(pg.GraphicsView):  # type: ignore[misc]
         self.setCentralItem(self._frame)
 
     def add_beside(self, item: QGraphicsLayoutItem) -> None:
-        """Give *item* the room on the right of the box that it wants."""
+        """Give *item* the room it needs on the right of the box."""
         self._grid.addItem(item, *_BESIDE)
 
     def resizeEvent(self, ev: QResizeEvent | None) -> None:

@@ -91,7 +91,7 @@ class MarkNames:
         return points
 
     def boxes(self) -> list[QRectF]:
-        """Return where the names in sight stand, in coordinates of the scene."""
+        """Return where the names visible stand, in coordinates of the scene."""
         return [text.mapRectToScene(text.boundingRect()) for *_, text in self._named if text.isVisible()]
 
     def texts(self) -> list[str]:

@@ -164,7 +164,7 @@ class PlotPanel(QWidget):
         self._box.scaleBy((factor, factor))
 
     def shown_range(self) -> tuple[float, float, float, float]:
-        """Return the drawn coordinates in sight: left, right, bottom, top."""
+        """Return the drawn coordinates visible: left, right, bottom, top."""
         (left, right), (bottom, top) = self._box.viewRange()
         return (float(left), float(right), float(bottom), float(top))
 

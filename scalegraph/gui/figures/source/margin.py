@@ -78,7 +78,7 @@ class Margin(QWidget):
         return QSize(sum(self.widths()), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the lines in sight."""
+        """Draw the lines visible."""
         painter = QPainter(self)
         painter.fillRect(event.rect(), paper(self.theme).darker(103) if self.theme == "light" else paper(self.theme))
         widths = self.widths()

@@ -157,7 +157,7 @@ class SourcePanel(QWidget):
         self._mark()
 
     def select(self, region: int | None, line: tuple[str, int] | None = None) -> None:
-        """Mark the lines of *region* and *line* (file, number), and show the first of them if none is in sight."""
+        """Mark the lines of *region* and *line* (file, number), and show the first of them if none is visible."""
         self._region = region
         self._line = line[1] if line is not None and line[0] in ("", self._source.file) else None
         self._mark()
@@ -345,7 +345,7 @@ class _Editor(QPlainTextEdit):
     def __init__(self) -> None:
         super().__init__()
         self._margin: Margin | None = None
-        self._kept: int | None = None  # line that stays in sight when the height changes, until the user scrolls
+        self._kept: int | None = None  # line that stays visible when the height changes, until the user scrolls
         self.verticalScrollBar().actionTriggered.connect(lambda _action: self._let_go())
         self.setReadOnly(True)
         self.setProperty("role", "source")  # for the application's style sheet: one of its own is read for each editor
@@ -367,7 +367,7 @@ class _Editor(QPlainTextEdit):
         self.blockCountChanged.connect(lambda *_: self.settle())
 
     def show_line(self, number: int) -> None:
-        """Scroll so that line *number* (from 0) is in sight, if it is not."""
+        """Scroll so that line *number* (from 0) is visible, if it is not."""
         self._kept = number
         bar = self.verticalScrollBar()
         if not bar.value() <= number <= bar.value() + bar.pageStep() - 2:

@@ -138,7 +138,7 @@ class TimelineCanvas(QWidget):
             self.update()
 
     def show_location(self, location: int) -> None:
-        """Scroll to the lane of *location* if it is out of sight."""
+        """Scroll to the lane of *location* if it is not visible."""
         for band in self.places.bands:
             locations = getattr(band.track, "locations", ())
             if location in locations:

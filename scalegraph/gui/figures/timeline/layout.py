@@ -115,7 +115,7 @@ class Layout:
         return (band, lane) if 0 <= lane < len(_lanes(band.track)) else None
 
     def visible_lanes(self, band: Band) -> range:
-        """Return the lanes of a track that are in sight."""
+        """Return the lanes of a track that are visible."""
         first = max(0, (self.scroll - band.top) // band.lane)
         last = min(len(_lanes(band.track)), (self.scroll + self.height - band.top) // band.lane + 1)
         return range(first, max(first, last))

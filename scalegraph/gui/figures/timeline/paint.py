@@ -104,7 +104,7 @@ class Painter:
         self._metrics = QFontMetricsF(painter.font())
 
     def tracks(self) -> None:
-        """Draw every track that is in sight."""
+        """Draw every track that is visible."""
         layout = self._layout
         for number, band in enumerate(layout.bands):
             top = band.top - layout.scroll

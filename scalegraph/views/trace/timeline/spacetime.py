@@ -137,7 +137,7 @@ def drawn(
 
 
 _ONE = {trace_tracks.HANDOVERS: "lock hand-over", trace_tracks.OPENED: "wait at barriers"}
-_LEAST_UNKNOWN = 5e-4  # of the time: less is not worth a word
+_LEAST_UNKNOWN = 5e-4  # of the time: less is not mentioned
 _LEAST = trace_tracks.LEAST_WAIT
 _SHORT = "{count:,} waits of less than {least} are not marked: they would be too narrow to see."
 _TOO_MANY = "Marked are the {drawn:,} longest of {total:,} waits; zoom in for more."
