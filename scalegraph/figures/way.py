@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+Met: TypeAlias = Callable[..., bool]  # of a study or trace, with the options of the view by name
 
 
 @dataclass(frozen=True)
@@ -26,17 +30,25 @@ class Way:
 
 @dataclass(frozen=True)
 class Need:
-    """What a view lacks (*text*), and how to get it.
+    """What a view needs of a study or a trace: whether it is there (*met*), and what is said where it is not (*text*).
 
-    *way* leads there where ScaleGraph can run the program again; *rerun* says so, or *record*, what to measure of a
-    program that it cannot run. *always*: the way needs no program.
+    *met* takes the study or trace and the options of the view. Without it only the view itself finds out, and returns
+    the need; *text* may then have places (``{words}``) that `of` fills. *way* leads to what is lacking where
+    ScaleGraph can run the program again; *rerun* says so, or *record*, what to measure of a program that it cannot
+    run. *always*: the way needs no program. A need without a way is met by other options, or by nothing.
     """
 
     text: str
-    way: Way
+    way: Way | None = None
     rerun: str = ""
     record: str = ""
     always: bool = False
+    met: Met | None = field(default=None, compare=False, repr=False)
+    declared: Need | None = field(default=None, compare=False, repr=False)
+
+    def of(self, **places: object) -> Need:
+        """Return the need with the *places* of its text filled; `declared` stays the one that the view declares."""
+        return replace(self, text=self.text.format(**places), declared=self)
 
     def sentence(self, *, runs: bool) -> str:
         """Return what is lacking and how to get it; *runs*: whether ScaleGraph can run the program."""
@@ -44,4 +56,4 @@ class Need:
 
     def ways(self, *, runs: bool) -> tuple[Way, ...]:
         """Return the way on, where there is one."""
-        return (self.way,) if runs or self.always else ()
+        return (self.way,) if self.way is not None and (runs or self.always) else ()

@@ -1,4 +1,4 @@
-"""What the views share: axes, curves with their tips, the choice of a series, empty states."""
+"""What the views share: axes, curves with their tips, the choice of a run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pandas as pd
 
 from scalegraph.analyze import reference
 from scalegraph.analyze.remarks import remarks
+from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si, significant
-from scalegraph.figures.figure import Axis, Figure, Line, Origin
-from scalegraph.figures.way import Need, Way
+from scalegraph.figures.figure import Axis, Line, Origin
+from scalegraph.figures.way import Way
 from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.series import chosen_series, measured_notes
@@ -214,6 +215,32 @@ def chosen_run(data: StudyData, size: object = None, processors: object = None) 
     return data.by_key.get(key)
 
 
+def the_run(data: StudyData, size: object = None, processors: object = None) -> RunRecord:
+    """Return the run that `chosen_run` gives, of a view whose needs say that there is one.
+
+    Raises:
+        InputError: no such run.
+
+    """
+    run = chosen_run(data, size, processors)
+    if run is None:
+        raise InputError("no run of this study ended well")
+    return run
+
+
+def the_series(data: StudyData, size: object = None) -> Series:
+    """Return the series that `chosen_series` gives, of a view whose needs say that there is one.
+
+    Raises:
+        InputError: no problem ran on two or more processor counts.
+
+    """
+    series = chosen_series(data, size)
+    if series is None:
+        raise InputError("no problem of this study ran on two or more processor counts")
+    return series
+
+
 def main_keys(data: StudyData) -> frozenset[str]:
     """Return the keys of the runs that `chosen_run` takes where no size is chosen."""
     series = chosen_series(data)
@@ -231,28 +258,6 @@ def one_processor_run(data: StudyData, run: RunRecord) -> RunRecord | None:
         ):
             return other
     return None
-
-
-def empty(view: str, title: str, data: StudyData, need: str | Need) -> Figure:
-    """Return the empty state of a view: what is missing, and how to get it."""
-    runs = ways.can_run(data)
-    onward = need.ways(runs=runs) if isinstance(need, Need) else ()
-    need = need.sentence(runs=runs) if isinstance(need, Need) else need
-    if data.table.empty and data.imported is not None:
-        text = (
-            "No runs come of these measurements: say which of their parameters counts processors and which metric is"
-            " the elapsed time."
-        )
-        onward = ()
-    elif data.table.empty:
-        text = "This study has no runs yet. Start its request, or add runs to it."
-        onward = (ways.START,) if runs else ()
-    elif len(data.failed) == len(data.runs) and data.runs:
-        text = f"None of the {len(data.runs)} runs succeeded; the table of runs gives the reasons. {need}"
-        onward = onward or ((ways.START,) if runs else ())
-    else:
-        text = need
-    return Figure(view, title, empty=text, ways=onward)
 
 
 def study_title(data: StudyData) -> str:

@@ -378,7 +378,7 @@ def test_libraries_are_no_program_text() -> None:
     made = traces.builder(1)
     made.region("MPI_Send", lambda: Region("MPI_Send", "MPI", 0))
     traces.calls(made, 0, (0, 1000, 0))
-    figure = views.get("trace-source").make(traces.finish(made, 1000))
+    figure = views.get("trace-source").build(traces.finish(made, 1000))
     assert "name no place" in figure.empty
 
 

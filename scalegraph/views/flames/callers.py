@@ -6,15 +6,17 @@ from dataclasses import replace
 
 from scalegraph.analyze.profile import region_tree
 from scalegraph.figures.figure import Figure
+from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.flames import butterfly, study_trees
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import View
 
 _NAME, _TITLE = "callers", "Callers and callees"
 _NEED = replace(study_trees.NEED, text="Callers and callees need costs by region or by call path.")
+_NOTHING = Need("No region of {words} has any {value}.")
 _LEXICAL = (
     "The tables say where a region is written and what it contains, not who calls it: a simulated run records no calls."
     " For callers write a trace with regions and open it."
@@ -27,12 +29,12 @@ _FUNCTION = Option(
 
 def _make(
     data: StudyData, call_path: object = None, metric: object = None, processors: object = None, size: object = None
-) -> Figure:
+) -> Figure | Need:
     grown = study_trees.grown(data, metric, processors, size)
     if grown is None:
-        return common.empty(_NAME, _TITLE, data, _NEED)
+        return _NEED
     if not len(grown.tree):
-        return common.empty(_NAME, _TITLE, data, f"No region of {grown.words} has any {grown.value.label}.")
+        return _NOTHING.of(words=grown.words, value=grown.value.label)
     named = _of_path(data, str(call_path), grown) if call_path is not None else None
     title = f"{_TITLE}: {common.study_title(data)}, {grown.words}"
     notes = (_LEXICAL,) if grown.lexical else grown.notes
@@ -60,4 +62,6 @@ VIEW = View(
     _make,
     (_FUNCTION, study_trees.METRIC, common.PROCESSORS, common.SIZE),
     order=47,
+    needs=(*needs.RUNS_OR_SET, _NEED, _NOTHING),
+    without=True,
 )

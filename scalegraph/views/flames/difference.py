@@ -12,12 +12,20 @@ from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 from scalegraph.views.flames import building, study_trees
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.study.compare import studies as compare
 from scalegraph.views.view import View
 
+NEITHER = Need("Neither {first} nor {second} has any {value}.")
+_UNLIKE = Need("The values cannot be compared: {first}, {second}. Choose another frame value.")
+_FEW = Need(
+    "A difference needs runs on two processor counts.",
+    ways.ADD_COUNTS,
+    "Add a count, or compare with a second study.",
+    "Compare with a second study.",
+)
 _NAME, _TITLE = "flame-difference", "Flame graph, difference"
 _SECOND = Option(
     "processors", "Processors", "int", minimum=1,
@@ -32,34 +40,26 @@ _REFERENCE = Option(
 def _make(
     data: StudyData, metric: object = None, change: object = "absolute", processors: object = None,
     reference: object = None, size: object = None, frames: object = "second", *, icicle: bool = False,
-) -> Figure:  # fmt: skip
+) -> Figure | Need:  # fmt: skip
     both = _pair(data, metric, processors, reference, size)
-    if isinstance(both, str | Need):
-        return common.empty(_NAME, _TITLE, data, both)
+    if isinstance(both, Need):
+        return both
     first, second, names = both
     if first.value.unit != second.value.unit:
-        need = (
-            f"The values cannot be compared: {first.value.title} of {names[0]}, {second.value.title} of {names[1]}."
-            " Choose another frame value."
-        )
-        return common.empty(_NAME, _TITLE, data, need)
+        return _UNLIKE.of(first=f"{first.value.title} of {names[0]}", second=f"{second.value.title} of {names[1]}")
     made = figure(_NAME, _TITLE, first, second, names, str(change), str(frames), icicle=icicle)
-    return replace(made, ways=study_trees.to_trace(data, second))
+    return made if isinstance(made, Need) else replace(made, ways=study_trees.to_trace(data, second))
 
 
 def _pair(
     data: StudyData, metric: object, processors: object, reference: object, size: object
-) -> tuple[Grown, Grown, tuple[str, str]] | str | Need:
-    """Return both trees and what they are called, or the sentence that says what is missing."""
+) -> tuple[Grown, Grown, tuple[str, str]] | Need:
+    """Return both trees and what they are called, or what is missing."""
     if data.others and reference is None:
         return _two_studies(data, metric, processors, size)
     counts = _counts(data, size)
-    few = Need(
-        "A difference needs runs on two processor counts.", ways.ADD_COUNTS,
-        "Add a count, or compare with a second study.", "Compare with a second study.",
-    )  # fmt: skip
     if len(counts) < 2:
-        return study_trees.NEED if not counts else few
+        return study_trees.NEED if not counts else _FEW
     n = counts[-1] if processors is None else int(str(processors))
     lowest = counts[0] if n != counts[0] else counts[1]
     base = lowest if reference is None else int(str(reference))
@@ -76,7 +76,7 @@ def _pair(
 
 def _two_studies(
     data: StudyData, metric: object, processors: object, size: object
-) -> tuple[Grown, Grown, tuple[str, str]] | str | Need:
+) -> tuple[Grown, Grown, tuple[str, str]] | Need:
     """Return the trees of the other study and of *data*, on the most processors that both have."""
     other = data.others[0]
     common_counts = sorted({*_counts(data, size)} & {*_counts(other, None)})
@@ -110,11 +110,11 @@ def _counts(data: StudyData, size: object) -> list[int]:
 def figure(
     view: str, title: str, first: Grown, second: Grown, names: tuple[str, str], change: str, width: str, *,
     icicle: bool, keys_of_first: bool = False,
-) -> Figure:  # fmt: skip
+) -> Figure | Need:  # fmt: skip
     """Return the difference of two trees as a figure; frames select what the second's, or first's, stand for."""
     joined = calltree.joined(first.tree, second.tree, keys_of_first=keys_of_first)
     if not len(joined.tree):
-        return Figure(view, title, empty=f"Neither {names[0]} nor {names[1]} has any {second.value.label}.")
+        return NEITHER.of(first=names[0], second=names[1], value=second.value.label)
     relative = change == "relative"
     flame, notes = building.difference(joined, first, second, names, relative=relative, width=width, icicle=icicle)
     whose = {"second": names[1], "first": names[0], "both": "the mean of both"}[width]
@@ -159,5 +159,7 @@ VIEW = View(
         building.ICICLE,
     ),
     order=205,
+    needs=(*needs.RUNS_OR_SET, study_trees.NEED, _FEW, _UNLIKE, NEITHER),
+    without=True,
     several=True,
 )  # fmt: skip

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from scalegraph.figures.figure import Figure
+from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.flames import building, study_trees
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import View
 
+_NOTHING = Need("No region or call path of {words} has any {value}. Choose another frame value.")
 _NAME, _TITLE = "flame", "Flame graph"
 
 
 def _make(
     data: StudyData, metric: object = None, processors: object = None, size: object = None, colour: object = "group",
     *, icicle: bool = False,
-) -> Figure:  # fmt: skip
+) -> Figure | Need:  # fmt: skip
     grown = study_trees.grown(data, metric, processors, size, colour)
     if grown is None:
-        return common.empty(_NAME, _TITLE, data, study_trees.NEED)
+        return study_trees.NEED
     if not len(grown.tree):
-        need = f"No region or call path of {grown.words} has any {grown.value.label}. Choose another frame value."
-        return common.empty(_NAME, _TITLE, data, need)
+        return _NOTHING.of(words=grown.words, value=grown.value.label)
     made, notes = building.flame(grown, icicle=icicle)
     return Figure(
         _NAME,
@@ -57,4 +58,6 @@ VIEW = View(
     _make,
     (study_trees.METRIC, common.PROCESSORS, common.SIZE, study_trees.COLOUR, building.ICICLE),
     order=46,
+    needs=(*needs.RUNS_OR_SET, study_trees.NEED, _NOTHING),
+    without=True,
 )

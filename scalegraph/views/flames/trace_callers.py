@@ -18,10 +18,10 @@ _FUNCTION = Option(
 )
 
 
-def _make(data: TraceData, function: object = None, duration: object = None, **options: object) -> Figure:
+def _make(data: TraceData, function: object = None, duration: object = None, **options: object) -> Figure | Need:
     grown = trace_trees.grown(data, "time", duration, **options)
-    if isinstance(grown, str | Need):
-        return trace_common.empty(_NAME, _TITLE, data, grown)
+    if isinstance(grown, Need):
+        return grown
     return butterfly.figure(_NAME, trace_common.title(data, _TITLE), grown, function, grown.notes)
 
 
@@ -33,5 +33,6 @@ VIEW = View(
     _make,
     (_FUNCTION, trace_window.BEGIN, trace_window.END, trace_window.LOCATIONS, trace_choices.DURATION),
     order=68,
+    needs=(*trace_trees.NEEDS,),
     subject="trace",
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
 from scalegraph.subjects.trace import TraceData
-from scalegraph.views import ways
+from scalegraph.views import needs
 from scalegraph.views.flames import building, trace_trees
-from scalegraph.views.flames.difference import figure
+from scalegraph.views.flames.difference import NEITHER, figure
 from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.view import View
 
 _NAME, _TITLE = "trace-flame-difference", "Flame graphs of two traces, difference"
@@ -17,18 +18,14 @@ _NAME, _TITLE = "trace-flame-difference", "Flame graphs of two traces, differenc
 def _make(
     data: TraceData, value: object = "time", change: object = "absolute", frames: object = "second", *,
     icicle: bool = False,
-) -> Figure:  # fmt: skip
-    if not data.others:
-        need = "This compares two traces, and one is open."
-        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need, ways=(ways.OPEN_TRACE,))
+) -> Figure | Need:  # fmt: skip
     other = data.others[0]
     first, second = sorted((data, other), key=trace_common.processors)  # what grows with the processors is positive
     one, two = trace_trees.grown(first, value), trace_trees.grown(second, value)
-    for whose, tree in ((first, one), (second, two)):
-        if isinstance(tree, str | Need):
-            return trace_common.empty(_NAME, _TITLE, whose, tree)
-    assert not isinstance(one, str | Need)
-    assert not isinstance(two, str | Need)
+    if isinstance(one, Need):
+        return one
+    if isinstance(two, Need):
+        return two
     n, n2 = trace_common.processors(first), trace_common.processors(second)
     names = (f"N = {n}", f"N = {n2}") if n != n2 else (first.name, second.name)
     if names[0] == names[1]:
@@ -45,6 +42,7 @@ VIEW = View(
     _make,
     (trace_trees.METRIC, building.CHANGE, building.WIDTHS, building.ICICLE),
     order=67,
+    needs=(needs.SECOND_TRACE, trace_sums.CALLS_OF_BOTH, *trace_trees.NEEDS, NEITHER),
     several=True,
     subject="trace",
 )

@@ -17,10 +17,10 @@ _NAME, _TITLE = "trace-flame", "Flame graph of the interval"
 
 def _make(
     data: TraceData, value: object = "time", duration: object = None, *, icicle: bool = False, **options: object
-) -> Figure:
+) -> Figure | Need:
     grown = trace_trees.grown(data, value, duration, **options)
-    if isinstance(grown, str | Need):
-        return trace_common.empty(_NAME, _TITLE, data, grown)
+    if isinstance(grown, Need):
+        return grown
     made, notes = building.flame(grown, icicle=icicle)
     return Figure(
         _NAME, trace_common.title(data, _TITLE), sentence(grown), (made,),
@@ -36,5 +36,6 @@ VIEW = View(
     _make,
     (trace_trees.METRIC, *trace_window.COMMON, trace_choices.DURATION, building.ICICLE),
     order=66,
+    needs=(*trace_trees.NEEDS,),
     subject="trace",
 )

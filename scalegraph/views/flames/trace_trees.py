@@ -24,8 +24,11 @@ METRIC: Final = Option(
 )
 
 
-def grown(data: TraceData, value: object = "time", duration: object = None, **options: object) -> Grown | str | Need:
-    """Return the call tree of the chosen part with what its values mean, or the sentence that says what is missing.
+NEEDS = (trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, trace_sums.NOT_ENTERED)
+
+
+def grown(data: TraceData, value: object = "time", duration: object = None, **options: object) -> Grown | Need:
+    """Return the call tree of the chosen part with what its values mean, or what is missing.
 
     Raises:
         InputError: a choice that does not fit.
@@ -36,12 +39,10 @@ def grown(data: TraceData, value: object = "time", duration: object = None, **op
     said = trace_lasting.told(data, duration)
     data = trace_choices.lasting(data, duration)
     chosen = trace_window.window(data, **options)
-    if not data.trace.count("calls") or not chosen.locations:
-        return trace_sums.NO_CALLS
     sums = interval_sums.call_sums(chosen)
     tree = _tree(data, sums, visits=str(value) == "visits", regions=chosen.regions)
     if not len(tree):
-        return f"No region was entered in {chosen.words}. Choose a longer time or more locations."
+        return trace_sums.NOT_ENTERED.of(words=chosen.words)
     counted = str(value) == "visits"
     notes = (
         f"Shown: {chosen.words}.",

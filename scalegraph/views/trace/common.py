@@ -1,13 +1,12 @@
-"""What views of traces share: their options, the part of the trace that is requested, colours, empty states."""
+"""What views of traces share: their options, the part of the trace that is requested, colours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from scalegraph.figures.figure import Figure, Key, Origin
+from scalegraph.figures.figure import Key, Origin
 from scalegraph.figures.palette import name_slots
-from scalegraph.figures.way import Need
 from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window, works
@@ -63,18 +62,6 @@ def processors(data: TraceData) -> int:
 def title(data: TraceData, what: str) -> str:
     """Return the title of a view: ``Spacetime diagram: pipeline``."""
     return f"{what}: {data.name}" if data.name else what
-
-
-def empty(view: str, heading: str, data: TraceData, need: str | Need) -> Figure:
-    """Return the empty state of a view: what is missing, and how to get it."""
-    runs = origin(data) == "simulated"
-    onward = need.ways(runs=runs) if isinstance(need, Need) else ()
-    need = need.sentence(runs=runs) if isinstance(need, Need) else need
-    if not data.trace.counts():
-        need = "This trace holds no events."
-    elif not data.trace.definitions.locations:
-        need = "This trace names no locations, so that there are no lanes."
-    return Figure(view, title(data, heading), empty=need, ways=onward)
 
 
 def usual_notes(data: TraceData) -> tuple[str, ...]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from scalegraph.base.units import si
+from scalegraph.figures.way import Need
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.trace_choices import lasting, least
+
+TOO_SHORT = Need("No {what} lasts {least} or longer: choose a shorter duration.")
 
 
 def told(data: TraceData, duration: object) -> tuple[str, ...]:
@@ -15,10 +18,10 @@ def told(data: TraceData, duration: object) -> tuple[str, ...]:
     return (f"Only what lasts {long} or longer: shorter visits belong to their caller; other waits, messages go.",)
 
 
-def nothing(whole: TraceData, duration: object, *kinds: str) -> str:
-    """Return the sentence of the empty state if *kinds* are there, but none lasts *duration*; else nothing."""
+def nothing(whole: TraceData, duration: object, *kinds: str) -> Need | None:
+    """Return `TOO_SHORT` if *kinds* are there, but none lasts *duration*; else None."""
     data = lasting(whole, duration)
     if any(data.trace.count(kind) for kind in kinds) or not any(whole.trace.count(kind) for kind in kinds):
-        return ""
+        return None
     what = {"calls": "visit", "waits": "wait", "messages": "message"}[kinds[0]]
-    return f"No {what} lasts {si(float(str(duration)), 's')} or longer: choose a shorter duration."
+    return TOO_SHORT.of(what=what, least=si(float(str(duration)), "s"))

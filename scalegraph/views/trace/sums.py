@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from scalegraph.base.units import plural, si
 from scalegraph.figures.way import Need
@@ -10,7 +11,7 @@ from scalegraph.subjects.interval_sums import calls
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
 from scalegraph.traces.model import Trace
-from scalegraph.views import ways
+from scalegraph.views import needs, ways
 from scalegraph.views.trace.common import usual_notes
 
 NO_CALLS = Need(
@@ -18,7 +19,16 @@ NO_CALLS = Need(
     ways.traced("regions"),
     "Run the program with regions in its trace.",
     "Record them: a profiler's function or region instrumentation writes them.",
+    met=needs.trace_with("calls"),
 )
+# of views that show something without calls, too
+CALLS_CHOSEN = replace(NO_CALLS, met=None)
+CALLS_OF_BOTH = replace(
+    NO_CALLS,
+    text="One of these traces has no calls of regions.",
+    met=lambda data, **_: all(one.trace.count("calls") and one.active for one in (data, *data.others[:1])),
+)
+NOT_ENTERED = Need("No region was entered in {words}. Choose a longer time or more locations.")
 NO_ACTIVITY = Need(
     "This trace tells neither what locations did nor which regions they were in, so nothing is known of how busy they"
     " were.",

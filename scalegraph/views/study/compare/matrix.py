@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scalegraph.analyze import compare, wording
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import bound_words
@@ -11,10 +13,16 @@ from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import needs
 from scalegraph.views.study.compare.studies import names
 from scalegraph.views.view import View
 
+_OTHER = replace(
+    needs.OTHER_STUDY,
+    text="This subtracts the matrix of a second study from that of this one, and one study is open.",
+)
+_LACKING = Need("There is no matrix of {studies} to compare.")
+_NOTHING_IN_COMMON = Need("The matrices have no cell in common: {why}.")
 _TITLE = "Difference of matrices"
 
 
@@ -24,10 +32,7 @@ def _make(
     bound: object = "efficiency",
     efficiency: float | None = None,
     latency: object = "accounting",
-) -> Figure:
-    if not data.others:
-        need = "This subtracts the matrix of a second study from that of this one, and one study is open."
-        return common.empty("compare-matrix", _TITLE, data, Need(need, ways.OPEN_STUDY, always=True))
+) -> Figure | Need:
     titles = names((data, data.others[0]))
     held: Bound = "speed" if metric == "isospeed" else "time" if bound == "time" else "efficiency"
     goal = matrices.held_at(data, held, efficiency if held == "efficiency" else None)
@@ -43,12 +48,12 @@ def _make(
     ]
     if made[0] is None or made[1] is None:
         lacking = " and ".join(title for title, matrix in zip(titles, made, strict=True) if matrix is None)
-        return common.empty("compare-matrix", _TITLE, data, f"There is no matrix of {lacking} to compare.")
+        return _LACKING.of(studies=lacking)
     found = compare.difference(made[0], made[1], (titles[0], titles[1]))
     off = {pair: value for pair, value in found.values.items() if pair[0] < pair[1]}
     if not off:
         why = next(iter(found.reasons.values()), "no pair of processor counts is known in both")
-        return common.empty("compare-matrix", _TITLE, data, f"The matrices have no cell in common: {why}.")
+        return _NOTHING_IN_COMMON.of(why=why)
     words = bound_words(made[0].bound, wording.target_words(made[0]))
     better = sum(value > 0 for value in off.values())
     worst = max(off, key=lambda pair: abs(off[pair]))
@@ -107,5 +112,6 @@ VIEW = View(
         matrices.LATENCY,
     ),
     order=210,
+    needs=(_OTHER, _LACKING, _NOTHING_IN_COMMON),
     several=True,
 )

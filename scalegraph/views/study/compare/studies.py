@@ -19,11 +19,13 @@ from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs
 from scalegraph.views.study.memory import data_movement
 from scalegraph.views.study.scalability.latency_sources import rows_held
 from scalegraph.views.view import View
 
+_LACKING = Need("{lacking} of the {studies} studies have no {words} {what} on two or more counts.")
+_UNITS = Need("The studies count their work differently ({units}).")
 _TITLE = "Studies side by side"
 # what -> (column, words, unit, whether more is better)
 QUANTITIES: dict[str, tuple[str, str, str, bool]] = {
@@ -63,12 +65,9 @@ def _with_file(data: StudyData) -> str:
     return f"{data.name}: {_program(data)}" if data.name else _program_and_machine(data)
 
 
-def _make(data: StudyData, quantity: object = "speedup", held: object = "size", size: object = None) -> Figure:
+def _make(data: StudyData, quantity: object = "speedup", held: object = "size", size: object = None) -> Figure | Need:
     column, words, unit, more_is_better = QUANTITIES[str(quantity)]
     studies = (data, *data.others)
-    if len(studies) < 2:
-        need = "This compares two or more studies, and one is open."
-        return common.empty("compare", _TITLE, data, Need(need, ways.OPEN_STUDY, always=True))
     known = [
         (name, series)
         for name, study in zip(names(studies), studies, strict=True)
@@ -78,13 +77,11 @@ def _make(data: StudyData, quantity: object = "speedup", held: object = "size", 
     if len(known) < 2:
         lacking = len(studies) - len(known)
         what = "with one efficiency held" if held == "efficiency" else "of one problem"
-        need = f"{lacking} of the {len(studies)} studies have no {words} {what} on two or more counts."
-        return common.empty("compare", _TITLE, data, need)
+        return _LACKING.of(lacking=lacking, studies=len(studies), words=words, what=what)
     if column == "unit_speed":
         units = {speed_unit(work_unit(series.rows)) for _, series in known}
         if len(units) > 1:
-            need = f"The studies count their work differently ({' and '.join(sorted(units or {''})) or 'time'})."
-            return common.empty("compare", _TITLE, data, need)
+            return _UNITS.of(units=" and ".join(sorted(units)) or "time")
         unit = units.pop()
     table = compare.curves([series for _, series in known], column)
     titles = [name for name, _ in known]
@@ -189,5 +186,6 @@ VIEW = View(
         common.SIZE,
     ),
     order=200,
+    needs=(needs.OTHER_STUDY, _LACKING, _UNITS),
     several=True,
 )

@@ -7,6 +7,7 @@ from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.base.units import si
 from scalegraph.figures import contours
 from scalegraph.figures.figure import Axis, Figure
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
@@ -17,10 +18,10 @@ from scalegraph.views.view import View
 _TITLE = "Lines of equal unit speed"
 
 
-def _make(data: StudyData, speed: float | None = None) -> Figure:
+def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
     found = None if data.scaling.empty else fields.over_work(data.scaling, "unit_speed")
     if found is None:
-        return common.empty("isospeed-contour", _TITLE, data, isospeed_speed.NEED)
+        return isospeed_speed.NEED
     unit = work_unit(data.scaling)
     of_speed = speed_unit(unit)
     held = matrices.held_at(data, "speed", speed)
@@ -46,4 +47,5 @@ VIEW = View(
     _make,
     (matrices.SPEED,),
     order=210,
+    needs=(isospeed_speed.NEED,),
 )

@@ -13,6 +13,7 @@ from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
@@ -26,7 +27,7 @@ NEED = needs.sizes(
 )
 
 
-def _make(data: StudyData, speed: float | None = None) -> Figure:
+def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
     scaling = data.scaling
     counts = sorted({int(n) for n in scaling["processors"]}) if not scaling.empty else []
     curves = {n: rows for n in counts if len(rows := isospeed.curve(scaling, n)) > 0}
@@ -34,7 +35,7 @@ def _make(data: StudyData, speed: float | None = None) -> Figure:
     several = {n: rows for n, rows in curves.items() if len(rows) > 1}
     curves = several if len(several) > 1 else curves
     if len(curves) < 2 or held is None:
-        return common.empty("isospeed-speed", _TITLE, data, NEED)
+        return NEED
     target, near = held
     base = work_unit(scaling)
     unit = speed_unit(base)
@@ -137,4 +138,5 @@ VIEW = View(
     _make,
     (matrices.SPEED,),
     order=200,
+    needs=(NEED,),
 )

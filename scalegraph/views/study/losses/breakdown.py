@@ -6,21 +6,22 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.metrics import breakdown
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Bars, Figure, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.simulated("The breakdown needs runs with an accounting of processor time; simulated runs have it.")
 _TITLE = "Breakdown of processor time"
 
 
-def _make(data: StudyData, size: object = None, by: object = "category") -> Figure:
+def _make(data: StudyData, size: object = None, by: object = "category") -> Figure | Need:
     series = series_.chosen_series(data, size)
     shares = None if series is None else breakdown(series.rows, by=str(by))
     if series is None or shares is None or shares.empty or shares.isna().all().all():
-        need = "The breakdown needs runs with an accounting of processor time; simulated runs have it."
-        return common.empty("breakdown", _TITLE, data, needs.simulated(need))
+        return _NEED
     rows = series.rows
     words = common.GROUP_WORDS if by == "group" else common.CATEGORY_WORDS
     stacks, tips = [], []
@@ -75,4 +76,5 @@ VIEW = View(
         ),
     ),
     order=50,
+    needs=(_NEED,),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scalegraph.analyze import wording
-from scalegraph.analyze.monitoring import perturbation
+from scalegraph.analyze.monitoring import Perturbation, perturbation
+from scalegraph.analyze.series import Series
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Figure, Plot
 from scalegraph.figures.way import Need
@@ -22,12 +23,23 @@ _COMPENSATED = (
 )
 
 
-def _make(data: StudyData, size: object = None) -> Figure:
+def _costs(data: StudyData, series: Series) -> list[Perturbation | None]:
+    return [perturbation(data.by_key[key]) for key in series.rows["key"]]
+
+
+def _is_monitored(data: StudyData, size: object = None) -> bool:
     series = series_.chosen_series(data, size)
-    costs = [] if series is None else [perturbation(data.by_key[key]) for key in series.rows["key"]]
-    if series is None or not any(costs):
-        need = Need("No run was monitored on the simulated machine: probes took no simulated time.", ways.MONITOR)
-        return common.empty("monitoring", _TITLE, data, need)
+    return series is not None and any(_costs(data, series))
+
+
+_NEED = Need(
+    "No run was monitored on the simulated machine: probes took no simulated time.", ways.MONITOR, met=_is_monitored
+)
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.the_series(data, size)
+    costs = _costs(data, series)
     rows = series.rows.assign(**{_COLUMN: [np.nan if cost is None else cost.compensated_s for cost in costs]})
     known = [cost for cost in costs if cost is not None]
     worst = max(known, key=lambda cost: cost.perturbation)
@@ -58,4 +70,5 @@ VIEW = View(
     _make,
     (common.SIZE,),
     order=67,
+    needs=(_NEED,),
 )

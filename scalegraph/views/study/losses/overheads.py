@@ -9,23 +9,24 @@ from scalegraph.analyze.metrics import CAUSES, STALL_CAUSE, overheads
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Figure, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "Overheads need runs with an accounting by cause (simulated ones have it) of one problem on one processor and on"
+    " more."
+)
 _TITLE = "Overhead patterns"
 
 
-def _make(data: StudyData, size: object = None) -> Figure:
+def _make(data: StudyData, size: object = None) -> Figure | Need:
     series = series_.chosen_series(data, size)
     costs = None if series is None else overheads(series.rows)
     if series is None or costs is None or not np.isfinite(numbers(costs, "average_s")).any():
-        need = (
-            "Overheads need runs with an accounting by cause (simulated ones have it) of one problem"
-            " on one processor and on more."
-        )
-        return common.empty("overheads", _TITLE, data, needs.counts(need))
+        return _NEED
     rows = costs.assign(**{name: series.rows[name] for name in ("label", "source", "keys", "repetitions")})
     lines = []
     for column, words, role in [*((c[0], c[1], c[3]) for c in CAUSES), STALL_CAUSE]:
@@ -65,4 +66,5 @@ VIEW = View(
     _make,
     (common.SIZE,),
     order=60,
+    needs=(_NEED,),
 )

@@ -13,11 +13,15 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import ELAPSED_TIME, OPERATIONS, Axis, Figure, Line, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.sizes(
+    "Parallelism patterns need simulated runs of two or more sizes on the same processor count above 1.", "efficiency"
+)
 _TITLE = "Parallelism patterns"
 
 
@@ -47,13 +51,11 @@ _SHARES: Final = {
 }
 
 
-def _make(data: StudyData, grow: object = None, of: object = "time") -> Figure:
+def _make(data: StudyData, grow: object = None, of: object = "time") -> Figure | Need:
     share = _SHARES[str(of)]
     lines, label, axis_name, sizes = _lines(data, grow, share)
     if not lines:
-        text = "Parallelism patterns need simulated runs of two or more sizes on the same processor count above 1."
-        need = needs.sizes(text, "efficiency")
-        return common.empty("parallelism", _TITLE, data, need)
+        return _NEED
     wide = min(sizes) > 0 and max(sizes) / min(sizes) >= 8
     shares = [value for line in lines for value in line.y if np.isfinite(value)]
     ends = " and ".join(
@@ -115,4 +117,5 @@ VIEW = View(
         Option("of", "Share of", "choice", "time", tuple(_SHARES), description="elapsed time, or all operations"),
     ),
     order=65,
+    needs=(_NEED,),
 )

@@ -11,12 +11,16 @@ from scalegraph.analyze import pop, wording
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.pop_efficiencies import efficiencies, path_efficiencies
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs, ways
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "POP efficiencies need runs of one problem on two or more processor counts, with busy and waiting time."
+)
 _TITLE = "POP efficiencies"
 _ROLES = {
     "global": "ink",
@@ -54,13 +58,12 @@ def _paths(table: pd.DataFrame, run: RunRecord) -> Table:
     return Table((*first, *(Column(name, IDEAL) for name in _COLUMNS.values())), tuple(rows))
 
 
-def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
+def _make(data: StudyData, size: object = None, processors: object = None) -> Figure | Need:
     series = series_.chosen_series(data, size)
     rows = series.rows if series is not None else data.scaling.iloc[:0]
     found = efficiencies(data, rows)
     if series is None or not np.isfinite(numbers(found, "parallel")).any():
-        need = "POP efficiencies need runs of one problem on two or more processor counts, with busy and waiting time."
-        return common.empty("pop", _TITLE, data, needs.counts(need))
+        return _NEED
     run = common.chosen_run(data, size, processors)
     panels: list[Plot | Table] = [_tree(found), _curves(series.processors, rows, found)]
     if run is not None and run.regions:
@@ -177,4 +180,5 @@ VIEW = View(
     _make,
     (common.SIZE, common.PROCESSORS),
     order=75,
+    needs=(_NEED,),
 )

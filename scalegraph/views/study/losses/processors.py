@@ -7,20 +7,21 @@ import pandas as pd
 from scalegraph.analyze import wording
 from scalegraph.analyze.profile import processor_costs
 from scalegraph.figures.figure import Axis, Bars, Figure, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.simulated("This needs a simulated run, which accounts for every processor.")
 _TITLE = "Processors side by side"
 
 
-def _make(data: StudyData, processors: object = None, size: object = None, by: object = "group") -> Figure:
+def _make(data: StudyData, processors: object = None, size: object = None, by: object = "group") -> Figure | Need:
     run = common.chosen_run(data, size, processors)
     costs = pd.DataFrame() if run is None else processor_costs(run, by=str(by))
     if run is None or costs.empty:
-        need = "This needs a simulated run, which accounts for every processor."
-        return common.empty("processors", _TITLE, data, needs.simulated(need))
+        return _NEED
     words = common.GROUP_WORDS if by == "group" else common.CATEGORY_WORDS
     series, tips = [], []
     for name in costs.columns:
@@ -74,4 +75,5 @@ VIEW = View(
         ),
     ),
     order=80,
+    needs=(_NEED,),
 )

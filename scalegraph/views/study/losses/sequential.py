@@ -14,11 +14,14 @@ from scalegraph.analyze.wording import percent
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import PROCESSOR_TIME, REFERENCES, Axis, Figure, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_SIZES = needs.sizes("Patterns of the sequential program need runs on {counts} with two or more sizes.", "efficiency")
+_TIMES = needs.simulated("The runs have no accounting of processor time; simulated runs have it.")
 _TITLE = "Sequential patterns"
 _RATES = (
     ("cpu_utilisation", "CPU utilisation", "busy", PROCESSOR_TIME),
@@ -27,11 +30,10 @@ _RATES = (
 )
 
 
-def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
+def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure | Need:
     found = selection.sequential(data.scaling, processors) if not data.scaling.empty else []
     if not found:
-        text = f"Patterns of the sequential program need runs on {wording.span((processors,))} with two or more sizes."
-        return common.empty("sequential", _TITLE, data, needs.sizes(text, "efficiency"))
+        return _SIZES.of(counts=wording.span((processors,)))
     series = _chosen(found, grow)
     name = series.axis.removeprefix(PARAMETER)
     sizes = tuple(float(value) for value in numbers(series.rows, series.axis))
@@ -50,8 +52,7 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
             limits = (0.0, min(102.0, top) if top > 0 else 1.0)
             panels.append(Plot(axis, Axis(words, base, limits=limits), tuple(lines)))
     if not panels:
-        need = "The runs have no accounting of processor time; simulated runs have it."
-        return common.empty("sequential", _TITLE, data, needs.simulated(need))
+        return _TIMES
     first, last = series.rows.iloc[0], series.rows.iloc[-1]
     span = f"From {first['label']} to {last['label']}"
     if series.label == f"{name} grows":
@@ -99,4 +100,5 @@ VIEW = View(
         Option("processors", "Processors", "int", 1, description="N of the runs", minimum=1),
     ),
     order=100,
+    needs=(_SIZES, _TIMES),
 )

@@ -8,7 +8,7 @@ import pandas as pd
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Bars, Plot
 from scalegraph.figures.way import Need
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 
 CAUSES = {
     "computation": ("computation", "memory_stall"),
@@ -36,6 +36,7 @@ CLASSES_NEEDED = Need(
     "Misses by class need a simulated run that collected them.",
     ways.COLLECT_CLASSES,
     record="Measurements do not record them: run the program in ScaleGraph.",
+    met=needs.run_that_collected("classes"),
 )
 
 

@@ -8,12 +8,14 @@ import pandas as pd
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Figure, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
 UNIT = "packets/µs"
+_NEED = needs.counts("Data movement needs simulated runs of one problem on two or more processor counts.")
 _TITLE = "Data movement"
 _COLUMN = "data_movement"
 
@@ -25,12 +27,11 @@ def movement(rows: pd.DataFrame) -> pd.Series[float]:
     return pd.Series(numbers(rows, "misses") / (1e6 * numbers(rows, "time_s")), index=rows.index)
 
 
-def _make(data: StudyData, size: object = None) -> Figure:
+def _make(data: StudyData, size: object = None) -> Figure | Need:
     series = series_.chosen_series(data, size)
     values = None if series is None else movement(series.rows)
     if series is None or values is None or not np.isfinite(values.to_numpy()).any():
-        need = "Data movement needs simulated runs of one problem on two or more processor counts."
-        return common.empty("data-movement", _TITLE, data, needs.counts(need))
+        return _NEED
     rows = series.rows.assign(**{_COLUMN: values})
     most = int(np.nanargmax(values.to_numpy()))
     return Figure(
@@ -60,4 +61,5 @@ VIEW = View(
     _make,
     (common.SIZE,),
     order=131,
+    needs=(_NEED,),
 )

@@ -6,22 +6,20 @@ from pathlib import PurePath
 
 from scalegraph.base.run import LinePart, LineUser, RunRecord, SharedLine
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
+_NO_MISS = Need("No miss of this run is due to false sharing.", met=needs.run_with("shared_lines"))
 _TITLE = "False sharing"
 _LINES, _USERS = 20, 8
 
 
 def _make(data: StudyData, processors: object = None, size: object = None, lines: int = _LINES) -> Figure:
-    run = common.chosen_run(data, size, processors)
-    if run is None or "classes" not in run.collected:
-        return common.empty("false-sharing", _TITLE, data, cause_words.CLASSES_NEEDED)
-    if not run.shared_lines:
-        return common.empty("false-sharing", _TITLE, data, "No miss of this run is due to false sharing.")
+    run = common.the_run(data, size, processors)
     return Figure(
         "false-sharing",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
@@ -135,4 +133,5 @@ VIEW = View(
         Option("lines", "Lines", "int", _LINES, description="how many of the worst lines", minimum=1),
     ),
     order=145,
+    needs=(cause_words.CLASSES_NEEDED, _NO_MISS),
 )

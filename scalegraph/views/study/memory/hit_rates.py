@@ -7,21 +7,21 @@ import numpy as np
 from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import REFERENCES, Axis, Figure, Plot
-from scalegraph.subjects import series as series_
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "Hit rates by cause need simulated runs of one problem on two or more processor counts.",
+    needs.series(causes.is_known),
+)
 _TITLE = "Hit rates by cause"
 
 
 def _make(data: StudyData, size: object = None, level: object = "private") -> Figure:
-    series = series_.chosen_series(data, size)
-    if series is None or not causes.is_known(series.rows):
-        need = "Hit rates by cause need simulated runs of one problem on two or more processor counts."
-        return common.empty("hit-rates", _TITLE, data, needs.counts(need))
+    series = common.the_series(data, size)
     rates = causes.hit_rates(series.rows, str(level))
     rows = series.rows.assign(**{f"rate.{name}": rates[name] for name in rates.columns})
     words = {"all": ("all references", "ink"), **cause_words.CAUSES}
@@ -58,4 +58,5 @@ VIEW = View(
         ),
     ),
     order=115,
+    needs=(_NEED,),
 )

@@ -15,6 +15,7 @@ from scalegraph.views import common, needs
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
+_NEED = needs.counts("Modules and links need a simulated run that uses the network.", needs.run_with("resources"))
 _TITLE = "Modules and links"
 _MOST, _ROWS = 16, 200
 
@@ -22,10 +23,7 @@ _MOST, _ROWS = 16, 200
 def _make(
     data: StudyData, show: object = "ranked", processors: object = None, size: object = None, most: int = _MOST
 ) -> Figure:
-    run = common.chosen_run(data, size, processors)
-    if run is None or not run.resources:
-        need = "Modules and links need a simulated run that uses the network."
-        return common.empty("hot-spots", _TITLE, data, needs.counts(need))
+    run = common.the_run(data, size, processors)
     costs = resource_costs(run)
     panels: tuple[Panel, ...] = (_heat(data, size, most),) if show == "over N" else _ranked(costs, most)
     return Figure(
@@ -131,4 +129,5 @@ VIEW = View(
         Option("most", "Most", "int", _MOST, description="how many of the busiest", minimum=1),
     ),
     order=150,
+    needs=(_NEED,),
 )

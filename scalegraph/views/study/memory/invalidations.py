@@ -8,20 +8,20 @@ from scalegraph.analyze import causes
 from scalegraph.analyze.series import Series
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
-from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "Invalidations by cause need simulated runs of one problem on two or more processor counts.",
+    needs.series(causes.is_known),
+)
 _TITLE = "Invalidations by cause"
 
 
 def _make(data: StudyData, size: object = None) -> Figure:
-    series = series_.chosen_series(data, size)
-    if series is None or not causes.is_known(series.rows):
-        need = "Invalidations by cause need simulated runs of one problem on two or more processor counts."
-        return common.empty("invalidations", _TITLE, data, needs.counts(need))
+    series = common.the_series(data, size)
     parts = causes.invalidations(series.rows)
     last = parts.iloc[-1]
     total = float(last.sum())
@@ -73,4 +73,5 @@ VIEW = View(
     _make,
     (common.SIZE,),
     order=120,
+    needs=(_NEED,),
 )

@@ -10,25 +10,25 @@ from scalegraph.analyze import misses
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
+_NO_MISS = Need("No reference of this run leaves the private caches.")
 _TITLE = "Misses by class"
 _BARS = 12
 
 
 def _make(
     data: StudyData, by: object = "region", processors: object = None, size: object = None, bars: int = _BARS
-) -> Figure:
-    run = common.chosen_run(data, size, processors)
-    if run is None or "classes" not in run.collected:
-        return common.empty("miss-classes", _TITLE, data, cause_words.CLASSES_NEEDED)
+) -> Figure | Need:
+    run = common.the_run(data, size, processors)
     total = misses.class_totals(run)
     if not total.sum():
-        return common.empty("miss-classes", _TITLE, data, "No reference of this run leaves the private caches.")
+        return _NO_MISS
     table, names = _rows(data, run, str(by))
     words = {name: text for name, (text, _) in cause_words.CLASSES.items()}
     parts = [f"{words[str(name)]} {100 * value / total.sum():.0f} %" for name, value in total.items() if value]
@@ -93,4 +93,5 @@ VIEW = View(
         Option("bars", "Bars", "int", _BARS, description="how many get a bar", minimum=1),
     ),
     order=135,
+    needs=(cause_words.CLASSES_NEEDED, _NO_MISS),
 )

@@ -11,11 +11,16 @@ from scalegraph.analyze import causes, wording
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
-from scalegraph.subjects import series as series_
+from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "Miss latencies need simulated runs of one problem on two or more processor counts.",
+    needs.series(causes.is_known),
+)
+_NO_ACCESS = Need("No access of these runs goes through the network.")
 _TITLE = "Miss latencies"
 OTHERS = "atomics, forks, chunks and tasks"
 _FAR = 8.0  # times: latencies further apart need a logarithmic axis
@@ -27,14 +32,11 @@ _CURVES = (
 )
 
 
-def _make(data: StudyData, size: object = None) -> Figure:
-    series = series_.chosen_series(data, size)
-    if series is None or not causes.is_known(series.rows):
-        need = "Miss latencies need simulated runs of one problem on two or more processor counts."
-        return common.empty("miss-latency", _TITLE, data, needs.counts(need))
+def _make(data: StudyData, size: object = None) -> Figure | Need:
+    series = common.the_series(data, size)
     latency = causes.miss_latency(series.rows)
     if not np.isfinite(latency.to_numpy()).any():
-        return common.empty("miss-latency", _TITLE, data, "No access of these runs goes through the network.")
+        return _NO_ACCESS
     lines = curves(series.rows, latency, _CURVES)
     fastest = int(np.nanargmin(numbers(series.rows, "time_s")))
     most = float(latency["program"].iloc[fastest])
@@ -94,4 +96,5 @@ VIEW = View(
     _make,
     (common.SIZE,),
     order=130,
+    needs=(_NEED, _NO_ACCESS),
 )

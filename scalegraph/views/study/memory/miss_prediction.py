@@ -6,12 +6,19 @@ from scalegraph.analyze import causes, miss_latency_prediction
 from scalegraph.analyze.miss_latency_prediction import Prediction, Reach
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Column, Figure, Mark, Plot, Row, Table
-from scalegraph.subjects import series as series_
+from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.study.memory import miss_latency
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "The prediction needs simulated runs of one problem on two or more processor counts.",
+    needs.series(causes.is_known),
+)
+_NO_ACCESS = Need(
+    "On the processors where this problem is fastest no access goes through the network, so L_max is not known."
+)
 _TITLE = "Prediction from miss latencies"
 _CURVES = (
     ("computation", "computation L_comp", "memory_stall"),
@@ -22,11 +29,8 @@ _CURVES = (
 )
 
 
-def _make(data: StudyData, size: object = None) -> Figure:
-    series = series_.chosen_series(data, size)
-    if series is None or not causes.is_known(series.rows):
-        need = "The prediction needs simulated runs of one problem on two or more processor counts."
-        return common.empty("miss-prediction", _TITLE, data, needs.counts(need))
+def _make(data: StudyData, size: object = None) -> Figure | Need:
+    series = common.the_series(data, size)
     latency = causes.miss_latency(series.rows)
     found = miss_latency_prediction.predict(
         series.processors,
@@ -34,10 +38,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         *(numbers(latency, name) for name in ("program", "computation", "synchronisation")),
     )
     if found is None:
-        need = (
-            "On the processors where this problem is fastest no access goes through the network, so L_max is not known."
-        )
-        return common.empty("miss-prediction", _TITLE, data, need)
+        return _NO_ACCESS
     latency["average"] = latency[["computation", "synchronisation"]].mean(axis=1)
     lines = miss_latency.curves(series.rows, latency, _CURVES)
     marks = [Mark(f"L_max at N = {found.fastest}", y=found.l_max)]
@@ -100,4 +101,5 @@ VIEW = View(
     _make,
     (common.SIZE,),
     order=131,
+    needs=(_NEED, _NO_ACCESS),
 )

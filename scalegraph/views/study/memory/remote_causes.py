@@ -6,21 +6,21 @@ from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Figure
-from scalegraph.subjects import series as series_
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "Remote accesses by cause need simulated runs of one problem on two or more processor counts.",
+    needs.series(causes.is_known),
+)
 _TITLE = "Remote accesses by cause"
 
 
 def _make(data: StudyData, size: object = None, show: object = "accesses") -> Figure:
-    series = series_.chosen_series(data, size)
-    if series is None or not causes.is_known(series.rows):
-        need = "Remote accesses by cause need simulated runs of one problem on two or more processor counts."
-        return common.empty("remote-causes", _TITLE, data, needs.counts(need))
+    series = common.the_series(data, size)
     rows = series.rows
     parts = causes.remote_accesses(rows) if show == "accesses" else causes.stalls(rows)
     axis = Axis("remote accesses") if show == "accesses" else Axis("waiting for memory", "cycles")
@@ -61,4 +61,5 @@ VIEW = View(
         ),
     ),
     order=110,
+    needs=(_NEED,),
 )

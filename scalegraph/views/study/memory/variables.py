@@ -15,15 +15,15 @@ from scalegraph.views import common, needs
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "Costs by variable need a simulated run whose references leave the private caches.", needs.run_with("variables")
+)
 _TITLE = "Variables"
 _BARS = 12
 
 
 def _make(data: StudyData, processors: object = None, size: object = None, bars: int = _BARS) -> Figure:
-    run = common.chosen_run(data, size, processors)
-    if run is None or not run.variables:
-        need = "Costs by variable need a simulated run whose references leave the private caches."
-        return common.empty("variables", _TITLE, data, needs.counts(need))
+    run = common.the_run(data, size, processors)
     costs = variable_costs(run)
     dear = costs[costs["stall_s"] > 0].head(bars)
     names = [_name(row) for row in costs.to_dict("records")]
@@ -104,4 +104,5 @@ VIEW = View(
         Option("bars", "Bars", "int", _BARS, description="how many of the most expensive get a bar", minimum=1),
     ),
     order=140,
+    needs=(_NEED,),
 )

@@ -13,15 +13,15 @@ from scalegraph.views import common, needs
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
+_NEED = needs.counts(
+    "Invalidation widths need a simulated run in which a write invalidates a copy elsewhere.", needs.run_with("widths")
+)
 _TITLE = "Invalidation widths"
 _SINGLE = 8  # wider ones are shown in powers of two
 
 
 def _make(data: StudyData, processors: object = None, size: object = None) -> Figure:
-    run = common.chosen_run(data, size, processors)
-    if run is None or not run.widths:
-        need = "Invalidation widths need a simulated run in which a write invalidates a copy elsewhere."
-        return common.empty("widths", _TITLE, data, needs.counts(need))
+    run = common.the_run(data, size, processors)
     table = causes.widths(run)
     total = float(table.to_numpy().sum())
     binned = table.groupby([_bin(int(width)) for width in table.index], sort=False).sum()
@@ -95,4 +95,5 @@ VIEW = View(
     _make,
     (common.PROCESSORS, common.SIZE),
     order=125,
+    needs=(_NEED,),
 )

@@ -11,6 +11,7 @@ from scalegraph.analyze.repetitions import Timed
 from scalegraph.analyze.wording import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Plot, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
 from scalegraph.subjects.fitted_models import back_tests
 from scalegraph.subjects.option import Option
@@ -19,15 +20,15 @@ from scalegraph.views import common, needs
 from scalegraph.views.study.models import modelling
 from scalegraph.views.view import View
 
+_NEED = needs.counts("A back-test that hides {hide} needs at least two more processor counts of one problem.")
 _TITLE = "Back-test"
 
 
-def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: object = 1) -> Figure:
+def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: object = 1) -> Figure | Need:
     found = back_tests(data, size, scaling, hide)
     timed = fitted_models.times(data, size, scaling)
     if not found or timed is None:
-        need = f"A back-test that hides {hide} needs at least two more processor counts of one problem."
-        return modelling.no_laws("back-test", _TITLE, data, needs.counts(need))
+        return _NEED.of(hide=hide)
     places = sorted({test.at for test in found})
     kept = timed.processors < places[0]
     fits = fit_laws(timed.processors[kept], timed.times[kept], scaling=timed.scaling)
@@ -118,4 +119,6 @@ VIEW = View(
         Option("hide", "Hide", "int", 1, description="how many of the largest N are hidden", minimum=1),
     ),
     order=340,
+    needs=(*modelling.TIMES, _NEED),
+    without=True,
 )

@@ -12,6 +12,7 @@ from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.repetitions import Timed
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
@@ -19,6 +20,7 @@ from scalegraph.views import common
 from scalegraph.views.study.models import modelling
 from scalegraph.views.view import View
 
+_NOT_FITTED = Need("{law} cannot be fitted to these {points} points; fitted are: {known}.")
 _TITLE = "Fit and prediction"
 _RIVALS = 2
 _ROLES = ("series:1", "series:2", "series:3", "series:4")
@@ -31,16 +33,15 @@ def _make(
     law: object = "best",
     quantity: object = "time",
     target: object = None,
-) -> Figure:
+) -> Figure | Need:
     found = fitted_models.laws(data, size, scaling)
     if found is None:
-        return modelling.no_laws("fit", _TITLE, data)
+        return modelling.NEED
     timed, fits = found
     chosen = next((fit for fit in fits if fit.law == law), None) if law != "best" else fits[0]
     if chosen is None:
         known = ", ".join(fit.law for fit in fits)
-        need = f"{LAWS[str(law)].title} cannot be fitted to these {len(timed.processors)} points; fitted are: {known}."
-        return modelling.no_laws("fit", _TITLE, data, need)
+        return _NOT_FITTED.of(law=LAWS[str(law)].title, points=len(timed.processors), known=known)
     shown = [chosen, *(fit for fit in fits if fit is not chosen and fit.law in fits[0].rivals)][: 1 + _RIVALS]
     last = float(timed.processors.max())
     far = float(str(target)) if target else fitted_models.FAR * last
@@ -176,4 +177,6 @@ VIEW = View(
         modelling.TARGET,
     ),
     order=300,
+    needs=(*modelling.TIMES, modelling.NEED, _NOT_FITTED),
+    without=True,
 )

@@ -6,6 +6,7 @@ from scalegraph.analyze.bounds import WAY_WORDS
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import EVIDENCE, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.palette import rivals
+from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models, matrices
 from scalegraph.subjects.fitted_models import order_of
 from scalegraph.subjects.study import StudyData
@@ -13,14 +14,16 @@ from scalegraph.views import common, needs
 from scalegraph.views.study.models import modelling
 from scalegraph.views.view import View
 
+_NEED = needs.sizes(
+    "An order needs the size that reaches one efficiency on two or more processor counts.", "efficiency"
+)
 _TITLE = "Isoefficiency order"
 
 
-def _make(data: StudyData, efficiency: object = None) -> Figure:
+def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
     found = order_of(data, efficiency)
     if found is None:
-        text = "An order needs the size that reaches one efficiency on two or more processor counts."
-        return modelling.no_laws("isoefficiency", _TITLE, data, needs.sizes(text, "efficiency"))
+        return _NEED
     made, n, work, judged = found
     ways = [made.anchors[int(count)].way for count in n]
     tips = tuple(
@@ -86,4 +89,6 @@ VIEW = View(
     _make,
     (matrices.EFFICIENCY,),
     order=350,
+    needs=(*modelling.TIMES, _NEED),
+    without=True,
 )

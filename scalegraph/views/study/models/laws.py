@@ -8,6 +8,7 @@ from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.fits.select import ALIKE, differ
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import EVIDENCE, Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
@@ -17,10 +18,10 @@ from scalegraph.views.view import View
 _TITLE = "Laws"
 
 
-def _make(data: StudyData, size: object = None, scaling: object = "auto", target: object = None) -> Figure:
+def _make(data: StudyData, size: object = None, scaling: object = "auto", target: object = None) -> Figure | Need:
     found = fitted_models.laws(data, size, scaling)
     if found is None:
-        return modelling.no_laws("laws", _TITLE, data)
+        return modelling.NEED
     timed, fits = found
     far = float(str(target)) if target else fitted_models.FAR * float(timed.processors.max())
     best = fits[0]
@@ -120,4 +121,6 @@ VIEW = View(
     _make,
     (common.SIZE, modelling.SCALING, modelling.TARGET),
     order=310,
+    needs=(*modelling.TIMES, modelling.NEED),
+    without=True,
 )

@@ -8,11 +8,9 @@ import numpy as np
 
 from scalegraph.analyze.fits.noise import Floats
 from scalegraph.base.units import significant
-from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
-from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import needs, ways
 
 SCALING = Option(
     "scaling",
@@ -37,17 +35,14 @@ NEED = Need(
     ways.ADD_COUNTS,
     record="Measure more of them, and import all of it together.",
 )
-
-
-def no_laws(view: str, title: str, data: StudyData, need: str | Need = NEED) -> Figure:
-    """Return the empty state of a view of laws: what is missing, and how to get it."""
-    if data.table.empty and data.measured is not None:
-        text = (
-            "Laws are over processor counts and elapsed time, which nothing of this set is known to be:"
-            " say so when it is imported. Models of regions are over its parameters as they are."
-        )
-        return Figure(view, title, empty=text)
-    return common.empty(view, title, data, need)
+TIMES = (
+    Need(
+        "Laws are over processor counts and elapsed time, which nothing of this set is known to be:"
+        " say so when it is imported. Models of regions are over its parameters as they are.",
+        met=lambda data, **_: not data.table.empty or data.measured is None,
+    ),
+    *needs.RUNS,
+)
 
 
 def span(low: float, high: float, count: int = 49) -> Floats:

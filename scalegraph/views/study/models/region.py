@@ -12,30 +12,31 @@ from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import assigned, plain, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Origin, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
 from scalegraph.subjects.fitted_models import processors_column
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.study.models import modelling
 from scalegraph.views.study.models.regions import NEED
 from scalegraph.views.view import View
 
+_NO_MODEL = Need("'{path}' has no values of {metric} at three or more different points, so there is no model of it.")
 _TITLE = "Model of a call path"
 _RIVALS = 2
 
 
 def _make(
     data: StudyData, call_path: object = None, metric: object = None, over: object = None, target: object = None
-) -> Figure:
+) -> Figure | Need:
     found = fitted_models.regions(data, metric)
     if found is None:
-        return common.empty("region-model", _TITLE, data, NEED)
+        return NEED
     made, name = found
     index = _series(made, data, call_path)
     if index is None:
-        text = f"'{call_path}' has no values of {name} at three or more different points, so there is no model of it."
-        return Figure("region-model", _TITLE, empty=text)
+        return _NO_MODEL.of(path=call_path, metric=name)
     column = _column(made, over, processors_column(data, made))
     points = made.source.points
     far = float(str(target)) if target else fitted_models.FAR * float(points[:, column].max())
@@ -192,4 +193,6 @@ VIEW = View(
         Option("target", "Predict up to", "float", description="otherwise four times the largest value", minimum=0.0),
     ),
     order=325,
+    needs=(*needs.RUNS_OR_SET, NEED, _NO_MODEL),
+    without=True,
 )

@@ -11,6 +11,7 @@ from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.analyze.wording import percent
 from scalegraph.base.units import assigned
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
 from scalegraph.subjects.fitted_models import processors_column
 from scalegraph.subjects.option import Option
@@ -23,10 +24,10 @@ _TITLE = "Models of regions"
 NEED = needs.counts("Models need values of call paths at three or more different processor counts or sizes.")
 
 
-def _make(data: StudyData, metric: object = None, target: object = None, rows: object = 200) -> Figure:
+def _make(data: StudyData, metric: object = None, target: object = None, rows: object = 200) -> Figure | Need:
     found = fitted_models.regions(data, metric)
     if found is None:
-        return common.empty("region-models", _TITLE, data, NEED)
+        return NEED
     made, name = found
     place = fitted_models.target_of(made.source.points, target, processors_column(data, made))
     here = made.source.points.max(axis=0)
@@ -127,4 +128,6 @@ VIEW = View(
         Option("rows", "Rows", "int", 200, description="how many call paths are shown", minimum=1),
     ),
     order=320,
+    needs=(*needs.RUNS_OR_SET, NEED),
+    without=True,
 )

@@ -16,19 +16,19 @@ from scalegraph.views import common, ways
 from scalegraph.views.study.models import modelling
 from scalegraph.views.view import View
 
+_NEED = Need(
+    "The serial fraction needs times of one problem on one processor and on more.",
+    ways.ADD_COUNTS,
+    record="Measure it on one processor and on more, and import all of it together.",
+)
 _TITLE = "Serial fraction"
 
 
-def _make(data: StudyData, size: object = None) -> Figure:
+def _make(data: StudyData, size: object = None) -> Figure | Need:
     timed = fitted_models.times(data, size, "strong")
     found = None if timed is None else karp_flatt(timed.processors, timed.times)
     if timed is None or found is None:
-        need = Need(
-            "The serial fraction needs times of one problem on one processor and on more.",
-            ways.ADD_COUNTS,
-            record="Measure it on one processor and on more, and import all of it together.",
-        )
-        return modelling.no_laws("serial-fraction", _TITLE, data, need)
+        return _NEED
     parts = found.fractions
     x = tuple(part.processors for part in parts)
     known = all(math.isfinite(part.low) and math.isfinite(part.high) for part in parts)
@@ -78,4 +78,6 @@ VIEW = View(
     _make,
     (common.SIZE,),
     order=330,
+    needs=(*modelling.TIMES, _NEED),
+    without=True,
 )

@@ -13,6 +13,7 @@ from scalegraph.analyze.profile import line_costs, region_costs
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import seconds
 from scalegraph.figures.figure import PROCESSOR_TIME, Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.runtime.format import GROUPS
 from scalegraph.subjects import judgement
 from scalegraph.subjects import series as series_
@@ -22,10 +23,14 @@ from scalegraph.views import common, needs, ways
 from scalegraph.views.view import View
 
 _TITLE = "Lines to look at"
+_NEED = needs.simulated(
+    "These runs have no times by line, region or call path: simulate the program, or import profiles, to see where its"
+    " time goes."
+)
 _MOST = 3
 
 
-def _make(data: StudyData, processors: object = None, size: object = None, most: int = _MOST) -> Figure:
+def _make(data: StudyData, processors: object = None, size: object = None, most: int = _MOST) -> Figure | Need:
     run = common.chosen_run(data, size, processors)
     if run is not None and run.lines:
         return _figure(data, run, *_lines(data, run, most))
@@ -34,11 +39,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
     series = series_.chosen_series(data, size)
     lost = judgement.parts(data, series) if series is not None else None
     if lost is None or lost.empty:
-        need = (
-            "These runs have no times by line, region or call path: simulate the program, or import profiles, to see"
-            " where its time goes."
-        )
-        return common.empty("hottest", _TITLE, data, needs.simulated(need))
+        return _NEED
     return _of_paths(data, lost, most)
 
 
@@ -155,4 +156,5 @@ VIEW = View(
         Option("most", "Lines", "int", _MOST, description="how many places", minimum=1),
     ),
     order=1,
+    needs=(_NEED,),
 )

@@ -12,7 +12,7 @@ from scalegraph.figures.figure import PROCESSOR_TIME, REFERENCES, Column, Figure
 from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 from scalegraph.views.study.overview.source import base_notes
 from scalegraph.views.view import View
 
@@ -21,13 +21,12 @@ _NEED = Need(
     "Costs by line need a simulated run with lines collected.",
     ways.COLLECT_LINES,
     record="Measurements have none: run the program in ScaleGraph.",
+    met=needs.run_with("lines"),
 )
 
 
 def _make(data: StudyData, processors: object = None, size: object = None, most: int = 40) -> Figure:
-    run = common.chosen_run(data, size, processors)
-    if run is None or not run.lines:
-        return common.empty("lines", _TITLE, data, _NEED)
+    run = common.the_run(data, size, processors)
     costs = line_costs(run)
     text = {(source.file, n): line.strip() for source in data.sources for n, line in _numbered(source.text)}
     blames = bool(run.blame)
@@ -104,4 +103,5 @@ VIEW = View(
         Option("most", "Lines", "int", 40, description="how many lines", minimum=1),
     ),
     order=95,
+    needs=(_NEED,),
 )

@@ -14,7 +14,7 @@ from scalegraph.figures.way import Need
 from scalegraph.runtime.format import GROUPS
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 from scalegraph.views.view import View
 
 _TITLE = "Execution profile"
@@ -23,6 +23,7 @@ _NEED = Need(
     ways.COLLECT_REGIONS,
     "Collect regions.",
     "Measurements have costs by call path: other views show them.",
+    met=needs.run_with("regions"),
 )
 _BARS = 12
 _BLAME_NOTE = (
@@ -33,9 +34,7 @@ _SHORT = {"memory_stall": "stall", "primitive": "primitives"}
 
 
 def _make(data: StudyData, processors: object = None, size: object = None, bars: int = _BARS) -> Figure:
-    run = common.chosen_run(data, size, processors)
-    if run is None or not run.regions:
-        return common.empty("profile", _TITLE, data, _NEED)
+    run = common.the_run(data, size, processors)
     one = common.one_processor_run(data, run)
     alone = one is None or one is run or not one.regions
     costs = region_costs(run, data.regions) if alone or one is None else region_losses(run, one, data.regions)
@@ -152,4 +151,5 @@ VIEW = View(
         Option("bars", "Bars", "int", _BARS, description="how many of the most expensive regions get a bar", minimum=1),
     ),
     order=45,
+    needs=(_NEED,),
 )

@@ -19,8 +19,6 @@ _TITLE = "Runs"
 
 
 def _make(data: StudyData) -> Figure:
-    if data.table.empty:
-        return common.empty("runs", _TITLE, data, "")
     parameters = [name.removeprefix("param.") for name in parameter_columns(data.table)]
     derived = {
         key: row for row in data.scaling.to_dict("records") for key in str(row["keys"]).split(",") if data.by_key

@@ -22,6 +22,9 @@ from scalegraph.views.view import View
 
 Values: TypeAlias = tuple[float | None, ...]
 
+_NEED = needs.simulated(
+    "This study keeps no program text. Runs of a request keep it.", lambda data, **_: bool(data.sources)
+)
 _TITLE = "Source and cost"
 _NOTHING = 5e-4  # a share that is shown as 0.0 %
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
@@ -52,9 +55,6 @@ _EVENTS = (
 def _make(
     data: StudyData, file: object = None, processors: object = None, size: object = None, show: object = "time"
 ) -> Figure:
-    if not data.sources:
-        need = "This study keeps no program text. Runs of a request keep it."
-        return common.empty("source", _TITLE, data, needs.simulated(need))
     source = _chosen(data, file)
     run = common.chosen_run(data, size, processors)
     columns: tuple[Column, ...] = _TIMES
@@ -211,4 +211,6 @@ VIEW = View(
         ),
     ),
     order=90,
+    needs=(_NEED,),
+    without=True,
 )

@@ -12,24 +12,22 @@ from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
-from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 from scalegraph.views.study.whatif.what_if import OVERLAY, overlays
 from scalegraph.views.view import View
 
+_NEED = Need(
+    "Speedup needs one problem on two or more processor counts, best with one processor among them.",
+    ways.ADD_COUNTS,
+    record="Measure it on several, and import all of it together.",
+    met=needs.series(needs.known("speedup")),
+)
 _TITLE = "Speedup and efficiency"
 
 
 def _make(data: StudyData, size: object = None, what_if: object = False, efficiency: float | None = None) -> Figure:
-    series = series_.chosen_series(data, size)
-    if series is None or not np.isfinite(numbers(series.rows, "speedup")).any():
-        need = Need(
-            "Speedup needs one problem on two or more processor counts, best with one processor among them.",
-            ways.ADD_COUNTS,
-            record="Measure it on several, and import all of it together.",
-        )
-        return common.empty("speedup", _TITLE, data, need)
+    series = common.the_series(data, size)
     rows = series.rows
     axis = common.processors_axis(series.processors)
     speedup = common.curve(rows, "speedup", "speedup", "speedup", low="speedup_low", high="speedup_high")
@@ -77,4 +75,5 @@ VIEW = View(
     _make,
     (common.SIZE, OVERLAY, matrices.EFFICIENCY),
     order=30,
+    needs=(_NEED,),
 )

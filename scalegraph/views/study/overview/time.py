@@ -10,7 +10,6 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
-from scalegraph.subjects import series as series_
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
@@ -18,13 +17,11 @@ from scalegraph.views.study.whatif.what_if import OVERLAY, overlays
 from scalegraph.views.view import View
 
 _TITLE = "Execution time"
+_NEED = needs.counts("Time over N needs one problem on two or more processor counts.", needs.series())
 
 
 def _make(data: StudyData, size: object = None, scale: object = "log", what_if: object = False) -> Figure:
-    series = series_.chosen_series(data, size)
-    if series is None:
-        need = "Time over N needs one problem on two or more processor counts."
-        return common.empty("time", _TITLE, data, needs.counts(need))
+    series = common.the_series(data, size)
     rows = series.rows
     measured = common.curve(rows, "time_s", "T_para", "time", unit="s", low="time_min_s", high="time_max_s")
     lines = [measured]
@@ -63,4 +60,5 @@ VIEW = View(
         OVERLAY,
     ),
     order=20,
+    needs=(_NEED,),
 )

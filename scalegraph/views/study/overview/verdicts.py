@@ -7,6 +7,7 @@ import pandas as pd
 from scalegraph.analyze import loss, verdicts
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import LOSS, Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.judgement import parts, said
 from scalegraph.subjects.study import StudyData
@@ -14,15 +15,15 @@ from scalegraph.views import common, needs, ways
 from scalegraph.views.view import View
 
 _TITLE = "Verdicts"
+_NEED = needs.counts("A verdict needs one problem on one and on more processors, or runs whose work grows with N.")
 _SHOWN = 30
 _KINDS = {"strong": "strong scaling", "weak": "weak scaling", "loss": "what is lost", "timed": "the timed part"}
 
 
-def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
+def _make(data: StudyData, size: object = None, processors: object = None) -> Figure | Need:
     found = said(data, size)
     if not found:
-        need = "A verdict needs one problem on one and on more processors, or runs whose work grows with N."
-        return common.empty("verdicts", _TITLE, data, needs.counts(need))
+        return _NEED
     rows = tuple(
         Row((_KINDS[item.kind], item.text, item.rating), 0, "" if item.place is None else str(item.place))
         for item in found
@@ -79,4 +80,5 @@ VIEW = View(
     _make,
     (common.SIZE, common.PROCESSORS),
     order=5,
+    needs=(_NEED,),
 )

@@ -6,28 +6,30 @@ from scalegraph.analyze.matrix import Matrix, Metric
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Cell, Figure, Grid, Origin
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.sizes(
+    "An average over efficiencies needs runs of several sizes on one processor and on several N, so that two or more"
+    " efficiencies are met on the same counts.",
+    "efficiency",
+)
 _TITLE = "Average scalability"
 
 
 def _make(
     data: StudyData, efficiencies: object = None, metric: object = "latency", latency: object = "accounting",
     way: object = "runs",
-) -> Figure:  # fmt: skip
+) -> Figure | Need:  # fmt: skip
     wanted = parse(str(efficiencies)) if efficiencies else None
     chosen: Metric = "isoefficiency" if metric == "isoefficiency" else "latency"
     made = matrices.averaged(data, wanted, metric=chosen, latency=str(latency), way=str(way))
     if made is None or not any(n < n2 for n, n2 in made[0].values):
-        need = (
-            "An average over efficiencies needs runs of several sizes on one processor and on several N, so that two or"
-            " more efficiencies are met on the same counts."
-        )
-        return common.empty("average-scalability", _TITLE, data, needs.sizes(need, "efficiency"))
+        return _NEED
     mean, single = made
     (mean,), _ = matrices.trimmed([mean]) if mean.anchors else ([mean], ())
     listed = ", ".join(f"{one.target:g}" for one in single)
@@ -99,4 +101,5 @@ VIEW = View(
         matrices.WAY,
     ),
     order=16,
+    needs=(_NEED,),
 )

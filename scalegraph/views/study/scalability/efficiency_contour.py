@@ -5,21 +5,24 @@ from __future__ import annotations
 from scalegraph.analyze import fields
 from scalegraph.analyze.metrics import work_unit
 from scalegraph.figures.figure import Axis, Figure
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.study.scalability import field_common
 from scalegraph.views.view import View
 
+_NEED = needs.sizes(
+    "Efficiencies over N and size need several sizes on one processor and on two or more other counts.", "efficiency"
+)
 _TITLE = "Lines of equal efficiency"
 _LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
-def _make(data: StudyData, efficiency: float | None = None) -> Figure:
+def _make(data: StudyData, efficiency: float | None = None) -> Figure | Need:
     found = None if data.scaling.empty else fields.over_work(data.scaling, "efficiency")
     if found is None:
-        need = "Efficiencies over N and size need several sizes on one processor and on two or more other counts."
-        return common.empty("efficiency-contour", _TITLE, data, needs.sizes(need, "efficiency"))
+        return _NEED
     unit = work_unit(data.scaling)
     held = matrices.held_at(data, "efficiency", efficiency)
     handles = () if held is None else (matrices.efficiency_handle(held[0], "value"),)
@@ -43,4 +46,5 @@ VIEW = View(
     _make,
     (matrices.EFFICIENCY,),
     order=220,
+    needs=(_NEED,),
 )

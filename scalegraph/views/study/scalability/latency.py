@@ -13,24 +13,22 @@ from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Figure, Mark, Plot
 from scalegraph.figures.way import Need
-from scalegraph.subjects import series as series_
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 from scalegraph.views.view import View
 
+_NEED = Need(
+    "Latency compares a run with the one-processor run of the same problem.",
+    ways.ADD_COUNTS,
+    record="Measure it on one processor and on more, and import all of it together.",
+    met=needs.series(needs.known("latency_method1_s")),
+)
 _TITLE = "Average latency"
 
 
 def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
-    series = series_.chosen_series(data, size)
-    if series is None or not np.isfinite(numbers(series.rows, "latency_method1_s")).any():
-        need = Need(
-            "Latency compares a run with the one-processor run of the same problem.",
-            ways.ADD_COUNTS,
-            record="Measure it on one processor and on more, and import all of it together.",
-        )
-        return common.empty("latency", _TITLE, data, need)
+    series = common.the_series(data, size)
     if per == "time":
         return _in_a_unit_of_time(data, series)
     rows = series.rows
@@ -117,4 +115,5 @@ VIEW = View(
     _make,
     (common.SIZE, PER),
     order=40,
+    needs=(_NEED,),
 )

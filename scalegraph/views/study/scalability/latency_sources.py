@@ -12,6 +12,7 @@ from scalegraph.analyze.metrics import CAUSES, overheads
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Figure, Line, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.option import Option
@@ -19,8 +20,11 @@ from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_TEXT = "Latency sources need simulated runs of a problem on one processor and on more"
+_NEED = needs.counts(f"{_TEXT}.")
 _TITLE = "Latency sources"
 _HELD = ("size", "efficiency", "time", "memory")
+_OF_HELD = {held: needs.sizes(f"{_TEXT}, with the {held} held.", held) for held in _HELD[1:]}
 _SOURCES = (
     ("ml_s", "memory latency ML", "memory_stall"),
     ("it_s", "idle time IT", "idle"),
@@ -28,12 +32,10 @@ _SOURCES = (
 )
 
 
-def _make(data: StudyData, held: object = "size", size: object = None, detail: object = "sources") -> Figure:
+def _make(data: StudyData, held: object = "size", size: object = None, detail: object = "sources") -> Figure | Need:
     rows, title = rows_held(data, str(held), size)
     if rows is None or not np.isfinite(numbers(rows, "latency_s")).any():
-        text = "Latency sources need simulated runs of a problem on one processor and on more"
-        need = needs.counts(f"{text}.") if held == "size" else needs.sizes(f"{text}, with the {held} held.", str(held))
-        return common.empty("latency-sources", _TITLE, data, need)
+        return _NEED if held == "size" else _OF_HELD[str(held)]
     rows = rows[rows["processors"] > 1].reset_index(drop=True)
     counts = tuple(int(n) for n in rows["processors"])
     bars = Bars(tuple(float(i) for i in range(len(rows))), *_stacks(rows, detail == "causes"), counts)
@@ -123,4 +125,5 @@ VIEW = View(
         Option("detail", "Detail", "choice", "sources", ("sources", "causes"), description="ML, IT, PT, or each cause"),
     ),
     order=70,
+    needs=(_NEED, *_OF_HELD.values()),
 )

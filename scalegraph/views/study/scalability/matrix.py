@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from scalegraph.analyze import wording
@@ -10,19 +9,24 @@ from scalegraph.analyze.bounds import WAY_WORDS, Anchor, Bound
 from scalegraph.analyze.matrix import Matrix, bound_words, over_estimation
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Cell, Figure, Grid, Origin
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 from scalegraph.views.view import View
 
+_TEXT = "A scalability matrix needs runs of several sizes on one processor and on several N."
+_NEED = Need(_TEXT, ways.ADD_SIZES)
+_ASKED_FOR = Need(f"{_TEXT} The request of this study asks for them; they appear as they end.")
+_MEASURED = Need(f"{_TEXT} {{what}}")
 _TITLE = "Scalability matrix"
 _ORDER: tuple[Bound, ...] = ("time", "efficiency", "memory")  # as Fig. 14 writes them
 
 
 def _make(
     data: StudyData, bound: object = "all", metric: object = "latency", processors: object = None, **asked: Any
-) -> Figure:
+) -> Figure | Need:
     wanted: list[Bound]
     wanted = ["speed"] if metric == "isospeed" else [name for name in _ORDER if bound in ("all", name)]
     given = matrices.printed(data)
@@ -56,18 +60,11 @@ def _compares(found: list[Matrix]) -> bool:
     return any(made.value(n, n2) is not None for made in found for n, n2 in made.values if n != n2)
 
 
-def _missing(data: StudyData) -> Figure:
-    """Return the empty state: what is missing, and the button that plans it where the program can be run."""
-    need = "A scalability matrix needs runs of several sizes on one processor and on several N."
-    if data.imported is not None and not data.table.empty:
-        return Figure("matrix", _TITLE, empty=f"{need} {ways.what_to_measure(data)}")
-    onward = ways.to_sizes(data)
-    if ways.asks_for_sizes(data) and not data.table.empty:
-        return Figure(
-            "matrix", _TITLE, empty=f"{need} The request of this study asks for them; they appear as they end."
-        )
-    empty = common.empty("matrix", _TITLE, data, need)
-    return replace(empty, ways=onward or empty.ways)
+def _missing(data: StudyData) -> Need:
+    """Return what is missing, with the button that plans it where the program can be run."""
+    if data.imported is not None:
+        return _MEASURED.of(what=ways.what_to_measure(data))
+    return _ASKED_FOR if ways.asks_for_sizes(data) else _NEED
 
 
 def _grid(found: list[Matrix], colour_by: int, origin: Origin) -> Grid:
@@ -212,4 +209,6 @@ VIEW = View(
         ),
     ),
     order=10,
+    needs=(*needs.RUNS_OR_MATRIX, _NEED, _ASKED_FOR, _MEASURED),
+    without=True,
 )

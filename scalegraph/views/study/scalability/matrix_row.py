@@ -9,23 +9,22 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Axis, Figure, Line, Origin, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.sizes("Rows of the matrix need two or more processor counts that meet the bound{why}.", "efficiency")
 _TITLE = "Rows of the matrix"
 
 
-def _make(data: StudyData, processors: int | None = None, **asked: Any) -> Figure:
+def _make(data: StudyData, processors: int | None = None, **asked: Any) -> Figure | Need:
     made = matrices.asked(data, asked)
     if made is None or not any(n < n2 for n, n2 in made.values):
         why = next(iter(made.reasons.values()), "") if made is not None else ""
-        text = "Rows of the matrix need two or more processor counts that meet the bound" + (
-            f": {why}." if why else "."
-        )
-        return common.empty("matrix-row", _TITLE, data, needs.sizes(text, "efficiency"))
+        return _NEED.of(why=f": {why}" if why else "")
     (made,), _ = matrices.trimmed([made])
     if processors is not None and processors not in made.processors:
         raise InputError(f"processors: no row N = {processors}; rows are {', '.join(map(str, made.processors))}")
@@ -86,4 +85,6 @@ VIEW = View(
         *matrices.ASKED,
     ),
     order=15,
+    needs=(*needs.RUNS_OR_MATRIX, _NEED),
+    without=True,
 )

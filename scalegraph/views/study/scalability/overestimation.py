@@ -8,25 +8,26 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.matrix import over_estimation
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.sizes("This compares the time bound with the efficiency bound.", "time", "efficiency")
 _TITLE = "Over-estimation by the time bound"
 
 
-def _make(data: StudyData, efficiency: float | None = None, time: float | None = None) -> Figure:
+def _make(data: StudyData, efficiency: float | None = None, time: float | None = None) -> Figure | Need:
     bounded = matrices.matrix(data, "time", target=time)
     held = matrices.matrix(data, "efficiency", target=efficiency)
     made, _ = matrices.trimmed([one for one in (bounded, held) if one is not None])
-    need = needs.sizes("This compares the time bound with the efficiency bound.", "time", "efficiency")
     if len(made) < 2:
-        return common.empty("overestimation", _TITLE, data, need)
+        return _NEED
     table = over_estimation(made[0], made[1])
     known = table[table["latency_ratio"].notna()]
     if known.empty:
-        return common.empty("overestimation", _TITLE, data, need)
+        return _NEED
     names = ("latency_ratio", "eq12", "eq13", "efficiency_conserved", "excess")
     rows = tuple(
         Row(
@@ -77,4 +78,5 @@ VIEW = View(
     _make,
     (matrices.EFFICIENCY, matrices.TIME),
     order=17,
+    needs=(_NEED,),
 )

@@ -7,22 +7,23 @@ from typing import Any
 
 from scalegraph.analyze import wording
 from scalegraph.figures.figure import Figure, Surface
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.sizes("A surface needs three or more processor counts that meet the bound.", "efficiency")
 _TITLE = "Surface of the matrix"
 
 
-def _make(data: StudyData, azimuth: float = -52.0, elevation: float = 28.0, **asked: Any) -> Figure:
+def _make(data: StudyData, azimuth: float = -52.0, elevation: float = 28.0, **asked: Any) -> Figure | Need:
     made = matrices.asked(data, asked)
     if made is not None:
         (made,), _ = matrices.trimmed([made])
     if made is None or sum(n < n2 for n, n2 in made.values) < 3:
-        need = "A surface needs three or more processor counts that meet the bound."
-        return common.empty("scalability-surface", _TITLE, data, needs.sizes(need, "efficiency"))
+        return _NEED
     counts = made.processors
     heights = tuple(tuple(_known(made.value(n, n2)) for n2 in counts) for n in counts)
     tips = tuple(
@@ -78,4 +79,6 @@ VIEW = View(
         ),
     ),
     order=230,
+    needs=(*needs.RUNS_OR_MATRIX, _NEED),
+    without=True,
 )

@@ -13,12 +13,16 @@ from scalegraph.analyze.bounds import Anchor, Bound
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.sizes(
+    "The scaling space needs runs in which a parameter grows with the processors, or with something held.", "efficiency"
+)
 _TITLE = "Scaling space"
 _BOUNDS: Final[Mapping[Bound, str]] = {
     "efficiency": "efficiency held",
@@ -38,12 +42,11 @@ class _Way:
     sizes: Mapping[str, tuple[float, ...]]
 
 
-def _make(data: StudyData, x: object = None, y: object = None) -> Figure:
+def _make(data: StudyData, x: object = None, y: object = None) -> Figure | Need:
     found = list(_ways(data))
     grown = _grown(found)
     if not grown:
-        text = "The scaling space needs runs in which a parameter grows with the processors, or with something held."
-        return common.empty("scaling-space", _TITLE, data, needs.sizes(text, "efficiency"))
+        return _NEED
     wanted = [str(name) for name in (x, y) if str(name or "") in grown]
     first, *rest = list(dict.fromkeys([*wanted, *grown]))
     panels = [_over_processors(found, first)]
@@ -136,4 +139,5 @@ VIEW = View(
         Option("y", "Up", "text", description="another parameter; otherwise the next one that grows"),
     ),
     order=45,
+    needs=(_NEED,),
 )

@@ -9,23 +9,25 @@ from scalegraph.analyze import weak
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
+from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.weak_runs import series
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.sizes(
+    "Weak scaling needs runs on two or more processor counts of a problem that grows with them: sizes in a column, or"
+    " measurements that are said to be of weak scaling.",
+    "time",
+)
 _TITLE = "Weak scaling"
 _DRAWN = ("weak_efficiency", "scaled_speedup")
 
 
-def _make(data: StudyData) -> Figure:
+def _make(data: StudyData) -> Figure | Need:
     found = series(data)
     if found is None:
-        text = (
-            "Weak scaling needs runs on two or more processor counts of a problem that grows with them: sizes in a "
-            "column, or measurements that are said to be of weak scaling."
-        )
-        return common.empty("weak-scaling", _TITLE, data, needs.sizes(text, "time"))
+        return _NEED
     rows = found.rows.sort_values("processors").reset_index(drop=True)
     made = weak.efficiencies(found)
     rows = rows.assign(
@@ -71,4 +73,5 @@ VIEW = View(
     "Scaled speedup and efficiency of a problem that grows with the processors, and Gustafson's serial share.",
     _make,
     order=35,
+    needs=(_NEED,),
 )

@@ -10,12 +10,14 @@ from scalegraph.analyze import advise
 from scalegraph.analyze.advise import Advice, Model
 from scalegraph.base.units import assigned, si
 from scalegraph.figures.figure import PREDICTED_TIME, Axis, Column, Figure, Line, Mark, Plot, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects.next_run import found, run_words, target_of, unimproved
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
+_NEED = needs.counts("Advice needs a law first, which needs one problem on three or more processor counts.")
 _TITLE = "What to run next"
 _SHOWN = 12
 _UNITS = {"elapsed": "elapsed time", "processor": "processor time", "host": "time of this computer"}
@@ -27,11 +29,10 @@ def _make(
     size: float | None = None,
     cost: object = "elapsed",
     most: int | None = None,
-) -> Figure:
+) -> Figure | Need:
     model = advise.model_of(data.table, data.scaling)
     if model is None:
-        need = "Advice needs a law first, which needs one problem on three or more processor counts."
-        return common.empty("advise", _TITLE, data, needs.counts(need))
+        return _NEED
     goal = target_of(model, at, size)
     kind = next(known for known in advise.COSTS if known == cost)
     entries = found(data, model, goal, kind, most)
@@ -135,4 +136,5 @@ VIEW = View(
         Option("most", "At most N", "int", description="the most processors that can be run", minimum=1),
     ),
     order=60,
+    needs=(_NEED,),
 )

@@ -26,10 +26,10 @@ _NEED = Need(
 _FACTORS = (1.0, 1.25, 1.5, 2.0, 4.0, math.inf)
 
 
-def _make(data: StudyData, processors: int | None = None, most: int = 7) -> Figure:
+def _make(data: StudyData, processors: int | None = None, most: int = 7) -> Figure | Need:
     curves = whatif.curves(whatif.compared(data.runs, data.variants))
     if not curves:
-        return common.empty("virtual-speedup", _TITLE, data, _NEED)
+        return _NEED
     counts = sorted({curve.processors for curve in curves})
     count = counts[-1] if processors is None else processors
     if count not in counts:
@@ -138,4 +138,5 @@ VIEW = View(
         Option("most", "Curves", "int", 7, description="how many curves", minimum=1, maximum=20),
     ),
     order=115,
+    needs=(_NEED,),
 )

@@ -44,13 +44,13 @@ def _make(
     size: object = None,
     quantity: object = "time",
     show: object = "asked for",
-) -> Figure:
+) -> Figure | Need:
     rows = whatif.compared(data.runs, data.variants)
     if show != "all":
         rows = _asked(data, rows) or rows
     rows = _of_size(data, rows, size)
     if not rows:
-        return common.empty("what-if", TITLE, data, NEED)
+        return NEED
     counts = sorted({row.processors for row in rows})
     count = counts[-1] if processors is None else processors
     if count not in counts:
@@ -311,4 +311,5 @@ VIEW = View(
         common.SIZE,
     ),
     order=110,
+    needs=(NEED,),
 )

@@ -40,18 +40,21 @@ _NO_WAITS = Need(
     "Run the program with waits in its trace, or choose messages.",
     "Choose messages.",
 )
+_WAITS_INSTEAD = Need(
+    "This trace has no messages: its program communicates through shared memory. Choose waits to see who waited for"
+    " whom."
+)
+NEEDS = (_NO_MESSAGES, _NO_WAITS, _WAITS_INSTEAD)
 _VALUES = {"bytes": 0, "count": 1, "size": 2, "time": 3}
 
 
-def _make(data: TraceData, of: object = "auto", value: object = None, **options: object) -> Figure:
+def _make(data: TraceData, of: object = "auto", value: object = None, **options: object) -> Figure | Need:
     chosen = trace_window.window(data, **options)
-    if not chosen.locations:
-        return trace_common.empty("communication-matrix", _TITLE, data, "")
     what = str(of)
     if what == "auto":
         what = "messages" if data.trace.count("messages") or not data.trace.count("waits") else "waits"
     if not data.trace.count("messages" if what == "messages" else "waits"):
-        return trace_common.empty("communication-matrix", _TITLE, data, need(data, what))
+        return need(data, what)
     names = interval_sums.location_names(data)
     if what == "messages":
         sent = messages.sent_messages(data.trace, chosen.begin, chosen.end)
@@ -75,13 +78,10 @@ def _talking(chosen: Window, ends: Array) -> tuple[Window, tuple[str, ...]]:
     return replace(chosen, locations=talking), (f"{left} locations that neither send nor receive are left out.",)
 
 
-def need(data: TraceData, what: str) -> str | Need:
+def need(data: TraceData, what: str) -> Need:
     """Return what a trace without messages, or without waits, lacks and how to get it."""
     if what == "messages" and data.trace.count("waits"):
-        return (
-            "This trace has no messages: its program communicates through shared memory. Choose waits to see who waited"
-            " for whom."
-        )
+        return _WAITS_INSTEAD
     if what == "messages":
         return _NO_MESSAGES
     return _NO_WAITS
@@ -189,5 +189,6 @@ VIEW = View(
                description="what the cells show; otherwise bytes, or time of waits"),
     ),
     order=80,
+    needs=(*NEEDS,),
     subject="trace",
 )  # fmt: skip

@@ -10,6 +10,7 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.trace import messages
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Origin, Panel, Plot, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.trace import TraceData
@@ -18,25 +19,26 @@ from scalegraph.views.common import exact
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.communication.matrix import need
+from scalegraph.views.trace.communication.matrix import NEEDS, need
 from scalegraph.views.trace.sums import known
 from scalegraph.views.view import View
 
+_NOT_HERE = Need("{said} Choose a longer time or more locations.")
 _TITLE = "Message statistics"
 _MOST = 500  # rows of a table
 _KEYS = {"pair": ("sender", "receiver"), "size": ("size",), "tag": ("tag",), "communicator": ("communicator",)}
 
 
-def _make(data: TraceData, by: object = "pair", duration: object = None, **options: object) -> Figure:
+def _make(data: TraceData, by: object = "pair", duration: object = None, **options: object) -> Figure | Need:
     if none := trace_lasting.nothing(data, duration, "messages", "waits", "collectives"):
-        return trace_common.empty("messages", _TITLE, data, none)
+        return none
     data, said = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
     chosen = trace_window.window(data, **options)
     sent = messages.sent_messages(data.trace, chosen.begin, chosen.end, chosen.locations)
     joint = messages.collectives(data.trace, chosen.begin, chosen.end, chosen.locations)
     waits = messages.waits_by_reason(data.trace, chosen.begin, chosen.end, chosen.locations)
     if not data.trace.count("messages") and joint.empty and waits.empty:
-        return trace_common.empty("messages", _TITLE, data, need(data, "messages"))
+        return need(data, "messages")
     panels: list[Panel] = []
     text = "No message was sent" + (f" in {chosen.words}" if data.trace.count("messages") else ": shared memory") + "."
     if len(sent["size"]):
@@ -64,7 +66,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
             share = wording.percent(float(first["time_s"]) / all_of_it)
             text += f" Waits take {si(all_of_it, 's')}, {share} of it for {first['why']}."
     if not panels:
-        return trace_common.empty("messages", _TITLE, data, f"{text} Choose a longer time or more locations.")
+        return _NOT_HERE.of(said=text)
     return Figure(
         "messages", trace_common.title(data, _TITLE), text, tuple(panels),
         notes=trace_sums.notes(
@@ -185,5 +187,6 @@ VIEW = View(
         BY,
     ),
     order=85,
+    needs=(trace_lasting.TOO_SHORT, *NEEDS, _NOT_HERE),
     subject="trace",
 )  # fmt: skip

@@ -8,6 +8,7 @@ import pandas as pd
 from scalegraph.analyze import wording
 from scalegraph.analyze.trace import profile
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
@@ -24,20 +25,17 @@ _TITLE = "Call tree of the interval"
 _MOST = 2000  # rows
 
 
-def _make(data: TraceData, least: float = 0.0, duration: object = None, **options: object) -> Figure:
+def _make(data: TraceData, least: float = 0.0, duration: object = None, **options: object) -> Figure | Need:
     if none := trace_lasting.nothing(data, duration, "calls"):
-        return trace_common.empty("trace-call-tree", _TITLE, data, none)
+        return none
     data, said = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
     chosen = trace_window.window(data, **options)
-    if not data.trace.count("calls") or not chosen.locations:
-        return trace_common.empty("trace-call-tree", _TITLE, data, trace_sums.NO_CALLS)
     sums = interval_sums.call_sums(chosen)
     whole = profile.tree(data.trace, sums)
     table = _related(chosen, sums, whole)
     table = table[table["share_incl"].fillna(0) >= least / 100]
     if table.empty:
-        need = f"No region was entered in {chosen.words}. Choose a longer time or more locations."
-        return trace_common.empty("trace-call-tree", _TITLE, data, need)
+        return trace_sums.NOT_ENTERED.of(words=chosen.words)
     shown = table.nlargest(_MOST, "inclusive_s").sort_index() if len(table) > _MOST else table
     rows = shown.to_dict("records")
     return Figure(
@@ -107,5 +105,6 @@ VIEW = View(
                description="leave out call paths with a smaller inclusive share of the time"),
     ),
     order=65,
+    needs=(trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, trace_sums.NOT_ENTERED),
     subject="trace",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from scalegraph.subjects import interval_sums
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
-from scalegraph.views import ways
+from scalegraph.views import needs
 from scalegraph.views.common import exact
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
@@ -110,13 +110,7 @@ def _named(tree: pd.DataFrame) -> pd.DataFrame:
 def _make(
     data: TraceData, by: object = "region", time: object = "exclusive", region: object = None, bars: int = _BARS
 ) -> Figure:
-    if not data.others:
-        need = "This compares two traces, and one is open."
-        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need, ways=(ways.OPEN_TRACE,))
     other = data.others[0]
-    silent = next((one for one in (data, other) if not one.trace.count("calls") or not one.active), None)
-    if silent is not None:
-        return trace_common.empty(_NAME, _TITLE, silent, trace_sums.NO_CALLS)
     first, second = sorted((data, other), key=trace_common.processors)  # what grows with the processors is positive
     rows = compared(first, second, str(by), str(time), region)
     names = _names(first, second)
@@ -222,6 +216,7 @@ VIEW = View(
                maximum=60),
     ),
     order=65,
+    needs=(needs.SECOND_TRACE, trace_sums.CALLS_OF_BOTH),
     several=True,
     subject="trace",
 )  # fmt: skip

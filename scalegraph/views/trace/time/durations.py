@@ -11,6 +11,7 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.trace import durations
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
@@ -22,6 +23,7 @@ from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace.places import Place
 from scalegraph.views.view import View
 
+_NO_CALL = Need("No call begins and ends in {words}. Choose a longer time, or another region.")
 _TITLE = "Durations"
 
 
@@ -41,21 +43,18 @@ def _sentence(length: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> str:
 
 def _make(
     data: TraceData, bins: int | None = None, longest: int = 20, duration: object = None, **options: object
-) -> Figure:
+) -> Figure | Need:
     if none := trace_lasting.nothing(data, duration, "calls"):
-        return trace_common.empty("durations", _TITLE, data, none)
+        return none
     data, known = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
     chosen = trace_window.window(data, **options)
-    if not data.trace.count("calls") or not chosen.locations:
-        return trace_common.empty("durations", _TITLE, data, trace_sums.NO_CALLS)
     table = interval_sums.calls(data)
     calls = durations.whole_calls(
         table, data.trace, chosen.begin, chosen.end, chosen.regions, chosen.locations, longest
     )
     length = calls.ticks / data.trace.meta.ticks_per_second
     if not len(length):
-        need = f"No call begins and ends in {chosen.words}. Choose a longer time, or another region."
-        return trace_common.empty("durations", _TITLE, data, need)
+        return _NO_CALL.of(words=chosen.words)
     made = durations.histogram(length, bins or min(40, max(6, math.ceil(2 * len(length) ** (1 / 3)))))
     rows = made.to_dict("records")
     names = tuple(f"{si(row['low_s'], 's')} to {si(row['high_s'], 's')}" for row in rows)
@@ -116,5 +115,6 @@ VIEW = View(
         ),
     ),
     order=90,
+    needs=(trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, _NO_CALL),
     subject="trace",
 )

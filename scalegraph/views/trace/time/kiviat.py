@@ -10,6 +10,7 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.activity import ActivitySums
 from scalegraph.figures.figure import IDEAL, Axis, Column, Figure, Polygon, Radar, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
@@ -20,6 +21,7 @@ from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.view import View
 
+_TOO_MANY = Need("{spokes} spokes are too many: choose {most} locations or fewer, or efficiencies.")
 _TITLE = "Kiviat diagram"
 _MOST = 128  # spokes
 _WORDS = {
@@ -37,11 +39,11 @@ _WORDS = {
 _KINDS = {"memory": MEMORY_STALL, "synchronisation": PRIMITIVE, "communication": COMMUNICATION}
 
 
-def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -> Figure:
+def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -> Figure | Need:
     chosen = trace_window.window(data, **options)
     sums = interval_sums.activity_sums(chosen)
-    if sums is None or not chosen.locations or not sums.length:
-        return trace_common.empty("kiviat", _TITLE, data, trace_sums.NO_ACTIVITY)
+    if sums is None or not sums.length:
+        return trace_sums.NO_ACTIVITY
     if str(spokes) == "locations":
         return _by_location(chosen, sums)
     traces = [(data, data.name or "this trace", sums)]
@@ -98,12 +100,11 @@ def _sentence(values: dict[str, float]) -> str:
     return f"{text}; the weakest spoke is {_WORDS[worst][0]} with {wording.percent(known[worst])}."
 
 
-def _by_location(chosen: Window, sums: ActivitySums) -> Figure:
+def _by_location(chosen: Window, sums: ActivitySums) -> Figure | Need:
     """Return ParaGraph's diagram: a spoke for each location, as long as it was busy."""
     data = chosen.data
     if len(chosen.locations) > _MOST:
-        need = f"{len(chosen.locations)} spokes are too many: choose {_MOST} locations or fewer, or efficiencies."
-        return trace_common.empty("kiviat", _TITLE, data, need)
+        return _TOO_MANY.of(spokes=len(chosen.locations), most=_MOST)
     busy = sums.ticks[BUSY] / sums.length
     overhead = sums.ticks[list(activity.OVERHEAD)].sum(axis=0) / sums.length
     names = tuple(data.location_name(number) for number in chosen.locations)
@@ -143,6 +144,7 @@ VIEW = View(
                description="shares of what could be lost, or the utilisation of each location"),
     ),
     order=75,
+    needs=(trace_sums.NO_ACTIVITY, _TOO_MANY),
     several=True,
     subject="trace",
 )  # fmt: skip

@@ -10,6 +10,7 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.trace import profile
 from scalegraph.base.units import si
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
@@ -28,18 +29,15 @@ _TITLE = "Profile of the interval"
 _BARS = 12
 
 
-def _make(data: TraceData, bars: int = _BARS, duration: object = None, **options: object) -> Figure:
+def _make(data: TraceData, bars: int = _BARS, duration: object = None, **options: object) -> Figure | Need:
     if none := trace_lasting.nothing(data, duration, "calls"):
-        return trace_common.empty("trace-profile", _TITLE, data, none)
+        return none
     data, known_ = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
     chosen = trace_window.window(data, **options)
-    if not data.trace.count("calls") or not chosen.locations:
-        return trace_common.empty("trace-profile", _TITLE, data, trace_sums.NO_CALLS)
     sums = interval_sums.call_sums(chosen)
     table = of_regions(chosen, profile.flat(data.trace, sums))
     if table.empty:
-        need = f"No region was entered in {chosen.words}. Choose a longer time or more locations."
-        return trace_common.empty("trace-profile", _TITLE, data, need)
+        return trace_sums.NOT_ENTERED.of(words=chosen.words)
     return Figure(
         "trace-profile",
         trace_common.title(data, _TITLE),
@@ -165,5 +163,6 @@ VIEW = View(
                maximum=60),
     ),
     order=60,
+    needs=(trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, trace_sums.NOT_ENTERED),
     subject="trace",
 )  # fmt: skip

@@ -9,11 +9,11 @@ from pathlib import PurePath
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.units import si
 from scalegraph.figures.figure import LOCATIONS_TIME, Column, Figure, Source, SourceLine
+from scalegraph.figures.way import Need
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option, OptionValue
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window, window
-from scalegraph.views.trace import common as trace_common
 from scalegraph.views.view import View
 
 _TITLE = "Source lines"
@@ -22,21 +22,24 @@ _BINS = 4096
 _COLUMNS = (Column("share", LOCATIONS_TIME, "muted"), Column("time", "s", "time"))
 
 
-def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figure:
+def _files(data: TraceData) -> list[str]:
     # a region without a line has no place: Score-P names "MPI" as the file of the calls of that library
-    files = sorted({region.file for region in data.trace.definitions.regions if region.file and region.line > 0})
-    if not files:
-        return trace_common.empty(_NAME, _TITLE, data, "The regions of this trace name no place in a program's text.")
+    return sorted({region.file for region in data.trace.definitions.regions if region.file and region.line > 0})
+
+
+_NEED = Need("The regions of this trace name no place in a program's text.", met=lambda data, **_: bool(_files(data)))
+_NO_TEXT = Need("The text of {file} was not found beside the trace; put it there and open the trace again.{places}")
+
+
+def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figure | Need:
+    files = _files(data)
     chosen = window(data, **trace_window.common_values(options))
     times = _times(chosen)
     name = _chosen(data, file, files, times)
     text = data.text(name)
     if text is None:
         places = ", ".join(f"line {line}" for line in sorted(line for of, line in times if of == name)[:12])
-        need = (
-            f"The text of {PurePath(name).name} was not found beside the trace; put it there and open the trace again."
-        )
-        return Figure(_NAME, f"{_TITLE}: {name}", empty=need + (f" Regions begin at {places}." if places else ""))
+        return _NO_TEXT.of(file=PurePath(name).name, places=f" Regions begin at {places}." if places else "")
     whole = chosen.seconds * max(1, len(chosen.locations))
     regions = _regions(data, name)
     lines = []
@@ -117,5 +120,7 @@ VIEW = View(
         Option("file", "File", "text", description="source file; otherwise that of the selected region"),
     ),
     order=90,
+    needs=(_NEED, _NO_TEXT),
+    without=True,
     subject="trace",
 )

@@ -23,6 +23,7 @@ from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace.sums import known, place
 from scalegraph.views.view import View
 
+_NOT_HERE = Need("No {what} in {words}: choose a longer time, or other phases.")
 _TITLE = "Task summary"
 _BARS = 40
 _NO_TASKS = Need(
@@ -35,15 +36,15 @@ _NO_TASKS = Need(
 
 def _make(
     data: TraceData, of: object = "auto", phases: object = "auto", depth: object = None, **options: object
-) -> Figure:
+) -> Figure | Need:
     chosen = trace_window.window(data, **options)
     what = str(of)
     if what == "auto":
         what = "phases" if data.trace.count("calls") or not data.trace.count("tasks") else "tasks"
     if what == "tasks" and not data.trace.count("tasks"):
-        return trace_common.empty("task-summary", _TITLE, data, _NO_TASKS)
-    if (what == "phases" and not data.trace.count("calls")) or not chosen.locations:
-        return trace_common.empty("task-summary", _TITLE, data, trace_sums.NO_CALLS)
+        return _NO_TASKS
+    if what == "phases" and not data.trace.count("calls"):
+        return trace_sums.CALLS_CHOSEN
     made: list[tuple[str, Window, pd.DataFrame]] = []
     how = ""
     for number, one in enumerate((data, *data.others)):
@@ -54,10 +55,7 @@ def _make(
         how = how or told
         made.append((one.name or f"trace {number + 1}", window, table))
     if not made or _told(made[0][2]).empty:
-        need = (
-            f"No {'task ran' if what == 'tasks' else 'phase'} in {chosen.words}: choose a longer time, or other phases."
-        )
-        return trace_common.empty("task-summary", _TITLE, data, need)
+        return _NOT_HERE.of(what="task ran" if what == "tasks" else "phase", words=chosen.words)
     return Figure(
         "task-summary",
         trace_common.title(data, _TITLE),
@@ -175,6 +173,7 @@ VIEW = View(
         phase_choice.DEPTH,
     ),
     order=70,
+    needs=(_NO_TASKS, trace_sums.CALLS_CHOSEN, _NOT_HERE),
     several=True,
     subject="trace",
 )  # fmt: skip

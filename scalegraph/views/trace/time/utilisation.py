@@ -20,6 +20,7 @@ from scalegraph.figures.figure import (
     Table,
     Timeline,
 )
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
@@ -32,19 +33,19 @@ from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
 from scalegraph.views.view import View
 
+_NO_STATES = Need("This trace has no states: choose by activity or by region.")
 _TITLE = "Active processors"
 _TOLD_APART = 9  # states or regions with an area of their own
 
 
-def _make(data: TraceData, by: object = "activity", **options: object) -> Figure:
+def _make(data: TraceData, by: object = "activity", **options: object) -> Figure | Need:
     chosen = trace_window.window(data, **options)
     sums = interval_sums.activity_sums(chosen)
-    if sums is None or not chosen.locations:
-        return trace_common.empty("utilisation", _TITLE, data, trace_sums.NO_ACTIVITY)
+    if sums is None:
+        return trace_sums.NO_ACTIVITY
     layer = "region" if chosen.regions is not None else str(by)
     if layer not in data.timeline.layers or (layer == "region" and not data.trace.count("calls")):
-        need = "This trace has no states: choose by activity or by region." if layer == "state" else trace_sums.NO_CALLS
-        return trace_common.empty("utilisation", _TITLE, data, need)
+        return _NO_STATES if layer == "state" else trace_sums.CALLS_CHOSEN
     edges, series = _areas(chosen, layer)
     count = len(chosen.locations)
     mean = float(sums.totals[0]) / sums.length if sums.length else 0.0
@@ -141,6 +142,7 @@ VIEW = View(
                description="what the areas stand for"),
     ),
     order=20,
+    needs=(trace_sums.NO_ACTIVITY, trace_sums.CALLS_CHOSEN, _NO_STATES),
     subject="trace",
     window=True,
 )  # fmt: skip

@@ -10,17 +10,25 @@ import pandas as pd
 from scalegraph.analyze.trace.wait_states import WaitStates, by_place, worst
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects import trace_choices
 from scalegraph.subjects import trace_dependencies as dependencies
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
+from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace.places import Place
 from scalegraph.views.trace.timeline.spacetime import percent
 from scalegraph.views.view import View
 
+_TOO_SHORT: Final = Need("No wait in {words} lasts {least} or longer: choose a shorter duration.")
+_NO_WAIT: Final = Need(
+    "No location waits for another: the trace records no waits, and none follow from messages, collective operations,"
+    " barriers, locks, tasks or idle states."
+)
+_NOT_HERE: Final = Need("No location waits in {words}.")
 _TITLE = "Wait states"
 _NAME = "waits"
 _MOST = 200
@@ -40,15 +48,13 @@ _SINGLE: Final = (
 def _make(
     data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
     most: object = _MOST, duration: object = None,
-) -> Figure:  # fmt: skip
+) -> Figure | Need:  # fmt: skip
     window = trace_window.window(data, begin, end, locations, region)
-    if not window.locations or not data.trace.counts():
-        return trace_common.empty(_NAME, _TITLE, data, "")
     if said := dependencies.too_many(window):
-        return trace_common.empty(_NAME, _TITLE, data, said)
+        return needs.TOO_MANY.of(said=said)
     states = dependencies.wait_states_in(window, trace_choices.least(data, duration))
     if not len(states.numbers):
-        return trace_common.empty(_NAME, _TITLE, data, _nothing(window, duration))
+        return _nothing(window, duration)
     sums = by_place(data.trace, states)
     many = int(str(most))
     left = len(states.numbers) - many
@@ -71,15 +77,10 @@ def _make(
     )
 
 
-def _nothing(window: Window, duration: object) -> str:
+def _nothing(window: Window, duration: object) -> Need:
     if duration and len(dependencies.wait_states_in(window).numbers):
-        return f"No wait in {window.words} lasts {si(float(str(duration)), 's')} or longer: choose a shorter duration."
-    if window.whole:
-        return (
-            "No location waits for another: the trace records no waits, and none follow from messages, collective"
-            " operations, barriers, locks, tasks or idle states."
-        )
-    return f"No location waits in {window.words}."
+        return _TOO_SHORT.of(words=window.words, least=si(float(str(duration)), "s"))
+    return _NO_WAIT if window.whole else _NOT_HERE.of(words=window.words)
 
 
 def _sums(window: Window, sums: pd.DataFrame) -> Table:
@@ -178,5 +179,6 @@ VIEW = View(
         ),
     ),
     order=40,
+    needs=(needs.TOO_MANY, _TOO_SHORT, _NO_WAIT, _NOT_HERE),
     subject="trace",
 )

@@ -13,19 +13,24 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si, significant
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Figure, LaneTrack, Overlay, PathLine, Ticks, Timeline
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import What
-from scalegraph.views import ways
+from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import tracks as trace_tracks
 from scalegraph.views.trace.timeline import spacetime
 from scalegraph.views.view import View
 
 _NAME, _TITLE = "trace-compare", "Traces on one axis"
+_SILENT = Need(
+    "One of these traces holds no events.",
+    met=lambda data, **_: all(one.active and one.trace.counts() for one in data.others),
+)
 _SAME_SPEED = 0.05  # unit speeds that differ by less count as held
 _PLACE = "place on the common axis: s, or % where shares of the runs are aligned; otherwise everything"
 _ALIGN = Option("align", "Align", "choice", "absolute", ("absolute", "relative", "region"),
@@ -51,12 +56,6 @@ def _make(
     locks: object = False, barriers: object = True, most: object = 2000,
 ) -> Figure:  # fmt: skip
     several = tuple(sorted((data, *data.others), key=trace_common.processors))  # those of few processors above
-    if len(several) < 2:
-        need = "This compares two or more traces, and one is open."
-        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need, ways=(ways.OPEN_TRACE,))
-    silent = next((one for one in several if not one.active or not one.trace.counts()), None)
-    if silent is not None:
-        return trace_common.empty(_NAME, _TITLE, silent, "")
     sides = _from_zero([_side(one, align, region, locations, width) for one in several])
     low, high = _visible(sides, begin, end, str(align))
     sides = [_cut(side, low, high) for side in sides]
@@ -250,6 +249,7 @@ VIEW = View(
      *trace_window.WINDOWED[2:], _ALIGN, spacetime.COLOUR, spacetime.DRAWN[0],
      replace(spacetime.DRAWN[1], default=False), spacetime.DRAWN[2], spacetime.MOST),
     order=20,
+    needs=(needs.OTHER_TRACE, _SILENT),
     several=True,
     subject="trace",
     window=True,

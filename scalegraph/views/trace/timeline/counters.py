@@ -31,6 +31,7 @@ _NEED = Need(
     ways.traced("counters"),
     "Run the program with counters in its trace: operations, references and misses.",
     "Record hardware counters.",
+    met=lambda data, **_: bool(data.trace.count("counters") and data.trace.definitions.metrics),
 )
 _SEVERAL = 8  # lines of locations in one track
 _TRACKS = 12
@@ -40,8 +41,6 @@ _ROUNDING = 1e-9  # of the largest rate: what is less is what differences of sum
 def _make(data: TraceData, metrics: object = None, each: object = False, **options: object) -> Figure:
     chosen = trace_window.window(data, **options)
     defined = data.trace.definitions.metrics
-    if not data.trace.count("counters") or not defined or not chosen.locations:
-        return trace_common.empty("counters", _TITLE, data, _NEED)
     numbers = _chosen_metrics(defined, metrics)
     shown = numbers[:_TRACKS]
     apart = (bool(each) or not chosen.all_locations) and len(chosen.locations) <= _SEVERAL
@@ -166,6 +165,7 @@ VIEW = View(
                description="a line for each location, if there are eight at most, instead of their sum"),
     ),
     order=50,
+    needs=(_NEED,),
     subject="trace",
     window=True,
 )  # fmt: skip

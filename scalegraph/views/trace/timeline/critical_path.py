@@ -12,18 +12,21 @@ from scalegraph.analyze.trace.critical_path_profile import OnPath
 from scalegraph.base.units import plural, si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Column, Figure, PathLine, Row, Table, Timeline
+from scalegraph.figures.way import Need
 from scalegraph.subjects import trace_dependencies as dependencies
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
 from scalegraph.traces import activities
+from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import tracks as trace_tracks
 from scalegraph.views.trace.places import Place
 from scalegraph.views.trace.timeline.spacetime import percent
 from scalegraph.views.view import View
 
+_NO_TIME = Need("The run takes no time, so that it has no critical path.")
 _TITLE = "Critical path"
 _NAME = "critical-path"
 _ROLES: Final = {
@@ -46,15 +49,13 @@ _NO_STATE = "no state recorded"
 def _make(
     data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
     width: object = 1000, show: object = "regions",
-) -> Figure:  # fmt: skip
+) -> Figure | Need:  # fmt: skip
     window = trace_window.window(data, begin, end, locations, region, width)
-    if not window.locations or not data.trace.counts():
-        return trace_common.empty(_NAME, _TITLE, data, "")
     if said := dependencies.too_many(window):
-        return trace_common.empty(_NAME, _TITLE, data, said)
+        return needs.TOO_MANY.of(said=said)
     part = dependencies.path_in(window)
     if not len(part):
-        return trace_common.empty(_NAME, _TITLE, data, "The run takes no time, so that it has no critical path.")
+        return _NO_TIME
     line, drawn = _line(window, part)
     track = replace(trace_tracks.bars(window), overlays=(line,))
     keys, _ = timelines.totals(track)
@@ -255,6 +256,7 @@ VIEW = View(
                description="what of the path the table lists"),
     ),
     order=30,
+    needs=(needs.TOO_MANY, _NO_TIME),
     subject="trace",
     window=True,
 )  # fmt: skip

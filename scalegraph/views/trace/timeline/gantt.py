@@ -9,6 +9,7 @@ from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.messages import groups
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Figure, Key, LaneTrack, Plot, Timeline
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
@@ -27,11 +28,11 @@ _THREE = (("busy", "busy"), ("overhead", "primitive"), ("idle", "idle"), ("other
 _CLASS = np.array([0, 1, 1, 1, 2, 3])
 
 
-def _make(data: TraceData, detail: object = "three", **options: object) -> Figure:
+def _make(data: TraceData, detail: object = "three", **options: object) -> Figure | Need:
     chosen = trace_window.window(data, **options)
     sums = interval_sums.activity_sums(chosen)
-    if sums is None or not chosen.locations:
-        return trace_common.empty("gantt", _TITLE, data, trace_sums.NO_ACTIVITY)
+    if sums is None:
+        return trace_sums.NO_ACTIVITY
     three = str(detail) == "three"
     of = _CLASS if three else np.arange(len(activities.ACTIVITIES))
     named = _THREE if three else tuple(
@@ -135,6 +136,7 @@ VIEW = View(
                description="busy, overhead and idle, or every activity"),
     ),
     order=30,
+    needs=(trace_sums.NO_ACTIVITY,),
     subject="trace",
     window=True,
 )  # fmt: skip

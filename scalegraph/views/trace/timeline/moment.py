@@ -13,18 +13,21 @@ from scalegraph.analyze.trace.moment import Changes, Moment, StateRows, moment
 from scalegraph.base.units import plural, si
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.timelines import time_text
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
 from scalegraph.subjects import trace_dependencies as dependencies
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
+from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace.timeline.spacetime import percent
 from scalegraph.views.view import View
 
 NAME: Final = "moment"
 _TITLE: Final = "Now: one moment"
+_NOBODY: Final = Need("No location is in {words} at {when}.")
 _MOST: Final = 1024  # locations that are listed
 _NO_REGION: Final = "not recorded"
 _PURE: Final = 0.995  # share from which an activity is all there is
@@ -42,24 +45,21 @@ class _Activity:
     share: float
 
 
-def _make(data: TraceData, at: object = None, locations: object = None, region: object = None) -> Figure:
+def _make(data: TraceData, at: object = None, locations: object = None, region: object = None) -> Figure | Need:
     window = trace_window.window(data, None, None, locations, region)
-    if not window.locations or not data.trace.counts():
-        return trace_common.empty(NAME, _TITLE, data, "")
     meta = data.trace.meta
     last = max(meta.end - 1, meta.begin)  # nobody is anywhere at the end itself
     tick = meta.begin if at is None else min(max(data.ticks(float(str(at))), meta.begin), last)
     around = dependencies.around(window, tick)
     if said := dependencies.too_many(around):
-        return trace_common.empty(NAME, _TITLE, data, said)
+        return needs.TOO_MANY.of(said=said)
     data = dependencies.subject(around)
     window = replace(window, data=data)
     now = moment(dependencies.waits(data), tick, window.locations, _states(data))
     activities = _activities(data, tick, window.locations)
     kept = _of_regions(window, now)
     if not kept:
-        need = f"No location is in {window.words} at {_when(data, tick)}."
-        return trace_common.empty(NAME, _TITLE, data, need)
+        return _NOBODY.of(words=window.words, when=_when(data, tick))
     rows = tuple(_row(data, now, activities, place) for place in kept[:_MOST])
     counts = _counts(data, now, activities, kept)
     left = len(kept) - len(rows)
@@ -201,5 +201,6 @@ VIEW = View(
         trace_window.REGION,
     ),
     order=35,
+    needs=(needs.TOO_MANY, _NOBODY),
     subject="trace",
 )  # fmt: skip

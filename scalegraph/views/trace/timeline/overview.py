@@ -87,5 +87,6 @@ VIEW = View(
     "Program, clock, locations and events of a trace, and what of it was not understood.",
     _make,
     order=100,
+    without=True,
     subject="trace",
 )

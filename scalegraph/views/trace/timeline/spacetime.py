@@ -10,6 +10,7 @@ import numpy as np
 from scalegraph.base.units import plural, si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
+from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
@@ -42,15 +43,13 @@ def _make(
     data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
     width: object = 1000, colour: object = "activity", messages: object = True, locks: object = True,
     barriers: object = True, most: object = 2000, duration: object = None,
-) -> Figure:  # fmt: skip
+) -> Figure | Need:  # fmt: skip
     if none := trace_lasting.nothing(data, duration, "calls", "states"):
-        return trace_common.empty("spacetime", TITLE, data, none)
+        return none
     data, known = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
     if known and data.trace.count("calls") and colour in ("activity", "state"):
         colour = "region"
     window = trace_window.window(data, begin, end, locations, region, width)
-    if not window.locations or not data.trace.counts():
-        return trace_common.empty("spacetime", TITLE, data, "")
     track, notes = laned(window, str(colour))
     overlays, said, counts = drawn(window, messages=bool(messages), locks=bool(locks), barriers=bool(barriers),
                                    most=int(str(most)))  # fmt: skip
@@ -193,6 +192,7 @@ VIEW = View(
     _make,
     (*trace_window.WINDOWED, trace_choices.DURATION, COLOUR, *DRAWN, MOST),
     order=10,
+    needs=(trace_lasting.TOO_SHORT,),
     subject="trace",
     window=True,
 )

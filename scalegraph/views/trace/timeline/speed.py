@@ -20,7 +20,7 @@ from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.trace_choices import METRIC, chosen_metric
 from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
-from scalegraph.views import ways
+from scalegraph.views import needs, ways
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
@@ -34,6 +34,7 @@ _NEED = Need(
     ways.traced("counters"),
     "Run the program with counters in its trace.",
     "Record a counter of floating-point operations or instructions.",
+    met=needs.trace_with("counters"),
 )
 _SAME = 0.05  # average unit speeds that differ by less are held to be the same
 
@@ -56,13 +57,11 @@ class _Chart:
 
 def _make(
     data: TraceData, phases: object = "auto", depth: object = None, metric: object = None, **options: object
-) -> Figure:
+) -> Figure | Need:
     chosen = trace_window.window(data, **options)
     name = chosen_metric(data, metric)
-    if name is None or not data.trace.count("counters") or not chosen.locations:
-        return trace_common.empty("speed", _TITLE, data, _NEED)
-    if not data.trace.count("calls"):
-        return trace_common.empty("speed", _TITLE, data, trace_sums.NO_CALLS)
+    if name is None:
+        return _NEED
     charts = [_chart(chosen, name, phases, depth)]
     for other in data.others:
         if name in countable(other.trace) and other.trace.count("calls"):
@@ -194,6 +193,7 @@ VIEW = View(
         METRIC,
     ),
     order=40,
+    needs=(_NEED, trace_sums.NO_CALLS),
     several=True,
     subject="trace",
     window=True,

@@ -1,0 +1,152 @@
+"""Every view declares what it needs; a study or trace that lacks it gets the declared sentence and button."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalegraph import views
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.way import Need
+from scalegraph.subjects.study import StudyData
+from scalegraph.traces.model import Region
+from scalegraph.views import needs, ways
+from scalegraph.views.trace.common import origin
+from scalegraph.views.view import View
+from tests.views.test_model_views import measured
+from tests.views.test_ways import some_studies, some_traces
+from tests.views.traces import builder, calls, finish
+
+ANYTHING = {"trace-overview"}  # shows whatever a trace holds
+
+
+@cache
+def subjects() -> dict[str, list[tuple[str, Any]]]:
+    """Return the studies and traces, and each compared with another one."""
+    studies, traces = some_studies(), some_traces()
+    two = replace(studies["full"], others=(studies["times"],))
+    both = replace(traces["halves"], others=(traces["nothing"],))
+    unshared = [run.model_copy(update={"shared_lines": ()}) for run in studies["full"].runs]
+    some = [("two studies", two), ("not shared", StudyData.from_runs(unshared)), ("no counts", measured(unknown=True))]
+    return {
+        "study": [*studies.items(), *some],
+        "trace": [*traces.items(), ("two traces", both), ("no lanes", no_lanes()), ("library", of_a_library())],
+    }
+
+
+def of_a_library() -> Any:
+    """Return a trace whose only region is in no file of the program."""
+    made = builder(1)
+    made.region("MPI_Send", lambda: Region("MPI_Send", "MPI", 0))
+    calls(made, 0, (0, 1000, 0))
+    return finish(made, 1000)
+
+
+def no_lanes() -> Any:
+    """Return a trace with events that names no location."""
+    data = some_traces()["halves"]
+    trace = data.trace
+    return replace(data, trace=_Without(trace, replace(trace.definitions, locations=())))
+
+
+class _Without:
+    """A trace with other definitions."""
+
+    def __init__(self, trace: Any, definitions: Any) -> None:
+        self._trace, self.definitions = trace, definitions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._trace, name)
+
+
+def lacking() -> Iterator[tuple[View, str, Any, Need]]:
+    """Yield each view with each study or trace that does not meet one of its needs by default, and that need."""
+    for view in views.everything().values():
+        for name, data in subjects()[view.subject]:
+            need = view.lacking(data, view.check({}))
+            if need is not None:
+                yield view, name, data, need
+
+
+def runs(data: Any) -> bool:
+    return ways.can_run(data) if hasattr(data, "runs") else origin(data) == "simulated"
+
+
+def is_of(figure: Figure, need: Need) -> bool:
+    """Return whether the empty state says *need*, whose text may have places that were filled."""
+    parts = [re.escape(part) for part in re.split(r"\{\w+\}", need.text)]
+    return re.search(".*".join(parts), figure.empty, re.DOTALL) is not None
+
+
+@pytest.mark.parametrize("name", views.everything())
+def test_every_view_declares_what_it_needs(name: str) -> None:
+    view = views.get(name)
+    assert bool(view.every_need) != (name in ANYTHING)
+    for need in view.every_need:
+        assert need.text
+        assert need.declared is None
+        assert need.text.endswith((".", "}")), need.text
+
+
+def test_what_is_lacking_is_the_declared_empty_state() -> None:
+    seen = 0
+    for view, name, data, need in lacking():
+        figure = view.build(data)
+        assert figure.view == view.name
+        assert figure.title.startswith(view.title)
+        assert not figure.panels
+        assert figure.empty.endswith(need.sentence(runs=runs(data))), (view.name, name)
+        assert figure.ways == need.ways(runs=runs(data)) or not need.ways(runs=runs(data)), (view.name, name)
+        seen += 1
+    assert seen > 200
+
+
+def test_what_only_the_view_finds_out_is_declared_too() -> None:
+    seen = 0
+    for view in views.everything().values():
+        for name, data in subjects()[view.subject]:
+            if view.lacking(data, view.check({})) is None and (figure := view.build(data)).empty:
+                assert any(is_of(figure, need) for need in view.every_need if need.met is None), (view.name, name)
+                seen += 1
+    assert seen > 50
+
+
+def test_every_need_that_is_checked_is_lacking_in_some_study_or_trace() -> None:
+    declared = {need.text for view in views.everything().values() for need in view.every_need if need.met}
+    assert declared == {need.text for *_, need in lacking()}
+
+
+def test_a_view_draws_where_its_needs_are_met() -> None:
+    drawn = {
+        view.name
+        for view in views.registry("study").values()
+        for name, data in subjects()["study"]
+        if name in ("full", "two studies", "times") and view.build(data).panels
+    }
+    assert len(drawn) > 40
+
+
+def test_a_need_that_a_view_does_not_declare_is_an_error() -> None:
+    view = replace(views.get("time"), make=lambda _data, **_: Need("Something else."))
+    with pytest.raises(ValueError, match="does not declare that it needs: Something else"):
+        view.build(some_studies()["full"])
+
+
+def test_a_need_fills_the_places_of_its_text_and_stays_the_declared_one() -> None:
+    need = needs.counts("A back-test that hides {hide} needs more.")
+    filled = need.of(hide=3)
+    assert filled.text == "A back-test that hides 3 needs more."
+    assert filled.declared is need
+    assert filled.way is ways.ADD_COUNTS
+
+
+def test_no_view_makes_an_empty_state_by_hand(root: Path) -> None:
+    for path in (root / "scalegraph/views").rglob("*.py"):
+        if path.name != "empty_states.py":
+            assert not re.search(r"\bempty=", path.read_text()), path
