@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
@@ -19,6 +18,7 @@ from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.matrix import Matrix, Metric
 from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.api import notebook, words
+from scalegraph.api.opened import Opened
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.measurements.model import MeasurementSet
@@ -39,7 +39,7 @@ from scalegraph.views.study.models import modelling
 Way: TypeAlias = Literal["runs", "measured", "computed", "predicted", "best"]
 
 
-class Data:
+class Data(Opened):
     """A study in memory or on disk, with everything that can be computed from it; made by `load` and its sisters.
 
     What was read stays as it was read. It may be used in a ``with``, which closes the study's file at once.
@@ -281,14 +281,6 @@ class Data:
         """Close the study's file; what was read stays."""
         self._finalizer()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     @cached_property
     def _picture(self) -> Picture | None:
         return notebook.picture_of_study(self._data)
@@ -296,10 +288,6 @@ class Data:
     def _repr_html_(self) -> str:
         """Show what the study says, its numbers and its picture."""
         return notebook.study(self._data, self._picture)
-
-    def _repr_png_(self) -> bytes | None:
-        """Show the picture where there is no HTML."""
-        return None if self._picture is None else self._picture.png
 
     def __repr__(self) -> str:
         table = self._data.table

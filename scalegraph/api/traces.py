@@ -5,13 +5,13 @@ from __future__ import annotations
 import weakref
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scalegraph.api import notebook, words
+from scalegraph.api.opened import Opened
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.request.results import trace_quantities
@@ -27,7 +27,7 @@ _NAMED = {"location": "locations", "holder": "locations", "sender": "locations",
           "communicator": "communicators"}  # fmt: skip
 
 
-class Trace:
+class Trace(Opened):
     """A trace of any format, made by `trace`; it may be used in a ``with``, which closes its file at once.
 
     Columns are read when they are requested. Times are seconds from the start of the run unless ticks are requested.
@@ -186,16 +186,6 @@ class Trace:
         """
         self._finalizer()
 
-    def __enter__(self) -> Self:
-        """Return the trace."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file."""
-        self.close()
-
     @cached_property
     def _picture(self) -> Picture | None:
         return notebook.picture_of_trace(self._data)
@@ -203,10 +193,6 @@ class Trace:
     def _repr_html_(self) -> str:
         """Show how long the trace is, what it holds, and its picture."""
         return notebook.trace(self._data, self._picture)
-
-    def _repr_png_(self) -> bytes | None:
-        """Show the picture where there is no HTML."""
-        return None if self._picture is None else self._picture.png
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items())

@@ -57,11 +57,6 @@ class Banner(QFrame):
         """What is below the sentence once it is requested."""
         return self._details.text()
 
-    @property
-    def more_button(self) -> QPushButton:
-        """The button that shows the details."""
-        return self._more
-
     def show_fault(self, text: str, way: str = "", action: Callable[[], None] | None = None) -> None:
         """Say what went wrong; *way* names a button that calls *action*."""
         self._show(text, "fault", way, action)

@@ -50,11 +50,6 @@ class Settings(QObject):
         self._store.setValue("recent", [str(item) for item in [path, *others][:_MOST_RECENT]])
         self.recent_changed.emit()
 
-    def clear_recent(self) -> None:
-        """Forget the recent files."""
-        self._store.setValue("recent", [])
-        self.recent_changed.emit()
-
     def bytes(self, key: str) -> QByteArray | None:
         """Return a remembered state (geometry, docks), or ``None``."""
         value = self._store.value(key)

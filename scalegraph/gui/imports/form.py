@@ -289,10 +289,6 @@ class ImportForm(QWidget):
         """Return what is said to be wrong with a field."""
         return self._fields[key].fault.text()
 
-    def role_of(self, title: str) -> Choice:
-        """Return the editor of a column's role."""
-        return self._roles[title]
-
     # what is typed
 
     def _typed_header(self) -> None:

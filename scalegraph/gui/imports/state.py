@@ -11,7 +11,6 @@ from scalegraph.base.units import thousands
 
 Pairs = tuple[tuple[str, Any], ...]
 
-AUTOMATIC: Final = ""
 NONE: Final = "\x00none"  # said to be absent, which an empty text (not said) is not
 
 

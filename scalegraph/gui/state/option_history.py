@@ -27,11 +27,6 @@ class OptionHistory:
         self._apply = apply
         self._drag: _Drag | None = None
 
-    @property
-    def dragging(self) -> bool:
-        """Whether a drag is under way."""
-        return self._drag is not None
-
     def changed(self, place: Place, title: str, option: str, before: OptionValue, after: OptionValue) -> None:
         """Remember a choice that has been made."""
         self._push(f"{title}: {option}", option, {place: before}, {place: after})
