@@ -225,7 +225,7 @@ def measured(window: MainWindow, directory: Path) -> None:
     """Picture what becomes of measurements: the questions, the models, the lines to drag, two studies compared."""
     for name, serial in (("before", 0.004), ("after", 0.001)):
         window.open_files([measurements(directory, name, serial)])
-        wait(lambda: window.page == "import" and window.imports.page.looked is not None)
+        wait(lambda: window.page == "import" and window.imports.page.latest is not None)
         page = window.imports.page
         page.form.edited.emit("meaning", "total", "*")
         settle(window)

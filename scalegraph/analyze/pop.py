@@ -117,8 +117,8 @@ def efficiencies(
     useful = numbers(scaling, "busy_s") + np.where(imported & np.isnan(stall), 0, stall)
     most, primitive = _busiest([records.get(key) for key in keys])
     most = np.where(np.isnan(most), _middle(scaling, busiest or {}), most)
-    told = np.array([(free or {}).get(key, np.nan) for key in keys], dtype=np.float64)
-    elapsed_free = np.where(np.isfinite(told), told, elapsed - primitive)
+    reported = np.array([(free or {}).get(key, np.nan) for key in keys], dtype=np.float64)
+    elapsed_free = np.where(np.isfinite(reported), reported, elapsed - primitive)
     reference = _reference(scaling)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         made = tree(
@@ -134,7 +134,9 @@ def efficiencies(
     made.insert(1, "label", scaling["label"].to_numpy())
     made.insert(2, "processors", scaling["processors"].to_numpy())
     made["reference"] = count[reference] if len(scaling) else count
-    made["transfer_by"] = np.where(np.isfinite(told), "what-if", np.where(np.isfinite(elapsed_free), "accounts", ""))
+    made["transfer_by"] = np.where(
+        np.isfinite(reported), "what-if", np.where(np.isfinite(elapsed_free), "accounts", "")
+    )
     return made
 
 

@@ -109,13 +109,13 @@ def frame(
     """
     processors, time = (None if title is None else title.strip() for title in (processors, time))
     there = {str(title).strip() for title in (*table.columns, *table.index.names) if title is not None}
-    told = {
+    reported = {
         title: role
         for title, role in ((processors, "parameter"), (time, "metric"))
         if title is not None and title in there
     }
     with words.keywords(in_memory=True):
-        measured, titles = imports.set_of(table, name, {**told, **(columns or {})}, across or "")
+        measured, titles = imports.set_of(table, name, {**reported, **(columns or {})}, across or "")
         said = _said(
             processors=titles.get(processors or "", processors), time=titles.get(time or "", time), unit=unit,
             total=total, scaling=scaling, clock_hz=clock_hz, extent=values, summed=summed,

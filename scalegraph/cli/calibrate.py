@@ -100,10 +100,10 @@ def _calibrated(name: str, effort: Effort, cancel: CancelToken) -> Machine:
     """Measure this host and return its machine."""
     compiler = find_compiler()
     host = this_host()
-    with _told() as tell:
-        tell("building the micro-benchmark")
+    with _told() as report:
+        report("building the micro-benchmark")
         measured = measure(
-            compiler, host, effort, cancel=cancel, progress=lambda what, done: tell(f"measured {done}: {what}")
+            compiler, host, effort, cancel=cancel, progress=lambda what, done: report(f"measured {done}: {what}")
         )
     if not effort.quick:
         _warn_of_noise(measured)
@@ -147,8 +147,8 @@ def _subject(described: programs.Described, arguments: tuple[str, ...]) -> Subje
 def _compare(found: Machine, subjects: list[Subject], cancel: CancelToken, *, repeat: int, as_json: bool) -> None:
     rows: list[Row] = []
     try:
-        with _told() as tell:
-            for row in compare(find_compiler(), found, subjects, repeat=repeat, cancel=cancel, progress=tell):
+        with _told() as report:
+            for row in compare(find_compiler(), found, subjects, repeat=repeat, cancel=cancel, progress=report):
                 rows.append(row)  # noqa: PERF402 - what is finished is kept
     finally:
         if rows:

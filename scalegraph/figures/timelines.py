@@ -107,9 +107,9 @@ def merged(several: Sequence[tuple[Key, ...]]) -> tuple[Key, ...]:
     """Return one legend of several tracks' keys, with their seconds added up, the largest first."""
     found: dict[tuple[str, str, str], Key] = {}
     for key in (key for track in several for key in track):
-        look = (key.name, key.role, key.colour)
-        known = found.get(look)
-        found[look] = key if known is None else replace(known, seconds=known.seconds + key.seconds)
+        appearance = (key.name, key.role, key.colour)
+        known = found.get(appearance)
+        found[appearance] = key if known is None else replace(known, seconds=known.seconds + key.seconds)
     return tuple(sorted(found.values(), key=lambda key: -key.seconds))
 
 

@@ -63,7 +63,7 @@ def make_application() -> QApplication:
     application.setApplicationDisplayName("ScaleGraph")
     application.setDesktopFileName("scalegraph")  # share/applications/scalegraph.desktop
     application.setWindowIcon(_icon())
-    from scalegraph.gui.base.rubbish import Collector
+    from scalegraph.gui.base.garbage import Collector
 
     application.setProperty("collector", Collector(application))
     return application

@@ -132,8 +132,8 @@ def _unpacked(data: bytes) -> bytes:
 
 def _unit(document: dict[str, Any]) -> Unit:
     text, instrumented = document["text"], document["instrumented"]
-    told = (document["directory"], document["file"], text, instrumented or "", *document["remarks"])
-    if not all(isinstance(one, str) for one in told):
+    reported = (document["directory"], document["file"], text, instrumented or "", *document["remarks"])
+    if not all(isinstance(one, str) for one in reported):
         raise TypeError("texts were expected")
     return Unit(
         document["directory"],

@@ -232,10 +232,10 @@ def _waits(job: Job, result: Result | None) -> tuple[Wait, ...]:
 
 def _status(job: Job, outcome: Outcome, result: Result | None, waits: tuple[Wait, ...]) -> tuple[Status, str]:
     status: Status = "ok"
-    told = ""
+    reported = ""
     if result is not None and result.meta.get("status") in get_args(Status):
         status = cast("Status", result.meta["status"])
-        told = _with_places(job.build, result.meta.get("message", ""))
+        reported = _with_places(job.build, result.meta.get("message", ""))
     if outcome.cancelled:
         status = "cancelled"
     elif outcome.timed_out:
@@ -244,7 +244,7 @@ def _status(job: Job, outcome: Outcome, result: Result | None, waits: tuple[Wait
         status = "internal" if outcome.signal is None else "crashed"
     elif status == "ok" and outcome.exit_code and outcome.exit_code not in job.accept_exit:
         status = "failed"
-    return status, failure_message(status, told, outcome, waits, job.limits.time_s)
+    return status, failure_message(status, reported, outcome, waits, job.limits.time_s)
 
 
 def _with_places(build: Build, text: str) -> str:

@@ -118,8 +118,8 @@ def _with_trace(record: RunRecord, job: Job, traced: Path, result: Result | None
         )
     except Cancelled:
         return record.model_copy(update={"status": "cancelled", "message": "stopped by the user"})
-    told = [text for text in record.warnings if not (remarks and text.startswith(_LIMIT_REACHED))]
-    return record.model_copy(update={"trace": kept, "warnings": (*told, *remarks)})
+    reported = [text for text in record.warnings if not (remarks and text.startswith(_LIMIT_REACHED))]
+    return record.model_copy(update={"trace": kept, "warnings": (*reported, *remarks)})
 
 
 def _sweep() -> None:

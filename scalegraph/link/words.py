@@ -75,7 +75,7 @@ def _plural(doing: str) -> str:
 
 
 def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence[Wait], time_s: float) -> str:
-    """Return the sentence for a run that ended with *status*; empty when it ended well. *told* is the runtime's own."""
+    """Return the sentence for a run that ended with *status*; empty if it ended well. *reported*: the runtime's own."""
     if status == "ok":
         return ""
     if status == "cancelled":
@@ -98,7 +98,7 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
 
 
 def with_what(told: str, stderr: str) -> str:
-    """Return the sentence *told* about an exception with its own text, as the C++ library printed it."""
+    """Return the sentence *reported* about an exception with its own text, as the C++ library printed it."""
     said = _WHAT.search(stderr)
     if said is None or not told.startswith("an exception of type "):
         return told

@@ -26,11 +26,11 @@ _MOST = 3  # cycles that are moved from one category of a processor and region
 
 def busy(chunks: Iterable[tuple[float, Records]], processors: int, regions: int) -> Array:
     """Return the cycles that are recorded in the busy categories, shape (processors, regions, categories)."""
-    told = np.zeros((processors, regions, _BUSY), np.int64)
+    reported = np.zeros((processors, regions, _BUSY), np.int64)
     for _, records in chunks:
         rows = records[(records["event"] == _SHARE) & (records["what"] < _BUSY)]
-        np.add.at(told, (rows["processor"], rows["region"], rows["what"]), rows["second"].astype(np.int64))
-    return told
+        np.add.at(reported, (rows["processor"], rows["region"], rows["what"]), rows["second"].astype(np.int64))
+    return reported
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Moves:
 
     @classmethod
     def to_match(cls, told: Array, costs: Records) -> Moves:
-        """Return what has to move so that *told*, as of `busy`, equals the result's *costs*; no more than that."""
+        """Return what has to move so that *reported*, as of `busy`, equals the result's *costs*; no more than that."""
         known = np.zeros_like(told)
         known[costs["processor"], costs["region"]] = costs["leaves"][:, :_BUSY].astype(np.int64)
         more = told - known

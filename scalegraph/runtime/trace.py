@@ -107,8 +107,8 @@ def write_trace(
     except BaseException:
         writer.abandon()
         raise
-    told = {kind: count for kind, count in rows.items() if count}
-    return Written(told, meta.begin, meta.end, tuple(meta.notes), _cut(source, result))
+    reported = {kind: count for kind, count in rows.items() if count}
+    return Written(reported, meta.begin, meta.end, tuple(meta.notes), _cut(source, result))
 
 
 class _Raw:
@@ -200,8 +200,8 @@ class _Converter:
         self._marks = len(self.definitions.regions) - len(TRACE_MARKS)
         self._moves = shares.Moves()
         if source.complete and source.header["fractions"] and result is not None:
-            told = shares.busy(source.chunks(), self._processors, self._marks)
-            self._moves = shares.Moves.to_match(told, result.costs)
+            reported = shares.busy(source.chunks(), self._processors, self._marks)
+            self._moves = shares.Moves.to_match(reported, result.costs)
 
     def meta(self, program: str, properties: Mapping[str, str]) -> Meta:
         """Return what is known of the whole trace."""
@@ -337,10 +337,10 @@ def _most_regions(source: _Raw, result: Result | None) -> int:
     if source.whole:
         return max(most, int(source.header["regions"]))
     for _, records in source.chunks():
-        told = records[
+        reported = records[
             np.isin(records["event"], [_EVENT[name] for name in ("call", "share", "wait", "task", "counts")])
         ]
-        most = max(most, 1 + int(told["region"].max())) if len(told) else most
+        most = max(most, 1 + int(reported["region"].max())) if len(reported) else most
     return most
 
 

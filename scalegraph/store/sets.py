@@ -57,24 +57,24 @@ def unpack(packed: Packed) -> tuple[MeasurementSet, Mapping | None]:
     """Return the set and its mapping. Raises `ValueError` with a sentence for anything else."""
     description, points, tree, values = packed
     try:
-        told: dict[str, Any] = from_json(description)
-        if not isinstance(told, dict):
+        reported: dict[str, Any] = from_json(description)
+        if not isinstance(reported, dict):
             raise ValueError("a table of values was expected")  # noqa: TRY004
         nodes = _read(tree, "call paths")
         measured = MeasurementSet(
-            parameters=_TEXTS.validate_python(told.get("parameters")),
+            parameters=_TEXTS.validate_python(reported.get("parameters")),
             points=_read(points, "points"),
             call_paths=_paths(nodes),
-            metrics=_METRICS.validate_python(told.get("metrics")),
+            metrics=_METRICS.validate_python(reported.get("metrics")),
             values=_read(values, "values"),
-            format=str(told.get("format", "")),
-            files=_TEXTS.validate_python(told.get("files", ())),
-            title=str(told.get("title", "")),
-            notes=_TEXTS.validate_python(told.get("notes", ())),
-            remarks=_TEXTS.validate_python(told.get("remarks", ())),
-            skipped=_SKIPPED.validate_python(told.get("skipped", ())),
+            format=str(reported.get("format", "")),
+            files=_TEXTS.validate_python(reported.get("files", ())),
+            title=str(reported.get("title", "")),
+            notes=_TEXTS.validate_python(reported.get("notes", ())),
+            remarks=_TEXTS.validate_python(reported.get("remarks", ())),
+            skipped=_SKIPPED.validate_python(reported.get("skipped", ())),
         )
-        mapping = None if told.get("mapping") is None else Mapping.model_validate(told["mapping"])
+        mapping = None if reported.get("mapping") is None else Mapping.model_validate(reported["mapping"])
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

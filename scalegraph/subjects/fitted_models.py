@@ -82,9 +82,9 @@ def regions(data: StudyData, metric: object = None) -> tuple[RegionModels, str] 
                 Fault(f"no metric '{chosen}'{near(chosen, names)}; known: {', '.join(names)}", key="metric")
             )
     else:
-        told = data.meaning.time if data.meaning is not None else ""
+        reported = data.meaning.time if data.meaning is not None else ""
         times_there = [entry.name for entry in measured.metrics if entry.kind == "time"]
-        chosen = told if told in names else (times_there or names)[0]
+        chosen = reported if reported in names else (times_there or names)[0]
     found = remembered(data, f"regions {chosen}", lambda: region_models(measured, data.meaning, [chosen]))
     return None if found is None else (found, chosen)
 

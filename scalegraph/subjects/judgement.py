@@ -48,9 +48,9 @@ def said(data: StudyData, size: object = None) -> list[Verdict]:
     series = series_.chosen_series(data, size)
     found = parts(data, series) if series is not None else None
     grows = data.meaning is not None and data.meaning.scaling == "weak"
-    told = verdicts.all_of(data.scaling, series, found, grows=grows)
+    reported = verdicts.all_of(data.scaling, series, found, grows=grows)
     own = timed_part(data, series)
-    return [*told, Verdict("timed", own)] if own else told
+    return [*reported, Verdict("timed", own)] if own else reported
 
 
 def timed_part(data: StudyData, series: Series | None) -> str:

@@ -59,8 +59,8 @@ def chosen_metric(data: TraceData, metric: object = None) -> str | None:
     if metric is None:
         return interval_sums.remembered(data, "work metric", lambda: work_metric(data.trace))
     if str(metric) not in names:
-        told = ", ".join(names) or "none"
-        raise InputError(Fault(f"no metric '{metric}' that counts{near(str(metric), names)}; there are: {told}",
+        reported = ", ".join(names) or "none"
+        raise InputError(Fault(f"no metric '{metric}' that counts{near(str(metric), names)}; there are: {reported}",
                                key="metric"))  # fmt: skip
     return str(metric)
 

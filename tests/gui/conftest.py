@@ -21,7 +21,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
 from scalegraph.gui import app
-from scalegraph.gui.base.rubbish import Collector
+from scalegraph.gui.base.garbage import Collector
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session

@@ -241,8 +241,8 @@ def sentence(window: MainWindow) -> str:
     """Return what the window says about a file that it could not open without asking."""
     if window.page == "import":
         page = window.imports.page
-        looked = page.looked
-        questions = "" if looked is None else f"{looked.words} {' '.join(looked.open_questions)}"
+        latest = page.latest
+        questions = "" if latest is None else f"{latest.words} {' '.join(latest.open_questions)}"
         return page.banner.text or questions
     return window.start.banner.text
 
@@ -323,10 +323,10 @@ def test_a_count_of_every_run_is_asked_for_and_answered(window: MainWindow, qtbo
     assert page.form.sizes.isVisibleTo(page)
     choose(page.form.sizes, "none")
     qtbot.waitUntil(lambda: page.can_accept)
-    assert page.looked is not None
-    assert page.looked.mapping.follow == ("iters",)
-    assert "relative to the fewest processors, N = 2" in page.looked.runs_words
-    assert [row.values[-1] for row in page.looked.runs.rows] == pytest.approx([1, 8 / 8.4, 0.8, 0.625])
+    assert page.latest is not None
+    assert page.latest.mapping.follow == ("iters",)
+    assert "relative to the fewest processors, N = 2" in page.latest.runs_words
+    assert [row.values[-1] for row in page.latest.runs.rows] == pytest.approx([1, 8 / 8.4, 0.8, 0.625])
     page.accept()
     rest(window, qtbot)
     assert window.page == "study"

@@ -15,7 +15,7 @@ from PySide6.QtGui import QUndoStack
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Area, AreaTrack, Arrows, Axis, Key, LaneTrack, Timeline
 from scalegraph.gui.base import opening
-from scalegraph.gui.base.rubbish import Collector
+from scalegraph.gui.base.garbage import Collector
 from scalegraph.gui.figures.timeline.layout import LEAST_AREA, Layout, group_runs, short_name
 from scalegraph.gui.figures.timeline.paint import _by_room, value_text
 from scalegraph.gui.figures.timeline.panel import TimelinePanel

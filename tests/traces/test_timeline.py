@@ -204,7 +204,7 @@ def test_what_lies_beside_a_stretch_is_what_the_events_say(trace: Trace, data: s
     chosen = data.draw(st.sets(st.integers(0, count - 1), min_size=1)) if count else set()
     # a call that lasts no time at the very start looks like nothing from there on
     moments = _moments(trace, chosen) - {first}
-    found = line.beside(begin, end, sorted(chosen))
+    found = line.nearest(begin, end, sorted(chosen))
     assume(begin > first)
     assert (None if found.before == first else found.before) == max((at for at in moments if at < begin), default=None)
     assert found.inside == any(begin <= at <= end for at in moments)
@@ -214,5 +214,5 @@ def test_what_lies_beside_a_stretch_is_what_the_events_say(trace: Trace, data: s
 
 def test_values_of_counters_are_events_where_there_is_nothing_else() -> None:
     trace = build({"counters": [(10, 0, 0, 1.0, 1), (30, 0, 0, 2.0, 2)]}, begin=0, end=100)
-    found = Timeline.open(trace).beside(15, 20)
+    found = Timeline.open(trace).nearest(15, 20)
     assert (found.before, found.inside, found.after) == (10, False, 30)

@@ -138,7 +138,7 @@ class _Tried:
 def _tried(x: Floats, sample: Sample, space: _Space) -> _Tried:
     series, tried = len(sample.mean), len(space.candidates)
     squares = np.full((series, tried), np.inf)
-    odd = np.zeros((series, tried))
+    unusual = np.zeros((series, tried))
     columns = np.array([len(candidate.form) + 1 for candidate in space.candidates])
     weight = sample.count * sample.weight
     for size in sorted(set(columns)):
@@ -151,8 +151,8 @@ def _tried(x: Floats, sample: Sample, space: _Space) -> _Tried:
             below = (np.einsum("sgc,sgc->sg", found.theta, far) < 0) & np.all(sample.mean[part] >= 0, axis=1)[:, None]
             good = np.asarray(found.valid & possible & ~below & ~_idle(design, found, sample.mean[part], weight[part]))
             squares[np.ix_(part, group)] = np.where(good, found.squares, np.inf)
-            odd[np.ix_(part, group)] = oddness
-    return _ordered(sample, squares, columns, odd, x.shape[1])
+            unusual[np.ix_(part, group)] = oddness
+    return _ordered(sample, squares, columns, unusual, x.shape[1])
 
 
 def _designs(
@@ -162,7 +162,7 @@ def _designs(
     size = len(group[0].form) + 1
     design = np.ones((len(part), len(group), points, size))
     far = np.ones((len(part), len(group), size))
-    odd = np.zeros((len(part), len(group)))
+    unusual = np.zeros((len(part), len(group)))
     possible = np.ones((len(part), len(group)), dtype=bool)
     oddness = {slot: np.array([f.oddness for f in found]) for slot, found in space.factors.items()}
     for index, candidate in enumerate(group):
@@ -173,10 +173,10 @@ def _designs(
                 design[:, index, :, column] *= space.values[slot][at[slot]]
                 far[:, index, column] *= space.far[slot][at[slot]]
         for slot, where in at.items():
-            odd[:, index] += oddness[slot][where]
+            unusual[:, index] += oddness[slot][where]
             if slot[1]:
                 possible[:, index] &= space.fall[part, slot[0]]
-    return design, far, odd, possible
+    return design, far, unusual, possible
 
 
 def _idle(design: Floats, found: Solution, mean: Floats, weight: Floats) -> Flags:
@@ -187,14 +187,14 @@ def _idle(design: Floats, found: Solution, mean: Floats, weight: Floats) -> Flag
     return np.asarray((share.max(axis=2) < 5e-4).any(axis=-1))
 
 
-def _ordered(sample: Sample, squares: Floats, columns: Indices, odd: Floats, parameters: int) -> _Tried:
+def _ordered(sample: Sample, squares: Floats, columns: Indices, unusual: Floats, parameters: int) -> _Tried:
     """Return the best candidates by criterion; which criterion depends on whether repetitions explain the best."""
     few = columns <= 3
     best = np.where(few[None], squares, np.inf).argmin(axis=1)
     least = np.take_along_axis(squares, best[:, None], axis=1)[:, 0]
     pooled = spread.repeats_explain(sample, least, columns[best].astype(np.float64))
     first, more = (level / parameters**2 for level in LEVELS)
-    scores = select.criterion(sample, squares, columns[None].astype(np.float64), pooled, first, more) + odd
+    scores = select.criterion(sample, squares, columns[None].astype(np.float64), pooled, first, more) + unusual
     order = np.argsort(scores, axis=1, kind="stable")[:, :RIVALS]
     return _Tried(order, np.take_along_axis(scores, order, axis=1), pooled)
 

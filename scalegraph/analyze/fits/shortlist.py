@@ -58,17 +58,17 @@ def ranked(
     Unit: none (positions). Source: after Extra-P (Calotoiu and others 2013, 2016); ScaleGraph.
     """
     keep = min(keep, len(factors))
-    odd = np.array([factor.oddness for factor in factors])
+    unusual = np.array([factor.oddness for factor in factors])
     along = lines(points, parameter)
     if not along:
-        score = np.where(allowed, odd[None], np.inf)
+        score = np.where(allowed, unusual[None], np.inf)
         return np.argsort(score, axis=1, kind="stable")[:, :keep]
     squares = np.zeros((len(sample.mean), len(factors)))
     for line in along:
         squares += _one_line(points[line, parameter], sample, line, factors)
     count = np.maximum(sample.observations, 1.0)[:, None]
     with np.errstate(divide="ignore"):
-        score = count * np.log((sample.within[:, None] + squares) / count + RESOLUTION**2) + odd[None]
+        score = count * np.log((sample.within[:, None] + squares) / count + RESOLUTION**2) + unusual[None]
     score = np.where(allowed, score, np.inf)
     return np.argsort(score, axis=1, kind="stable")[:, :keep]
 

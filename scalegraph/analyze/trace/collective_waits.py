@@ -190,17 +190,17 @@ def call_waits(trace: Trace, stacks: Stacks, operations: Array, beyond: Beyond |
     most, least = np.zeros(len(teams), np.int64), np.full(len(teams), _LAST)
     np.maximum.at(most, where, total)
     np.minimum.at(least, where, total)
-    odd = teams[(most != least) & np.isin(teams, team)]
+    unusual = teams[(most != least) & np.isin(teams, team)]
     leave = stacks.leave(rows[order])
     end = np.where(leave == NO_TIME, trace.meta.end, leave)  # it is not left, or only beyond
     nothing = np.zeros(len(rows), np.int64)
     key = team * (int(turn.max()) + 1) + turn
     visits = Visits(stacks.time[rows[order]], end, pair[order] % count, operations[team // groups], nothing, key)
-    fit = ~np.isin(team, odd)
+    fit = ~np.isin(team, unusual)
     if not fit.any():
-        return Rows.none(), len(odd)
+        return Rows.none(), len(unusual)
     waits, wrong = _of_teams(visits.take(fit), team[fit], teams, np.bincount(where))
-    return waits, len(odd) + wrong
+    return waits, len(unusual) + wrong
 
 
 def _teams(trace: Trace, pairs: Array) -> tuple[Array, int]:

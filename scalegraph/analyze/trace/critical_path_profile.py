@@ -52,7 +52,7 @@ def on_path(contents: Contents, path: CriticalPath) -> OnPath:
 
     Shape: (regions,), (states,), (locations,). Unit: ticks. Source: Böhme and others 2012.
     """
-    trace, waits, calls, told = contents.trace, contents.waits, contents.calls, contents.told
+    trace, waits, calls, reported = contents.trace, contents.waits, contents.calls, contents.told
     locations = np.flatnonzero(waits.present)
     whole = _Stretch(locations, np.full(len(locations), path.run_begin), np.full(len(locations), path.run_end))
     busy = path.kind == Piece.COMPUTE
@@ -61,8 +61,8 @@ def on_path(contents: Contents, path: CriticalPath) -> OnPath:
     inner, inclusive = calls.sums(mine)
     total_of_regions, _ = calls.sums(whole, inclusive=False)
     checkpoint()
-    state_path, shared_path = told.sums(mine)
-    state_total, shared_total = told.sums(whole)
+    state_path, shared_path = reported.sums(mine)
+    state_total, shared_total = reported.sums(whole)
     if trace.count("shares"):  # they record it by region too, in cycles
         inner, total_of_regions = shared_path, shared_total
     where = np.bincount(location, (end - begin).astype(float), minlength=len(trace.definitions.locations))

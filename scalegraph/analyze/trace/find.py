@@ -190,7 +190,7 @@ class Finder:
 
     def _which(self, target: Target, key: Key, cancel: CancelToken | None) -> int:
         """Return the place of *key* among all occurrences, from 1; 0 if the search would need too many parts."""
-        sort, index, before, looked = SORTS[target.sort], self._index(target.sort, cancel), 0, 0
+        sort, index, before, seen = SORTS[target.sort], self._index(target.sort, cancel), 0, 0
         for number, part in enumerate(self._trace.parts[sort.kind]):
             count = index.count(number, target.number)
             if not count or part.first > key[0]:
@@ -198,8 +198,8 @@ class Finder:
             if part.last < key[0]:
                 before += count
                 continue
-            looked += 1
-            if looked > _COUNTED:
+            seen += 1
+            if seen > _COUNTED:
                 return 0
             if cancel is not None:
                 cancel.check()

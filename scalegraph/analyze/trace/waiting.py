@@ -80,13 +80,13 @@ class Waits:
         with stage(0.0, 0.4):
             stacks = Stacks.of(trace)
         there = idle.presence(trace, stacks)
-        told = _named(_told(trace), there.idle, count)
+        reported = _named(_told(trace), there.idle, count)
         checkpoint(0.6)
         calls = idle.communicating(regions)
-        collective, odd = collective_waits(trace)
+        collective, unusual = collective_waits(trace)
         doubts: list[str] = []
-        if odd:
-            doubts.append(f"{odd:,} collective operations contradict themselves and are left out.")
+        if unusual:
+            doubts.append(f"{unusual:,} collective operations contradict themselves and are left out.")
         layers: list[Callable[[], Rows]] = [lambda: collective, lambda: message_waits(trace, stacks, calls, beyond)]
         if not trace.count("waits"):
             layers += [
@@ -96,9 +96,9 @@ class Waits:
         # a part that ends before the run does not record what comes after it
         known_until = NEVER if beyond is None or beyond.end >= trace.meta.end else beyond.end
         layers += [lambda: task_waits(trace, there), lambda: start_waits(trace, stacks, there, known_until)]
-        known = told.holder >= 0
+        known = reported.holder >= 0
         completions: list[Rows] = []
-        accepted = in_order(_with_release(told.take(known), collective, count))
+        accepted = in_order(_with_release(reported.take(known), collective, count))
         for number, layer in enumerate(layers):
             checkpoint(0.6 + 0.05 * number)
             found = layer()
@@ -108,7 +108,7 @@ class Waits:
         # what is left of idle times: of operations that all have come to, else of no known cause
         done = in_order(Rows.joined(completions))
         over = _ended(there, trace.meta.end if known_until == NEVER else NEVER)
-        for rest in (in_order(told.take(~known)), common(done, there.idle, count), over):
+        for rest in (in_order(reported.take(~known)), common(done, there.idle, count), over):
             accepted = _merged(accepted, remainder(accepted, rest, count))
         if len(accepted) and (accepted.region < 0).any():
             accepted = _placed(accepted, stacks)
@@ -129,8 +129,8 @@ class Waits:
 
         Shape: (locations,). Unit: none. Source: ScaleGraph.
         """
-        told: Array = (self.since <= self.until) | (self.first[1:] > self.first[:-1])
-        return told
+        reported: Array = (self.since <= self.until) | (self.first[1:] > self.first[:-1])
+        return reported
 
     @property
     def assumed(self) -> int:
@@ -186,41 +186,43 @@ def _ended(there: idle.Presence, end: int) -> Rows:
     )
 
 
-def _named(told: Rows, idle_rows: Rows, count: int) -> Rows:
-    """Return *told* with the waits that states record where the trace names no other cause."""
-    other = np.flatnonzero(told.cause == Cause.OTHER)
+def _named(reported: Rows, idle_rows: Rows, count: int) -> Rows:
+    """Return *reported* with the waits that states record where the trace names no other cause."""
+    other = np.flatnonzero(reported.cause == Cause.OTHER)
     if not len(other) or not len(idle_rows):
-        return told
-    row = place(idle_rows.starts(count), idle_rows.begin, told.location[other], told.end[other], before=True)
-    says = (row >= 0) & (idle_rows.end[row] >= told.end[other]) & (idle_rows.cause[row] != Cause.UNKNOWN)
-    cause = told.cause.copy()
+        return reported
+    row = place(idle_rows.starts(count), idle_rows.begin, reported.location[other], reported.end[other], before=True)
+    says = (row >= 0) & (idle_rows.end[row] >= reported.end[other]) & (idle_rows.cause[row] != Cause.UNKNOWN)
+    cause = reported.cause.copy()
     cause[other[says]] = idle_rows.cause[row[says]]
-    return replace(told, cause=cause)
+    return replace(reported, cause=cause)
 
 
-def _with_release(told: Rows, derived: Rows, count: int) -> Rows:
-    """Return *told* with the release that collective operations record, where only they do."""
-    lacking = np.flatnonzero(told.released == NO_TIME)
+def _with_release(reported: Rows, derived: Rows, count: int) -> Rows:
+    """Return *reported* with the release that collective operations record, where only they do."""
+    lacking = np.flatnonzero(reported.released == NO_TIME)
     if not len(lacking):
-        return told
-    released = told.released.copy()
+        return reported
+    released = reported.released.copy()
     if len(derived):
         derived = in_order(derived)
-        row = place(derived.starts(count), derived.begin, told.location[lacking], told.end[lacking], before=True)
+        row = place(
+            derived.starts(count), derived.begin, reported.location[lacking], reported.end[lacking], before=True
+        )
         when = derived.released[row]
-        good = (row >= 0) & (derived.holder[row] == told.holder[lacking])
-        good &= (when > told.begin[lacking]) & (when <= told.end[lacking])
+        good = (row >= 0) & (derived.holder[row] == reported.holder[lacking])
+        good &= (when > reported.begin[lacking]) & (when <= reported.end[lacking])
         released[lacking[good]] = when[good]
-    released = np.where(released == NO_TIME, told.end, released)
-    return replace(told, released=released)
+    released = np.where(released == NO_TIME, reported.end, released)
+    return replace(reported, released=released)
 
 
 def _at_calls(trace: Trace, stacks: Stacks, doubts: list[str], beyond: Beyond | None) -> Rows:
-    found, odd = call_waits(trace, stacks, idle.operations(trace), beyond)
-    if odd:
+    found, unusual = call_waits(trace, stacks, idle.operations(trace), beyond)
+    if unusual:
         doubts.append(
-            f"In {odd:,} regions all wait for all by their names, but their calls do not fit together: who waited there"
-            " for whom is not assumed."
+            f"In {unusual:,} regions all wait for all by their names, but their calls do not fit together: who waited"
+            " there for whom is not assumed."
         )
     return found
 

@@ -211,9 +211,9 @@ def parquet(figure: Figure) -> bytes:
     from pyarrow import parquet as pq
 
     table = pa.Table.from_pandas(frame(figure), preserve_index=False)
-    told = {b"title": _encodable(figure.title).encode(), b"sentence": _encodable(figure.sentence).encode()}
+    reported = {b"title": _encodable(figure.title).encode(), b"sentence": _encodable(figure.sentence).encode()}
     out = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **told}), out)
+    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **reported}), out)
     return out.getvalue()
 
 

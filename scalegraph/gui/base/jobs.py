@@ -233,10 +233,10 @@ class Latest(QObject):
         job = self._jobs.start(self._name, work, quick=self._quick)
         self._job = job
 
-        def deliver(tell: Callable[[Any], None]) -> Callable[[Any], None]:
+        def deliver(report: Callable[[Any], None]) -> Callable[[Any], None]:
             def tell_if_newest(answer: Any) -> None:
                 if not self._stopped and (self.every or (self._next is None and not job.token.cancelled)):
-                    tell(answer)
+                    report(answer)
 
             return tell_if_newest
 

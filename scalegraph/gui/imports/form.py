@@ -16,7 +16,7 @@ from scalegraph.measurements import guessing
 from scalegraph.measurements.runs import ALL
 
 if TYPE_CHECKING:
-    from scalegraph.gui.imports.work import Looked
+    from scalegraph.gui.imports.work import Preview
 
 _DELIMITERS: Final = ((";", "semicolon"), ("\t", "tab"), (",", "comma"), ("|", "bar"), (" ", "space"))
 _ROLES: Final = (
@@ -139,17 +139,17 @@ class ImportForm(QWidget):
 
     # what it shows
 
-    def show_look(self, looked: Looked, state: ImportState) -> None:
+    def show_preview(self, seen: Preview, state: ImportState) -> None:
         """Show what was found and what was said of it."""
-        self.table.setVisible(looked.guess is not None)
-        self.columns.setVisible(looked.guess is not None and bool(looked.guess.columns))
-        self.meaning.setVisible(looked.measured is not None)
-        if looked.guess is not None:
-            self._show_table(looked.guess, state)
-            self._show_columns(looked.guess, state)
-        if looked.measured is not None:
-            self._show_meaning(looked, state)
-        self._show_faults(looked.faults_by_field)
+        self.table.setVisible(seen.guess is not None)
+        self.columns.setVisible(seen.guess is not None and bool(seen.guess.columns))
+        self.meaning.setVisible(seen.measured is not None)
+        if seen.guess is not None:
+            self._show_table(seen.guess, state)
+            self._show_columns(seen.guess, state)
+        if seen.measured is not None:
+            self._show_meaning(seen, state)
+        self._show_faults(seen.faults_by_field)
 
     def _show_table(self, guess: Any, state: ImportState) -> None:
         names = dict(_DELIMITERS)
@@ -198,11 +198,11 @@ class ImportForm(QWidget):
             choice.show_value(said or "")
             choice.setToolTip(f"{column.why}; {100 * column.confidence:.0f} % sure" if column.why else "")
 
-    def _show_meaning(self, looked: Looked, state: ImportState) -> None:
-        measured, mapping = looked.measured, looked.mapping
+    def _show_meaning(self, seen: Preview, state: ImportState) -> None:
+        measured, mapping = seen.measured, seen.mapping
         assert measured is not None
         parameters, metrics = list(measured.parameters), [metric.name for metric in measured.metrics]
-        asked = {question.key: question.choices for question in looked.questions}
+        asked = {question.key: question.choices for question in seen.questions}
         for key, choice, guessed, names in (
             ("processors", self.processors, mapping.processors, parameters),
             ("time", self.time, mapping.time, metrics),
@@ -220,7 +220,7 @@ class ImportForm(QWidget):
         self.extent.offer([("", "choose …" if extent is None else _GUESSED), *_EXTENTS])
         self.extent.setItemText(0, "choose …" if extent is None else _GUESSED)
         self.extent.show_value(extent or "")
-        self._show_total(looked, state)
+        self._show_total(seen, state)
         self.summed.setChecked(mapping.summed)
         self.summed.setVisible(bool(mapping.time and mapping.processors))
         words = dict(_SCALING)
@@ -246,8 +246,8 @@ class ImportForm(QWidget):
         choice.setItemText(0, first)
         choice.show_value(said or "")
 
-    def _show_total(self, looked: Looked, state: ImportState) -> None:
-        measured, mapping = looked.measured, looked.mapping
+    def _show_total(self, seen: Preview, state: ImportState) -> None:
+        measured, mapping = seen.measured, seen.mapping
         assert measured is not None
         paths = measured.paths
         self._fields["total"].setVisible(len(paths) > 1)

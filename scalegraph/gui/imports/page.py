@@ -25,8 +25,7 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.imports.form import ImportForm
 from scalegraph.gui.imports.state import ImportState, skipped_words
-from scalegraph.gui.imports.work import Looked, Source
-from scalegraph.gui.imports.work import look as _look
+from scalegraph.gui.imports.work import Preview, Source, preview_of
 
 _FORM: Final = 400
 _NOTHING: Final = Table((Column(""),), ())
@@ -35,7 +34,7 @@ _NOTHING: Final = Table((Column(""),), ())
 class ImportPage(QWidget):
     """Previews one source at a time. *accepted* gives it with what was found once it is to become a study."""
 
-    accepted = Signal(object, object)  # Source, Looked
+    accepted = Signal(object, object)  # Source, Preview
     left = Signal(object)  # Source
     refused = Signal(str)  # a file that cannot be read, with the reason
     undo_changed = Signal()
@@ -44,13 +43,13 @@ class ImportPage(QWidget):
         super().__init__()
         self._jobs, self._theme = jobs, theme
         self._source: Source | None = None
-        self._looked: Looked | None = None
+        self._latest: Preview | None = None
         self._eager = False
-        self._looking = False
+        self._reading = False
         self._asked: Callable[[], None] = lambda: None
-        self._looks = Latest(jobs, "reading measurements", self)
+        self._reads = Latest(jobs, "reading measurements", self)
         self.model: EditModel[ImportState] = EditModel(ImportState(), self)
-        self.model.changed.connect(lambda _state: self._look())
+        self.model.changed.connect(lambda _state: self._read())
         self.model.undo_stack.indexChanged.connect(self._walked)
         self.banner = Banner()
         self._title = label("Open measurements", "title")
@@ -144,18 +143,18 @@ class ImportPage(QWidget):
         return self._source
 
     @property
-    def looked(self) -> Looked | None:
+    def latest(self) -> Preview | None:
         """The last preview."""
-        return self._looked
+        return self._latest
 
     @property
     def can_accept(self) -> bool:
         """Whether a study can be made now."""
-        return self._looked is not None and self._looked.ready and not self._looking
+        return self._latest is not None and self._latest.ready and not self._reading
 
     def show_source(self, source: Source, state: ImportState, *, eager: bool, asked: Callable[[], None]) -> None:
         """Preview *source*. *eager*: it is accepted by itself if nothing is to be asked, else *asked* is called."""
-        self._source, self._looked, self._eager, self._asked = source, None, eager, asked
+        self._source, self._latest, self._eager, self._asked = source, None, eager, asked
         self.banner.clear()
         self._title.setText(f"Import mapping of {source.title}" if source.study else f"Open {source.title}")
         self.open.setText("Apply" if source.study else "Open")
@@ -170,7 +169,7 @@ class ImportPage(QWidget):
         """Make a study of what is shown, if that can be done."""
         if self.can_accept and self._source is not None:
             self.open.setEnabled(False)
-            self.accepted.emit(self._source, self._looked)
+            self.accepted.emit(self._source, self._latest)
 
     def leave(self) -> None:
         """Stop reading, and leave the page."""
@@ -181,12 +180,12 @@ class ImportPage(QWidget):
 
     def stop(self) -> None:
         """Drop what is read."""
-        self._looks.stop()
+        self._reads.stop()
         self.bar.hide()
 
     def done(self) -> None:
         """Forget what was shown: it is a study now."""
-        self._source = self._looked = None
+        self._source = self._latest = None
         self.bar.hide()
 
     def fail(self, sentence: str) -> None:
@@ -213,59 +212,59 @@ class ImportPage(QWidget):
         state = self.model.state.said(part, key, value)
         self.model.set(state, key)
 
-    def _look(self) -> None:
+    def _read(self) -> None:
         source, state = self._source, self.model.state
         if source is None:
             return
-        self._looking = True
+        self._reading = True
         self.open.setEnabled(False)
         self.show_progress(0.0)
 
-        def work(reporter: Reporter) -> Looked:
-            return _look(source, state, reporter.token, lambda share: reporter.send((source, share)))
+        def work(reporter: Reporter) -> Preview:
+            return preview_of(source, state, reporter.token, lambda share: reporter.send((source, share)))
 
-        self._looks.ask(work, self._show, self._failed, said=self._progress)
+        self._reads.ask(work, self._show, self._failed, said=self._progress)
 
     def _progress(self, told: Any) -> None:
         source, share = told
         if source is self._source:
             self.show_progress(share)
 
-    def _show(self, looked: Looked) -> None:
+    def _show(self, seen: Preview) -> None:
         if self._source is None:
             return
-        self._looked, self._looking = looked, False
+        self._latest, self._reading = seen, False
         self.bar.hide()
-        if self._eager and looked.ready:
+        if self._eager and seen.ready:
             self._eager = False
-            self.accepted.emit(self._source, looked)
+            self.accepted.emit(self._source, seen)
             return
         if self._eager:
             self._eager = False
             self._asked()
         self.banner.clear()
-        self._say(looked)
-        self.form.show_look(looked, self.model.state)
-        self.rows.set_table(looked.rows)
-        self.runs.set_table(looked.runs)
-        self.runs.setVisible(bool(looked.runs.rows))
-        self._runs_words.setText(looked.runs_words)
-        self._form_area.setVisible(looked.guess is not None or looked.measured is not None)
+        self._say(seen)
+        self.form.show_preview(seen, self.model.state)
+        self.rows.set_table(seen.rows)
+        self.runs.set_table(seen.runs)
+        self.runs.setVisible(bool(seen.runs.rows))
+        self._runs_words.setText(seen.runs_words)
+        self._form_area.setVisible(seen.guess is not None or seen.measured is not None)
         self._parts.setCurrentIndex(1)
         self.open.setEnabled(self.can_accept)
 
-    def _say(self, looked: Looked) -> None:
-        self._words.setText(looked.words)
-        sentence, details = skipped_words(looked.measured) if looked.measured is not None else ("", "")
+    def _say(self, seen: Preview) -> None:
+        self._words.setText(seen.words)
+        sentence, details = skipped_words(seen.measured) if seen.measured is not None else ("", "")
         self._skipped.setText(sentence)
         self._skipped.setToolTip(details)
-        self._questions.setText("\n".join(looked.open_questions))
+        self._questions.setText("\n".join(seen.open_questions))
         for text in (self._words, self._skipped, self._questions):
             text.setVisible(bool(text.text()))
 
     def _failed(self, error: Exception) -> None:
         self.bar.hide()
-        self._looked, self._looking = None, False
+        self._latest, self._reading = None, False
         source = self._source
         if self._eager and source is not None:
             self._eager = False

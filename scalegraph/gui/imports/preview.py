@@ -43,8 +43,8 @@ def rows_of_set(measured: Any) -> Table:
         cells: list[float | int | str | None] = [_plain(where[name]) for name in measured.parameters]
         if several:
             cells.append(_short(paths[path]))
-        told = measured.metrics[metric]
-        cells += [told.name, _values(values, told.unit)]
+        reported = measured.metrics[metric]
+        cells += [reported.name, _values(values, reported.unit)]
         rows.append(Row(tuple(cells), tip=paths[path]))
     return Table(tuple(Column(name) for name in names), tuple(rows))
 

@@ -18,7 +18,7 @@ from scalegraph.gui.imports.state import ImportState, skipped_words
 if TYPE_CHECKING:
     from scalegraph.gui.imports.form import ImportForm
     from scalegraph.gui.imports.page import ImportPage
-    from scalegraph.gui.imports.work import Looked, Source
+    from scalegraph.gui.imports.work import Preview, Source
 
 _SLOW_MS = 350  # reading that takes longer shows its progress
 
@@ -133,7 +133,7 @@ class Imports(QObject):
         self.page_left.emit()
         self._next()
 
-    def _keep(self, source: Source, looked: Looked) -> None:
+    def _keep(self, source: Source, shown: Preview) -> None:
         from scalegraph.gui.imports.work import keep
 
         target = source.study or self._settings.free_study_path(source.path.stem or source.path.name)
@@ -141,12 +141,12 @@ class Imports(QObject):
         page.busy(f"Keeping {source.title} …")
 
         def work(reporter: Reporter) -> Path:
-            return keep(source, looked, target, reporter.token, reporter.send)
+            return keep(source, shown, target, reporter.token, reporter.send)
 
         self._job = self._jobs.start(
             f"keeping {source.title}",
             work,
-            done=lambda made: self._kept(made, looked),
+            done=lambda made: self._kept(made, shown),
             failed=lambda error: self._not_kept(str(error)),
             said=page.show_progress,
         )
@@ -155,12 +155,12 @@ class Imports(QObject):
     def _forget_job(self) -> None:
         self._job = None
 
-    def _kept(self, path: Path, looked: Looked) -> None:
+    def _kept(self, path: Path, shown: Preview) -> None:
         self._slow.stop()
         self.page.done()
-        sentence, details = skipped_words(looked.measured) if looked.measured is not None else ("", "")
-        notes = [*(note.partition("; --")[0] for note in looked.notes), *(details.splitlines() if details else ())]
-        remark = f"{looked.words} {sentence}".strip()
+        sentence, details = skipped_words(shown.measured) if shown.measured is not None else ("", "")
+        notes = [*(note.partition("; --")[0] for note in shown.notes), *(details.splitlines() if details else ())]
+        remark = f"{shown.words} {sentence}".strip()
         self.study_made.emit(path, remark, "\n".join(notes))
         self._next()
 

@@ -83,7 +83,7 @@ def sources(paths: Sequence[Path]) -> list[Source]:
 
 
 @dataclass(frozen=True)
-class Looked:
+class Preview:
     """What one preview found. *faults* refuse what the user entered; *questions* need answers first."""
 
     words: str
@@ -115,12 +115,12 @@ class Looked:
         """What is above the page: what has no field of its own, in sentences."""
         table = {"delimiter", "decimal", "header", "names", "across"}
         fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes"}
-        told = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]
+        reported = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]
         asked = [question.message for question in self.questions if question.key not in fields]
-        return [*told, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
+        return [*reported, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
 
 
-def look(source: Source, state: ImportState, token: CancelToken, share: Share) -> Looked:
+def preview_of(source: Source, state: ImportState, token: CancelToken, share: Share) -> Preview:
     """Return what *source* holds when it is read as *state* says; raise `InputError` where it cannot be read at all."""
     said = choices(state)
     guess = None
@@ -132,10 +132,12 @@ def look(source: Source, state: ImportState, token: CancelToken, share: Share) -
         except InputError as error:
             if not said:
                 raise
-            return Looked(source.title, faults=error.faults)
+            return Preview(source.title, faults=error.faults)
         if guess.questions:
             words = f"{source.title} is a table; not all of it is clear."
-            return Looked(words, guess, questions=guess.questions, notes=guess.notes, rows=preview.rows_of_table(guess))
+            return Preview(
+                words, guess, questions=guess.questions, notes=guess.notes, rows=preview.rows_of_table(guess)
+            )
     token.check()
     measured = source.read(said, token, lambda part: share(_READING * part))
     rows = preview.rows_of_set(measured) if guess is None else preview.rows_of_table(guess)
@@ -144,20 +146,20 @@ def look(source: Source, state: ImportState, token: CancelToken, share: Share) -
     try:
         found = guessing.guess_mapping(measured, _answers(state))
     except InputError as error:
-        return Looked(words, guess, measured, faults=error.faults, notes=notes, rows=rows)
+        return Preview(words, guess, measured, faults=error.faults, notes=notes, rows=rows)
     mapping = found.mapping
-    told = (*notes, *found.measured.remarks, *found.notes)
-    base = Looked(words, guess, found.measured, mapping, found.questions, notes=told, rows=rows)
+    reported = (*notes, *found.measured.remarks, *found.notes)
+    base = Preview(words, guess, found.measured, mapping, found.questions, notes=reported, rows=rows)
     if found.questions:
         return replace(base, runs_words="Answer what is marked on the left; the runs then appear here.")
     return _with_runs(base, token, lambda part: share(_READING + (1 - _READING) * part))
 
 
-def _run_table(source: Source) -> Looked:
+def _run_table(source: Source) -> Preview:
     if source.runs is None:
         source.runs = tables.read_runs(source.path)
     count = len(source.runs)
-    return Looked(f"{source.title}: {count} run{'s' if count != 1 else ''} in ScaleGraph's columns.", is_runs=True)
+    return Preview(f"{source.title}: {count} run{'s' if count != 1 else ''} in ScaleGraph's columns.", is_runs=True)
 
 
 def _answers(state: ImportState) -> dict[str, Any]:
@@ -165,7 +167,7 @@ def _answers(state: ImportState) -> dict[str, Any]:
     return {key: guessing.NONE if value in ("", ()) else value for key, value in said.items()}
 
 
-def _with_runs(base: Looked, token: CancelToken, share: Share) -> Looked:
+def _with_runs(base: Preview, token: CancelToken, share: Share) -> Preview:
     """Return *base* with the resulting runs, or with what keeps it from having any."""
     from scalegraph.subjects.study import StudyData
 
@@ -186,7 +188,7 @@ def _with_runs(base: Looked, token: CancelToken, share: Share) -> Looked:
     return replace(base, runs=preview.runs_table(scaling, sizes), runs_words=preview.runs_words(scaling, sizes))
 
 
-def _no_runs(base: Looked) -> str:
+def _no_runs(base: Preview) -> str:
     lacking = "parameter that counts processors" if not base.mapping.processors else "metric that is an elapsed time"
     return f"There is no {lacking}, so it yields no runs; models over the parameters still work."
 
@@ -203,14 +205,14 @@ def state_of(mapping: Meaning | None) -> ImportState:
     return ImportState(meaning=tuple(said))
 
 
-def keep(source: Source, looked: Looked, target: Path, token: CancelToken, share: Share) -> Path:
+def keep(source: Source, seen: Preview, target: Path, token: CancelToken, share: Share) -> Path:
     """Make the study *target* of what was found, or say anew what the names of its set mean; return its path."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.runs is not None:
         source.runs.save_as(target)
         return target
-    assert looked.measured is not None
-    with imports.study_of(looked.measured, looked.mapping, cancel=token, progress=share) as study:
+    assert seen.measured is not None
+    with imports.study_of(seen.measured, seen.mapping, cancel=token, progress=share) as study:
         token.check()
         study.save_as(target)
     return target

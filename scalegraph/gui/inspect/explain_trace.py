@@ -79,9 +79,9 @@ def _by_location(data: TraceData, begin: int, end: int) -> list[Part]:
     facts = []
     for number, ticks in list(zip(sums.locations.tolist(), sums.ticks.T.tolist(), strict=True))[:_MOST_LOCATIONS]:
         order = sorted(zip(ticks, TITLES, strict=True), reverse=True)
-        told = [f"{name} {si(spent / data.trace.meta.ticks_per_second, 's', 4)}" for spent, name in order if spent]
-        share = f"{100 * order[0][0] / sums.length:.3g} % {order[0][1]}" if told else "not recorded"
-        facts.append(Fact(data.location_name(number), share, ", ".join(told)))
+        reported = [f"{name} {si(spent / data.trace.meta.ticks_per_second, 's', 4)}" for spent, name in order if spent]
+        share = f"{100 * order[0][0] / sums.length:.3g} % {order[0][1]}" if reported else "not recorded"
+        facts.append(Fact(data.location_name(number), share, ", ".join(reported)))
     left = len(sums.locations) - len(facts)
     more = f"And {left} more. " if left > 0 else ""
     return [Part("Locations", tuple(facts), f"{more}Exact; the Gantt chart has them as bars.")]
@@ -96,8 +96,8 @@ def _sums(data: TraceData, name: str, begin: int, end: int, locations: Any) -> l
     pairs = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
     overlap = [max(0, min(last, end) - max(first, begin)) for first, last in pairs]  # bins may reach beyond
     sums = (values @ overlap).tolist()
-    told = [(code.name, float(ticks)) for code, ticks in zip(layer.codes, sums, strict=True) if ticks > 0]
-    return sorted(told, key=lambda item: -item[1])
+    reported = [(code.name, float(ticks)) for code, ticks in zip(layer.codes, sums, strict=True) if ticks > 0]
+    return sorted(reported, key=lambda item: -item[1])
 
 
 def _location(data: TraceData, number: int) -> Part:
@@ -138,6 +138,8 @@ def _trace(data: TraceData) -> list[Part]:
     if meta.damage:
         parts.append(Part("Damaged", (), "\n".join(meta.damage[:_MOST_NOTES])))
     if meta.notes:
-        told = tuple(Fact(note.what, thousands(note.count) if note.count else "") for note in meta.notes[:_MOST_NOTES])
-        parts.append(Part("Converted or skipped", told))
+        reported = tuple(
+            Fact(note.what, thousands(note.count) if note.count else "") for note in meta.notes[:_MOST_NOTES]
+        )
+        parts.append(Part("Converted or skipped", reported))
     return parts

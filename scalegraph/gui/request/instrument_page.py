@@ -142,10 +142,10 @@ class InstrumentPage(QWidget):
         self.banner.show_fault(str(error))
 
     def _mark(self) -> None:
-        look = QTextCharFormat()
+        style = QTextCharFormat()
         colour = QColor(self._theme.colour("busy"))
         colour.setAlphaF(0.28)
-        look.setBackground(colour)
+        style.setBackground(colour)
         marks = []
         document = self.instrumented.document()
         for line, first, last in self._spans:
@@ -153,6 +153,6 @@ class InstrumentPage(QWidget):
             cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.MoveAnchor, first)
             cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor, last - first)
             mark = QTextEdit.ExtraSelection()
-            mark.cursor, mark.format = cursor, look
+            mark.cursor, mark.format = cursor, style
             marks.append(mark)
         self.instrumented.setExtraSelections(marks)

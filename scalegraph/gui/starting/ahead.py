@@ -7,8 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from scalegraph.gui.base.garbage import Collector
 from scalegraph.gui.base.jobs import Jobs, Reporter
-from scalegraph.gui.base.rubbish import Collector
 
 
 def load_ahead(jobs: Jobs, session: Any) -> None:

@@ -25,8 +25,8 @@ class Filter:
 
     def options(self) -> dict[str, Any]:
         """Return it as options of views; what is not filtered is left out."""
-        told = {"locations": self.locations, "region": self.region, "duration": self.duration}
-        return {name: value for name, value in told.items() if value}
+        reported = {"locations": self.locations, "region": self.region, "duration": self.duration}
+        return {name: value for name, value in reported.items() if value}
 
     def chips(self) -> list[tuple[str, str]]:
         """Return (name of the part, what it says) of every part that leaves something out."""

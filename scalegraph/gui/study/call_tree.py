@@ -267,7 +267,7 @@ def _read(data: StudyData, reporter: Reporter) -> _Set | None:
 
 def _first(data: StudyData, metrics: Sequence[Metric]) -> str:
     """Return the metric that says most: the elapsed time, else any time, else the first."""
-    told = data.meaning.time if data.meaning is not None else ""
+    reported = data.meaning.time if data.meaning is not None else ""
     names = [metric.name for metric in metrics]
     times = [metric.name for metric in metrics if metric.kind == "time"]
-    return told if told in names else (times or names or [""])[0]
+    return reported if reported in names else (times or names or [""])[0]

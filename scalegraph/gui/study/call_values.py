@@ -70,12 +70,12 @@ def call_values(
     medians = grouped.median()
     values[medians.index.to_numpy(dtype=int)] = medians.to_numpy(dtype=float)
     repetitions = int(grouped.size().max()) if len(mine) else 1
-    told = measured.metrics[known[metric]]
-    summed = told.extent == "exclusive" and told.kind != "ratio"
+    reported = measured.metrics[known[metric]]
+    summed = reported.extent == "exclusive" and reported.kind != "ratio"
     row = measured.points.iloc[point]
     words = assigned((name, row[name]) for name in measured.parameters)
-    shares = _shares(_parents(measured), values, summed=summed, ratio=told.kind == "ratio")
-    unit = told.unit or (meaning.unit if meaning is not None and meaning.time == metric else "")
+    shares = _shares(_parents(measured), values, summed=summed, ratio=reported.kind == "ratio")
+    unit = reported.unit or (meaning.unit if meaning is not None and meaning.time == metric else "")
     return CallValues(metric, unit, words, values, shares, repetitions, summed)
 
 

@@ -37,7 +37,7 @@ class EventSteps(QObject):
 
             reporter.token.check()
             seen = trace_window.window(data, begin, end, chosen)
-            found = data.timeline.beside(seen.begin, seen.end, seen.locations if location is None else (location,))
+            found = data.timeline.nearest(seen.begin, seen.end, seen.locations if location is None else (location,))
             tick = found.before if back else found.after
             return None if tick is None else float(data.seconds(tick))
 

@@ -100,8 +100,8 @@ class TraceHandle(Handle):
         self.error, self.share = "", 0.0
 
         def read(reporter: Reporter) -> tuple[TraceData, str]:
-            told, waits = reporter.send, lambda seconds: reporter.send(_Waited(seconds))
-            data = session.open_trace(path, cancel=reporter.token, progress=told, partial=partial, waiting=waits)
+            reported, waits = reporter.send, lambda seconds: reporter.send(_Waited(seconds))
+            data = session.open_trace(path, cancel=reporter.token, progress=reported, partial=partial, waiting=waits)
             region_times(data)
             return data, trace_sentence(data)
 

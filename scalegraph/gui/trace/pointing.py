@@ -46,8 +46,8 @@ class Pointed:
             lines.append(f"{span}: {si((self.end - self.begin) * tick, 's', 4)}, {self.end - self.begin} ticks")
         for layer, parts in self.shares:
             if len(parts) > 1:
-                told = ", ".join(f"{name} {100 * share:.3g} %" for name, share in parts[:_MOST_PARTS])
-                lines.append(f"this pixel ({si((end - begin) * tick, 's')}) by {layer}: {told}")
+                reported = ", ".join(f"{name} {100 * share:.3g} %" for name, share in parts[:_MOST_PARTS])
+                lines.append(f"this pixel ({si((end - begin) * tick, 's')}) by {layer}: {reported}")
         return "\n".join(lines)
 
 

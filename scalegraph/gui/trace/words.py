@@ -26,8 +26,8 @@ def region_times(data: TraceData) -> dict[int, float]:
         if layer is not None and meta.end > meta.begin:
             edges, values = data.timeline.totals("region", meta.begin, meta.end, _BINS)
             sums = values @ (edges[1:] - edges[:-1]) / meta.ticks_per_second
-            told = zip(layer.codes, sums.tolist(), strict=True)
-            kept = {code.number: seconds for code, seconds in told if code.number >= 0 and seconds > 0}
+            reported = zip(layer.codes, sums.tolist(), strict=True)
+            kept = {code.number: seconds for code, seconds in reported if code.number >= 0 and seconds > 0}
         data.memo["window regions"] = kept
     found: dict[int, float] = kept
     return found

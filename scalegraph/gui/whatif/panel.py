@@ -374,11 +374,11 @@ class WhatIfPanel(QWidget):
         data = handle.study() if handle is not None else None
         if handle is None or data is None or state.empty:
             return
-        told: Mapping[str, Any] = data.manifest.get("request") or {}
+        reported: Mapping[str, Any] = data.manifest.get("request") or {}
         title = handle.title
 
         def check(_reporter: Reporter) -> tuple[Any, list[Fault]]:
-            request = request_for(told, state, title)
+            request = request_for(reported, state, title)
             return request, [fault for fault in session.check(request) if fault.severity == "error"]
 
         self._checks.ask(check, lambda answer: self._checked(handle, state, *answer), self._unreadable)

@@ -34,15 +34,15 @@ _OUTCOMES = TypeAdapter(tuple[Outcome, ...])
 
 def searches_of(study: Study) -> list[dict[str, Any]]:
     """Return how the searches of *study* ended, as JSON. Raises `StoreError` where the file holds something else."""
-    told = study.facts("searches")
+    reported = study.facts("searches")
     try:
-        _OUTCOMES.validate_python(told or ())
+        _OUTCOMES.validate_python(reported or ())
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, ("searches", *first["loc"])))
         where = study.path or "study in memory"
         raise StoreError(f"{where}: is damaged: its {place}: {first['msg'].lower()}") from None
-    return list(told or ())
+    return list(reported or ())
 
 
 def readable_request(data: Mapping[str, Any]) -> Mapping[str, Any]:

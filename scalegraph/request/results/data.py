@@ -30,10 +30,10 @@ def study_data(study: Study) -> StudyData:
     table = pd.DataFrame([record.row() for record in records])
     if manifest.memory and records:
         table["memory_bytes"] = [_memory(manifest.memory, record.point.parameters) for record in records]
-    elif isinstance(told := study.facts("memory_bytes"), dict) and records:
-        table["memory_bytes"] = [_number(told.get(record.point.key)) for record in records]
-    if isinstance(told := study.facts("serial_s"), dict) and records:
-        table["serial_s"] = [_number(told.get(record.point.key)) for record in records]
+    elif isinstance(reported := study.facts("memory_bytes"), dict) and records:
+        table["memory_bytes"] = [_number(reported.get(record.point.key)) for record in records]
+    if isinstance(reported := study.facts("serial_s"), dict) and records:
+        table["serial_s"] = [_number(reported.get(record.point.key)) for record in records]
     known = manifest.model_dump(mode="json", exclude={"sources", "regions"})
     known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
     known["searches"] = searches_of(study)

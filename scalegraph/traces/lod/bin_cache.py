@@ -49,7 +49,7 @@ def covered_by(shares: Array) -> Array:
     return np.asarray(shares @ np.ones(shares.shape[-1], np.float32))
 
 
-class Looked:
+class CachedBins:
     """Blocks of bins that were examined, from any thread."""
 
     def __init__(self) -> None:

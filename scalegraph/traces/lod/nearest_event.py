@@ -21,7 +21,7 @@ _ENDS: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Beside:
+class NearestEvents:
     """The last event *before* a stretch and the first *after* it (ticks; None: none); whether any is *inside*."""
 
     before: int | None
@@ -67,31 +67,31 @@ class Times:
         cuts = np.searchsorted(location[order], np.arange(len(trace.definitions.locations) + 1))
         return cls(cuts[:-1], cuts[1:], time[order])
 
-    def beside(self, begin: int, end: int, locations: Array) -> Beside:
+    def nearest(self, begin: int, end: int, locations: Array) -> NearestEvents:
         """Return what is beside the time from *begin* to *end* on any of *locations*."""
         low, high = self.first[locations], self.last[locations]
         if not len(self.time) or not len(locations):
-            return Beside(None, False, None)
+            return NearestEvents(None, False, None)
         since = places(self.time, low, high, np.full(len(low), begin, np.int64), after=False)
         until = places(self.time, low, high, np.full(len(low), end, np.int64), after=True)
         earlier, later = self.time[since[since > low] - 1], self.time[until[until < high]]
-        return Beside(
+        return NearestEvents(
             int(earlier.max()) if len(earlier) else None,
             bool((until > since).any()),
             int(later.min()) if len(later) else None,
         )
 
 
-def beside_sorted(time: Array, begin: int, end: int) -> Beside:
+def nearest_sorted(time: Array, begin: int, end: int) -> NearestEvents:
     """Return what is beside a stretch among times that are in order."""
     since, until = int(np.searchsorted(time, begin)), int(np.searchsorted(time, end, "right"))
     before, after = int(time[since - 1]) if since else None, int(time[until]) if until < len(time) else None
-    return Beside(before, until > since, after)
+    return NearestEvents(before, until > since, after)
 
 
-def together(found: list[Beside]) -> Beside:
+def together(found: list[NearestEvents]) -> NearestEvents:
     """Return what is beside a stretch of several kinds of events."""
-    return Beside(
+    return NearestEvents(
         max((one.before for one in found if one.before is not None), default=None),
         any(one.inside for one in found),
         min((one.after for one in found if one.after is not None), default=None),

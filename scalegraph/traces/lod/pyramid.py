@@ -10,7 +10,7 @@ import numpy as np
 
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.lod import counters, rows, streams
-from scalegraph.traces.lod.bin_cache import Looked
+from scalegraph.traces.lod.bin_cache import CachedBins
 from scalegraph.traces.lod.bins import Rows, Window, raw
 from scalegraph.traces.lod.counters import Series
 from scalegraph.traces.lod.layers import layers_of, sources
@@ -38,7 +38,7 @@ class Pyramid:
     rows: dict[str, Sorted] = field(default_factory=dict)
     counters: Series | None = None
     notes: list[Note] = field(default_factory=list)
-    looked: Looked = field(default_factory=Looked)  # of streams that have no tiles
+    cached: CachedBins = field(default_factory=CachedBins)  # of streams that have no tiles
 
 
 def shape_of(trace: Trace) -> Shape:

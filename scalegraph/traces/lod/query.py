@@ -28,7 +28,7 @@ def shares_of(
     if stream is None or not len(locations):
         return window, *_nothing(layer, len(locations), window.count)
     if layer.source not in pyramid.tiles:
-        return window, *pyramid.looked.seen(stream, layer, window, locations)
+        return window, *pyramid.cached.seen(stream, layer, window, locations)
     tiles = pyramid.tiles[layer.source]
     while True:
         numbers = np.arange(window.first >> 8, ((window.last - 1) >> 8) + 1)

@@ -12,7 +12,7 @@ from scalegraph.traces.lod.bins import Window
 from scalegraph.traces.lod.counters import ALL
 from scalegraph.traces.lod.layers import layers_of
 from scalegraph.traces.lod.merging import merged
-from scalegraph.traces.lod.nearest_event import MOST, Beside, Times, beside_sorted, together
+from scalegraph.traces.lod.nearest_event import MOST, NearestEvents, Times, nearest_sorted, together
 from scalegraph.traces.lod.pyramid import Pyramid, build, lasting
 from scalegraph.traces.lod.query import shares_of, summed
 from scalegraph.traces.lod.rows import SAMPLED, Sorted
@@ -105,8 +105,8 @@ class Timeline:
         window = self._window(begin, end, width, len(numbers))
         window, codes, shares, covered = shares_of(self._pyramid, chosen, window, numbers)
         if regions is not None and layer == "region":
-            told = np.isin(np.arange(len(chosen.codes)), list(regions))
-            codes = np.where(codes < 0, -1, np.where(told[codes], codes, len(chosen.codes) - 1)).astype(np.int32)
+            reported = np.isin(np.arange(len(chosen.codes)), list(regions))
+            codes = np.where(codes < 0, -1, np.where(reported[codes], codes, len(chosen.codes) - 1)).astype(np.int32)
         members = tuple((number,) for number in numbers)
         lanes = Lanes(window.edges(), codes, shares, covered, members)
         return merged(lanes, rows, chosen) if rows is not None and 0 < rows < len(numbers) else lanes
@@ -172,34 +172,34 @@ class Timeline:
         columns = {name: np.asarray(values[rows]) for name, values in found.columns.items()}
         return Sample(columns, found.total(int(begin), int(end)))
 
-    def beside(self, begin: int, end: int, locations: Sequence[int] | Array | None = None) -> Beside:
+    def nearest(self, begin: int, end: int, locations: Sequence[int] | Array | None = None) -> NearestEvents:
         """Return whether anything begins or ends on *locations* from *begin* to *end*, and when next before and after.
 
         Values of counters are no events, unless the trace has nothing else.
         """
-        return together(list(self._beside(begin, end, locations)))
+        return together(list(self._nearest(begin, end, locations)))
 
-    def silence(self, begin: int, end: int, locations: Sequence[int] | Array | None = None) -> Beside | None:
+    def silence(self, begin: int, end: int, locations: Sequence[int] | Array | None = None) -> NearestEvents | None:
         """Return `beside` where nothing happens from *begin* to *end*; None, at once, where something does."""
         found = []
-        for one in self._beside(begin, end, locations):
+        for one in self._nearest(begin, end, locations):
             if one.inside:
                 return None
             found.append(one)
         return together(found)
 
-    def _beside(self, begin: int, end: int, locations: Sequence[int] | Array | None) -> Iterator[Beside]:
+    def _nearest(self, begin: int, end: int, locations: Sequence[int] | Array | None) -> Iterator[NearestEvents]:
         """Yield `beside` of one kind of events after the other, those first that are in order already."""
         streams = {kind: stream for kind, stream in self._pyramid.streams.items() if kind != "shares"}
         numbers = np.unique(np.array(self.all_locations(locations), np.int64))
         for stream in streams.values():
-            yield Times.of_stream(stream, self.begin).beside(begin, end, numbers)
+            yield Times.of_stream(stream, self.begin).nearest(begin, end, numbers)
         for kind in (kind for kind in SAMPLED if self.trace.count(kind) > MOST):
             rows = self._rows(kind, numbers)
-            yield from (beside_sorted(times, begin, end) for times in (rows.start, rows.ends))
+            yield from (nearest_sorted(times, begin, end) for times in (rows.start, rows.ends))
         if self._rest is None:
             self._rest = Times.of_rest(self.trace, streams)
-        yield self._rest.beside(begin, end, numbers)
+        yield self._rest.nearest(begin, end, numbers)
 
     def counter(self, metric: int, location: int | None, begin: float, end: float, width: int) -> Bins:
         """Return *metric* of *location*, or the sum of it over all (None), in about *width* bins.

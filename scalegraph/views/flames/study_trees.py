@@ -156,7 +156,7 @@ def _of_set(data: StudyData, metric: object, processors: object, size: object) -
     number = _metric(measured, meaning.time, str(metric or ""))
     if number is None:
         return None
-    told = measured.metrics[number]
+    reported = measured.metrics[number]
     table = measured.values
     there = table[table["metric"].to_numpy() == number]["point"].to_numpy()
     if size:
@@ -168,21 +168,21 @@ def _of_set(data: StudyData, metric: object, processors: object, size: object) -
     tree, said = calltree.of_set(measured, number, point)
     row = measured.points.iloc[point]
     words = assigned((name, row[name]) for name in measured.parameters)
-    unit = told.unit or (meaning.unit if meaning.time == told.name else "")
+    unit = reported.unit or (meaning.unit if meaning.time == reported.name else "")
     notes = [said] if said else []
     if tree.clipped:
         notes.append(
             f"{tree.clipped:,} call paths were measured to cost less than what they call; their own part counts as 0."
         )
-    named = told.description or told.name
+    named = reported.description or reported.name
     return Grown(
         calltree.merged(tree),
         Axis(named, unit),
         tree.whole,
-        f"all {told.name}",
+        f"all {reported.name}",
         words,
         notes=tuple(notes),
-        percent=f"% of all {told.name}",
+        percent=f"% of all {reported.name}",
     )
 
 

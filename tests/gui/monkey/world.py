@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from scalegraph import machine
 from scalegraph.gui import app
-from scalegraph.gui.base.rubbish import Collector
+from scalegraph.gui.base.garbage import Collector
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session

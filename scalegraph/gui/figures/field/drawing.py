@@ -257,9 +257,9 @@ def words_at(field: Field, x: Scale, y: Scale, place: tuple[float, float]) -> st
     """Return what the field says at a drawn place: both coordinates and the value, which is between runs."""
     at_x, at_y = x.value(place[0]), y.value(place[1])
     value = contours.at(field, at_x, at_y)
-    told = Scale(field.value, [value]).text(value) if math.isfinite(value) else "not known here"
+    reported = Scale(field.value, [value]).text(value) if math.isfinite(value) else "not known here"
     lines = [f"{field.x.label}: {x.text(_digits(at_x))}", f"{field.y.label}: {y.text(_digits(at_y))}"]
-    return rich(f"{field.value.label}: {told}", "\n".join(lines))
+    return rich(f"{field.value.label}: {reported}", "\n".join(lines))
 
 
 def _digits(value: float) -> float:

@@ -140,8 +140,8 @@ class FlameCanvas(QWidget):
             line = strip(begin[here], end[here], colours[here], width, ratio, behind)
             painter.drawImage(QRectF(0.0, float(top[here][0]), self.width(), _ROW - 1.0), line)
         outlined = np.isin(rows, [*self.marked, *([self.at] if self.hasFocus() else [])])
-        told = outlined | ((end - begin) * self.width() >= _TEXT_FROM)
-        for place in np.flatnonzero(told):
+        reported = outlined | ((end - begin) * self.width() >= _TEXT_FROM)
+        for place in np.flatnonzero(reported):
             box = self._box(int(rows[place]), float(begin[place]), float(end[place]))
             self._write(painter, int(rows[place]), box, QColor.fromRgb(int(colours[place])), faint=bool(faint[place]))
         painter.end()

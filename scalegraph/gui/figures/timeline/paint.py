@@ -206,12 +206,12 @@ class Painter:
             if high < 0 or low > self._layout.height:
                 continue
             seen = min(high, self._layout.height) - max(low, 0)
-            told = name and (seen - 4 >= self._metrics.horizontalAdvance(name) or high - low >= _GROUP_FROM * wide)
+            reported = name and (seen - 4 >= self._metrics.horizontalAdvance(name) or high - low >= _GROUP_FROM * wide)
             if first:
                 self._p.setPen(QPen(tint("grid", self._theme), 1))
-                left = 2 if told else self._layout.left - 6
+                left = 2 if reported else self._layout.left - 6
                 self._p.drawLine(QPointF(left, low), QPointF(self._layout.left, low))
-            if not told:
+            if not reported:
                 continue
             named |= set(range(first, after))
             self._p.save()
@@ -346,8 +346,8 @@ class Painter:
         above = np.arange(height, 0, -1, dtype=np.int32)[:, None]  # of the upper edge of a row over the ground
         for number in range(len(track.series) - 1, -1, -1):
             area = track.series[number]
-            told = QColor(area.colour) if area.colour else tint(area.role, self._theme)
-            pixels = np.where(above <= rows[number], np.uint32(told.rgb()), pixels)
+            reported = QColor(area.colour) if area.colour else tint(area.role, self._theme)
+            pixels = np.where(above <= rows[number], np.uint32(reported.rgb()), pixels)
         even, begin, end = _even(pixels, np.asarray(track.edges, np.float64))
         even = np.ascontiguousarray(even)
         form = QImage.Format.Format_ARGB32
@@ -361,10 +361,10 @@ class Painter:
         def ys(values: Any) -> Any:
             return top + height * (1 - (np.asarray(values, np.float64) - low) / (high - low))
 
-        told = QColor(area.colour) if area.colour else tint(area.role, self._theme)
+        reported = QColor(area.colour) if area.colour else tint(area.role, self._theme)
         known = np.isfinite(np.asarray(area.values, np.float64))
         if area.low is not None and area.high is not None:
-            faint = QColor(told)
+            faint = QColor(reported)
             faint.setAlphaF(0.3)
             bottom, upper = ys(area.low), ys(area.high)
             for first, last in _runs(known):
@@ -372,7 +372,7 @@ class Painter:
                 self._p.setPen(Qt.PenStyle.NoPen)
                 self._p.setBrush(faint)
                 self._p.drawPolygon(QPolygonF(steps))
-        self._p.setPen(QPen(told, 1.4))
+        self._p.setPen(QPen(reported, 1.4))
         for first, last in _runs(known):
             self._p.drawPolyline(QPolygonF(_steps(xs, ys(area.values), first, last)))
 

@@ -54,13 +54,15 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
             traces.append((other, other.name or "other trace", found))
     made = [(f"{name}, {trace_sums.located(one.trace, len(some.locations))}", asdict(activity.efficiencies(some)))
             for one, name, some in traces]  # fmt: skip
-    told = [key for key in _WORDS if key not in _KINDS or any(some.totals[_KINDS[key]] > 0 for _, _, some in traces)]
+    reported = [
+        key for key in _WORDS if key not in _KINDS or any(some.totals[_KINDS[key]] > 0 for _, _, some in traces)
+    ]
     polygons = tuple(
         Polygon(
             name,
             f"series:{at}",
-            tuple(values[key] for key in told),
-            tuple(f"{_WORDS[key][0]}: {wording.percent(values[key])}\n{_WORDS[key][1]}" for key in told),
+            tuple(values[key] for key in reported),
+            tuple(f"{_WORDS[key][0]}: {wording.percent(values[key])}\n{_WORDS[key][1]}" for key in reported),
         )
         for at, (name, values) in enumerate(made)
     )
@@ -69,21 +71,21 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
         tuple(
             Row((words, *(trace_sums.known(100 * values[key]) for _, values in made), meaning))
             for key, (words, meaning) in _WORDS.items()
-            if key in told
+            if key in reported
         ),
     )
     return Figure(
         "kiviat",
         trace_common.title(data, _TITLE),
         _sentence(made[0][1]),
-        (Radar(tuple(_WORDS[key][0] for key in told), Axis("share", limits=(0.0, 1.0)), polygons), table),
+        (Radar(tuple(_WORDS[key][0] for key in reported), Axis("share", limits=(0.0, 1.0)), polygons), table),
         notes=trace_sums.notes(
             chosen,
             "Every spoke is a share from 0 at the centre to 1 at the rim, where nothing is lost; parallel efficiency is"
             " load balance times no common waiting.",
             trace_common.of_others(chosen),
-            f"Nothing is recorded of {' and '.join(_WORDS[key][0] for key in _WORDS if key not in told)}."
-            if len(told) < len(_WORDS)
+            f"Nothing is recorded of {' and '.join(_WORDS[key][0] for key in _WORDS if key not in reported)}."
+            if len(reported) < len(_WORDS)
             else "",
         ),
     )

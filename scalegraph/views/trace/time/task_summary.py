@@ -51,8 +51,8 @@ def _make(
         window = chosen if not number else trace_window.window(one, region=options.get("region"))
         if not window.locations or not window.end > window.begin:
             continue
-        table, told = _summary(window, what, phases, depth)
-        how = how or told
+        table, reported = _summary(window, what, phases, depth)
+        how = how or reported
         made.append((one.name or f"trace {number + 1}", window, table))
     if not made or _told(made[0][2]).empty:
         return _NOT_HERE.of(what="task ran" if what == "tasks" else "phase", words=chosen.words)

@@ -65,11 +65,11 @@ def _make(
     top = _fastest(sides) if colour == "speed" else 0.0
     for side in sides:
         track, said = spacetime.laned(side.window, str(colour), names, top)
-        overlays, told, _ = spacetime.drawn(side.window, messages=bool(messages), locks=bool(locks),
+        overlays, reported, _ = spacetime.drawn(side.window, messages=bool(messages), locks=bool(locks),
                                             barriers=bool(barriers), most=int(str(most)))  # fmt: skip
         title = f"{side.window.data.name}: {_words(side.window)}"
         tracks.append(_placed(side, replace(track, overlays=overlays, title=title)))
-        notes.update(dict.fromkeys((*said, *(f"{side.window.data.name}: {one}" for one in told))))
+        notes.update(dict.fromkeys((*said, *(f"{side.window.data.name}: {one}" for one in reported))))
     for one in several:
         notes.update(dict.fromkeys(f"{one.name}: {note}" for note in trace_common.usual_notes(one)))
     tracks = _one_scale(tracks)
@@ -186,8 +186,8 @@ def _axis(align: str, region: object) -> Axis:
 def _words(window: Window) -> str:
     data = window.data
     count = data.facts.get("processors") or len(data.trace.definitions.locations)
-    told = f"N = {count}"
-    text = si(data.length, "s") if told in data.name else f"{told}, {si(data.length, 's')}"
+    reported = f"N = {count}"
+    text = si(data.length, "s") if reported in data.name else f"{reported}, {si(data.length, 's')}"
     speed = _unit_speed(data)
     return text if speed is None else f"{text}, unit speed {_speed(data, speed)}"
 
@@ -225,17 +225,17 @@ def _pair(first: TraceData, second: TraceData) -> str:
     n, n2 = trace_common.processors(first), trace_common.processors(second)
     one, two = (f"T({n})", f"T({n2})") if n != n2 else (f"T of {first.name}", f"T of {second.name}")
     ratio = first.length / second.length if second.length else float("nan")
-    told = f"{one}/{two} = {si(first.length, 's')}/{si(second.length, 's')} = {significant(ratio, 3)}"
+    reported = f"{one}/{two} = {si(first.length, 's')}/{si(second.length, 's')} = {significant(ratio, 3)}"
     work, work2 = _work(first), _work(second)
     speed, speed2 = _unit_speed(first), _unit_speed(second)
     if n == n2 or work is None or work2 is None or speed is None or speed2 is None:
-        return told
+        return reported
     apart = abs(speed2 - speed) / max(speed, speed2)
     psi = n2 * work / (n * work2)
     if apart <= _SAME_SPEED:
-        return (f"{told}; the unit speed is held (within {spacetime.percent(apart)}), so psi({n}, {n2}) = N'W/(NW') = "
-                f"{significant(psi, 3)}")  # fmt: skip
-    return (f"{told}; the unit speeds {_speed(first, speed)} and {_speed(second, speed2)} differ by "
+        return (f"{reported}; the unit speed is held (within {spacetime.percent(apart)}), so psi({n}, {n2}) = "
+                f"N'W/(NW') = {significant(psi, 3)}")  # fmt: skip
+    return (f"{reported}; the unit speeds {_speed(first, speed)} and {_speed(second, speed2)} differ by "
             f"{spacetime.percent(apart)}, so that this ratio is not psi")  # fmt: skip
 
 

@@ -143,13 +143,13 @@ def _row(chosen: Window, number: int) -> Row:
 
 
 def _sentence(chosen: Window, rows: list[Row]) -> str:
-    told = [
+    reported = [
         f"{si(float(row.values[2]), '', 4)} {row.values[0]}" for row in rows[:4] if isinstance(row.values[2], float)
     ]
-    if not told:
+    if not reported:
         return f"{len(rows)} metric{'s' if len(rows) != 1 else ''} in {chosen.words}."
     who = trace_sums.located(chosen.data.trace, len(chosen.locations))
-    return f"In {si(chosen.seconds, 's')} {who} counted {', '.join(told)}."
+    return f"In {si(chosen.seconds, 's')} {who} counted {', '.join(reported)}."
 
 
 VIEW = View(

@@ -131,13 +131,13 @@ def _row(data: TraceData, now: Moment, activities: list[_Activity], place: int) 
     said += f" {percent(share)}" if 0 < share < _PURE else ""
     since = None if now.since[place] < 0 else float(data.seconds(int(now.since[place])))
     so_far = None if since is None else (now.tick - int(now.since[place])) / data.trace.meta.ticks_per_second
-    why, whom, where = _waiting(data, now, place)
+    why, holder, where = _waiting(data, now, place)
     names = [data.region_name(number) for number in reversed(path)]
     innermost = dependencies.named(data, path[-1]) if path else dependencies.OUTSIDE
     innermost = innermost if data.trace.count("calls") else _NO_REGION
     tip = "\n".join([data.location_name(location), *names])
     callers = " < ".join(names[1:])
-    values = (data.location_name(location), said, innermost, why, whom, so_far, since, where, callers)
+    values = (data.location_name(location), said, innermost, why, holder, so_far, since, where, callers)
     return Row(values, key=f"location:{location}", tip=tip)
 
 

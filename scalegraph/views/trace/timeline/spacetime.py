@@ -173,8 +173,8 @@ def sentence(
     parts = [f"{key.name} {percent(key.seconds / seconds)}" for key in keys[:4]] if seconds > 0 else []
     unknown = 1 - sum(key.seconds for key in keys) / seconds if complete and seconds > 0 else 0.0
     parts += [f"not known {percent(unknown)}"] if unknown > _LEAST_UNKNOWN else []
-    told = f"{len(window.locations)} {kind}, {time}" + (f": {', '.join(parts)}" if parts else "")
-    return f"{'; '.join([told, *counts])}."
+    reported = f"{len(window.locations)} {kind}, {time}" + (f": {', '.join(parts)}" if parts else "")
+    return f"{'; '.join([reported, *counts])}."
 
 
 def percent(share: float) -> str:

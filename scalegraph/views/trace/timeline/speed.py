@@ -150,17 +150,17 @@ def _row(row: dict[Any, Any], factor: float, available: float) -> Row:
 def _sentence(charts: list[_Chart], name: str) -> str:
     first = charts[0]
     unit = speed_unit(name)
-    told = f"The clock reads {si(first.made.seconds, 's')}"
-    told += f" on {trace_sums.located(first.chosen.data.trace, first.count)}; the average unit speed is"
-    told += f" {si(first.made.unit_speed, unit)}"
+    reported = f"The clock reads {si(first.made.seconds, 's')}"
+    reported += f" on {trace_sums.located(first.chosen.data.trace, first.count)}; the average unit speed is"
+    reported += f" {si(first.made.unit_speed, unit)}"
     if len(first.table) > 1:
         by_time = first.table.sort_values("time_s", ascending=False, kind="stable")
-        told += f", in {by_time['name'].iloc[0]} {si(float(by_time['speed'].iloc[0]), unit)}"
-    told += "."
+        reported += f", in {by_time['name'].iloc[0]} {si(float(by_time['speed'].iloc[0]), unit)}"
+    reported += "."
     for other in charts[1:] if first.chosen.whole_run else ():
         small, large = sorted((first, other), key=lambda chart: chart.count)
-        told += f" {_psi(small, large, unit)}"
-    return told
+        reported += f" {_psi(small, large, unit)}"
+    return reported
 
 
 def _psi(small: _Chart, large: _Chart, unit: str) -> str:
