@@ -120,8 +120,9 @@ def open_input(path: Path) -> Study:
     from scalegraph.cli.progress import share_bar
     from scalegraph.measurements.mapping import Unanswered
     from scalegraph.request.imports import sets as imports
+    from scalegraph.request.imports.kinds import is_study
 
-    if imports.is_study(path) and not said:
+    if is_study(path) and not said:
         return Study.open(path)
     try:
         with interruptible() as token, share_bar(f"reading {path.name}") as progress:

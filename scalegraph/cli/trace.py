@@ -116,8 +116,11 @@ def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, 
 
 
 def _read(file: Path, name: str, *, partial: bool) -> Trace:
-    from scalegraph.traces.reading import read
+    from scalegraph.request.imports.kinds import refuse_no_trace
+    from scalegraph.traces.reading import anchor, read
 
+    if not name:
+        refuse_no_trace(anchor(file))
     with interruptible() as token, share_bar("reading") as progress:
         return read(file, name=name, partial=partial, cancel=token, progress=progress)
 

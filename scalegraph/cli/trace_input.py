@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def are_traces(paths: Sequence[Path]) -> bool:
     """Whether all of *paths* are traces; raises `InputError` when only some of them are."""
-    from scalegraph.request.imports.traces import is_trace
+    from scalegraph.request.imports.kinds import is_trace
 
     found = [is_trace(path) for path in paths]
     if any(found) and not all(found):

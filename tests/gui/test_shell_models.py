@@ -12,7 +12,6 @@ from scalegraph.base import events
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.gui.base.display import unreachable
-from scalegraph.gui.base.opening import kind_of
 from scalegraph.gui.inspect.explain import explain
 from scalegraph.gui.queue.state import QueueEntry
 from scalegraph.gui.request import text
@@ -23,6 +22,7 @@ from scalegraph.gui.shell.command_palette import score
 from scalegraph.gui.state.loss import region_losses
 from scalegraph.gui.state.selection_state import Selection, SelectionState
 from scalegraph.request import Session
+from scalegraph.request.imports.kinds import kind_of
 from scalegraph.request.model import programs
 from scalegraph.request.model.request import Request
 
@@ -339,7 +339,7 @@ def test_region_tree_shows_what_the_selected_n_loses(model_study: Callable[..., 
 
 
 def test_only_jobs_starts_threads(root: Path) -> None:
-    for path in (root / "scalegraph" / "gui").glob("*.py"):
+    for path in sorted((root / "scalegraph" / "gui").rglob("*.py")):
         names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
         attributes = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
         assert "processEvents" not in attributes, path

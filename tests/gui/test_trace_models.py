@@ -26,6 +26,7 @@ from scalegraph.gui.state.trace_filter import Filter, TraceFilter
 from scalegraph.gui.state.trace_marks import TraceMarks
 from scalegraph.gui.trace.options import selected_trace_row, trace_row_keys
 from scalegraph.gui.trace.pointing import point
+from scalegraph.request.imports.kinds import kind_of
 from scalegraph.subjects.trace import TraceData
 from scalegraph.traces import reading
 from scalegraph.traces.lod import Timeline as Detail
@@ -297,20 +298,20 @@ def test_a_row_names_its_place() -> None:
 
 @pytest.mark.parametrize("name", ["pipeline.sgtrace", "pipeline.json", "pipeline.prv", "calls.csv", "ring.trf"])
 def test_traces_are_known_by_what_stands_in_them(name: str, tmp_path: Path) -> None:
-    assert opening.kind_of(SAMPLES / name) == "trace"
+    assert kind_of(SAMPLES / name) == "trace"
     assert f"*{Path(name).suffix}" in opening.open_filter()
 
 
 def test_tables_and_json_of_measurements_are_none(tmp_path: Path) -> None:
     table = tmp_path / "times.csv"
     table.write_text("p,time\n1,2.0\n2,1.1\n")
-    assert opening.kind_of(table) == "measurements"
+    assert kind_of(table) == "measurements"
     lines = tmp_path / "times.json"
     lines.write_text('{"params": {"p": 4}, "value": 1.5}\n')
-    assert opening.kind_of(lines) == "measurements"
+    assert kind_of(lines) == "measurements"
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="measurements or a trace"):
-        opening.kind_of(tmp_path / "empty")
+        kind_of(tmp_path / "empty")
 
 
 def test_what_is_at_a_place_is_known_to_the_tick() -> None:

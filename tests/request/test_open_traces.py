@@ -15,6 +15,7 @@ from scalegraph.base.errors import Cancelled, InputError
 from scalegraph.base.run import RunPoint, RunRecord, TraceFile
 from scalegraph.request import Session
 from scalegraph.request.imports import traces as opening
+from scalegraph.request.imports.kinds import is_trace
 from scalegraph.request.results import trace_quantities
 from scalegraph.store import Manifest, Study
 from scalegraph.traces.lod import stored, tiles
@@ -140,7 +141,7 @@ def test_of_a_damaged_trace_what_can_be_read_is_shown_if_wanted(session: Session
 
 def test_a_trace_is_told_from_a_study_and_from_measurements(root: Path, tmp_path: Path) -> None:
     for name in ("pipeline.sgtrace", "pipeline.json", "pipeline.prv", "ring.trf", "calls.csv"):
-        assert opening.is_trace(root / "traces" / name)
+        assert is_trace(root / "traces" / name)
     table = tmp_path / "runs.csv"
     table.write_text("processors,time_s\n1,2\n2,1\n")
     other = tmp_path / "other.json"
@@ -148,7 +149,7 @@ def test_a_trace_is_told_from_a_study_and_from_measurements(root: Path, tmp_path
     study = tmp_path / "a.sgstudy"
     Study.create(study, Manifest.new(title="a")).close()
     for path in (table, other, study, tmp_path, tmp_path / "missing.prv"):
-        assert not opening.is_trace(path)
+        assert not is_trace(path)
 
 
 def test_sources_are_found_beside_the_trace(session: Session, root: Path, tmp_path: Path) -> None:

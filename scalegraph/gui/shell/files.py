@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QFileDialog
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.base.jobs import Reporter
-from scalegraph.gui.base.opening import SOURCES, Kind, kind_of, measurement_filter, open_filter, trace_filter
+from scalegraph.gui.base.opening import SOURCES, measurement_filter, open_filter, trace_filter
 
 if TYPE_CHECKING:
     from scalegraph.gui.shell.main_window import MainWindow
+    from scalegraph.request.imports.kinds import Kind
 
 
 class Files(QObject):
@@ -49,6 +50,8 @@ class Files(QObject):
 
     def open(self, paths: Sequence[Path]) -> None:
         """Open every file by what it is; those that cannot be opened are reported together."""
+        from scalegraph.request.imports.kinds import kind_of
+
         if paths:
             self._window.forget_messages()
         faults: list[str] = []

@@ -23,8 +23,8 @@ from scalegraph.measurements.reader import Progress, Reader, readers, recognised
 from scalegraph.measurements.runs import make_runs, serial_times
 from scalegraph.measurements.table import TableChoices, guess_table, read_table
 from scalegraph.request.imports import tables
+from scalegraph.request.imports.kinds import is_study, refuse_another
 from scalegraph.store import Manifest, Study
-from scalegraph.store.study import SUFFIX
 
 _TABLE = "table"
 _CHECKED = 100 << 20  # bytes of a file that is searched for what is wrong with it
@@ -55,6 +55,7 @@ def reader_of(path: Path, name: str = "") -> Reader:
         raise InputError(Fault(what, file=str(path)))
     if found:
         return found[0]
+    refuse_another(path, "measurements")
     _check_whole(path)
     endings = sorted({ending for reader in readers().values() for ending in reader.endings})
     if path.is_dir():
@@ -247,19 +248,6 @@ def _study(path: Path, said: Mapping[str, Any]) -> Study:
             before["sizes"] = mapping.sizes or NONE
         guess = answered(measured, {**before, **said})
         return study_of(guess.measured, guess.mapping)
-
-
-def is_study(path: Path) -> bool:
-    """Whether *path* is a study, by its ending or, under another name, by its first bytes."""
-    if path.suffix.lower() == SUFFIX:
-        return True
-    if not path.is_file():
-        return False  # reading a pipe would wait for its writer
-    try:
-        with path.open("rb") as file:
-            return file.read(16) == b"SQLite format 3\0"
-    except OSError:
-        return False
 
 
 def notes(study: Study) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import scalegraph
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, ScaleGraphError
-from scalegraph.request.imports.sets import is_study
+from scalegraph.request.imports.kinds import refuse_no_trace
 from scalegraph.request.model.tracing import DIRECTORY
 from scalegraph.runtime.cache import Waiting, cache_root, get_or_make, spoil, trim
 from scalegraph.store import Study
@@ -32,39 +31,6 @@ _HEAD = 1 << 20  # bytes of a JSON file in which events are searched for
 _MOST_FILES = 20_000  # beside a trace, that belong to it
 
 
-def is_trace(path: Path) -> bool:
-    """Whether *path* is a trace rather than a study or measurements."""
-    if is_study(path):
-        return False
-    if path.is_dir():
-        endings = (".otf2", ".prv", ".prv.gz", SUFFIX)
-        try:
-            return any(file.name.endswith(endings) for file in path.iterdir() if file.is_file())
-        except OSError:
-            return False
-    if not path.is_file():
-        return False
-    try:
-        found = reading.recognised(path)
-    except InputError:
-        return False
-    if not found or found[0].name != "chrome":
-        return bool(found)
-    return _has_events(path)
-
-
-def _has_events(path: Path) -> bool:
-    """Whether the beginning of a JSON file holds events, which distinguish a trace from other JSON."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(_HEAD)
-        if start[:2] == b"\x1f\x8b":
-            start = zlib.decompressobj(wbits=31).decompress(start, _HEAD)
-    except (OSError, zlib.error):
-        return False
-    return b'"traceEvents"' in start or b'"ph"' in start
-
-
 def open_trace(
     path: Path,
     cancel: CancelToken | None = None,
@@ -78,6 +44,7 @@ def open_trace(
     progress = _rising(progress)
     path = reading.anchor(path)
     reader = reading.recognised(path)
+    refuse_no_trace(path)
     if reader and reader[0].name == "sgtrace":
         trace = reading.read(path, partial=partial, cancel=token)
         steps = _span(progress, 0.0, 1.0)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.toml import KeyPath, Positions
+from scalegraph.request.imports.kinds import refuse_another
 from scalegraph.request.model import programs
 from scalegraph.request.model.origin import Origin
 from scalegraph.request.model.request import Request
@@ -30,6 +31,8 @@ def load_request(path: Path | str) -> Request:
     its own directory. Raises `InputError` with every fault and its line.
     """
     path = Path(path)
+    if path.suffix != ".toml":
+        refuse_another(path, "request")
     data, places = toml.parse(toml.read_text(path), str(path))
     data = _with_defaults(data, path)
     errors: list[Fault] = []
