@@ -50,6 +50,12 @@ class View:
         first = needs_.RUNS if self.subject == "study" else needs_.EVENTS
         return self.needs if self.without else (*first, *self.needs)
 
+    @property
+    def of_no_runs(self) -> bool:
+        """Whether it shows something of a study without runs, or of a trace without events."""
+        first = needs_.RUNS if self.subject == "study" else needs_.EVENTS
+        return not any(need is first[-1] for need in self.every_need)
+
     def build(self, data: StudyData | TraceData, **options: OptionValue) -> Figure:
         """Return the figure of *data*; options not given take their defaults.
 

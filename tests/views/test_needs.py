@@ -14,6 +14,7 @@ import pytest
 from scalegraph import views
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
+from scalegraph.request.results import quantities
 from scalegraph.subjects.study import StudyData
 from scalegraph.traces.model import Region
 from scalegraph.views import needs, ways
@@ -150,3 +151,20 @@ def test_no_view_makes_an_empty_state_by_hand(root: Path) -> None:
     for path in (root / "scalegraph/views").rglob("*.py"):
         if path.name != "empty_states.py":
             assert not re.search(r"\bempty=", path.read_text()), path
+
+
+@pytest.mark.parametrize("name", [name for name, one in quantities.QUANTITIES.items() if one.view])
+def test_a_quantity_names_the_view_whose_needs_say_what_it_lacks(name: str) -> None:
+    view = views.registry("study")[quantities.QUANTITIES[name].view]
+    empty = some_studies()["no runs"]
+    assert quantities.blank(quantities.compute(empty, name))
+    assert quantities.why_blank(empty, name) == view.build(empty).told
+
+
+def test_a_study_without_runs_has_what_its_views_show_without_them() -> None:
+    unknown = measured(unknown=True)
+    assert unknown.table.empty
+    assert views.get("region-models").of_no_runs
+    assert len(quantities.compute(unknown, "models"))
+    assert not views.get("latency").of_no_runs
+    assert quantities.compute(unknown, "turning").empty

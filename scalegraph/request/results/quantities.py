@@ -148,7 +148,7 @@ def _what_if(data: StudyData, processors: int | None) -> Table:
 
 
 _ALL = (
-    Quantity("runs", "the run table: one row for each run, as it was stored", _runs),
+    Quantity("runs", "the run table: one row for each run, as it was stored", _runs, compares=False, of_runs=False),
     Quantity("scaling", "everything derived from each run and its one-processor run", _scaling),
     Quantity("speedup", "T_seq/T_para", _columns("speedup", "speedup_low", "speedup_high", weak="scaled_speedup")),
     Quantity("efficiency", "T_seq/(N T_para)", _columns("efficiency", "efficiency_accounting", weak="weak_efficiency")),
@@ -158,11 +158,18 @@ _ALL = (
         "L(W,N) by accounting and by method 1, seconds a processor",
         _columns("latency_s", "latency_method1_s", "latency_difference_s"),
     ),
-    Quantity("sources", "ML, IT and PT, seconds summed over processors", _columns("ml_s", "it_s", "pt_s")),
-    Quantity("overheads", "average latency by cause, seconds a processor", _overheads),
-    Quantity("breakdown", "shares of processor time by category", _breakdown),
-    Quantity("monitoring", "perturbation by monitoring, and the time compensated for it", _monitoring),
-    Quantity("turning", "p_x and L_max of every fixed size", _turning),
+    Quantity(
+        "sources",
+        "ML, IT and PT, seconds summed over processors",
+        _columns("ml_s", "it_s", "pt_s"),
+        view="latency-sources",
+    ),
+    Quantity("overheads", "average latency by cause, seconds a processor", _overheads, view="overheads"),
+    Quantity("breakdown", "shares of processor time by category", _breakdown, view="breakdown"),
+    Quantity(
+        "monitoring", "perturbation by monitoring, and the time compensated for it", _monitoring, view="monitoring"
+    ),
+    Quantity("turning", "p_x and L_max of every fixed size", _turning, view="latency"),
     Quantity(
         "rates",
         "utilisation, memory access and miss rates, parallel share of time and of operations",
@@ -178,88 +185,111 @@ _ALL = (
     Quantity(
         "work", "W: operations of the one-processor run, and unit speed", _columns("work", "work_fp", "unit_speed")
     ),
-    Quantity("profile", "costs by region of one run", _profile),
-    Quantity("lines", "costs by source line of one run", _lines),
-    Quantity("processors", "costs by processor of one run", _processors),
-    Quantity("verdicts", "strong and weak scaling in words, and the places of the loss", _verdicts),
-    Quantity("loss", "what is lost against one processor, by place and cause, processor-seconds", _loss),
-    Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop),
-    Quantity("pop-regions", "POP efficiencies of every region of one run", _pop_regions),
-    Quantity("matrix", "scalability with the efficiency held", scalability.matrix("efficiency")),
-    Quantity("matrix-time", "scalability with the time held", scalability.matrix("time")),
-    Quantity("matrix-memory", "scalability with the memory per processor held", scalability.matrix("memory")),
-    Quantity("isospeed-matrix", "psi with the unit speed held", scalability.matrix("speed", "isospeed")),
+    Quantity("profile", "costs by region of one run", _profile, view="profile", compares=False),
+    Quantity("lines", "costs by source line of one run", _lines, view="lines", compares=False),
+    Quantity("processors", "costs by processor of one run", _processors, view="processors", compares=False),
+    Quantity("verdicts", "strong and weak scaling in words, and the places of the loss", _verdicts, view="verdicts"),
+    Quantity(
+        "loss", "what is lost against one processor, by place and cause, processor-seconds", _loss, view="verdicts"
+    ),
+    Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop, view="pop"),
+    Quantity("pop-regions", "POP efficiencies of every region of one run", _pop_regions, view="pop"),
+    Quantity("matrix", "scalability with the efficiency held", scalability.matrix("efficiency"), view="matrix"),
+    Quantity("matrix-time", "scalability with the time held", scalability.matrix("time"), view="matrix"),
+    Quantity(
+        "matrix-memory", "scalability with the memory per processor held", scalability.matrix("memory"), view="matrix"
+    ),
+    Quantity(
+        "isospeed-matrix",
+        "psi with the unit speed held",
+        scalability.matrix("speed", "isospeed"),
+        view="isospeed-speed",
+        of_runs=False,
+    ),
     Quantity(
         "isoefficiency-matrix",
         "N' W/(N W') with the efficiency held",
         scalability.matrix("efficiency", "isoefficiency"),
+        view="matrix",
+        of_runs=True,
     ),
     Quantity(
         "predicted-matrix",
         "scalability with the efficiency held, by models of the times",
         scalability.matrix("efficiency", way="predicted"),
     ),
-    Quantity("cells", "every cell of the matrix: its way, and its interval where models predict it", scalability.cells),
-    Quantity("average", "scalability averaged over a set of efficiencies", scalability.average),
+    Quantity(
+        "cells",
+        "every cell of the matrix: its way, and its interval where models predict it",
+        scalability.cells,
+        view="matrix",
+    ),
+    Quantity(
+        "average", "scalability averaged over a set of efficiencies", scalability.average, view="average-scalability"
+    ),
     Quantity(
         "overestimation",
         "the time bound compared with the efficiency held: eq. 12, eq. 13, excess",
         scalability.overestimation,
+        view="overestimation",
     ),
     Quantity("unit-speed", "average unit speed W/(N T) of every run", scalability.unit_speed),
     Quantity(
-        "asymptotic-speed", "the unit speed that large problems tend to, with interval", scalability.asymptotic_speed
+        "asymptotic-speed",
+        "the unit speed that large problems tend to, with interval",
+        scalability.asymptotic_speed,
+        view="isospeed-speed",
     ),
     Quantity(
-        "prediction", "L_max, and the processors that latencies of misses predict", scalability.predicted_processors
+        "prediction",
+        "L_max, and the processors that latencies of misses predict",
+        scalability.predicted_processors,
+        view="miss-prediction",
     ),
-    Quantity("what-if", "what-if runs and the actual ones: time, gain, the gap that is closed", _what_if),
-    Quantity("laws", "laws of speedup fitted to the times: numbers with intervals, error, evidence", modelling.laws),
-    Quantity("models", "performance model of every call path, and its share at a target", modelling.models),
     Quantity(
-        "karp-flatt", "experimentally determined serial fraction at every N, and its trend", modelling.serial_fraction
+        "what-if", "what-if runs and the actual ones: time, gain, the gap that is closed", _what_if, view="what-if"
     ),
-    Quantity("isoefficiency", "order in which the work must grow to keep an efficiency", modelling.isoefficiency),
-    Quantity("back-test", "the largest N hidden: what each law predicts there", modelling.back_test),
-    Quantity("back-test-regions", "the same for the model of every call path", modelling.back_test_regions),
-    Quantity("searches", "what the searches of a size found, and after how many runs", _searches),
+    Quantity(
+        "laws",
+        "laws of speedup fitted to the times: numbers with intervals, error, evidence",
+        modelling.laws,
+        view="laws",
+    ),
+    Quantity(
+        "models",
+        "performance model of every call path, and its share at a target",
+        modelling.models,
+        view="region-models",
+    ),
+    Quantity(
+        "karp-flatt",
+        "experimentally determined serial fraction at every N, and its trend",
+        modelling.serial_fraction,
+        view="serial-fraction",
+    ),
+    Quantity(
+        "isoefficiency",
+        "order in which the work must grow to keep an efficiency",
+        modelling.isoefficiency,
+        view="isoefficiency",
+    ),
+    Quantity("back-test", "the largest N hidden: what each law predicts there", modelling.back_test, view="back-test"),
+    Quantity(
+        "back-test-regions",
+        "the same for the model of every call path",
+        modelling.back_test_regions,
+        view="region-models",
+    ),
+    Quantity(
+        "searches",
+        "what the searches of a size found, and after how many runs",
+        _searches,
+        compares=False,
+        of_runs=False,
+    ),
 )
-# What a study may have without any run: a request's searches, and measurements that are no times
-_MODELLED = ("models", "back-test-regions")
-_WITHOUT_RUNS = ("runs", "searches", *_MODELLED, "matrix", "matrix-time", "matrix-memory", "isospeed-matrix", "cells")
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in (*_ALL, *analyses.found())}
 
-
-# The view of a quantity, whose empty state says what is missing and how to get it
-_VIEWS = {
-    "turning": "latency",
-    "sources": "latency-sources",
-    "overheads": "overheads",
-    "monitoring": "monitoring",
-    "breakdown": "breakdown",
-    "profile": "profile",
-    "lines": "lines",
-    "processors": "processors",
-    "verdicts": "verdicts",
-    "loss": "verdicts",
-    "pop": "pop",
-    "pop-regions": "pop",
-    "matrix": "matrix",
-    "matrix-time": "matrix",
-    "isospeed-matrix": "isospeed-speed",
-    "isoefficiency-matrix": "matrix",
-    "average": "average-scalability",
-    "overestimation": "overestimation",
-    "asymptotic-speed": "isospeed-speed",
-    "prediction": "miss-prediction",
-    "what-if": "what-if",
-    "laws": "laws",
-    "models": "region-models",
-    "karp-flatt": "serial-fraction",
-    "isoefficiency": "isoefficiency",
-    "back-test": "back-test",
-}
-_AS_READ = ("runs", "searches", "profile", "lines", "processors")  # nothing is compared in them
 _KEYS = ("processors", "label", "problem", "repetition", "reference", "n", "n2")
 
 
@@ -272,17 +302,23 @@ def blank(table: Table) -> bool:
 def notes(data: StudyData, name: str) -> list[str]:
     """Return what is to be known of the numbers of quantity *name*: how measurements were taken, what they compare."""
     known = series_.measured_notes(data)
-    return [] if name in _AS_READ else list(known)
+    return list(known) if QUANTITIES[name].compares else []
 
 
 def why_blank(data: StudyData, name: str) -> str:
     """Return why quantity *name* has no number in a study, and how to get one."""
-    shown = QUANTITIES[name].view or _VIEWS.get(name, "")
+    shown = QUANTITIES[name].view
     if data.table.empty or shown:
         view = registry()[shown or "time"].build(data)
         if view.empty:
             return view.told
     return "no run of the study gives it"
+
+
+def _is_of_runs(quantity: Quantity) -> bool:
+    if quantity.of_runs is not None:
+        return quantity.of_runs
+    return not (quantity.view and registry()[quantity.view].of_no_runs)
 
 
 def compute(data: StudyData, name: str, processors: int | None = None) -> Table:
@@ -293,6 +329,6 @@ def compute(data: StudyData, name: str, processors: int | None = None) -> Table:
     if name not in QUANTITIES:
         hint = near(name, QUANTITIES) or f"; known: {', '.join(QUANTITIES)}"
         raise InputError(Fault(f"unknown quantity '{name}'{hint}", key="--what"))
-    if data.table.empty and name not in _WITHOUT_RUNS:
+    if data.table.empty and _is_of_runs(QUANTITIES[name]):
         return pd.DataFrame()
     return QUANTITIES[name].compute(data, processors)

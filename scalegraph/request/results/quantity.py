@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 class Quantity:
     """A named quantity. *compute* takes the study and a processor count (None: chosen from the data).
 
-    *view* is the one whose empty state says what is missing where the quantity has no number, and how to get it.
+    *view* is the one that shows it: its empty state says what is missing where the quantity has no number, and how to
+    get it. *of_runs*: whether a study without runs has nothing of it; None: as the needs of its view say. *compares*:
+    whether its numbers are made by comparing runs, not only read.
     """
 
     name: str
     description: str
     compute: Callable[[StudyData, int | None], pd.DataFrame]
     view: str = ""
+    of_runs: bool | None = None
+    compares: bool = True
