@@ -21,7 +21,7 @@ from mkdocs.structure.files import File, Files
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from scalegraph import analyze, api
+from scalegraph import analyze, api, views
 from scalegraph.cli.main import COMMANDS, cli
 from scalegraph.machine.fields import unit_of
 from scalegraph.machine.model import Machine
@@ -46,6 +46,7 @@ def pages() -> dict[str, str]:
         "machine-keys.md": keys(Machine, "Keys of a machine file", MACHINE),
         "request-keys.md": keys(Request, "Keys of a request file", REQUEST),
         "python.md": python(),
+        "views.md": shown(),
     }
 
 
@@ -199,6 +200,24 @@ def _default(field: FieldInfo) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     return _code(str(list(value)) if isinstance(value, tuple) else str(value))
+
+
+# ---- views ----
+
+
+def shown() -> str:
+    """Return the page of all views: what each shows, what it needs, and its options."""
+    lines = ["# Views\n", "`scalegraph export --view NAME` writes one; the window opens them from Add view.\n"]
+    for subject, heading in (("study", "Views of a study"), ("trace", "Views of a trace")):
+        lines += [f"## {heading}\n", "| view | shows | if it is empty | options |", "| --- | --- | --- | --- |"]
+        for view in views.registry(subject).values():
+            options = ", ".join(_code(option.name) for option in view.options)
+            needs = _cell(" ".join(view.conditions))
+            lines.append(
+                f"| {_cell(view.title)}<br>{_code(view.name)} | {_cell(view.description)} | {needs} | {options} |"
+            )
+        lines.append("")
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 # ---- Python ----

@@ -212,7 +212,7 @@ def machines() -> pd.DataFrame:
 
 
 def pictures() -> pd.DataFrame:
-    """Return the views that `Data.view` takes: title, group, description and options, by name.
+    """Return the views that `Data.view` takes: title, group, description, options and what they need, by name.
 
     Example:
         >>> options = sg.pictures().loc["matrix", "options"]
@@ -225,6 +225,7 @@ def pictures() -> pd.DataFrame:
             "group": view.group,
             "description": view.description,
             "options": ", ".join(option.name for option in view.options),
+            "needs": " ".join(view.conditions),
         }
         for view in views_.registry().values()
     ]

@@ -122,6 +122,8 @@ def _show_view(view: View) -> None:
     for option in view.options:
         among = f", one of {', '.join(option.choices)}" if option.choices else ""
         echo(f"    {option.name}: {option.title}{among}" + (f" ({option.unit})" if option.unit else ""))
+    for text in view.conditions:
+        echo(f"    if empty: {text}")
 
 
 def pairs(words: tuple[str, ...]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -49,6 +50,11 @@ class Need:
     def of(self, **places: object) -> Need:
         """Return the need with the *places* of its text filled; `declared` stays the one that the view declares."""
         return replace(self, text=self.text.format(**places), declared=self)
+
+    @property
+    def general(self) -> str:
+        """The text where the places are not known: their names, where they are words of their own."""
+        return re.sub(r"(?<= )\{(\w+)\}", r"\1", re.sub(r"(?<! )\{\w+\}", "", self.text))
 
     def sentence(self, *, runs: bool) -> str:
         """Return what is lacking and how to get it; *runs*: whether ScaleGraph can run the program."""

@@ -17,6 +17,7 @@ from scalegraph.views import needs as needs_
 
 Subject: TypeAlias = Literal["study", "trace"]
 _MANY: dict[Subject, str] = {"study": "studies", "trace": "traces"}
+_USUAL = {need.text for need in (*needs_.RUNS, *needs_.EVENTS)}  # of nearly all views
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class View:
         """What the view needs, in the order in which it is checked: runs or events, then the declared needs."""
         first = needs_.RUNS if self.subject == "study" else needs_.EVENTS
         return self.needs if self.without else (*first, *self.needs)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The sentences of its needs that more runs, another study or a trace with more in it meet, for listings."""
+        meant = (need.general for need in self.needs if need.met or need.way)
+        return tuple(text for text in meant if text not in _USUAL)
 
     @property
     def of_no_runs(self) -> bool:

@@ -25,12 +25,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_site_has_the_pages_that_are_made_from_the_code(site: Path) -> None:
     pages = {path.stem: path.read_text() for path in (site / "reference").glob("*.html")}
-    assert set(pages) == {"commands", "machine-keys", "request-keys", "python"}
+    assert set(pages) == {"commands", "machine-keys", "request-keys", "python", "views"}
     assert "--no-reference" in pages["commands"]
     assert "scalegraph trace convert" in pages["commands"]
     assert "hop_cycles" in pages["machine-keys"]
     assert "retry_cycles" in pages["machine-keys"]
     assert "max_runs" in pages["request-keys"]
+    assert "Costs by line need a simulated run with lines collected." in pages["views"]
     assert "scalegraph.load" in pages["python"]
     assert "scalegraph.analyze" in pages["python"]
 

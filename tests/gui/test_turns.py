@@ -235,7 +235,7 @@ def test_a_plot_makes_no_menus_and_only_the_widgets_that_it_shows(qtbot: Any) ->
 
 
 def test_the_menu_of_views_is_filled_when_it_is_opened_and_anew_for_another_subject(qtbot: Any) -> None:
-    bar = ViewBar()
+    bar = ViewBar(lambda: None)
     qtbot.addWidget(bar)
     menu = bar.add.menu()
     titles: dict[str, list[str]] = {}

@@ -113,7 +113,7 @@ class ViewArea(QWidget):
         column.addWidget(self._stack, 1)
 
     def _make_bar(self) -> ViewBar:
-        bar = ViewBar()
+        bar = ViewBar(lambda: self._desk.handle.data() if self._desk is not None else None)
         bar.arrangement_wanted.connect(self.apply_arrangement)
         bar.view_wanted.connect(self._show_here)
         bar.tile.clicked.connect(self.tile_all)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QResizeEvent
@@ -18,13 +18,14 @@ _MESSAGE_NEED: Final = 160  # pixels of a message that still say something
 
 
 class ViewBar(QWidget):
-    """Offers what fits what is in view, a study or a trace."""
+    """Offers what fits what is in view, a study or a trace, which *data* returns; None where there is none yet."""
 
     arrangement_wanted = Signal(str)
     view_wanted = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, data: Callable[[], Any]) -> None:
         super().__init__()
+        self._data = data
         self._tools: QWidget | None = None
         self._offered: tuple[str, Sequence[str]] = ("", ())
         self._subject: Subject | None = None
@@ -102,12 +103,23 @@ class ViewBar(QWidget):
             for view in members:
                 action = QAction(view.title, of_group)
                 action.setToolTip(view.description)
+                action.setData(view)
                 action.triggered.connect(lambda _=False, name=view.name: self.view_wanted.emit(name))
                 of_group.addAction(action)
+            of_group.aboutToShow.connect(self._hint)
         self._menu.addSeparator()
         everything = QAction("Give every view a tile", self._menu)
         everything.triggered.connect(lambda _=False: self.tile.click())
         self._menu.addAction(everything)
+
+    def _hint(self) -> None:
+        """Say of each view in the menu that opens what it lacks; what a view compares with is chosen later."""
+        data, menu = self._data(), self.sender()
+        for action in menu.actions() if isinstance(menu, QMenu) else ():
+            view = action.data()
+            lacking = None if data is None or view.several else view.lacking(data, view.check({}))
+            action.setText(view.title if lacking is None else f"{view.title} (empty)")
+            action.setToolTip(view.description if lacking is None else f"{view.description}\n{lacking.general}")
 
     def hold(self, tools: QWidget) -> None:
         """Give *tools* the middle of the bar while they are shown; a message is there otherwise."""

@@ -20,7 +20,9 @@ from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
-_SIZES = needs.sizes("Patterns of the sequential program need runs on {counts} with two or more sizes.", "efficiency")
+_SIZES = needs.sizes(
+    "Patterns of the sequential program need runs on {processors} with two or more sizes.", "efficiency"
+)
 _TIMES = needs.simulated("The runs have no accounting of processor time; simulated runs have it.")
 _TITLE = "Sequential patterns"
 _RATES = (
@@ -33,7 +35,7 @@ _RATES = (
 def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure | Need:
     found = selection.sequential(data.scaling, processors) if not data.scaling.empty else []
     if not found:
-        return _SIZES.of(counts=wording.span((processors,)))
+        return _SIZES.of(processors=wording.span((processors,)))
     series = _chosen(found, grow)
     name = series.axis.removeprefix(PARAMETER)
     sizes = tuple(float(value) for value in numbers(series.rows, series.axis))

@@ -20,7 +20,7 @@ from scalegraph.views import common, needs
 from scalegraph.views.study.models import modelling
 from scalegraph.views.view import View
 
-_NEED = needs.counts("A back-test that hides {hide} needs at least two more processor counts of one problem.")
+_NEED = needs.counts("A back-test that hides {counts} needs at least two more processor counts of one problem.")
 _TITLE = "Back-test"
 
 
@@ -28,7 +28,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
     found = back_tests(data, size, scaling, hide)
     timed = fitted_models.times(data, size, scaling)
     if not found or timed is None:
-        return _NEED.of(hide=hide)
+        return _NEED.of(counts=hide)
     places = sorted({test.at for test in found})
     kept = timed.processors < places[0]
     fits = fit_laws(timed.processors[kept], timed.times[kept], scaling=timed.scaling)

@@ -1,0 +1,57 @@
+"""The menu "Add view" says of each view what the study or trace in view lacks for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+
+from scalegraph import views
+from scalegraph.gui.dock.view_bar import ViewBar
+from tests.views.test_ways import some_studies, some_traces
+
+
+def offered(bar: ViewBar, subject: Any) -> dict[str, QAction]:
+    """Open the menu and all of its groups; return the actions of views by the names of the views."""
+    bar.offer(subject, [])
+    bar.add.menu().aboutToShow.emit()
+    groups = [menu for action in bar.add.menu().actions() if isinstance(menu := action.menu(), QMenu)]
+    for group in groups:
+        group.aboutToShow.emit()
+    return {action.data().name: action for group in groups for action in group.actions()}
+
+
+def test_a_view_that_would_be_empty_says_what_it_lacks(qtbot: Any) -> None:
+    shown = [some_studies()["one count"]]
+    bar = ViewBar(lambda: shown[0])
+    qtbot.addWidget(bar)
+    found = offered(bar, "study")
+    assert found["speedup"].text() == "Speedup and efficiency (empty)"
+    assert "Speedup needs one problem on two or more processor counts" in found["speedup"].toolTip()
+    assert found["runs"].text() == "Runs"
+    assert found["compare"].text() == views.get("compare").title  # with what is chosen later
+    shown[0] = some_studies()["full"]
+    found = offered(bar, "study")
+    assert found["speedup"].text() == "Speedup and efficiency"
+    assert found["speedup"].toolTip() == views.get("speedup").description
+
+
+def test_a_trace_without_counters_says_so(qtbot: Any) -> None:
+    bar = ViewBar(lambda: some_traces()["halves"])
+    qtbot.addWidget(bar)
+    found = offered(bar, "trace")
+    assert found["counters"].text().endswith(" (empty)")
+    assert found["gantt"].text() == views.get("gantt").title
+
+
+@pytest.mark.parametrize("name", ["full", "no runs", "times"])
+def test_the_menu_says_what_the_views_declare(qtbot: Any, name: str) -> None:
+    data = some_studies()[name]
+    bar = ViewBar(lambda: data)
+    qtbot.addWidget(bar)
+    for view, action in offered(bar, "study").items():
+        need = None if views.get(view).several else views.get(view).lacking(data, views.get(view).check({}))
+        assert action.text().endswith(" (empty)") == (need is not None)
+        assert need is None or action.toolTip().endswith(need.general)
