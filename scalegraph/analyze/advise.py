@@ -1,4 +1,4 @@
-"""What to run next: the point that narrows a chosen interval most for its cost.
+"""Advice on the next run: the point that narrows a chosen interval most for its cost.
 
 The interval is that of the predicted time at a target point, doubt about the law included: where rivals that the points
 allow reach further than the best law's own band, theirs counts. A new measurement narrows the own band as linear

@@ -1,4 +1,4 @@
-"""Where, at each processor count, the available runs meet a bound: an efficiency, a time, a memory, a speed.
+"""Points at which the available runs meet a bound at each processor count: an efficiency, a time, a memory, a speed.
 
 METRICS, "three ways to a matrix": a run within tolerance of the bound is *measured*; between two runs on either side
 the point is *computed* by interpolation in log W (isospeed.txt IV.A, approach 2).

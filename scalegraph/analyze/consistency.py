@@ -1,4 +1,4 @@
-"""Where a matrix contradicts itself or the times it is said to rest on, to the digits that were printed."""
+"""Checks of matrices: entries that contradict the others, or printed times, beyond their printed digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the loss of a parallel run lies: by place of the program and by cause, adding up to all that is lost.
+"""Loss of a parallel run by place of the program and by cause; the parts add up to the whole loss.
 
 What N processors lose against one is N T_para - T_seq processor-seconds, N times the average latency by method 1
 (latency-metric.txt 6.1). Every part is what N processors spend on it beyond what one processor spends on it.

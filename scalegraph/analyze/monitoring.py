@@ -1,4 +1,4 @@
-"""What monitoring on the simulated machine costs a run, and its time without that (scale-graph.txt 4.1)."""
+"""Cost of monitoring on the simulated machine, and the time of a run without it (scale-graph.txt 4.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What speedup and efficiency are relative to: one processor, the fewest there are, or the serial program."""
+"""The reference of speedup and efficiency: one processor, the fewest there are, or the serial program."""
 
 from __future__ import annotations
 

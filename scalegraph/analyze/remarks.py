@@ -1,4 +1,4 @@
-"""What must be known of runs that ended well before their numbers are trusted."""
+"""Warnings of successful runs that limit what their numbers mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs of a study belong together: a study mixes fixed sizes, searches and bounds in one table."""
+"""Series of runs that belong together: a study mixes fixed sizes, searches and bounds in one table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would change it: what-if runs and the actual ones, the gap that each ideal closes, virtual speedups.
+"""What-if runs beside actual ones: the gap that each ideal closes, and virtual speedups.
 
 Every what-if run is compared with the actual run of the same problem on as many processors (repetitions: the median).
 Speedup and efficiency are those of the actual program's one-processor time: T_seq(actual)/T_para(what if).

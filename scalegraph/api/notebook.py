@@ -1,4 +1,4 @@
-"""What notebooks show of studies and traces: a sentence, a table, a picture, in HTML that loads nothing."""
+"""Studies and traces in notebooks: a sentence, a table, a picture, in HTML that loads nothing."""
 
 from __future__ import annotations
 

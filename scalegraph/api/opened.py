@@ -1,4 +1,4 @@
-"""What studies and traces share in notebooks and scripts: a `with` block that closes their file, and their picture."""
+"""The common base of studies and traces in scripts: a `with` block that closes their file, and their picture."""
 
 from __future__ import annotations
 

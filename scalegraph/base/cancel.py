@@ -1,4 +1,4 @@
-"""One token that stops long work: checked at loop steps, and by code that waits for a child process.
+"""A token that stops long work: loop steps check it, and so does code that waits for a child process.
 
 Who runs work says so once (`working`); loops within it, however deep, call `checkpoint`.
 """

@@ -1,4 +1,4 @@
-"""What the host must provide and pip does not, as every sentence and the README name it."""
+"""Requirements that the host must provide and pip does not, with the sentences that name them."""
 
 from __future__ import annotations
 

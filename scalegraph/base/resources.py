@@ -1,4 +1,4 @@
-"""Where the shipped resources lie: in the installed package, or beside it in a checkout."""
+"""The directory of the shipped resources: in the installed package, or beside it in a checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is: its coordinates before it starts, and everything known after it ended.
+"""The record of a run: its coordinates before it starts, and all results after it ended.
 
 Every layer uses these types, so they are in the lowest. A *run table* (one row per run, see
 ``row``) is what analysis works on; whether a row was simulated, measured or imported is a column. In files the cycles

@@ -1,4 +1,4 @@
-"""What ``scalegraph doctor`` checks: one function a check, each returning what it found and what would help."""
+"""The checks of ``scalegraph doctor``: one function a check, each with its finding and its remedy."""
 
 from __future__ import annotations
 

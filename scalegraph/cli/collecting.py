@@ -1,4 +1,4 @@
-"""When Python collects cyclic garbage in a command: seldom, since modules are most of what it would search."""
+"""Garbage collection in commands: rare, since most of what it would search is modules."""
 
 from __future__ import annotations
 

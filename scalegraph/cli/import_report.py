@@ -1,4 +1,4 @@
-"""What ``scalegraph import`` says: formats, a preview, and what became of the files."""
+"""The output of ``scalegraph import``: formats, a preview, and the resulting files."""
 
 from __future__ import annotations
 

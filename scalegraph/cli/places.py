@@ -1,4 +1,4 @@
-"""Where a command writes: checked before it computes anything."""
+"""Places that a command writes to, checked before it computes anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What measurements say to type, as the command that says it takes it: its switch, ``--mapping``, or `import`."""
+"""Switches named in messages about measurements, in the form that the command accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the user's sources to a program that the simulated target can run, kept in the cache by what went into it."""
+"""Builds of the user's sources for the simulated target, kept in the cache by all that went into them."""
 
 from __future__ import annotations
 

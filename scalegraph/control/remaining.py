@@ -1,4 +1,4 @@
-"""How long the rest will take, from what the finished part took."""
+"""The remaining time of a request, estimated from the finished part."""
 
 from __future__ import annotations
 

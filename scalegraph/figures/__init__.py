@@ -1,1 +1,1 @@
-"""What every picture is made of, on the screen and in files alike: figures, colours, contours, timelines."""
+"""Figures as data, for the screen and files alike: plots, colours, contours, timelines."""

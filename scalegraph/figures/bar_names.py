@@ -1,4 +1,4 @@
-"""Which names of bars are on an axis that has no room for all: always that of the largest bar."""
+"""The choice of names below bars on an axis without room for all; the largest bar always has its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cells of a column of a table say: the same on the screen, in pictures, reports, Markdown and LaTeX."""
+"""Texts of the cells of a column: the same on the screen, in pictures, reports, Markdown and LaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the frames of a flame graph lie when it is zoomed, which are found, and where keys lead: for all renderers."""
+"""Geometry of flame graphs for all renderers: places of frames when zoomed, hits, and moves by keys."""
 
 from __future__ import annotations
 

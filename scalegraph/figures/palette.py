@@ -1,4 +1,4 @@
-"""One colour for one thing everywhere: roles to colours, after Okabe and Ito (distinguishable when colour-blind).
+"""Colours by role, the same in all views, after Okabe and Ito (distinguishable when colour-blind).
 
 Categories of a group have hues of one family; processor counts have a sequential scale.
 """

@@ -1,4 +1,4 @@
-"""What the block table needs to know of aarch64 machine code besides single instructions (`aarch64_operations`)."""
+"""aarch64 machine code for the block table, besides single instructions (`aarch64_operations`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one aarch64 instruction costs, in the same classes and by the same rules as x86-64's (`operations`).
+"""Costs of aarch64 instructions, in the same classes and by the same rules as those of x86-64 (`operations`).
 
 A multiply-add of integers is a multiplication and an addition, a pair of registers is loaded or stored twice, a vector
 as often as it fills registers; a compare-and-branch is a branch. The update of a base register comes with the access,

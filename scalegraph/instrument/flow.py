@@ -1,4 +1,4 @@
-"""Which probe pays for which machine instruction.
+"""The assignment of machine instructions to the probes that count them.
 
 The compiler plants ``__sanitizer_cov_trace_pc`` in every basic block of its intermediate code; later passes split,
 merge and add blocks. A *chunk* here is a straight run of instructions that begins at a probe, at a jump target or

@@ -1,4 +1,4 @@
-"""What the functions of the C mathematics library cost: they carry no probes, so their work is added to the call.
+"""Costs of the C mathematics library: its functions carry no probes, so their work is added to the call.
 
 Measured: operations by class as `operations.decode` counts them, executed inside glibc 2.36's libm (its variants for
 processors with fused multiply-add), mean of 1000 calls with arguments spread over an everyday range, rounded. Other

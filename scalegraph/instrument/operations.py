@@ -1,4 +1,4 @@
-"""What one x86-64 instruction costs, in operations of the simulated machine's classes.
+"""Costs of x86-64 instructions, in operations of the simulated machine's classes.
 
 An instruction is counted as the operations a load/store machine would need: ``mulsd xmm0, [rax]`` is a load and a
 multiplication. Free are register moves and zeroing (renaming makes them disappear), no-ops, stack pointer arithmetic,

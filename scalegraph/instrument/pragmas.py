@@ -1,4 +1,4 @@
-"""What the pragmas of a program mean for its regions: OpenMP directives and ScaleGraph's own phases."""
+"""Meaning of a program's pragmas for its regions: OpenMP directives and ScaleGraph's own phases."""
 
 from __future__ import annotations
 

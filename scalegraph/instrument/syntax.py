@@ -1,4 +1,4 @@
-"""Where regions may be in a C or C++ file: functions, loops and OpenMP constructs found in its syntax trees.
+"""Regions of a C or C++ file: functions, loops and OpenMP constructs found in its syntax trees.
 
 Every reading of the file (see ``conditionals.py``) is parsed by itself. A `Site` is a candidate region with the bytes
 it spans; anything the parser was not sure about is left out and said in a remark.

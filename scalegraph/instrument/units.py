@@ -1,4 +1,4 @@
-"""What an object file says about the source it was compiled from, so that objects combine when they are linked.
+"""Records of sources in object files, so that objects combine when they are linked.
 
 Every instrumented object has two sections that take no memory when the program runs. ``.scalegraph.ids`` has a byte
 for each region; the linker strings these sections together at address 0, so the address of a region's byte is a number

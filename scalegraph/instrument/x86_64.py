@@ -1,4 +1,4 @@
-"""What the block table needs to know of x86-64 machine code besides single instructions (`operations`)."""
+"""x86-64 machine code for the block table, besides single instructions (`operations`)."""
 
 from __future__ import annotations
 

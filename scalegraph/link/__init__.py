@@ -1,4 +1,4 @@
-"""How bytes and processes reach a target: here the simulated one.
+"""The link to a target, here the simulated one: programs, processes and results.
 
 What reads the results of runs, and numpy with it, is loaded when it is first requested: a request needs only names.
 """

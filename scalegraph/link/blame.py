@@ -1,4 +1,4 @@
-"""What processors waited for, from the result of a run: by cause and category, by region and by code address."""
+"""Causes of waiting, from the result of a run: by cause and category, by region and by code address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened by cause, variable and class: from the runtime's records to those of a run."""
+"""Counts by cause, variable and class: from the runtime's records to those of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run to be done, as one object, which all layers between a request and the target pass on."""
+"""A job: one run to be done, as one object that all layers between a request and the target pass on."""
 
 from __future__ import annotations
 

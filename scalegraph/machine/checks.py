@@ -1,4 +1,4 @@
-"""What must hold between the values of a machine, beyond the range of each."""
+"""Conditions between the values of a machine, beyond the range of each."""
 
 from __future__ import annotations
 

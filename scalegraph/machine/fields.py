@@ -1,4 +1,4 @@
-"""How the values of a machine are declared: type, range, unit and a sentence, once, as data."""
+"""Declarations of a machine's values: type, range, unit and a sentence, once, as data."""
 
 from __future__ import annotations
 

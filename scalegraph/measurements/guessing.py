@@ -1,4 +1,4 @@
-"""What a set's names seem to mean: guessed where that is safe, asked where it is not."""
+"""Guesses of the meaning of a set's names; where a guess is not safe, a question."""
 
 from __future__ import annotations
 

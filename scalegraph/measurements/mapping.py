@@ -1,4 +1,4 @@
-"""What the parameters and metrics of a measurement set mean, so that runs can be made of its points."""
+"""The meaning of a measurement set's parameters and metrics, from which runs are made of its points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader is, and the readers there are."""
+"""The interface of readers, and the list of readers."""
 
 from __future__ import annotations
 

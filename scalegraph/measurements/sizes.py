@@ -1,4 +1,4 @@
-"""Which parameters distinguish problems: sizes do, counts that every run gives anew (iterations, checksums) do not."""
+"""Parameters that distinguish problems: sizes do, counts that every run gives anew (iterations, checksums) do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user requests, checked, planned and carried out; one facade for command line and window."""
+"""Requests: checked, planned and run; one facade for command line and window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which language a file is in, by its name, as the compilers decide it."""
+"""The language of a source file, by its name, as compilers decide it."""
 
 from __future__ import annotations
 

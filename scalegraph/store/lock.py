@@ -1,4 +1,4 @@
-"""One writer per study: a lock file beside it, held while it is written, gone with the process that held it."""
+"""A lock file beside a study: one writer at a time; the kernel releases it when the process ends."""
 
 from __future__ import annotations
 

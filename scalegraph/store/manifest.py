@@ -1,4 +1,4 @@
-"""What a study knows besides its runs: the request, the machine as it was, the program's text and regions."""
+"""The manifest of a study: the request, the machine as it was, the program's text and regions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the study says, in sentences, with the numbers and places behind them."""
+"""The findings of a study, in sentences, with the numbers and places behind them."""
 
 from __future__ import annotations
 

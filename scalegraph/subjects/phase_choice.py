@@ -1,4 +1,4 @@
-"""Which stretches of a trace are phases."""
+"""The choice of stretches of a trace that are phases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs of a study belong together, as views and quantities choose them."""
+"""Series of runs that belong together, as views and quantities choose them."""
 
 from __future__ import annotations
 

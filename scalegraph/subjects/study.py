@@ -1,4 +1,4 @@
-"""What a view gets: the study in memory, free of files."""
+"""A study in memory as views take it, free of files."""
 
 from __future__ import annotations
 

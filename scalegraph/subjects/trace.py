@@ -1,4 +1,4 @@
-"""What a view of a trace gets: the trace, its level of detail, and the program text it points to."""
+"""A trace as views take it: the trace, its level of detail, and its program text."""
 
 from __future__ import annotations
 

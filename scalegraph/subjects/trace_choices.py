@@ -1,4 +1,4 @@
-"""What single options of traces choose: a duration, a metric of work, regions."""
+"""Options that traces share: a duration, a metric of work, regions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compilers and linkers complain of, in a sentence that names the user's own files and functions."""
+"""Errors of compilers and linkers, in a sentence that names the user's own files and functions."""
 
 from __future__ import annotations
 

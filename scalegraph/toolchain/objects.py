@@ -1,4 +1,4 @@
-"""One source to one object: region probes and block hooks in it, messages in the user's own terms."""
+"""Compilation of one source to one object: region probes and block hooks in it, messages in the user's own terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a state or region means for the run: one of six activities, whatever tool named it."""
+"""The activity of a state or region: one of six, whatever tool named it."""
 
 from __future__ import annotations
 

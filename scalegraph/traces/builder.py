@@ -1,4 +1,4 @@
-"""What readers fill: definitions by their keys, columns chunk by chunk; much of it goes to a file of its own."""
+"""The builder that readers fill: definitions by their keys, columns chunk by chunk, most of it in a file of its own."""
 
 from __future__ import annotations
 

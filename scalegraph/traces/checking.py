@@ -1,4 +1,4 @@
-"""Where a trace contradicts itself: every rule that does not hold, how often, and the first place."""
+"""Checks of a trace: every rule that does not hold, how often, and the first place."""
 
 from __future__ import annotations
 

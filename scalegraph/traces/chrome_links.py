@@ -1,4 +1,4 @@
-"""What the Chrome format says in pieces: flows (arrows) and asynchronous spans, whose ends may be in any order.
+"""Flows (arrows) and asynchronous spans of the Chrome format, whose ends may be in any order.
 
 An event names what it belongs to by category and id: ``id`` holds everywhere, ``id2`` in one process or everywhere,
 ``bind_id`` ties whole events by their flags flow_out and flow_in.

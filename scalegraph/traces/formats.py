@@ -1,4 +1,4 @@
-"""What a reader and a writer are, and those there are."""
+"""The interfaces of readers and writers, and the lists of both."""
 
 from __future__ import annotations
 

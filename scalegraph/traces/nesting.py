@@ -1,4 +1,4 @@
-"""Which leave belongs to which enter."""
+"""Pairs of enters and leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the events of an OTF2 archive become: columns, location by location; messages are matched at the end."""
+"""Columns from the events of an OTF2 archive, location by location; messages are matched at the end."""
 
 from __future__ import annotations
 

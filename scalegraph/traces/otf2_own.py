@@ -1,4 +1,4 @@
-"""What ScaleGraph adds to the OTF2 archives that it writes, so that reading them gives the same trace."""
+"""Additions of ScaleGraph to the OTF2 archives that it writes, so that reading them gives the same trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rows of ScaleGraph are in a Paraver trace, for writer and reader.
+"""Rows of ScaleGraph in a Paraver trace, for writer and reader.
 
 A comment after the header holds definitions, so that numbers stay. Rows for which Paraver has no record are events: one
 line, with an event type for each column.

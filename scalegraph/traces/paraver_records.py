@@ -1,4 +1,4 @@
-"""What the records of a Paraver trace become."""
+"""Events from the records of a Paraver trace."""
 
 from __future__ import annotations
 

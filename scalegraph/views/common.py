@@ -1,4 +1,4 @@
-"""What the views share: axes, curves with their tips, the choice of a run."""
+"""Shared parts of views: axes, curves with their tips, the choice of a run."""
 
 from __future__ import annotations
 

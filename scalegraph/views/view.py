@@ -1,4 +1,4 @@
-"""What a view is: its name, its place in the menus, its options declared as data, and how it is built."""
+"""The declaration of a view: its name, its place in the menus, its options as data, and how it is built."""
 
 from __future__ import annotations
 

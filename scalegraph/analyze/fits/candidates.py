@@ -1,4 +1,4 @@
-"""Which sums and products of the shortlisted factors are tried."""
+"""The candidate models: sums and products of shortlisted factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fit is: a law with its numbers, their intervals, its error and its doubt."""
+"""The result of a fit: a law with its coefficients, their intervals, its error and its doubt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which law the points support: information criteria, weights, rivals and doubt in words."""
+"""Selection among laws: information criteria, weights, rivals and doubt in words."""
 
 from __future__ import annotations
 

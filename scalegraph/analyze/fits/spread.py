@@ -1,4 +1,4 @@
-"""How large the errors of a fit are, and how its estimates would spread: residual scale and bootstrap."""
+"""Spread of fits: the scale of their residuals, and the bootstrap of their coefficients."""
 
 from __future__ import annotations
 

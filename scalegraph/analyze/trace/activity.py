@@ -1,4 +1,4 @@
-"""How long each location was busy, stalled, communicating .. in an interval; exact where the trace is."""
+"""Time of each location by activity (busy, stalled, communicating ..) in an interval; exact where the trace is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is on the critical path: regions, activities and locations, beside what they take in the whole run."""
+"""Profile of the critical path: regions, activities and locations, beside their time in the whole run."""
 
 from __future__ import annotations
 

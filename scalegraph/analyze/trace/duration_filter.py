@@ -1,4 +1,4 @@
-"""What of a trace lasts at least so long: shorter visits belong to their callers, shorter waits and messages go."""
+"""A filter by duration: shorter visits count for their callers, shorter waits and messages are dropped."""
 
 from __future__ import annotations
 

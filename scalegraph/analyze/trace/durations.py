@@ -1,4 +1,4 @@
-"""How long the calls of regions took: a distribution, not only a mean."""
+"""Durations of the calls of regions, as a distribution."""
 
 from __future__ import annotations
 

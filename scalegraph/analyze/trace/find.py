@@ -1,4 +1,4 @@
-"""Where something occurs: a text names regions, locations, marks .., each of which has a next occurrence in time."""
+"""Search in a trace: a text names regions, locations, marks .., and each has a next occurrence in time."""
 
 from __future__ import annotations
 

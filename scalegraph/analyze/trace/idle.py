@@ -1,4 +1,4 @@
-"""When locations were idle, by states, shares or the lack of calls, and when each location began and ended."""
+"""Idle time of locations, by states, shares or the lack of calls, and when each location began and ended."""
 
 from __future__ import annotations
 

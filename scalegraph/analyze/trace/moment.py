@@ -1,4 +1,4 @@
-"""One moment of a trace: what every location does, since when, which location it waits for; and the next change."""
+"""One moment of a trace: activity, wait and holder of every location, and the next change."""
 
 from __future__ import annotations
 

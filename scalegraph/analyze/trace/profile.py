@@ -1,4 +1,4 @@
-"""Where time goes in an interval: by region, call path and location; calls that it cuts count their part."""
+"""Profile of an interval: time by region, call path and location; calls that it cuts count in proportion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counters counted in a stretch of time: exact where it ends at values, in proportion to time between them."""
+"""Counts of a counter in a stretch of time: exact at its values, in proportion to time between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From measurements of the host to its machine: each value with where it comes from.
+"""The machine of this host, derived from measurements: each value with its origin.
 
 How a value follows from measurements is said in its origin, which becomes the comment behind it in the file. Nothing
 here is fitted to a program's time; a value that cannot be measured is an estimate and says so.

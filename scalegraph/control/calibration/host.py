@@ -1,4 +1,4 @@
-"""What the operating system says of this host: processors, caches, memory. It may be wrong in a virtual machine."""
+"""Processors, caches and memory of this host as the operating system reports them; virtual machines may err."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What every part of the window uses: jobs, theme, widgets, undo, settings. Nothing here knows a study."""
+"""The base of the window: jobs, theme, widgets, undo, settings. Nothing here depends on studies."""

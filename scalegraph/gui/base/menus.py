@@ -1,4 +1,4 @@
-"""How views are grouped in menus: one submenu a group, in the order of a user's way through them."""
+"""Groups of views in menus: one submenu a group, in the order of a user's way through them."""
 
 from __future__ import annotations
 

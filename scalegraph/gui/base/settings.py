@@ -1,4 +1,4 @@
-"""What the window remembers between two starts: places, theme, recent files."""
+"""Settings that the window keeps between two starts: places, theme, recent files."""
 
 from __future__ import annotations
 

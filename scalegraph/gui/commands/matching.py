@@ -1,4 +1,4 @@
-"""How well what was typed into the palette fits a command: by its words, its synonyms, its letters; typos allowed."""
+"""Matching of typed text with commands: by words, synonyms and letters; typing errors allowed."""
 
 from __future__ import annotations
 

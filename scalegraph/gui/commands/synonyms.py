@@ -1,4 +1,4 @@
-"""What people type for a command that is called otherwise in the menus; the palette finds it by these too."""
+"""Synonyms of commands, by which the palette finds them too."""
 
 from __future__ import annotations
 

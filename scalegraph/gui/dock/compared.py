@@ -1,4 +1,4 @@
-"""Which of the open studies a view for several compares its own with."""
+"""The choice of studies that a view for several compares its own with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the middle of the window while no view is open."""
+"""The middle of the window while no view is open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One view that has the whole area for a while."""
+"""A view that temporarily fills the whole area."""
 
 from __future__ import annotations
 

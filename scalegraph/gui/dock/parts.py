@@ -1,4 +1,4 @@
-"""What is in a view's dock besides its frame: options, title, picture and actions; made when it is first seen."""
+"""The parts of a view's dock besides its frame: options, title, picture and actions; made when first shown."""
 
 from __future__ import annotations
 

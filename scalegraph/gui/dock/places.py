@@ -1,4 +1,4 @@
-"""Which views are open and where, as bytes that settings keep."""
+"""Open views and their places, as bytes that settings keep."""
 
 from __future__ import annotations
 

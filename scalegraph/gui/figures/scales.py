@@ -1,4 +1,4 @@
-"""From values to places on an axis, and the ticks that are there. Free of Qt."""
+"""Scales from values to places on an axis, and their ticks. Free of Qt."""
 
 from __future__ import annotations
 

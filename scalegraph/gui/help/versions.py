@@ -1,4 +1,4 @@
-"""What this copy of ScaleGraph is made of: versions and licences, as text that can be copied."""
+"""Versions and licences of this copy of ScaleGraph, as text that can be copied."""
 
 from __future__ import annotations
 

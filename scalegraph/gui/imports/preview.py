@@ -1,4 +1,4 @@
-"""What the import page shows of a file: its first rows, and the resulting runs, as tables."""
+"""Tables of the import page: the first rows of a file, and the resulting runs."""
 
 from __future__ import annotations
 

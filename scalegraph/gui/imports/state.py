@@ -1,4 +1,4 @@
-"""What the user enters about a file of measurements beside its preview: immutable, so that undo is simple."""
+"""The user's choices about a file of measurements: immutable, so that undo is simple."""
 
 from __future__ import annotations
 

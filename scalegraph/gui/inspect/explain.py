@@ -1,4 +1,4 @@
-"""What the inspector says: every number of the selection with its formula, the numbers put in, and their origin."""
+"""Texts of the inspector: every number of the selection with its formula, its operands, and their origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the inspector says of a trace: the selected interval with where its time went, region, location, the whole."""
+"""Texts of the inspector for traces: the selected interval and its times, region, location, the whole."""
 
 from __future__ import annotations
 

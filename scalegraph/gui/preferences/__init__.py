@@ -1,1 +1,1 @@
-"""What the user sets once: appearance, exports, runs side by side, the cache, what opens at the start."""
+"""Preferences: appearance, exports, runs side by side, the cache, what opens at the start."""

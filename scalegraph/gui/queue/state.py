@@ -1,4 +1,4 @@
-"""What the queue knows: requests with their runs, fed by the event stream; free of any toolkit."""
+"""State of the queue: requests with their runs, fed by the event stream; free of any toolkit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What undo and redo walk through."""
+"""The history that undo and redo walk through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which commands of the window can be chosen now."""
+"""The commands of the window that are available now."""
 
 from __future__ import annotations
 

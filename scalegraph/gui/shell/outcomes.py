@@ -1,4 +1,4 @@
-"""What becomes of requests: from the queue into studies and into view."""
+"""Results of requests: from the queue into studies and into view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is there when nothing is open: the ways in, examples with a picture each, recent files."""
+"""The page of a window without open files: ways to begin, examples with a picture each, recent files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the window does before it can be used, and what it loads ahead."""
+"""The start of the window, and what it loads ahead."""

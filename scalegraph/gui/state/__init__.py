@@ -1,1 +1,1 @@
-"""What the window's user chose: selection, time window, bookmarks, what-if, replay. Nothing here draws."""
+"""The user's choices in the window: selection, time window, bookmarks, what-if, replay. Nothing here draws."""

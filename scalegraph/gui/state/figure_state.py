@@ -1,4 +1,4 @@
-"""What a figure says besides its picture: labels, and what stands where the picture would."""
+"""Texts of a figure besides its picture: labels, and the sentence in place of the picture."""
 
 from __future__ import annotations
 

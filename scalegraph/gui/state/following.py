@@ -1,4 +1,4 @@
-"""What a view of a study takes from the selection: one that shows a single run follows N, none is filtered by it."""
+"""Options of a view that follow the selection: one that shows a single run follows N, none is filtered by it."""
 
 from __future__ import annotations
 

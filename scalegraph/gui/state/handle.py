@@ -1,4 +1,4 @@
-"""What is open in the window, a study or a trace, as the rest of the window sees it."""
+"""A study or a trace that is open in the window, as the rest of the window sees it."""
 
 from __future__ import annotations
 

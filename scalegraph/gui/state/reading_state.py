@@ -1,4 +1,4 @@
-"""What stands where views would be while something is read: a sentence, how far it is, and a way to stop it."""
+"""The page while a file is read: a sentence, the progress, and a button to stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a replay is, how fast it runs, what it runs over: free of Qt and of clocks, so that tests say what time it is.
+"""State of a replay: its time, its speed and its range; free of Qt and of clocks, so that tests set the time.
 
 All moments are seconds from the start of the run; what the clock says is in seconds, too, from anywhere.
 """

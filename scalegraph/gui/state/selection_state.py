@@ -1,4 +1,4 @@
-"""What is selected, with its history: free of any toolkit, so it is tested and reused without a window."""
+"""The selection, with its history: free of any toolkit, so it is tested and reused without a window."""
 
 from __future__ import annotations
 

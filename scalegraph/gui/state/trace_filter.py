@@ -1,4 +1,4 @@
-"""What of a trace its views show: one filter for all of them, with a way back for every change."""
+"""The filter of a trace: one for all its views, with undo for every change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the What if panel holds, free of any toolkit: immutable, so that undo is keeping the one before."""
+"""State of the What if panel, free of any toolkit: immutable, so that undo keeps the earlier one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the call tree shows: the value of one metric at every call path for one point, and its share of the whole."""
+"""Values of the call tree: one metric at every call path for one point, and its share of the whole."""
 
 from __future__ import annotations
 

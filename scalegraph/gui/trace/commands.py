@@ -1,4 +1,4 @@
-"""What can be done with an open trace by a key in its views, by the menu and by the palette: all the same."""
+"""Commands of an open trace: the same by a key in its views, by the menu and by the palette."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the visible part of a trace to the next event that is not visible, found in another thread."""
+"""Steps to the next event outside of the visible part of a trace, found in another thread."""
 
 from __future__ import annotations
 

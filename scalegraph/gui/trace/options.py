@@ -1,4 +1,4 @@
-"""What views of a trace are requested: the visible time, the selected interval, the filter, the selected place."""
+"""Options of the views of a trace: the visible time, the selected interval, the filter, the selected place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a location was doing at a moment, to the tick: asked of the level of detail, in another thread."""
+"""The activity of a location at a moment, exact to the tick: queried from the level of detail in another thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a trace as a whole: its sentence, its facts, its regions, and the program text that belongs to it."""
+"""Texts about a trace as a whole: its sentence, its facts, its regions, and its program text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What if: ideals as switches, the machine's numbers as sliders, faster code; runs follow, views are redrawn."""
+"""The What if panel: ideals as switches, the machine's numbers as sliders, faster code; views follow the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every network declares."""
+"""The common declaration of all networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One bus that all caches watch; see csrc/network/sg_net_bus.c."""
+"""A bus that all caches watch; see csrc/network/sg_net_bus.c."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers of text and JSON share: decoding, JSON with line and column, and checks that name the place."""
+"""Shared parts of readers of text and JSON: decoding, JSON with line and column, and checks that name the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which call paths are communication and synchronisation: the rest is a program's useful time."""
+"""Recognition of communication and synchronisation among call paths: the rest is a program's useful time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each column of a table is, guessed from its name and its first cells, with how sure that is and why."""
+"""Roles of the columns of a table, guessed from names and first cells, each with its certainty and reason."""
 
 from __future__ import annotations
 

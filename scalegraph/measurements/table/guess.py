@@ -1,4 +1,4 @@
-"""What a table seems to be, and how sure that is, for the user to check, answer and change."""
+"""The guessed meaning of a table, with its certainty, for the user to check, answer and change."""
 
 from __future__ import annotations
 

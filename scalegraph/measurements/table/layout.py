@@ -1,4 +1,4 @@
-"""Where the table is in the lines of a file: delimiter, comments, the line with the names, what is before."""
+"""The layout of a table in a file: delimiter, comments, the line with the names, lines before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a request runs code that the user did not write here, as items to show and one fingerprint to approve."""
+"""Code of a request that the user did not write here, as items to show and one fingerprint to approve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this user built or approved on this computer: digests in the user's state directory, never in a study."""
+"""Digests of what this user built or approved on this computer: in the user's state directory, never in a study."""
 
 from __future__ import annotations
 

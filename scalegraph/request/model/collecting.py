@@ -1,4 +1,4 @@
-"""What a request collects of its runs, and which runs that are known lack it."""
+"""The data that a request collects of its runs, and the known runs that lack some of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study keeps besides its runs, checked: a file of others may hold anything there."""
+"""Facts that a study keeps besides its runs, checked: a file of others may hold anything there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a request came from: typed here, read from a request file, or kept in a study."""
+"""The origin of a request: typed here, read from a request file, or kept in a study."""
 
 from __future__ import annotations
 

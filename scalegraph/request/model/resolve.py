@@ -1,4 +1,4 @@
-"""From a request to all that its runs need: program, arguments, sizes and machine; or every fault in its way."""
+"""The resolution of a request into program, arguments, sizes and machine; or every fault in it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a request comes to: runs, their cost, searches, and the checks before anything starts."""
+"""Planning of a request: runs, their cost, searches, and the checks before anything starts."""

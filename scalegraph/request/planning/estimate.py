@@ -1,4 +1,4 @@
-"""How long a run will take on this host: from the program's description at first, then learned from the runs."""
+"""Estimates of run times on this host: from the program's description at first, then from the runs."""
 
 from __future__ import annotations
 

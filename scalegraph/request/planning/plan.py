@@ -1,4 +1,4 @@
-"""What a request will run, before anything starts."""
+"""The plan of a request: all its runs, before anything starts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is computed from the runs of a request: quantities, models, matrices, reports, statements that must hold."""
+"""Results of the runs of a request: quantities, models, matrices, reports, statements that must hold."""

@@ -1,4 +1,4 @@
-"""From a study on disk to what analysis and views work on, and from views to files."""
+"""Studies on disk as the data of analysis and views, and views as files."""
 
 from __future__ import annotations
 

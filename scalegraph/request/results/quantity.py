@@ -1,4 +1,4 @@
-"""What a quantity of a study is."""
+"""The declaration of a quantity of a study."""
 
 from __future__ import annotations
 

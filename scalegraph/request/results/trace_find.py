@@ -1,4 +1,4 @@
-"""What a text names in a trace, as a table: how often it occurs, where first, or its longest occurrences."""
+"""Results of a search in a trace, as a table: how often it occurs, where first, or its longest occurrences."""
 
 from __future__ import annotations
 

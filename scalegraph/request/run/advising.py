@@ -1,4 +1,4 @@
-"""From advice to runs: the next point of a study whose program can be run."""
+"""Runs from advice: the next point of a study whose program can be run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where something happens nearest to a stretch of time, to get out of one in which nothing does."""
+"""The events nearest to a stretch of time, for moves out of a stretch without events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What queries return, and what a layer is."""
+"""Result types of queries, and the type of a layer."""
 
 from __future__ import annotations
 

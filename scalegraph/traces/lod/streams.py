@@ -1,4 +1,4 @@
-"""From events to segments: of every location, what it was in, from when to when, in order and without overlap.
+"""Segments from events: state or region of every location over time, in order and without overlap.
 
 A segment has a begin and an end (ticks), a code (0: nothing, else the number of a region or state plus 1) and, of
 shares, the ticks that went to the code; of others it is all of it. Segments of calls and states touch each other, so

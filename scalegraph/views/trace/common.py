@@ -1,4 +1,4 @@
-"""What views of traces share: their options, the part of the trace that is requested, colours."""
+"""Shared parts of views of traces: options, the requested part of the trace, colours."""
 
 from __future__ import annotations
 

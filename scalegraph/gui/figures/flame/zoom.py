@@ -1,4 +1,4 @@
-"""Which frame of a flame graph fills the width, and the way back; free of any toolkit."""
+"""The zoom of a flame graph, with the way back; free of any toolkit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a cell of a matrix is painted: colour by value, text that stays legible, hatching where there is no value."""
+"""Painting of a matrix cell: colour by value, legible text, hatching where there is no value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a name in a picture may stand: inside, off other names, on as few points of curves as there can be."""
+"""Places for names in a picture: inside, off other names, on as few points of curves as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pointer can hit in a plot: every point and every piece of a bar, with what it says."""
+"""Targets of the pointer in a plot: every point and every piece of a bar, with its tooltip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the tracks, lanes and times of a timeline are on the screen; free of Qt."""
+"""Layout of tracks, lanes and times of a timeline on the screen; free of Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a timeline the pointer means: an arrow, a piece of a path, a tick, else the bin of a lane or a value."""
+"""Targets of the pointer in a timeline: an arrow, a piece of a path, a tick, else the bin of a lane or a value."""
 
 from __future__ import annotations
 

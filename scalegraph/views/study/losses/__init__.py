@@ -1,1 +1,1 @@
-"""Where the processors' time goes."""
+"""Views of the processors' time: groups, categories, causes."""

@@ -1,4 +1,4 @@
-"""Where processor time goes: the accounting identity as stacked shares over N."""
+"""Processor time by category: the accounting identity as stacked shares over N."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many copies one write invalidates (latency-metric.txt Fig. 9)."""
+"""Copies that one write invalidates (latency-metric.txt Fig. 9)."""
 
 from __future__ import annotations
 

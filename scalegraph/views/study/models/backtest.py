@@ -1,4 +1,4 @@
-"""What the laws would have predicted for the largest N, had it not been run."""
+"""Back-test: predictions of the laws for the largest N from the other runs."""
 
 from __future__ import annotations
 

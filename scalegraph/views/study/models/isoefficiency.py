@@ -1,4 +1,4 @@
-"""How fast the problem must grow with N to keep an efficiency, and which order that is."""
+"""Isoefficiency order: the growth of the problem with N that keeps an efficiency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the views of models share: the times they are fitted to, the fits, and how they are said and drawn."""
+"""Shared parts of views of models: the fitted times, the fits, their sentences and curves."""
 
 from __future__ import annotations
 

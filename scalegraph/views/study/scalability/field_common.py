@@ -1,4 +1,4 @@
-"""What maps over processors and work share: axes, dots of the runs, what a line says."""
+"""Shared parts of maps over processors and work: axes, dots of the runs, the meaning of a line."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What would change it: what-if runs, virtual speedups, advice."""
+"""Views of changes: what-if runs, virtual speedups, advice."""

@@ -1,4 +1,4 @@
-"""What to run next: which point narrows the prediction most for what it costs."""
+"""The next run: the point that narrows the prediction most for its cost."""
 
 from __future__ import annotations
 

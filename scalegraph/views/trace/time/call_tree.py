@@ -1,4 +1,4 @@
-"""Where the time of an interval went by call path."""
+"""Time of an interval by call path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the calls of a region took: a histogram, and the longest of them with their places in time."""
+"""Durations of the calls of a region: a histogram, and the longest with their places in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One polygon that says how well a run uses its processors (ParaGraph's Kiviat diagram, and what it became)."""
+"""A polygon of the processors' use (after ParaGraph's Kiviat diagram)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the time of an interval went by region: flat, with what each location had of it."""
+"""Time of an interval by region: flat, with the part of each location."""
 
 from __future__ import annotations
 

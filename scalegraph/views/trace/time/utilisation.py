@@ -1,4 +1,4 @@
-"""How many locations were busy, stalled, communicating or idle over time (ParaGraph's active processors)."""
+"""Numbers of locations that were busy, stalled, communicating or idle over time (ParaGraph's active processors)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One moment of a trace: what every location is in, since when, what it waits for and which location holds it."""
+"""One moment of a trace: state of every location, since when, its wait and the holder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace is: its run, its locations, its events, and what of its source was not understood."""
+"""Overview of a trace: its run, its locations, its events, and what of its source was not understood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the views of phases share: which stretches are phases, and bars of them along time."""
+"""Shared parts of views of phases: the choice of stretches, and bars along time."""
 
 from __future__ import annotations
 
