@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,15 @@ class TraceData:
     facts: Mapping[str, Any] = field(default_factory=dict)
     # what views made once for all of them, by a key of theirs
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def with_sources(self, sources: Mapping[str, Path]) -> TraceData:
+        """Return the same trace with program text at *sources*, by the name in the trace.
+
+        What views made of the trace stays, as far as it is not program text.
+        """
+        made = replace(self, sources=dict(sources))
+        made.memo.update({key: value for key, value in self.memo.items() if not key.startswith("text ")})
+        return made
 
     @property
     def length(self) -> float:

@@ -26,6 +26,12 @@ OPEN_TRACE: Final = Way(
     "On the command line: scalegraph export with two or more traces.",
     (("what", "trace"),),
 )
+FIND_SOURCES: Final = Way(
+    "sources",
+    "Choose the folder of the sources…",
+    "Searches a folder, and those in it, for the files that the regions of this trace name; views show their text",
+    "Put the file beside the trace.",
+)
 MEASURE_SIZES: Final = Way(
     "measure-sizes",
     "What to measure for a scalability matrix",

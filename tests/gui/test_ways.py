@@ -275,3 +275,40 @@ def test_a_comparison_of_one_study_opens_another(
     window.study.arrange("Compare")
     press(window, qtbot, "compare", "Open a second study…")
     assert len(asked) == 1
+
+
+def test_program_text_that_is_not_beside_a_trace_is_found_in_a_chosen_folder(
+    window: MainWindow, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, bare = tmp_path / "project", tmp_path / "bare"
+    (home / "src").mkdir(parents=True)
+    bare.mkdir()
+    (home / "src" / "work.c").write_text("int main(void) {\n" + "  solve();\n" * 9 + "}\n")
+    trace = trace_of(tmp_path / "loose" / "4.sgtrace")
+    folders = [bare, home]
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folders.pop(0)))
+    handle = opened(window, qtbot, trace)
+    press(window, qtbot, "trace-source", "Choose the folder of the sources…")
+    qtbot.waitUntil(lambda: "work.c" in window.study.banner.text)
+    again = window.study.banner.findChildren(QPushButton)
+    qtbot.mouseClick(next(one for one in again if one.text() == "Choose another folder…"), LEFT)
+
+    def text() -> list[str]:
+        area = window.study.area
+        assert area is not None
+        dock = next(dock for dock in area.docks if dock.view.name == "trace-source")
+        figure = dock.figure()
+        return [line.text for panel in figure.panels for line in panel.lines] if figure else []  # type: ignore[union-attr]
+
+    qtbot.waitUntil(lambda: "  solve();" in text())
+    window.actions_["undo"].trigger()
+    qtbot.waitUntil(lambda: not text())
+    window.actions_["redo"].trigger()
+    qtbot.waitUntil(lambda: "  solve();" in text())
+    settled(window, qtbot)
+    window.close_study(handle.key)
+    opened(window, qtbot, trace)
+    assert window.study.area is not None
+    window.study.area.show_view(window.study.handle, "trace-source")  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: "  solve();" in text())
+    settled(window, qtbot)

@@ -198,7 +198,6 @@ ANSWERS = (
     " cannot be fitted to these ",
     "This trace holds no events",
     "No phase in the whole run",
-    "was not found beside the trace",
     "choose by activity",
     "Choose messages",
     "No location waits for another",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.base.jobs import Reporter
+from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.study.studies import StudyHandle
 from scalegraph.gui.trace.handle import TraceHandle
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from scalegraph.figures.way import Way
     from scalegraph.gui.shell.main_window import MainWindow
 
+_NAMES: Final = 5  # of files in a sentence
 _SOURCES: Final = ".traces"  # directory of the traces of a study, beside it
 
 
@@ -116,6 +119,8 @@ class WayCommands(QObject):
 
     def _of_trace(self, way: Way, handle: TraceHandle) -> None:
         """Show the request of the study whose run wrote the trace: an open one, or the file beside it."""
+        if way.name == "sources":
+            self._ask_sources(handle)
         if way.name != "trace":
             return
         for study in self._window.studies:
@@ -138,6 +143,34 @@ class WayCommands(QObject):
         self._window.jobs.start(
             "reading the study of the trace", read, done=done, failed=lambda _e: self._not_known(way)
         )
+
+    def _ask_sources(self, handle: TraceHandle) -> None:
+        """Request a folder, and show the program text that is in it."""
+        at = handle.sources.current.folder or str(handle.path.parent)
+        chosen = QFileDialog.getExistingDirectory(self._window, "Folder of the sources", at)
+        trace = handle.trace()
+        if not chosen or trace is None:
+            return
+        from scalegraph.request.imports import sources
+
+        folder = Path(chosen)
+
+        def find(reporter: Reporter) -> Mapping[str, Path]:
+            return sources.below(trace, folder, reporter.token)
+
+        def done(found: Mapping[str, Path]) -> None:
+            if found and handle.trace() is trace:
+                handle.sources.choose(folder, found)
+            elif not found:
+                names = sorted({PurePath(name).name for name in sources.named(trace)})
+                listed = ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
+                self._window.study.banner.show_remark(
+                    f"Nothing in {folder} has the name of a file of this trace: {listed}.",
+                    "Choose another folder…",
+                    lambda: self._ask_sources(handle),
+                )
+
+        self._window.jobs.start("finding the sources of the trace", find, done=tied(handle, done))
 
     def _not_known(self, way: Way) -> None:
         self._window.study.banner.show_remark(

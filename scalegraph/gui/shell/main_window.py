@@ -178,7 +178,7 @@ class MainWindow(QMainWindow):
     def open_trace(self, path: Path) -> TraceHandle:
         """Open a trace and bring it into view; it is read in another thread."""
         new = self.studies.get(str(path.resolve())) is None
-        handle = self.studies.open_trace(path)
+        handle = self.studies.open_trace(path, self.settings)
         if new:
             handle.bookmarks.keep_in(self.settings)
             handle.changed.connect(self.offered.update)

@@ -14,6 +14,7 @@ from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.trace.handle import TraceHandle
 
 if TYPE_CHECKING:
+    from scalegraph.gui.base.settings import Settings
     from scalegraph.request.model.tracing import TracedRun
     from scalegraph.subjects.study import StudyData
 
@@ -166,12 +167,14 @@ class Studies(QObject):
         self._add(handle)
         return handle
 
-    def open_trace(self, path: Path) -> TraceHandle:
-        """Open the trace at *path*, or return it if it is open already."""
+    def open_trace(self, path: Path, settings: Settings | None = None) -> TraceHandle:
+        """Open the trace at *path*, or return it if it is open already. What *settings* keep of it is read with it."""
         known = self._open.get(str(path.resolve()))
         if isinstance(known, TraceHandle):
             return known
         handle = TraceHandle(self._session, self._jobs, path, self)
+        if settings is not None:
+            handle.sources.keep_in(settings)
         self._add(handle)
         return handle
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +20,9 @@ from scalegraph.gui.trace.bookmarks import Bookmarks
 from scalegraph.gui.trace.event_steps import EventSteps
 from scalegraph.gui.trace.replay import TraceReplay
 from scalegraph.gui.trace.replay_steps import ReplaySteps
+from scalegraph.gui.trace.source_folder import SourceFolder
 from scalegraph.gui.trace.words import region_times, simulated, trace_sentence
+from scalegraph.request.imports.sources import below
 
 if TYPE_CHECKING:
     from scalegraph.subjects.trace import TraceData
@@ -64,6 +67,9 @@ class TraceHandle(Handle):
         self.steps = ReplaySteps(self, jobs)
         self.events = EventSteps(self, jobs)
         self.bookmarks = Bookmarks(self.filter.stack, self.marks, self)
+        self._beside: Mapping[str, Path] = {}  # program text that was found without a chosen folder
+        self.sources = SourceFolder(self.path, self.filter.stack, self)
+        self.sources.changed.connect(self._show_sources)
 
     @property
     def title(self) -> str:
@@ -98,12 +104,14 @@ class TraceHandle(Handle):
             return
         session, path, partial = self._session, self.path, self.partial
         self.error, self.share = "", 0.0
+        folder = self.sources.current.folder
 
-        def read(reporter: Reporter) -> tuple[TraceData, str]:
+        def read(reporter: Reporter) -> tuple[TraceData, str, Mapping[str, Path]]:
             reported, waits = reporter.send, lambda seconds: reporter.send(_Waited(seconds))
             data = session.open_trace(path, cancel=reporter.token, progress=reported, partial=partial, waiting=waits)
             region_times(data)
-            return data, trace_sentence(data)
+            found = below(data.trace, Path(folder), reporter.token) if folder else {}
+            return data, trace_sentence(data), found
 
         self._job = job = self._jobs.start(f"reading {path.name}", read, said=self._told)
         job.done.connect(tied(self, lambda answer: self._loaded(job, *answer)))
@@ -152,17 +160,25 @@ class TraceHandle(Handle):
             self.share = float(said)
             self.progressed.emit(self.share)
 
-    def _loaded(self, job: Job, data: TraceData, verdict: str) -> None:
+    def _loaded(self, job: Job, data: TraceData, verdict: str, found: Mapping[str, Path]) -> None:
         if job is not self._job:  # closed meanwhile
             data.trace.close()
             return
         self._job = None
-        self._data, self._verdict = data, verdict
+        self._beside = data.sources
+        self.sources.found(found)
+        self._data, self._verdict = data.with_sources({**data.sources, **found}), verdict
         self.marks.ticks_per_second = float(data.trace.meta.ticks_per_second)
         self.marks.unit = "cycles" if simulated(data.trace) else "ticks"
         self.window.set_length(data.trace.seconds, 1 / data.trace.meta.ticks_per_second)
         self.bookmarks.belong_to(self.path, data.trace.meta)
         self.changed.emit()
+
+    def _show_sources(self) -> None:
+        """Show the program text that is now chosen in every view."""
+        if self._data is not None:
+            self._data = self._data.with_sources({**self._beside, **self.sources.current.files})
+            self.changed.emit()
 
     def _unreadable(self, job: Job, sentence: str, *, lacking: bool = False) -> None:
         if job is self._job:

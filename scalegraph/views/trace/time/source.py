@@ -14,6 +14,7 @@ from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option, OptionValue
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window, window
+from scalegraph.views import ways
 from scalegraph.views.view import View
 
 _TITLE = "Source lines"
@@ -28,7 +29,7 @@ def _files(data: TraceData) -> list[str]:
 
 
 _NEED = Need("The regions of this trace name no place in a program's text.", met=lambda data, **_: bool(_files(data)))
-_NO_TEXT = Need("The text of {file} was not found beside the trace; put it there and open the trace again.{places}")
+_NO_TEXT = Need("The text of {file} was not found beside the trace.{places}", ways.FIND_SOURCES, always=True)
 
 
 def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figure | Need:
@@ -89,7 +90,7 @@ def _chosen(data: TraceData, file: object, files: list[str], times: dict[tuple[s
     spent: dict[str, float] = defaultdict(float)
     for (name, _line), seconds in times.items():
         spent[name] += seconds
-    return max(files, key=lambda name: (name in data.sources, spent[name]))
+    return max(files, key=lambda name: (name in data.sources or name in data.texts, spent[name]))
 
 
 def _regions(data: TraceData, name: str) -> dict[int, int]:
