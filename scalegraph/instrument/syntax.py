@@ -140,7 +140,7 @@ class Reader:
         return self.conditionals.is_read(offset, self.view)
 
     def remark(self, offset: int, message: str) -> None:
-        """Say that something was left uninstrumented."""
+        """Report that something was left uninstrumented."""
         fault = Fault(message, self.filename, self.lexed.line(offset), severity="remark")
         if fault not in self.out.remarks:
             self.out.remarks.append(fault)

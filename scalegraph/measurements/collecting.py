@@ -96,7 +96,7 @@ class Collector:
         self._values.extend(values)
 
     def skip(self, what: str, count: int, reason: str, place: str = "") -> None:
-        """Say that something was not taken in; the same thing for the same reason is counted together."""
+        """Report that something was not taken in; the same thing for the same reason is counted together."""
         for index, known in enumerate(self.skipped):
             if (known.what, known.reason) == (what, reason):
                 self.skipped[index] = Skipped(what, known.count + count, reason, known.place)

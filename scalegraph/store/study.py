@@ -261,7 +261,7 @@ class Study:
     def save_as(self, path: str | Path) -> None:
         """Write a copy to *path*, whole or not at all; an existing file there is replaced.
 
-        Traces beside the study are not copied; the copy knows where they lie.
+        Traces beside the study are not copied; the copy refers to them by their paths.
         """
         path = Path(path)
         if self._path and path.exists() and path.samefile(self._path):

@@ -63,7 +63,7 @@ class Violation:
     text: str = ""
 
     def sentence(self) -> str:
-        """Say it in words."""
+        """Return the violation as a sentence."""
         more = f", and {self.count - 1:,} more" if self.count > 1 else ""
         if self.text:
             return f"{self.kind}: {self.text}{more}"

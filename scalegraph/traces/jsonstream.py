@@ -56,7 +56,7 @@ class JsonStream:
         return self.line + self._text.count("\n", 0, at), column
 
     def fail(self, message: str, at: int | None = None) -> None:
-        """Say what is wrong at place *at* of the window, or where it stands.
+        """Report what is wrong at place *at* of the window, or where it stands.
 
         Raises `InputError`, unless what could be read is wanted.
         """

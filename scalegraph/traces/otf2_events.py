@@ -184,7 +184,7 @@ class Collector:
             self._pending.clear()
 
     def _complete(self, at: int, time: int) -> None:
-        """Say when the send in row *at* was complete."""
+        """Report when the send in row *at* was complete."""
         if at >= self._packed_rows:
             row = self._ends[at - self._packed_rows]
             self._ends[at - self._packed_rows] = (*row[:3], time, *row[4:])

@@ -82,7 +82,7 @@ _NOT_READ = {
 
 
 def _unknown(path: Path) -> str:
-    """Say why no reader accepts *path*."""
+    """Report why no reader accepts *path*."""
     start = head(path)
     if not start.strip():
         return "is empty; a trace was expected" if not start else "holds nothing but space; a trace was expected"

@@ -58,21 +58,21 @@ class Banner(QFrame):
         return self._details.text()
 
     def show_fault(self, text: str, way: str = "", action: Callable[[], None] | None = None) -> None:
-        """Say what went wrong; *way* names a button that calls *action*."""
+        """Show what went wrong; *way* names a button that calls *action*."""
         self._show(text, "fault", way, action)
 
     def show_remark(
         self, text: str, way: str = "", action: Callable[[], None] | None = None, details: str = ""
     ) -> None:
-        """Say something worth knowing; *details* are shown when they are requested."""
+        """Show a remark; *details* are shown when they are requested."""
         self._show(text, "remark", way, action, details)
 
     def clear(self) -> None:
-        """Say nothing."""
+        """Show nothing."""
         self.hide()
 
     def clear_fault(self) -> None:
-        """Say nothing more of what went wrong; a remark stays."""
+        """Show nothing more of what went wrong; a remark stays."""
         if self.property("banner") == "fault":
             self.clear()
 

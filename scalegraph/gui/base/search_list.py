@@ -83,7 +83,7 @@ class SearchList(QFrame):
         self._open(field)
 
     def say_looking(self, target: Target) -> None:
-        """Say that the longest are searched for."""
+        """Show that the longest are searched for."""
         self.hint.setText(f"Searching for the longest: {target.name} …")
 
     def show_longest(self, target: Target, table: pd.DataFrame, data: TraceData, field: QWidget) -> None:

@@ -135,13 +135,13 @@ class FigureWidget(QWidget):
         return list(self._panels)
 
     def show_loading(self, text: str = "Drawing …") -> None:
-        """Say that the picture is under way; an older one stays where it is."""
+        """Show that the picture is under way; an older one stays where it is."""
         if self._figure is None or not self._panels:
             self._state.say(text)
             self._stack.setCurrentWidget(self._state)
 
     def show_failed(self, sentence: str) -> None:
-        """Say why there is no picture, with a way to try again."""
+        """Show why there is no picture, with a way to try again."""
         self._figure = None
         self._drop_coming()
         self._drop_panels()
@@ -438,7 +438,7 @@ class FigureWidget(QWidget):
         self._sentence.show_text(text, self.width(), lines)
 
     def _orient(self) -> None:
-        """Stand panels beside or below one another, whichever leaves the tightest of them more room."""
+        """Place panels beside or below one another, whichever leaves the tightest of them more room."""
         if len(self._panels) < 2 or self._choice.count() != len(self._panels):
             return
         width, height = max(1, self.width()), max(1, self.height() - 60)

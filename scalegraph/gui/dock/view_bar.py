@@ -113,7 +113,7 @@ class ViewBar(QWidget):
         self._menu.addAction(everything)
 
     def _hint(self) -> None:
-        """Say of each view in the menu that opens what it lacks; what a view compares with is chosen later."""
+        """Show of each view in the menu that opens what it lacks; what a view compares with is chosen later."""
         data, menu = self._data(), self.sender()
         for action in menu.actions() if isinstance(menu, QMenu) else ():
             view = action.data()

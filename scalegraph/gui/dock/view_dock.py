@@ -208,7 +208,7 @@ class ViewDock(QDockWidget):
         place.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def name_study(self, on: bool) -> None:
-        """Say the study's name in the tab: where views of several studies are together."""
+        """Show the study's name in the tab where views of several studies are together."""
         self._named = on
         self._name_window(self.isFloating() and self.parent() is not None)  # a dock that has no place yet floats for Qt
 
@@ -337,7 +337,7 @@ class ViewDock(QDockWidget):
         self.drawn.emit()
 
     def _tell_share(self, share: float) -> None:
-        """Say how far the picture is; what is done at once says nothing."""
+        """Show how far the picture is; what is done at once shows nothing."""
         self.title.show_busy(True, share)
         self.picture.show_loading(f"Drawing … {100 * share:.0f} %")
 

@@ -79,7 +79,7 @@ class ViewTitle(QWidget):
         self.more.setMenu(menu)
 
     def show_busy(self, busy: bool, share: float | None = None) -> None:
-        """Say that a newer picture is being made, and what *share* of it (0 to 1) is done, if that is known."""
+        """Show that a newer picture is being made, and what *share* of it (0 to 1) is done, if that is known."""
         self._busy.setText("drawing …" if share is None else f"drawing … {100 * share:.0f} %")
         self._busy.setVisible(busy and self.width() > _STUDY_FROM)
 

@@ -189,12 +189,12 @@ class ImportPage(QWidget):
         self.bar.hide()
 
     def fail(self, sentence: str) -> None:
-        """Say why no study could be made."""
+        """Show why no study could be made."""
         self.banner.show_fault(sentence)
         self.open.setEnabled(self.can_accept)
 
     def busy(self, text: str) -> None:
-        """Say what is under way."""
+        """Show what is under way."""
         self._waiting.setText(text)
         self.show_progress(0.0)
 

@@ -50,7 +50,7 @@ def rows_of_set(measured: Any) -> Table:
 
 
 def runs_table(scaling: Any, sizes: Sequence[str]) -> Table:
-    """Return the runs that come of a set; *scaling* is `StudyData.scaling` of them."""
+    """Return a table of the runs made of a set; *scaling* is `StudyData.scaling` of them."""
     if scaling is None or not len(scaling):
         return Table((Column("N"),), ())
     many = scaling["repetitions"].max() > 1 if "repetitions" in scaling.columns else False

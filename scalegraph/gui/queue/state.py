@@ -130,7 +130,7 @@ class QueueEntry:
                 run.phase = "cancelled"
 
     def stop(self) -> None:
-        """Say that stopping was requested."""
+        """Show that stopping was requested."""
         if not self.ended:
             self.phase = "stopping"
 

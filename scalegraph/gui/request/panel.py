@@ -170,7 +170,7 @@ class RequestPanel(QWidget):
         return ""
 
     def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, known: Mapping[str, float | None]) -> str:
-        """Show the request that *study* keeps with sizes that hold something; return a sentence if it cannot be.
+        """Show the request of *study* with a search for sizes that keep a quantity constant; return why if it cannot.
 
         *known* says what is held, as `with_sizes` takes it. A program with other arguments is another study; so is one
         of a study that cannot be written.

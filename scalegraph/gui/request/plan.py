@@ -38,7 +38,7 @@ class Dots:
 
 
 def dots(points: Sequence[RunPoint], searches: Sequence[Any] = ()) -> Dots:
-    """Return *points* and the starts of *searches* over N and that numeric parameter which varies most."""
+    """Return *points* and the starts of *searches* as dots over N and the numeric parameter that varies most."""
     places = [(point.processors, dict(point.parameters), point.label()) for point in points]
     places += [
         (search.processors, dict(search.start), f"N = {search.processors}: size to be searched, {search.bound.said()}")

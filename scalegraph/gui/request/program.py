@@ -275,7 +275,7 @@ class ParameterSection(Section):
         self.add("", self.editor, ("parameters",), beside=False)
 
     def set_catalog(self, catalog: Catalog) -> None:
-        """Take the programs' descriptions."""
+        """Set the programs' descriptions."""
         self._catalog = catalog
         self.show_form(self.model.form)
 

@@ -105,7 +105,7 @@ class RequestSide(QWidget):
         self.study.show_text(str(path))
 
     def show_waiting(self) -> None:
-        """Say that the request is being examined."""
+        """Show that the request is being examined."""
         self.run.setEnabled(False)
 
     def show_plan(self, plan: Any, toml: str, remarks: Sequence[Fault]) -> None:

@@ -128,7 +128,7 @@ class PairsEditor(QWidget):
         column.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_names(self, *, fixed: bool, notes: Mapping[str, str] | None = None, known: Sequence[str] = ()) -> None:
-        """Say whether names are given, what is behind each row, and which names can be completed."""
+        """Show whether names are given, what is behind each row, and which names can be completed."""
         if (fixed, notes or {}, tuple(known)) != (self._fixed, self._notes, self._known):
             self._fixed, self._notes, self._known = fixed, notes or {}, tuple(known)
             pairs = self.pairs()

@@ -160,7 +160,7 @@ class MainWindow(QMainWindow):
         act()
 
     def say_fault(self, text: str) -> None:
-        """Say what went wrong, on the page that is in view."""
+        """Show what went wrong, on the page that is in view."""
         self._pages[self.page].banner.show_fault(text)  # type: ignore[attr-defined]
 
     def open_files(self, paths: Sequence[Path]) -> None:

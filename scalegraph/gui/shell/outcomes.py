@@ -50,7 +50,7 @@ class Outcomes(QObject):
                 window.studies.open(entry.path)
 
     def ended(self, entry: QueueEntry) -> None:
-        """Say how a request ended."""
+        """Show how a request ended."""
         window = self._window
         if window.leaving.begun:
             return

@@ -103,7 +103,7 @@ class Panels(QObject):
         dock.raise_()
 
     def use(self, name: str, on: bool) -> None:
-        """Say whether a dock has something to show."""
+        """Show whether a dock has something to show."""
         if self._panels[name].useful != on:
             self._panels[name].useful = on
             self._show()

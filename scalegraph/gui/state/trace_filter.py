@@ -29,7 +29,7 @@ class Filter:
         return {name: value for name, value in reported.items() if value}
 
     def chips(self) -> list[tuple[str, str]]:
-        """Return (name of the part, what it says) of every part that leaves something out."""
+        """Return name and sentence of every part of the filter that excludes something."""
         from scalegraph.base.units import si
 
         said = {

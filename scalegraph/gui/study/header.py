@@ -59,7 +59,7 @@ class Header(QFrame):
                 self._show_notes(handle)
 
     def _show_notes(self, handle: TraceHandle) -> None:
-        """Say once for a trace what of its file is held otherwise or not at all, and what is damaged."""
+        """Show once for a trace what of its file is held otherwise or not at all, and what is damaged."""
         trace = handle.trace()
         if trace is None or handle.notes_told:
             return

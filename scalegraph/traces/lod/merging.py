@@ -9,7 +9,7 @@ from scalegraph.traces.lod.shapes import Lanes, Layer
 
 
 def merged(lanes: Lanes, rows: int, layer: Layer) -> Lanes:
-    """Return *rows* lanes, each the mean of neighbours of *lanes*. Of each neighbour its kept shares are counted."""
+    """Return *rows* lanes, each the mean of neighbouring *lanes*. Only the kept shares of each neighbour count."""
     starts = np.arange(rows) * len(lanes.members) // rows
     stops = np.r_[starts[1:], len(lanes.members)]
     sizes = stops - starts

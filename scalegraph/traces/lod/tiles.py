@@ -154,7 +154,7 @@ class Maker:
         self._rows = max(len(stream.begin), 1)
 
     def make(self) -> Tiles:
-        """Make them, location after location. Raises what the step raises to stop."""
+        """Make the tiles, location by location. Raises what the step raises to stop."""
         for location in range(self._shape.locations):
             low, high = self._stream.bounds(location)
             if high - low > self._shape.least:

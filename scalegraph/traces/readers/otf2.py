@@ -203,7 +203,7 @@ def _name(value: Any) -> str:
 
 
 def _why(error: Exception) -> str:
-    """Say in words what the library or its package found."""
+    """Return a sentence on what the library or its package found."""
     if isinstance(error, KeyError):
         return f"something with the number {error} is referred to but not defined"
     if "interrupted by reader callback" in str(error):  # the package did not find what a definition refers to

@@ -112,7 +112,7 @@ class _Records:
 
     @staticmethod
     def _let_go(send: Any, time: int) -> None:
-        """Say when the sender might go on, if *send* says where that stands."""
+        """Report when the sender might go on, if *send* says where that stands."""
         if isinstance(send, tuple):
             send[0][send[1]] = time
 

@@ -153,7 +153,7 @@ class FlamePanel(QWidget):
             self.frame_chosen.emit(key)
 
     def _tell(self, frame: int) -> None:
-        """Say the frame that the keys are at, in a tip beside it and to screen readers."""
+        """Show the frame that the keys are at, in a tip beside it and to screen readers."""
         if frame == WHOLE:
             return
         one, box = self.flame.frames[frame], self.canvas.box(frame)

@@ -405,7 +405,7 @@ class _Head(QHeaderView):
 
 
 def _legend_of(grid: Grid, painter: CellPainter) -> str:
-    """Say which value of a cell is which, and what hatching and marks mean."""
+    """Return which value of a cell is which, and what hatching and marks mean."""
     names = [name.replace("&", "&amp;").replace("<", "&lt;") for name in grid.value_names]
     parts = []
     if len(names) > 1:

@@ -33,7 +33,7 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
         return float(width) or self._home.width() or 1.0, float(height) or self._home.height() or 1.0
 
     def set_home(self, rect: QRectF) -> None:
-        """Say what `fit` shows; zooming out ends a little outside of it."""
+        """Show what `fit` shows; zooming out ends a little outside of it."""
         self._home = rect
         width, height = rect.width(), rect.height()
         self.setLimits(

@@ -118,7 +118,7 @@ class Margin(QWidget):
         return self._lines[number] if number < len(self._lines) else None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Say exact values."""
+        """Show exact values."""
         line = self.line_at(event.position().toPoint())
         if line is None or not line.values:
             QToolTip.hideText()

@@ -319,7 +319,7 @@ class SourcePanel(QWidget):
 
 
 def inserted_spans(before: str, after: str) -> list[tuple[int, int]]:
-    """Return the (start, end) of what *after* has and *before* has not: kept are characters in order, greedily.
+    """Return (start, end) of each stretch of *after* that *before* lacks, by a greedy match of characters in order.
 
     Inserted probes are whole tokens before or after what was there, so common start and end are taken first.
     """

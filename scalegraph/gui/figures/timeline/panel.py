@@ -220,7 +220,7 @@ class TimelinePanel(QWidget):
         return True
 
     def _tell_silence(self) -> None:
-        """Say that nothing happens in all that is visible, where that is so."""
+        """Show that nothing happens in all that is visible, where that is so."""
         lanes = any(isinstance(track, LaneTrack) for track in self._timeline.tracks)
         places = self.canvas.places
         self.note.tell(self._silence if lanes else None, self.window_.shown, QSize(self.canvas.width(), places.height))

@@ -143,7 +143,7 @@ def _holder(data: TraceData, holder: int, share: float = 1.0) -> str:
 
 
 def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
-    """Say the main thing in words."""
+    """Return the main finding as a sentence."""
     data, first = window.data, sums.iloc[0].to_dict()
     kinds = {data.trace.definitions.locations[number].kind for number in window.locations}
     kind = kinds.pop() if len(kinds) == 1 else "location"
