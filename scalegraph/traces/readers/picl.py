@@ -112,7 +112,7 @@ class _Records:
 
     @staticmethod
     def _let_go(send: Any, time: int) -> None:
-        """Report when the sender might go on, if *send* says where that stands."""
+        """Record when the sender might go on, if *send* refers to a record of it."""
         if isinstance(send, tuple):
             send[0][send[1]] = time
 

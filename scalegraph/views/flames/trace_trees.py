@@ -65,7 +65,7 @@ def _available(data: TraceData, sums: profile.CallSums) -> float:
 
 
 def _covered(data: TraceData, tree: CallTree, sums: profile.CallSums) -> str:
-    """Report how much of the locations' time has frames: what is outside all regions has none."""
+    """Return how much of the locations' time has frames: what is outside all regions has none."""
     part = 100 * tree.whole / (_available(data, sums) or 1.0)
     return f"Frames cover {part:.3g} % of the time of {trace_sums.located(data.trace, len(sums.locations))}."
 
