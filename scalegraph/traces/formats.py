@@ -30,7 +30,7 @@ class Reading:
     builder: Builder = field(default_factory=Builder)
 
     def broken(self, message: str, *, line: int | None = None, file: Path | None = None) -> None:
-        """Report a fault with its place. Raises `InputError`, unless what could be read is wanted; then it is only kept."""
+        """Report a fault with its place. Raises `InputError`, or keeps the fault if readable parts are wanted."""
         fault = Fault(message, file=str(file or self.path), line=line)
         if not self.partial:
             raise InputError(fault)
