@@ -63,8 +63,9 @@ class BarDelegate(QStyledItemDelegate):
             box = option.fontMetrics.boundingRect(QRect(0, 0, room, 10_000), _WRAP, lines)
             return QSize(box.width() + _SIDES, box.height() + 7)
         bar, height = bool(index.data(BAR_ROLE)), self._heights.get(option.fontMetrics.height())
-        if height is not None and self.sentences >= 0:
-            # rows differ in height: Qt requests every cell, and would work out all that it is painted with each time
+        if height is not None:
+            # Qt requests every cell of rows that differ in height, and at every polish the cells of a row where they
+            # do not; it would work out all that they are painted with each time
             return QSize(option.fontMetrics.horizontalAdvance(str(index.data())) + _SIDES + spare(bar=bar), height)
         size = super().sizeHint(option, index)
         height = self._heights[option.fontMetrics.height()] = max(size.height(), option.fontMetrics.height() + 7)
