@@ -1,4 +1,4 @@
-"""Virtual speedups: from what a user names to the scale file that the runtime reads (csrc/observe/sg_whatif.h).
+"""Virtual speedups: from what a user names to the scale file that the runtime reads (csrc/observe/sg_whatif.c).
 
 A target is a kind and a name, and for code a part if only its computation or only its memory stalls shall be faster:
 

@@ -108,7 +108,7 @@ CATEGORY_CAUSES: Final = {
     "prim_atomic": "atomic",
 }
 
-# What waiting is charged to besides the place where one waited (csrc/observe/sg_blame.h says how it is found out).
+# What waiting is charged to besides the place where one waited (csrc/observe/sg_blame.c says how it is found out).
 BLAMES: Final[tuple[tuple[str, str], ...]] = (
     ("serial", "code that one processor executed alone while all others waited"),
     ("fork_join", "starting a parallel region, and ending it after all had come"),

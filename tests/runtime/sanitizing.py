@@ -19,7 +19,7 @@ from scalegraph.runtime.library import SOURCES, Library, library
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FENCES = ("-DSG_FENCES", "-DSG_BASE=0x200000000000ull")
-EARLY = ("sg_alloc.c", "sg_keys.c")
+EARLY = ("sg_alloc.c", "sg_keys.c", "sg_own.c")
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 # The sanitizer has C++'s operators too, and would take back with its own what was allocated with ours.

@@ -64,8 +64,8 @@ typedef struct sg_config {
     uint32_t collect;  /* of enum sg_collect, added up */
     char schedule[64]; /* for schedule(runtime), in OMP_SCHEDULE syntax; empty: libgomp's default */
     uint32_t ideal;    /* of enum sg_ideal, added up; usually 0 */
-    char scale_path[SG_MAX_PATH]; /* of the virtual speedups (sg_whatif.h); usually empty */
-    /* trace.*: sg_trace.h */
+    char scale_path[SG_MAX_PATH]; /* of the virtual speedups (sg_whatif.c); usually empty */
+    /* trace.*: sg_trace.c */
     char trace_file[SG_MAX_PATH]; /* empty: the run writes no trace */
     uint32_t trace_what;          /* of enum sg_traced, added up */
     uint64_t trace_interval;      /* cycles that one stretch of shares has at most, roughly; 0: no limit */

@@ -1,18 +1,16 @@
 /* Accounts: what a basic block costs, where the costs of a region go, what happened at which
  * code address. */
 #include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include "sg_blame.h"
-#include "sg_part.h"
+#include "sg_array.h"
 #include "sg_probe.h"
-#include "sg_trace.h"
-#include "sg_whatif.h"
+#include "sg_runtime.h"
 
 const uint8_t sg_leaf_group[SG_LEAF_COUNT] = SG_LEAF_GROUPS;
+
+#define PURPOSE "the accounts of the simulation"
 
 extern char __executable_start[], etext[]; /* defined by the linker */
 
@@ -99,18 +97,6 @@ static void block_cost(const sg_block *block, sg_block_cost *cost)
         cost->busy[i] *= unit;
 }
 
-const char *sg_map_file(const char *path, size_t *size)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (file < 0)
-        return NULL;
-    *size = fstat(file, &status) == 0 ? (size_t)status.st_size : 0;
-    const char *data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-    close(file);
-    return data == MAP_FAILED ? NULL : data;
-}
-
 /* Adler-32 checksum of the program's code as it is in the file: in memory a debugger may have changed it. */
 static uint32_t code_checksum(void)
 {
@@ -155,32 +141,23 @@ static size_t read_blocks(const char *path, const sg_block **records)
     return section->count;
 }
 
-void *sg_reserve(size_t size)
-{
-    void *memory =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        sg_stop(SG_STATUS_INTERNAL, "no memory for the accounts of the simulation");
-    return memory;
-}
-
 void sg_cost_open(void)
 {
     sg->text_low = (uintptr_t)__executable_start;
     sg->text_high = (uintptr_t)etext;
     size_t text = sg->text_high - sg->text_low + 1;
-    sg->block_index = sg_reserve(text * sizeof(uint32_t));
-    sg->site_index = sg_reserve(text * sizeof(uint32_t));
-    sg->lone_index = sg_reserve(text * sizeof(uint32_t));
-    sg->no_block_index = sg_reserve(text * sizeof(uint32_t));
-    sg->sites = sg_reserve((text / 5 + 2) * sizeof(sg_site_count)); /* a call takes five bytes */
-    sg->sites_count = 1;                                            /* number 0: anywhere else */
+    sg->block_index = sg_reserve(text * sizeof(uint32_t), PURPOSE);
+    sg->site_index = sg_reserve(text * sizeof(uint32_t), PURPOSE);
+    sg->lone_index = sg_reserve(text * sizeof(uint32_t), PURPOSE);
+    sg->no_block_index = sg_reserve(text * sizeof(uint32_t), PURPOSE);
+    sg->sites = sg_reserve((text / 5 + 2) * sizeof(sg_site_count), PURPOSE); /* a call takes five bytes */
+    sg->sites_count = 1;                                                     /* number 0: anywhere else */
 
     const sg_block *records = NULL;
     size_t count = sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records) : 0;
-    sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost));
-    sg->block_parts = sg_reserve(2 * (count + 1) * sizeof(uint64_t));
-    sg->block_address = sg_reserve((count + 1) * sizeof(uint64_t));
+    sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost), PURPOSE);
+    sg->block_parts = sg_reserve(2 * (count + 1) * sizeof(uint64_t), PURPOSE);
+    sg->block_address = sg_reserve((count + 1) * sizeof(uint64_t), PURPOSE);
     /* A block without a record. */
     sg->blocks[0] = (sg_block_cost){.busy = {SG_PARTS}, .ops = 1, .parts = SG_PARTS};
     sg->block_parts[0] = SG_PARTS;
@@ -218,7 +195,7 @@ static sg_account *new_account(void)
             64; /* so that equal places of two accounts do not fall into the same set of the host's cache */
     if (sg->accounts_left < size) {
         sg->accounts_left = size > chunk ? size : chunk;
-        sg->accounts_next = sg_reserve(sg->accounts_left);
+        sg->accounts_next = sg_reserve(sg->accounts_left, PURPOSE);
         madvise(sg->accounts_next, sg->accounts_left, MADV_NOHUGEPAGE);
     }
     sg_account *account = (sg_account *)sg->accounts_next;
@@ -229,16 +206,7 @@ static sg_account *new_account(void)
 
 sg_account *sg_account_of(sg_processor *p, uint32_t region)
 {
-    if (SG_UNLIKELY(region >= p->accounts_size)) {
-        uint32_t size = p->accounts_size ? p->accounts_size : 16;
-        while (size <= region)
-            size *= 2;
-        sg_account **accounts = sg_new(size * sizeof(*accounts));
-        for (uint32_t i = 0; i < p->accounts_size; i++)
-            accounts[i] = p->accounts[i];
-        p->accounts = accounts;
-        p->accounts_size = size;
-    }
+    SG_ARRAY_HOLD(p->accounts, p->accounts_size, region, 16);
     if (SG_UNLIKELY(p->accounts[region] == NULL)) {
         sg_account *account = new_account();
         account->rest.processor = p->id;
@@ -258,7 +226,7 @@ static void settle(sg_account *account)
             continue;
         sg_block_cost *block = &sg->blocks[i < count ? i : i - count];
         if (i >= count) {
-            sg_blame_executions(i - count, executions);
+            sg_observe_lone_executions(i - count, executions);
             account->rest.counters[SG_COUNTER_SERIAL_OPS] += executions * block->ops;
         }
         for (int leaf = 0; leaf < 4; leaf++)
@@ -278,7 +246,7 @@ void sg_accounts_settle(void)
             if (p->accounts[region] != NULL)
                 settle(p->accounts[region]);
     }
-    sg_blame_settle();
+    sg_observe_settles();
 }
 
 /* The clock has taken the whole cycles of the sum of the busy leaves: each leaf gets its own whole ones, and
@@ -308,15 +276,11 @@ void sg_account_total(const sg_account *account, sg_cost *total)
     total->counters[SG_COUNTER_WRITES] += account->writes;
 }
 
-/* The regions of the thread of `p` have changed, at the end or `all` of them. */
-static __attribute__((noinline)) void tell_watchers(sg_processor *p, bool all)
+/* The regions of the thread of `p` have changed. */
+static inline void report_regions(sg_processor *p, enum sg_regions_change change)
 {
-    if (sg->lone == p)
-        sg_blame_region(p);
-    if (sg->whatif != NULL)
-        sg_whatif_changed(p);
-    if (sg->trace != NULL)
-        sg_trace_regions(p, all);
+    if (SG_UNLIKELY(sg->regions_watched != 0))
+        sg_observe_regions(p, change);
 }
 
 void sg_regions_reset(sg_thread *t, uint32_t region)
@@ -325,23 +289,13 @@ void sg_regions_reset(sg_thread *t, uint32_t region)
     t->depth = 1;
     if (t->state == SG_RUNNING) {
         t->processor->account = sg_account_of(t->processor, region);
-        if (SG_UNLIKELY(sg->regions_watched))
-            tell_watchers(t->processor, true);
+        report_regions(t->processor, SG_REGIONS_ALL);
     }
 }
 
 uint32_t sg_region(const sg_thread *t)
 {
     return t->depth ? t->stack_of_regions[(t->depth <= SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH) - 1] : 0;
-}
-
-/* The region of a task that runs above others has been entered or left. */
-static void tell_of_task(sg_processor *p)
-{
-    if (SG_UNLIKELY(sg->lone == p))
-        sg_blame_region(p);
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_regions(p, false);
 }
 
 void sg_regions_push(sg_thread *t, uint32_t region)
@@ -351,7 +305,7 @@ void sg_regions_push(sg_thread *t, uint32_t region)
         t->processor->account = sg_account_of(t->processor, region);
     }
     t->depth++;
-    tell_of_task(t->processor);
+    report_regions(t->processor, SG_REGIONS_TASK);
 }
 
 void sg_regions_pop(sg_thread *t, uint32_t depth)
@@ -360,7 +314,7 @@ void sg_regions_pop(sg_thread *t, uint32_t depth)
         return;
     t->depth = depth;
     t->processor->account = sg_account_of(t->processor, sg_region(t));
-    tell_of_task(t->processor);
+    report_regions(t->processor, SG_REGIONS_TASK);
 }
 
 /* Charges what monitoring costs where a region begins or ends, to that region. */
@@ -382,11 +336,10 @@ SG_API void __scalegraph_enter(unsigned id)
         p->account = SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id]
                                                                                  : sg_account_of(p, id);
         if (t->id == 0)
-            sg_part_enter(id, p->clock);
+            sg_observe_main_enters(id, p->clock);
     }
     t->depth++;
-    if (SG_UNLIKELY(sg->regions_watched))
-        tell_watchers(p, false);
+    report_regions(p, SG_REGIONS_INNERMOST);
     sg_count(p, SG_COUNTER_VISITS, 1);
     charge_probe(p);
 }
@@ -410,9 +363,8 @@ SG_API void __scalegraph_leave(unsigned id)
             t->depth = depth;
     }
     for (uint32_t i = open; t->id == 0 && i >= t->depth; i--)
-        sg_part_leave(t->stack_of_regions[i], p->clock);
+        sg_observe_main_leaves(t->stack_of_regions[i], p->clock);
     /* The thread may have entered the region on another processor. */
     p->account = sg_account_of(p, t->stack_of_regions[t->depth - 1]);
-    if (SG_UNLIKELY(sg->regions_watched))
-        tell_watchers(p, false);
+    report_regions(p, SG_REGIONS_INNERMOST);
 }

@@ -144,7 +144,7 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
             snprintf(message + used, sizeof message - used, ", address 0x%llx", (unsigned long long)address);
     }
     sg->finished = true;
-    sg_result_write(status, message, number);
+    sg->report(status, message, number);
     sg_say(message);
     if (_IO_ftrylockfile(stdout) == 0)
         fflush(stdout);

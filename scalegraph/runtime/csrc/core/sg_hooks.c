@@ -1,9 +1,7 @@
 /* What the compiler's instrumentation calls: every reference to shared memory, every basic block.
  *
  * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
-#include "sg_whatif.h"
-#include "sg_cause.h"
-#include "sg_race.h"
+#include "sg_runtime.h"
 
 /* ---- the slow path ---- */
 
@@ -71,19 +69,28 @@ static inline void overlap(void)
         stall[leaf] = overlapped(stall[leaf]);
 }
 
-static inline void perform(sg_processor *p, const sg_pending *r)
+/* Adds what the memory system did to the record of a code address. */
+static inline void count_at(sg_site_count *site, const sg_pending *r, const sg_outcome *o)
 {
-    if (SG_LIKELY(r->leaf < 0) && sg_race.on)
-        sg_race_note(p, r);
+    uint32_t invalidations = o->count[SG_COUNTER_INVALIDATIONS];
+    site->remote += o->count[SG_COUNTER_REMOTE_READS] + o->count[SG_COUNTER_REMOTE_WRITES];
+    site->upgrades += o->count[SG_COUNTER_UPGRADES];
+    site->invalidations += invalidations;
+    site->causes[r->cause] += o->count[SG_COUNTER_MISSES];
+}
+
+static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending *r)
+{
+    sg_observe_references(p, r);
     sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
     if (r->leaf < 0)
         overlap();
-    if (SG_UNLIKELY(sg->whatif != NULL) && r->leaf < 0)
-        sg_whatif_stalls(p, r->address);
-    if (SG_UNLIKELY(sg->primitives_differ) && r->leaf >= 0)
-        sg_whatif_touch(p, (enum sg_leaf)r->leaf);
+    sg_observe_scales(p, r);
     sg_site_count *site = sg_site_of(p->site);
-    sg_cause_note(p, r, &sg->outcome, site);
+    count_at(site, r, &sg->outcome);
+    if (r->cause != SG_CAUSE_COMPUTATION || sg->outcome.count[SG_COUNTER_INVALIDATIONS] != 0)
+        sg_observe_caused(p, r, &sg->outcome);
+    sg_observe_referenced(p, r, &sg->outcome);
     if (r->leaf < 0)
         absorb(p, site);
     else
@@ -112,8 +119,8 @@ static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t addre
 {
     sg_site_count *count = sg_site_of(site);
     cycles = overlapped(cycles);
-    if (SG_UNLIKELY(sg->whatif != NULL))
-        cycles = sg_whatif_hit(p, address, site, cycles);
+    if (SG_UNLIKELY(sg_observed.hit != NULL))
+        cycles = sg_observed.hit(p, address, site, cycles);
     p->clock += cycles;
     p->account->stall[0] += cycles;
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
@@ -148,12 +155,11 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
 }
 
 /* `size` bytes within the line. */
-static inline void access_line(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind,
-                               const void *site)
+static inline __attribute__((always_inline)) void
+access_line(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
 {
     if (SG_LIKELY(serve_privately(p, address, kind, site))) {
-        if (SG_UNLIKELY(sg->classes != NULL))
-            sg_class_hit(p, address, size, kind, site);
+        sg_observe_hits(p, address, size, kind, site);
         return;
     }
     p->site = site;
@@ -170,8 +176,7 @@ static __attribute__((noinline)) void access_lines(sg_processor *p, uint64_t add
     for (; next < end; next += line) {
         p->site = site;
         sg_count_references(p, kind, 1);
-        if (sg->classes != NULL)
-            sg_class_count(next, 1);
+        sg_observe_counts(next, 1);
         access_line(p, next, end - next < line ? end - next : line, kind, site);
     }
 }
@@ -182,11 +187,9 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
         return; /* before the simulation, after it */
     sg_site_of(site)->hook = true;
     bool spans = (address ^ (address + size - 1)) >> p->shift != 0;
-    if (SG_UNLIKELY(sg->classes != NULL)) {
-        sg_class_count(address, 1);
-        if (!spans && sg_class_answers(p, address, size, kind, site))
-            return;
-    }
+    sg_observe_counts(address, 1);
+    if (SG_UNLIKELY(sg_observed.filter != NULL) && !spans && sg_observed.filter(p, address, size, kind, site))
+        return;
     if (SG_LIKELY(!spans))
         access_line(p, address, size, kind, site);
     else
@@ -209,8 +212,7 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
         next = (address & ~(line - 1)) + line;
         if (next > end)
             next = end;
-        if (SG_UNLIKELY(sg->classes != NULL))
-            sg_class_count(address, words_of(address, next - address));
+        sg_observe_counts(address, words_of(address, next - address));
         access_line(p, address, next - address, kind, site);
     }
 }
@@ -222,15 +224,13 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_le
         sg_turn(p);
         return;
     }
-    enum sg_cause cause = sg_cause_of(leaf, address);
+    enum sg_cause cause = sg_observed.cause(p, leaf, address, kind);
     sg_count_references(p, kind, 1);
-    sg_cause_count(p, cause, kind, 1);
-    if (SG_UNLIKELY(sg->classes != NULL))
-        sg_class_count(address, kind == SG_RMW ? 2 : 1);
+    sg_observe_counts(address, kind == SG_RMW ? 2 : 1);
     sg_pending r = {address, 4, (uint8_t)kind, (uint8_t)cause, (int16_t)leaf};
     wait_and_perform(p, &r);
     if (kind != SG_RMW || leaf != SG_LEAF_PRIM_SCHEDULE) /* a chunk of a loop orders nothing */
-        sg_race_sync();
+        sg_synchronise();
 }
 
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)

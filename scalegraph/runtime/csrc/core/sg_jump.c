@@ -45,7 +45,7 @@ static uint64_t turned(uint64_t word, unsigned bits)
  * whose stack pointers are known tell where and how: nothing else differs as they do. */
 static uint64_t target_of(const void *buffer)
 {
-    enum { WORDS = sizeof(jmp_buf) / sizeof(uint64_t), NEAR = 64, FAR = 4096 + 64 };
+    enum { WORDS = sizeof(jmp_buf) / (sizeof(uint64_t)), NEAR = 64, FAR = 4096 + 64 };
     static const unsigned rotations[] = {0, 17};
     jmp_buf one = {0}, other = {0};
     volatile uint64_t sp_one, sp_other;

@@ -2,12 +2,7 @@
 #define SG_ARCH_DEFINE
 #include "sg_arch.h"
 
-#include "sg_blame.h"
 #include "sg_order.h"
-#include "sg_part.h"
-#include "sg_race.h"
-#include "sg_trace.h"
-#include "sg_whatif.h"
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
 static uint64_t idle_filter[1] = {0};
@@ -75,13 +70,13 @@ static inline uint64_t limit_of(const sg_processor *p)
 
 static __attribute__((noinline)) void set_attentive_limit(sg_processor *p)
 {
-    p->limit = sg->stop_signal ? 0 : sg_trace_limit(p, limit_of(p));
+    p->limit = sg->stop_signal ? 0 : sg_observed.limit(p, limit_of(p));
 }
 
 void sg_refresh_limit(sg_processor *p)
 {
     if (SG_UNLIKELY(sg->running == 1))
-        sg_blame_lone(p);
+        sg_observe_lone_begins(p);
     if (SG_LIKELY(sg->attention == 0))
         p->limit = limit_of(p);
     else
@@ -98,7 +93,7 @@ static __attribute__((noinline)) bool becomes_lone(sg_processor *p)
 }
 
 /* The processor had no thread until `t` became ready. */
-static inline void charge_idle(sg_processor *p, const sg_thread *t, bool traced)
+static inline void charge_idle(sg_processor *p, const sg_thread *t)
 {
     enum sg_leaf leaf = t->wait_leaf;
     uint64_t cycles = t->ready_at - p->clock;
@@ -109,19 +104,17 @@ static inline void charge_idle(sg_processor *p, const sg_thread *t, bool traced)
     sg_charge(p, leaf, cycles);
     if (leaf != SG_LEAF_IDLE_NOT_STARTED && leaf != SG_LEAF_IDLE_SERIAL)
         sg_site_of(p->site)->cycles[SG_GROUP_IDLE] += cycles;
-    sg_blame_wait(p, t, leaf, cycles);
-    if (traced && sg->trace != NULL)
-        sg_trace_idle(p, t, leaf);
+    sg_observe_waited(p, t, leaf, cycles);
 }
 
-static inline __attribute__((always_inline)) void put_on(sg_processor *p, sg_thread *t, bool traced)
+/* Makes `t` the thread of `p`, which has none. */
+static void install(sg_processor *p, sg_thread *t)
 {
     if (SG_UNLIKELY(sg->lone != NULL))
-        sg_blame_end(t->ready_at);
+        sg_observe_lone_ends(t->ready_at);
     sg->lone_due = false;
     sg->running++;
-    if (traced)
-        sg_trace_install(p, t);
+    sg_observe_installs(p, t);
     p->thread = t;
     p->site = t->site;
     p->thread_pointer = t->thread_pointer;
@@ -130,12 +123,10 @@ static inline __attribute__((always_inline)) void put_on(sg_processor *p, sg_thr
     sg->idle[p->id / 64] &= ~(1ull << p->id % 64);
     t->processor = p;
     t->state = SG_RUNNING;
-    if (SG_UNLIKELY(sg->whatif != NULL))
-        sg_whatif_changed(p);
+    sg_observe_installed(p);
     if (t->ready_at > p->clock)
-        charge_idle(p, t, traced);
-    if (traced && sg->trace != NULL)
-        sg_trace_runs(p, t);
+        charge_idle(p, t);
+    sg_observe_runs(p, t);
     if (SG_UNLIKELY(p->last != t)) {
         if (p->last != NULL)
             sg_charge(p, SG_LEAF_PRIM_THREAD, sg->config.switch_cycles);
@@ -145,20 +136,6 @@ static inline __attribute__((always_inline)) void put_on(sg_processor *p, sg_thr
     p->slice_end = p->clock + sg->config.slice_cycles;
     t->since = p->clock;
     order_add(p->id, sg_key(p));
-}
-
-static __attribute__((noinline)) void install_traced(sg_processor *p, sg_thread *t)
-{
-    put_on(p, t, true);
-}
-
-/* Makes `t` the thread of `p`, which has none. */
-static void install(sg_processor *p, sg_thread *t)
-{
-    if (SG_LIKELY(sg->trace == NULL))
-        put_on(p, t, false);
-    else
-        install_traced(p, t);
 }
 
 static void enqueue(sg_processor *p, sg_thread *t)
@@ -327,11 +304,11 @@ static sg_thread *leave(sg_processor *p)
 {
     sg_thread *t = p->thread;
     if (SG_UNLIKELY(sg->lone != NULL))
-        sg_blame_end(p->clock);
+        sg_observe_lone_ends(p->clock);
     sg->lone_due = false;
     sg->running--;
     if (t->id != 0)
-        sg_parts.threads_ran += p->clock - t->since;
+        sg->threads_ran += p->clock - t->since;
     t->site = p->site;
     t->ready_at = p->clock;
     p->thread = NULL;
@@ -342,8 +319,7 @@ static sg_thread *leave(sg_processor *p)
 static void rotate(sg_processor *p)
 {
     sg_thread *t = leave(p);
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_ready(t, p);
+    sg_observe_preempted(t, p);
     enqueue(p, t);
     install(p, choose(p));
     depart(t);
@@ -366,12 +342,18 @@ static inline bool has_other(const sg_processor *p)
     return SG_UNLIKELY(p->ready.head != NULL) && p->ready.head->ready_at <= p->clock;
 }
 
+/* An observer had `p` come here, which would not give way otherwise. */
+static inline bool stays(sg_processor *p)
+{
+    return sg_observed.stays != NULL && sg_observed.stays(p);
+}
+
 void sg_give_way(sg_processor *p, const void *site)
 {
     p->site = site;
     if (SG_UNLIKELY(p->clock >= SG_TRAP)) {
-        sg_whatif_block(p, site);
-        if (sg->attention != 0 ? sg_trace_yield(p) : p->clock <= p->limit)
+        sg_observed.block(p, site);
+        if (sg->attention != 0 ? stays(p) : p->clock <= p->limit)
             return;
     }
     if (SG_UNLIKELY(sg->stop_signal))
@@ -390,7 +372,7 @@ void sg_give_way(sg_processor *p, const void *site)
 
 void sg_yield(sg_processor *p, const void *site)
 {
-    if (SG_UNLIKELY(sg->attention != 0) && sg_trace_yield(p))
+    if (SG_UNLIKELY(sg->attention != 0) && stays(p))
         return;
     if (SG_LIKELY(!sg->lone_due) || !becomes_lone(p))
         sg_give_way(p, site);
@@ -412,7 +394,7 @@ static void run_another(sg_processor *p, sg_thread *t)
         install(p, next);
     } else {
         sg->idle[p->id / 64] |= 1ull << p->id % 64;
-        sg_blame_rests(p);
+        sg_observe_rests(p);
     }
     depart(t);
 }
@@ -456,8 +438,7 @@ void sg_thread_end(void)
 {
     sg_processor *p = sg_now;
     sg_thread *t = leave(p);
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_thread_end(t);
+    sg_observe_thread_ends(t);
     t->state = SG_ENDED;
     run_another(p, t);
     __builtin_unreachable();
@@ -468,13 +449,12 @@ void sg_wake(sg_thread *t, uint64_t when)
     if (SG_UNLIKELY(t->state != SG_BLOCKED || t->queue != NULL))
         sg_stop(SG_STATUS_INTERNAL, "thread %u is woken, but it %s", t->id,
                 t->queue != NULL ? "stands in a queue" : "does not sleep");
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_wake(t, when);
+    sg_observe_wakes(t, when);
     sg_processor *p = place_for(t);
     if (t->timed)
         stop_timing(t);
     sg->lock_waiters -= t->wait_leaf == SG_LEAF_IDLE_LOCK;
-    t->synced = sg_race.writes;
+    t->synced = sg->writes_seen;
     t->ready_at = when;
     if (p->thread == NULL)
         install(p, t);

@@ -7,13 +7,7 @@
 #include <sys/personality.h>
 
 #include "sg_arch.h"
-#include "sg_blame.h"
 #include "sg_posix.h"
-#include "sg_race.h"
-#include "sg_trace.h"
-#include "sg_whatif.h"
-#include "sg_class.h"
-#include "sg_variable.h"
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 
@@ -85,6 +79,7 @@ static void open_runtime(char **argv)
         fix_addresses(argv);
     sg = sg_new(sizeof(sg_context));
     sg->alone = alone;
+    sg->report = sg_result_write;
     sg->host_start_ns = sg_host_ns();
     sg_alloc_own(true);
     if (sg_config_read(path, &sg->config, error, sizeof error) != 0)
@@ -103,16 +98,12 @@ static void open_runtime(char **argv)
         sg_stop(SG_STATUS_INTERNAL, "%s", error);
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
-    sg_blame_open();
-    sg_variable_open();
+    sg_observers_open();
     sg_sched_open();
     sg_numa_open();
-    sg_whatif_open();
-    sg_class_open();
-    sg_race_open();
+    sg_observers_begin();
     sg_fault_open();
     sg_omp_open();
-    sg_trace_open();
     on_exit(note_exit, NULL);
     sg_alloc_own(false);
     if (sg->config.arena_bytes > 0)

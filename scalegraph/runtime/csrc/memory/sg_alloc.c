@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 
 #include "sg_fence.h"
-#include "sg_race.h"
-#include "sg_variable.h"
 
 #define CLASSES     52
 #define SMALL_LIMIT 65536u
@@ -47,7 +45,6 @@ typedef struct heap {
 static struct {
     heap program, own;
     bool own_mode;
-    char *new_next, *new_end;
 } memory = {
     .program = {.base = SG_HEAP_BASE, .top = SG_HEAP_BASE, .mapped = SG_HEAP_BASE, .limit = UINT64_MAX},
     .own = {.base = SG_OWN_HEAP_BASE,
@@ -61,34 +58,6 @@ static void *map(void *at, size_t size)
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
     void *got = mmap(at, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     return got == MAP_FAILED || (at && got != at) ? NULL : got;
-}
-
-void *sg_new(size_t wanted)
-{
-    size_t size = ((wanted + 63) & ~(size_t)63) + SG_FENCE_BYTES;
-    if (size > (1u << 18)) {
-        void *large = map(NULL, size);
-        if (large == NULL)
-            sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
-        sg_fence_shut((char *)large + wanted, size - wanted);
-        return large;
-    }
-    if ((size_t)(memory.new_end - memory.new_next) < size) {
-        memory.new_next = map(NULL, 1u << 20);
-        if (memory.new_next == NULL)
-            sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
-        memory.new_end = memory.new_next + (1u << 20);
-    }
-    char *block = memory.new_next;
-    memory.new_next += size;
-    sg_fence_shut(block + wanted, size - wanted);
-    return block;
-}
-
-void *sg_larger(const void *old, size_t used, size_t size)
-{
-    void *fresh = sg_new(size);
-    return used == 0 ? fresh : memcpy(fresh, old, used);
 }
 
 void sg_alloc_own(bool own)
@@ -232,8 +201,8 @@ static void *allocate(uint64_t size, bool *zeroed, const void *caller)
     sg_fence_open(block, size);
     sg_fence_shut((char *)block + size, ((header *)block - 1)->capacity - size);
     if (!memory.own_mode && caller != NULL && sg != NULL) {
-        sg_variable_born(block, size, caller, size > SMALL_LIMIT);
-        sg_race_sync(); /* who had the block before is done with it */
+        sg_observe_allocated(block, size, caller, size > SMALL_LIMIT);
+        sg_synchronise(); /* who had the block before is done with it */
     }
     return block;
 }
@@ -272,8 +241,8 @@ SG_API void free(void *pointer)
     heap *h = at >= memory.own.base && at < memory.own.top ? &memory.own : &memory.program;
     if (at < h->base || at >= h->top)
         return;
-    if (h == &memory.program && sg != NULL)
-        sg_variable_gone(pointer);
+    if (h == &memory.program)
+        sg_observe_freed(pointer);
     header *head = header_of(pointer);
     char *start = (char *)pointer - head->offset;
     head = (header *)start;
@@ -375,7 +344,7 @@ static void *allocate_aligned(size_t alignment, size_t size, const void *caller)
         *head = (header){first->capacity, first->size_class, (uint32_t)(aligned - (uint64_t)first)};
     }
     if (!memory.own_mode)
-        sg_variable_born((void *)aligned, size, caller, size + alignment > SMALL_LIMIT);
+        sg_observe_allocated((void *)aligned, size, caller, size + alignment > SMALL_LIMIT);
     return (void *)aligned;
 }
 

@@ -1,7 +1,20 @@
-/* What processors wait for, and how it is distributed over the code that they wait for. */
-#include "sg_blame.h"
-
+/* What processors wait for: each cycle of waiting is kept where it was spent (sg_cost.c) and, where its cause
+ * is known, a second time where it was caused. docs/SIMULATOR.md, "Blame", says what is charged to what.
+ *
+ * Serial code: while one processor alone has a thread, all others wait for what it does. Such a stretch
+ * begins when the last of the others has come to rest and ends when one of them gets a thread again, or when
+ * the lone one comes to a barrier or forks. During it executions of blocks are counted under other numbers,
+ * sites and regions in other tables; the hooks do not know. In the end the waiting is distributed over what
+ * the tables say.
+ *
+ * Forks and locks: a thread carries how long its path was held up by them (the path of who let it go on
+ * last). Those who wait at a barrier for the last one to come wait for what its path has more of than theirs.
+ *
+ * Nothing here changes a clock or the order of the processors. */
 #include <stdio.h>
+
+#include "sg_array.h"
+#include "sg_observers.h"
 
 /* By region. */
 typedef struct place {
@@ -18,7 +31,7 @@ typedef struct place_in_code {
     uint32_t region; /* whose teams start here */
 } place_in_code;
 
-struct sg_blames {
+static struct {
     uint64_t alone;     /* cycles of lone processors, and those for which all others were waiting: */
     uint64_t stretches; /* less where a wait ended before the clock of the lone one */
     uint64_t explained; /* waiting in stretches, over all processors */
@@ -32,34 +45,26 @@ struct sg_blames {
     place_in_code *sites;
     uint64_t *block_parts;  /* of executions by lone processors */
     uint64_t *block_caused; /* shares of the waiting for serial code */
-};
+} blames = {0};
 
-void sg_blame_open(void)
+static void open_blame(void)
 {
-    struct sg_blames *b = sg->blame = sg_new(sizeof *b);
     size_t sites = (sg->text_high - sg->text_low + 1) / 5 + 2;
-    b->other_sites = sg_reserve(sites * sizeof *b->other_sites);
-    b->sites = sg_reserve(sites * sizeof *b->sites);
-    b->block_parts = sg_reserve(sg->blocks_count * sizeof(uint64_t));
-    b->block_caused = sg_reserve(sg->blocks_count * sizeof(uint64_t));
+    blames.other_sites = sg_reserve(sites * sizeof *blames.other_sites, "the accounts of the simulation");
+    blames.sites = sg_reserve(sites * sizeof *blames.sites, "the accounts of the simulation");
+    blames.block_parts = sg_reserve(sg->blocks_count * sizeof(uint64_t), "the accounts of the simulation");
+    blames.block_caused = sg_reserve(sg->blocks_count * sizeof(uint64_t), "the accounts of the simulation");
 }
 
 static place *place_of(uint32_t region)
 {
-    struct sg_blames *b = sg->blame;
-    if (region >= b->regions_count) {
-        uint32_t count = b->regions_count ? b->regions_count : 16;
-        while (count <= region)
-            count *= 2;
-        b->regions = sg_larger(b->regions, b->regions_count * sizeof(place), count * sizeof(place));
-        b->regions_count = count;
-    }
-    return &b->regions[region];
+    SG_ARRAY_HOLD(blames.regions, blames.regions_count, region, 16);
+    return &blames.regions[region];
 }
 
 static place_in_code *site_place(const void *address)
 {
-    return &sg->blame->sites[sg_site_of(address) - sg->sites];
+    return &blames.sites[sg_site_of(address) - sg->sites];
 }
 
 /* ---- stretches of serial code ---- */
@@ -67,24 +72,23 @@ static place_in_code *site_place(const void *address)
 static void exchange_sites(void)
 {
     sg_site_count *sites = sg->sites;
-    sg->sites = sg->blame->other_sites;
-    sg->blame->other_sites = sites;
+    sg->sites = blames.other_sites;
+    blames.other_sites = sites;
 }
 
 static void begin(sg_processor *p)
 {
-    struct sg_blames *b = sg->blame;
     sg->lone = p;
-    sg->regions_watched = true;
-    b->begin = b->mark = p->clock;
-    b->region = p->account->rest.region;
+    sg->regions_watched++;
+    blames.begin = blames.mark = p->clock;
+    blames.region = p->account->rest.region;
     p->account->alone = true;
     exchange_sites();
-    if (sg->whatif == NULL) /* which has its own use for this */
+    if (!sg->blocks_scaled)
         p->block_of = sg->lone_index - sg->text_low;
 }
 
-void sg_blame_lone(sg_processor *p)
+static void begin_lone(sg_processor *p)
 {
     sg->lone_due = false;
     if (sg->lone != NULL || p->thread == NULL || p->thread->in_runtime || sg->lock_waiters != 0)
@@ -95,37 +99,43 @@ void sg_blame_lone(sg_processor *p)
         sg->lone_due = true;
 }
 
-void sg_blame_region(const sg_processor *p)
+/* The lone processor goes on in another region. */
+static void change_region(const sg_processor *p)
 {
-    struct sg_blames *b = sg->blame;
-    place_of(b->region)->alone += p->clock - b->mark;
-    b->mark = p->clock;
-    b->region = p->account->rest.region;
+    place_of(blames.region)->alone += p->clock - blames.mark;
+    blames.mark = p->clock;
+    blames.region = p->account->rest.region;
     p->account->alone = true;
 }
 
-void sg_blame_end(uint64_t when)
+static void end_lone(uint64_t when)
 {
-    struct sg_blames *b = sg->blame;
     sg_processor *p = sg->lone;
     if (p == NULL)
         return;
-    sg_blame_region(p);
-    b->alone += p->clock - b->begin;
+    change_region(p);
+    blames.alone += p->clock - blames.begin;
     when = when < p->clock ? when : p->clock;
-    b->stretches += when > b->begin ? when - b->begin : 0;
-    if (sg->whatif == NULL)
+    blames.stretches += when > blames.begin ? when - blames.begin : 0;
+    if (!sg->blocks_scaled)
         p->block_of = sg->block_index - sg->text_low;
     exchange_sites();
     sg->lone = NULL;
-    sg->regions_watched = sg->whatif != NULL || sg->trace != NULL;
+    sg->regions_watched--;
 }
 
-void sg_blame_rests(sg_processor *p)
+static void rest(sg_processor *p)
 {
-    p->stretches = sg->blame->stretches;
+    p->stretches = blames.stretches;
     if (p->clock > sg->rest_since)
         sg->rest_since = p->clock;
+}
+
+static void follow_regions(sg_processor *p, enum sg_regions_change change)
+{
+    (void)change;
+    if (sg->lone == p)
+        change_region(p);
 }
 
 /* ---- waits ---- */
@@ -159,14 +169,13 @@ static void charge_late(const sg_processor *p, const sg_thread *t, enum sg_leaf 
         }
 }
 
-void sg_blame_wait(const sg_processor *p, const sg_thread *t, enum sg_leaf leaf, uint64_t cycles)
+static void wait(sg_processor *p, const sg_thread *t, enum sg_leaf leaf, uint64_t cycles)
 {
-    struct sg_blames *b = sg->blame;
-    uint64_t serial = b->stretches - p->stretches;
+    uint64_t serial = blames.stretches - p->stretches;
     serial = serial < cycles ? serial : cycles;
     if (serial != 0) {
         charge(p, leaf, SG_BLAME_SERIAL, serial);
-        b->explained += serial;
+        blames.explained += serial;
     }
     uint64_t left = cycles - serial;
     if (t == NULL || left == 0)
@@ -184,17 +193,17 @@ void sg_blame_wait(const sg_processor *p, const sg_thread *t, enum sg_leaf leaf,
 
 /* ---- barriers, forks, locks ---- */
 
-void sg_blame_runtime(bool inside)
+static void enter_runtime(bool inside)
 {
     sg_processor *p = sg_now;
     p->thread->in_runtime = inside;
     if (inside && sg->lone != NULL)
-        sg_blame_end(p->clock);
+        end_lone(p->clock);
     else if (!inside && sg->running == 1 && p->clock >= sg->rest_since)
-        sg_blame_lone(p);
+        begin_lone(p);
 }
 
-void sg_blame_release(sg_thread *t, bool last, uint64_t complete)
+static void release(sg_thread *t, bool last, uint64_t complete)
 {
     const sg_path *mine = &sg_self()->path;
     for (enum sg_blamed k = SG_BLAME_FORK_JOIN; k <= SG_BLAME_LOCK; k++) {
@@ -216,7 +225,7 @@ static void add_to_path(sg_thread *t, enum sg_blamed k, uint64_t cycles)
     t->path.site[k] = sg_now->site;
 }
 
-void sg_blame_start(sg_thread *t, uint64_t from, bool waits)
+static void start_member(sg_thread *t, uint64_t from, bool waits)
 {
     t->path = sg_self()->path;
     add_to_path(t, SG_BLAME_FORK_JOIN, sg_now->clock - from);
@@ -225,37 +234,36 @@ void sg_blame_start(sg_thread *t, uint64_t from, bool waits)
     t->complete = SG_NEVER;
 }
 
-void sg_blame_started(uint64_t from)
+static void end_start(uint64_t from)
 {
     site_place(sg_now->site)->region = sg_region(sg_self());
     add_to_path(sg_self(), SG_BLAME_FORK_JOIN, sg_now->clock - from);
 }
 
-void sg_blame_locked(uint64_t from)
+static void take_lock(uint64_t from)
 {
     add_to_path(sg_self(), SG_BLAME_LOCK, sg_now->clock - from);
 }
 
 /* ---- the end ---- */
 
-void sg_blame_executions(uint32_t number, uint64_t executions)
+static void add_executions(uint32_t number, uint64_t executions)
 {
-    sg->blame->block_parts[number] += executions * sg->blocks[number].parts;
+    blames.block_parts[number] += executions * sg->blocks[number].parts;
 }
 
 /* Moves what lone processors did at sites to what all others did there. */
 static void join_sites(void)
 {
-    struct sg_blames *b = sg->blame;
     for (uint32_t i = 0; i < sg->sites_count; i++) {
-        sg_site_count *to = &sg->sites[i], *from = &b->other_sites[i];
+        sg_site_count *to = &sg->sites[i], *from = &blames.other_sites[i];
         to->address |= from->address;
         to->misses += from->misses;
         to->references += from->references;
         to->hook |= from->hook;
         for (int group = 0; group < SG_GROUP_COUNT; group++) {
             to->cycles[group] += from->cycles[group];
-            b->sites[i].alone += from->cycles[group];
+            blames.sites[i].alone += from->cycles[group];
         }
         to->remote += from->remote;
         to->upgrades += from->upgrades;
@@ -284,56 +292,54 @@ static uint64_t deal(dealer *d, unsigned __int128 weight)
 
 static void deal_to_regions(void)
 {
-    struct sg_blames *b = sg->blame;
-    dealer d = {.total = b->explained, .weight = b->alone};
-    for (uint32_t i = 0; i < b->regions_count; i++)
-        b->regions[i].caused[SG_BLAME_SERIAL] = deal(&d, b->regions[i].alone);
+    dealer d = {.total = blames.explained, .weight = blames.alone};
+    for (uint32_t i = 0; i < blames.regions_count; i++)
+        blames.regions[i].caused[SG_BLAME_SERIAL] = deal(&d, blames.regions[i].alone);
 }
 
 /* What has no site is charged to number 0. */
 static void deal_to_sites(void)
 {
-    struct sg_blames *b = sg->blame;
-    dealer d = {.total = b->explained, .weight = (unsigned __int128)b->alone * SG_PARTS};
+    dealer d = {.total = blames.explained, .weight = (unsigned __int128)blames.alone * SG_PARTS};
     unsigned __int128 known = 0;
     for (uint32_t i = 1; i < sg->blocks_count; i++)
-        known += b->block_parts[i];
+        known += blames.block_parts[i];
     for (uint32_t i = 0; i < sg->sites_count; i++)
-        known += (unsigned __int128)b->sites[i].alone * SG_PARTS;
+        known += (unsigned __int128)blames.sites[i].alone * SG_PARTS;
     if (known > d.weight) /* by parts of cycles */
         d.weight = known;
     for (uint32_t i = 1; i < sg->blocks_count; i++)
-        b->block_caused[i] = deal(&d, b->block_parts[i]);
+        blames.block_caused[i] = deal(&d, blames.block_parts[i]);
     for (uint32_t i = 1; i < sg->sites_count; i++)
-        b->sites[i].caused[SG_BLAME_SERIAL] = deal(&d, (unsigned __int128)b->sites[i].alone * SG_PARTS);
-    b->sites[0].caused[SG_BLAME_SERIAL] = d.total - d.dealt;
+        blames.sites[i].caused[SG_BLAME_SERIAL] =
+            deal(&d, (unsigned __int128)blames.sites[i].alone * SG_PARTS);
+    blames.sites[0].caused[SG_BLAME_SERIAL] = d.total - d.dealt;
 }
 
-void sg_blame_settle(void)
+static void settle(void)
 {
     if (sg->lone != NULL)
-        sg_blame_end(sg->lone->clock);
+        end_lone(sg->lone->clock);
     join_sites();
     deal_to_regions();
     deal_to_sites();
 }
 
-void sg_blame_check(char *fault, size_t size)
+static void check(char *fault, size_t size)
 {
-    struct sg_blames *b = sg->blame;
     uint64_t waited[SG_BLAME_COUNT] = {0}, caused[SG_BLAME_COUNT] = {0}, in_code[SG_BLAME_COUNT] = {0};
-    sg_blame_settle();
-    for (uint32_t i = 0; i < b->regions_count; i++)
+    settle();
+    for (uint32_t i = 0; i < blames.regions_count; i++)
         for (int k = 0; k < SG_BLAME_COUNT; k++) {
-            caused[k] += b->regions[i].caused[k];
+            caused[k] += blames.regions[i].caused[k];
             for (int leaf = 0; leaf < SG_LEAF_COUNT; leaf++)
-                waited[k] += b->regions[i].waited[k][leaf];
+                waited[k] += blames.regions[i].waited[k][leaf];
         }
     for (uint32_t i = 1; i < sg->blocks_count; i++)
-        in_code[SG_BLAME_SERIAL] += b->block_caused[i];
+        in_code[SG_BLAME_SERIAL] += blames.block_caused[i];
     for (uint32_t i = 0; i < sg->sites_count; i++)
         for (int k = 0; k < SG_BLAME_COUNT; k++)
-            in_code[k] += b->sites[i].caused[k];
+            in_code[k] += blames.sites[i].caused[k];
     for (int k = 0; k < SG_BLAME_COUNT && fault[0] == 0; k++)
         if (waited[k] != caused[k] || waited[k] != in_code[k])
             snprintf(
@@ -341,13 +347,12 @@ void sg_blame_check(char *fault, size_t size)
                 (unsigned long long)waited[k], (unsigned long long)caused[k], (unsigned long long)in_code[k]);
 }
 
-uint64_t sg_blame_put(struct sg_writer *w)
+static uint64_t put_regions(struct sg_writer *w)
 {
-    const struct sg_blames *b = sg->blame;
     uint64_t count = 0;
-    for (uint32_t region = 0; region < b->regions_count; region++)
+    for (uint32_t region = 0; region < blames.regions_count; region++)
         for (uint32_t k = 0; k < SG_BLAME_COUNT; k++) {
-            const place *at = &b->regions[region];
+            const place *at = &blames.regions[region];
             sg_blame record = {.region = region, .cause = k, .caused = at->caused[k]};
             uint64_t any = record.caused;
             for (int leaf = 0; leaf < SG_LEAF_COUNT; leaf++)
@@ -360,23 +365,23 @@ uint64_t sg_blame_put(struct sg_writer *w)
     return count;
 }
 
-uint64_t sg_blamed_site_put(struct sg_writer *w)
+static uint64_t put_sites(struct sg_writer *w)
 {
-    const struct sg_blames *b = sg->blame;
     uint64_t count = 0;
     for (uint32_t i = 1; i < sg->blocks_count; i++) {
         sg_blamed_site record = {.address = sg->block_address[i]};
-        if ((record.caused[SG_BLAME_SERIAL] = b->block_caused[i]) == 0)
+        if ((record.caused[SG_BLAME_SERIAL] = blames.block_caused[i]) == 0)
             continue;
         sg_put(w, &record, sizeof record);
         count++;
     }
     for (uint32_t i = 0; i < sg->sites_count; i++) {
-        sg_blamed_site record = {
-            .address = sg->sites[i].address, .waited = b->sites[i].waited, .region = b->sites[i].region};
+        sg_blamed_site record = {.address = sg->sites[i].address,
+                                 .waited = blames.sites[i].waited,
+                                 .region = blames.sites[i].region};
         uint64_t any = record.waited | record.region;
         for (int k = 0; k < SG_BLAME_COUNT; k++)
-            any |= record.caused[k] = b->sites[i].caused[k];
+            any |= record.caused[k] = blames.sites[i].caused[k];
         if (any == 0)
             continue;
         sg_put(w, &record, sizeof record);
@@ -384,3 +389,28 @@ uint64_t sg_blamed_site_put(struct sg_writer *w)
     }
     return count;
 }
+
+static const sg_result_part parts[] = {
+    {SG_SECTION_BLAMES, sizeof(sg_blame), put_regions},
+    {SG_SECTION_BLAMED_SITES, sizeof(sg_blamed_site), put_sites},
+};
+
+const sg_observer sg_observer_blame = {
+    .name = "blame",
+    .open = open_blame,
+    .parts = parts,
+    .parts_count = sizeof parts / sizeof *parts,
+    .lone_begins = begin_lone,
+    .lone_ends = end_lone,
+    .rests = rest,
+    .waited = wait,
+    .regions = follow_regions,
+    .runtime = enter_runtime,
+    .releases = release,
+    .member_starts = start_member,
+    .team_started = end_start,
+    .lock_taken = take_lock,
+    .lone_executions = add_executions,
+    .settles = settle,
+    .checks = check,
+};

@@ -3,6 +3,10 @@
 
 #include <stdio.h>
 
+#include "sg_array.h"
+#include "sg_observers.h"
+#include "sg_variable.h"
+
 /* In the order of format.py's CAUSE_COUNTERS and STALL_NAMES. */
 _Static_assert(SG_COUNTER_WRITES == SG_COUNTER_READS + 1 && SG_COUNTER_L1_MISSES == SG_COUNTER_READS + 2,
                "reads, writes and the memory system's counters stand together");
@@ -11,7 +15,13 @@ _Static_assert(sizeof((sg_cause_cost *)0)->stalls == SG_STALLS * sizeof(uint64_t
 
 static const uint8_t leaf_cause[SG_LEAF_COUNT] = SG_LEAF_CAUSES;
 
-enum sg_cause sg_cause_of(enum sg_leaf leaf, uint64_t address)
+static struct {
+    sg_cause_region **region;
+    uint32_t regions;
+} causes = {0};
+
+/* Cause of a reference of the runtime to `address` that is charged to `leaf`. */
+static enum sg_cause cause_of(enum sg_leaf leaf, uint64_t address)
 {
     /* The barrier at the end of a parallel region is part of the join. */
     if (leaf == SG_LEAF_PRIM_FORK_JOIN && sg_variable_is_of(address, SG_OWN_BARRIER, SG_OWN_LOCK))
@@ -19,25 +29,37 @@ enum sg_cause sg_cause_of(enum sg_leaf leaf, uint64_t address)
     return (enum sg_cause)leaf_cause[leaf];
 }
 
-sg_cause_region *sg_cause_region_new(uint32_t region)
+static __attribute__((noinline)) sg_cause_region *make_region(uint32_t region)
 {
-    sg_causes *c = &sg->causes_by_region;
-    if (region >= c->regions) {
-        uint32_t size = c->regions ? c->regions : 16;
-        while (size <= region)
-            size *= 2;
-        sg_cause_region **fresh = sg_new(size * sizeof *fresh);
-        for (uint32_t i = 0; i < c->regions; i++)
-            fresh[i] = c->region[i];
-        c->region = fresh;
-        c->regions = size;
-    }
-    if (c->region[region] == NULL)
-        c->region[region] = sg_new(sizeof **c->region);
-    return c->region[region];
+    SG_ARRAY_HOLD(causes.region, causes.regions, region, 16);
+    if (causes.region[region] == NULL)
+        causes.region[region] = sg_new(sizeof **causes.region);
+    return causes.region[region];
 }
 
-void sg_cause_width(sg_cause_region *region, enum sg_cause cause, uint32_t width)
+static inline sg_cause_region *region_at(uint32_t region)
+{
+    return SG_LIKELY(region < causes.regions && causes.region[region] != NULL) ? causes.region[region]
+                                                                               : make_region(region);
+}
+
+void sg_cause_class(uint32_t region, uint32_t cause, enum sg_miss_class class)
+{
+    region_at(region)->part[cause].classes[class]++;
+}
+
+/* Counts a reference of the runtime; the accounts have it already. */
+static enum sg_cause count_own(sg_processor *p, enum sg_leaf leaf, uint64_t address, enum sg_access kind)
+{
+    enum sg_cause cause = cause_of(leaf, address);
+    sg_cause_part *part = &region_at(p->account->rest.region)->part[cause];
+    part->reads += kind != SG_WRITE;
+    part->writes += kind != SG_READ;
+    return cause;
+}
+
+static __attribute__((noinline)) void count_width(sg_cause_region *region, enum sg_cause cause,
+                                                  uint32_t width)
 {
     size_t stride = sg->processors + 1;
     if (region->widths == NULL)
@@ -45,13 +67,25 @@ void sg_cause_width(sg_cause_region *region, enum sg_cause cause, uint32_t width
     region->widths[cause * stride + (width < stride ? width : stride - 1)]++;
 }
 
-void sg_cause_own(sg_cause_region *region, enum sg_cause cause, const sg_outcome *o)
+static __attribute__((noinline)) void add_own(sg_cause_region *region, enum sg_cause cause,
+                                              const sg_outcome *o)
 {
     sg_cause_part *part = &region->part[cause];
     for (int i = 0; i < SG_EVENTS; i++)
         part->events[i] += o->count[SG_COUNTER_L1_MISSES + i];
     for (int i = 0; i < SG_STALLS; i++)
         part->stall[i] += o->stall[SG_LEAF_STALL_LOCAL + i];
+}
+
+/* The memory system has done `r`; nothing of `o` is in the accounts yet. */
+static void note_caused(sg_processor *p, const sg_pending *r, const sg_outcome *o)
+{
+    enum sg_cause cause = r->cause;
+    uint32_t invalidations = o->count[SG_COUNTER_INVALIDATIONS];
+    if (cause != SG_CAUSE_COMPUTATION)
+        add_own(region_at(p->account->rest.region), cause, o);
+    if (invalidations != 0)
+        count_width(region_at(p->account->rest.region), cause, invalidations);
 }
 
 /* ---- the result ---- */
@@ -78,8 +112,7 @@ static bool costs_of(uint32_t region, sg_cause_cost cost[SG_CAUSE_COUNT])
     bool whole = true;
     memset(cost, 0, SG_CAUSE_COUNT * sizeof *cost);
     totals_of(region, &cost[SG_CAUSE_COMPUTATION]);
-    const sg_causes *c = &sg->causes_by_region;
-    const sg_cause_region *from = region < c->regions ? c->region[region] : NULL;
+    const sg_cause_region *from = region < causes.regions ? causes.region[region] : NULL;
     for (uint32_t cause = 0; cause < SG_CAUSE_COUNT; cause++) {
         cost[cause].region = region;
         cost[cause].cause = cause;
@@ -102,7 +135,7 @@ static bool costs_of(uint32_t region, sg_cause_cost cost[SG_CAUSE_COUNT])
 /* One more than the largest region that anything was charged to. */
 static uint32_t regions(void)
 {
-    uint32_t most = sg->causes_by_region.regions;
+    uint32_t most = causes.regions;
     for (uint32_t i = 0; i < sg->processors; i++)
         if (sg->processor[i].accounts_size > most)
             most = sg->processor[i].accounts_size;
@@ -119,7 +152,7 @@ static bool anything_in(const sg_cause_cost *cost)
     return any != 0;
 }
 
-uint64_t sg_cause_put(struct sg_writer *w)
+static uint64_t put_causes(struct sg_writer *w)
 {
     uint64_t count = 0;
     for (uint32_t region = 0, end = regions(); region < end; region++) {
@@ -134,16 +167,15 @@ uint64_t sg_cause_put(struct sg_writer *w)
     return count;
 }
 
-uint64_t sg_width_put(struct sg_writer *w)
+static uint64_t put_widths(struct sg_writer *w)
 {
     uint64_t count = 0;
-    const sg_causes *c = &sg->causes_by_region;
     uint32_t stride = sg->processors + 1;
-    for (uint32_t region = 0; region < c->regions; region++) {
-        if (c->region[region] == NULL || c->region[region]->widths == NULL)
+    for (uint32_t region = 0; region < causes.regions; region++) {
+        if (causes.region[region] == NULL || causes.region[region]->widths == NULL)
             continue;
         for (uint32_t i = 0; i < SG_CAUSE_COUNT * stride; i++) {
-            uint64_t n = c->region[region]->widths[i];
+            uint64_t n = causes.region[region]->widths[i];
             if (n == 0)
                 continue;
             sg_width record = {.region = region, .cause = i / stride, .width = i % stride, .count = n};
@@ -154,49 +186,16 @@ uint64_t sg_width_put(struct sg_writer *w)
     return count;
 }
 
-struct resources {
-    struct sg_writer *w;
-    uint64_t count;
-};
-
-static void copy(char *to, const char *from, size_t size)
-{
-    size_t length = strlen(from);
-    memcpy(to, from, length < size ? length : size - 1);
-}
-
-static void put_resource(void *context, const sg_usage *usage)
-{
-    struct resources *to = context;
-    if (usage->transactions == 0)
-        return;
-    sg_resource record = {.units = usage->units, .busy = usage->busy};
-    record.transactions = usage->transactions;
-    record.waiting = usage->waiting;
-    copy(record.kind, usage->kind, sizeof record.kind);
-    copy(record.name, usage->name, sizeof record.name);
-    sg_put(to->w, &record, sizeof record);
-    to->count++;
-}
-
-uint64_t sg_resource_put(struct sg_writer *w)
-{
-    struct resources to = {w, 0};
-    sg_mem_statistics(sg->mem, put_resource, &to);
-    return to.count;
-}
-
 /* ---- the check ---- */
 
 static uint64_t invalidated(void)
 {
     uint64_t sum = 0;
-    const sg_causes *c = &sg->causes_by_region;
     uint32_t stride = sg->processors + 1;
-    for (uint32_t region = 0; region < c->regions; region++)
-        if (c->region[region] != NULL && c->region[region]->widths != NULL)
+    for (uint32_t region = 0; region < causes.regions; region++)
+        if (causes.region[region] != NULL && causes.region[region]->widths != NULL)
             for (uint32_t i = 0; i < SG_CAUSE_COUNT * stride; i++)
-                sum += c->region[region]->widths[i] * (i % stride);
+                sum += causes.region[region]->widths[i] * (i % stride);
     return sum;
 }
 
@@ -208,7 +207,7 @@ static void differ(char *fault, size_t size, const char *parts, uint64_t sum, co
                  (unsigned long long)total);
 }
 
-void sg_cause_check(char *fault, size_t size)
+static void check(char *fault, size_t size)
 {
     uint64_t misses = 0, invalidations = 0, classes = 0;
     for (uint32_t region = 0, end = regions(); region < end; region++) {
@@ -225,6 +224,20 @@ void sg_cause_check(char *fault, size_t size)
     }
     differ(fault, size, "widths of the invalidations", invalidated(), "invalidations", invalidations);
     differ(fault, size, "misses of the variables", sg_variable_misses(), "misses", misses);
-    if (sg->classes != NULL)
+    if (sg_observed.filter != NULL) /* misses are classified */
         differ(fault, size, "misses by class", classes, "misses", misses);
 }
+
+static const sg_result_part parts[] = {
+    {SG_SECTION_CAUSES, sizeof(sg_cause_cost), put_causes},
+    {SG_SECTION_WIDTHS, sizeof(sg_width), put_widths},
+};
+
+const sg_observer sg_observer_cause = {
+    .name = "causes",
+    .parts = parts,
+    .parts_count = sizeof parts / sizeof *parts,
+    .cause = count_own,
+    .caused = note_caused,
+    .checks = check,
+};

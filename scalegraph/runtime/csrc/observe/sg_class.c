@@ -1,4 +1,5 @@
-/* Misses by class.
+/* Misses by class: cold, capacity, conflict, true sharing, false sharing, upgrade. Only when run.collect asks
+ * for it, because it needs every reference: the hooks' filter is then one that never answers.
  *
  * A miss of a line that the processor never referenced before is cold. One of a line that was replaced is a
  * capacity miss, or a conflict miss when a fully associative LRU cache of the same size, fed with the same
@@ -11,11 +12,10 @@
  *
  * Whether a word was written since is told by epochs: a line's grows whenever a processor obtains the line or
  * the right to write it, and a written word takes that of its line. */
-#include "sg_class.h"
-
 #include <sys/mman.h>
 
 #include "sg_cause.h"
+#include "sg_observers.h"
 #include "sg_mem_state.h"
 #include "sg_variable.h"
 
@@ -25,6 +25,8 @@
 #define NEAR        64u
 #define KNOWN       64u
 #define SHOWN_LINES 256u /* with false sharing, in the result file */
+
+#define PURPOSE "the classes of misses"
 
 enum { HELD, REPLACED, INVALIDATED };
 
@@ -92,14 +94,7 @@ typedef struct sg_classes {
     uint64_t births; /* of heap blocks, when these were found */
 } sg_classes;
 
-static void *reserve(size_t size)
-{
-    void *memory =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        sg_stop(SG_STATUS_INTERNAL, "no memory to classify misses");
-    return memory;
-}
+static sg_classes *classes = NULL;
 
 /* ---- tables ---- */
 
@@ -128,7 +123,7 @@ static void grow(sg_classes *c, table *t, uint32_t (*hash_of)(const sg_classes *
         return;
     table old = *t;
     uint32_t size = old.number != NULL ? 2 * (old.mask + 1) : 1u << 16;
-    *t = (table){reserve((size_t)size * sizeof(uint32_t)), size - 1, 0};
+    *t = (table){sg_reserve((size_t)size * sizeof(uint32_t), PURPOSE), size - 1, 0};
     for (uint32_t i = 0; old.number != NULL && i <= old.mask; i++)
         if (old.number[i] != 0)
             put(t, hash_of(c, old.number[i]), old.number[i]);
@@ -224,7 +219,7 @@ static void to_front(sg_classes *c, node *n)
 
 static void count(sg_classes *c, uint32_t number, const place *at, enum sg_miss_class class)
 {
-    sg_cause_region_at(at->region)->part[at->cause].classes[class]++;
+    sg_cause_class(at->region, at->cause, class);
     c->of_site[at->site][class]++;
     sg_variable_number(at->variable)->classes[class]++;
     record_of(c, number)->classes[class]++;
@@ -272,9 +267,9 @@ static void use(sg_classes *c, node *n, uint64_t address, uint64_t size, enum sg
     to_front(c, n);
 }
 
-void sg_class_hit(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+static void note_hit(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
 {
-    sg_classes *c = sg->classes;
+    sg_classes *c = classes;
     uint64_t line = address >> c->line_shift;
     node *n = find(c, p->id, line);
     if (n == NULL || n->state != HELD) { /* it came by itself: with its page, or fetched ahead */
@@ -286,13 +281,14 @@ void sg_class_hit(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
     use(c, n, address, size, kind, site);
 }
 
-bool sg_class_answers(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+static bool filter_answers(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind,
+                           const void *site)
 {
     const sg_filter *filter = sg_mem_filter(sg->mem, p->id);
     uint64_t line = address >> filter->shift;
     if (!sg_filter_answers(filter->first[line & filter->mask], line, kind == SG_READ))
         return false;
-    sg_class_hit(p, address, size, kind, site);
+    note_hit(p, address, size, kind, site);
     return true;
 }
 
@@ -310,9 +306,9 @@ static void classify(sg_classes *c, node *n, const place *at, bool is_new, bool 
     n->pending |= !is_upgrade && !is_new && n->state == INVALIDATED;
 }
 
-void sg_class_note(sg_processor *p, const sg_pending *r, const sg_outcome *o)
+static void note_reference(sg_processor *p, const sg_pending *r, const sg_outcome *o)
 {
-    sg_classes *c = sg->classes;
+    sg_classes *c = classes;
     uint64_t line = r->address >> c->line_shift, start, end;
     node *n = find(c, p->id, line);
     bool is_new = n == NULL, missed = o->count[SG_COUNTER_MISSES] != 0;
@@ -338,7 +334,7 @@ void sg_class_note(sg_processor *p, const sg_pending *r, const sg_outcome *o)
 /* The private caches of processor `p` lose `line`; called by the memory system. */
 static void lost(uint32_t p, uint64_t line, int invalidated)
 {
-    sg_classes *c = sg->classes;
+    sg_classes *c = classes;
     node *n = find(c, p, line);
     if (n == NULL)
         return; /* never referenced: it came with its page, or was fetched ahead */
@@ -348,9 +344,9 @@ static void lost(uint32_t p, uint64_t line, int invalidated)
         take_out(c, n);
 }
 
-void sg_class_count(uint64_t address, uint64_t references)
+static void count_references(uint64_t address, uint64_t references)
 {
-    sg_classes *c = sg->classes;
+    sg_classes *c = classes;
     extent *e = &c->known[address >> 12 & (KNOWN - 1)];
     if (address - e->start >= e->end - e->start || c->births != sg_variable_births()) {
         if (c->births != sg_variable_births())
@@ -363,24 +359,24 @@ void sg_class_count(uint64_t address, uint64_t references)
 
 /* ---- begin and end ---- */
 
-void sg_class_open(void)
+static bool open_classes(void)
 {
     if (!(sg->config.collect & SG_COLLECT_CLASSES))
-        return;
+        return false;
     sg_classes *c = sg_new(sizeof *c);
     const sg_cache *last = &sg->mem->level[sg->mem->private_levels - 1];
     c->line_shift = sg->mem->line_shift;
     c->grain_shift = c->line_shift > 6 + WORD_SHIFT ? c->line_shift - 6 : WORD_SHIFT;
     c->capacity = (last->set_mask + 1) * last->ways;
     c->record_bytes = sizeof(record) + (sizeof(word) << (c->line_shift - WORD_SHIFT));
-    c->nodes = reserve(MOST_NODES * sizeof(node));
-    c->records = reserve(MOST_LINES * c->record_bytes);
+    c->nodes = sg_reserve(MOST_NODES * sizeof(node), PURPOSE);
+    c->records = sg_reserve(MOST_LINES * c->record_bytes, PURPOSE);
     c->nodes_count = c->records_count = 1;
     grow(c, &c->nodes_by_line, hash_of_node);
     grow(c, &c->records_by_line, hash_of_record);
     c->lru = sg_new(sg->processors * sizeof *c->lru);
-    c->of_site = reserve(((sg->text_high - sg->text_low) / 5 + 2) * sizeof *c->of_site);
-    sg->classes = c;
+    c->of_site = sg_reserve(((sg->text_high - sg->text_low) / 5 + 2) * sizeof *c->of_site, PURPOSE);
+    classes = c;
     sg->mem->lost = lost;
     uint64_t *nothing = sg_new(sizeof *nothing);
     for (uint32_t i = 0; i < sg->processors; i++) { /* every reference comes to us */
@@ -388,18 +384,19 @@ void sg_class_open(void)
         sg->processor[i].mask = 0;
         sg->processor[i].rest_ways = 0;
     }
+    return true;
 }
 
-void sg_class_close(void)
+static void close_classes(void)
 {
-    sg_classes *c = sg->classes;
+    sg_classes *c = classes;
     for (uint32_t i = 1; c != NULL && i < c->nodes_count; i++)
         decide(c, &c->nodes[i], false);
 }
 
-const uint64_t *sg_class_of_site(uint32_t site)
+static void complete_site(uint32_t number, sg_site *site)
 {
-    return sg->classes != NULL ? sg->classes->of_site[site] : NULL;
+    memcpy(site->classes, classes->of_site[number], sizeof site->classes);
 }
 
 /* ---- lines with false sharing ---- */
@@ -422,9 +419,9 @@ static bool is_shown(const record *r, uint64_t least)
     return r->classes[SG_CLASS_FALSE_SHARING] >= least;
 }
 
-uint64_t sg_shared_line_put(struct sg_writer *w)
+static uint64_t put_lines(struct sg_writer *w)
 {
-    const sg_classes *c = sg->classes;
+    const sg_classes *c = classes;
     uint64_t number = 0, least = c != NULL ? threshold(c) : 0;
     for (uint32_t i = 1; c != NULL && i < c->records_count; i++) {
         const record *r = record_of(c, i);
@@ -439,9 +436,9 @@ uint64_t sg_shared_line_put(struct sg_writer *w)
     return number;
 }
 
-uint64_t sg_line_user_put(struct sg_writer *w)
+static uint64_t put_users(struct sg_writer *w)
 {
-    const sg_classes *c = sg->classes;
+    const sg_classes *c = classes;
     uint64_t number = 0, least = c != NULL ? threshold(c) : 0;
     for (uint32_t i = 1; c != NULL && i < c->nodes_count; i++) {
         const node *n = &c->nodes[i];
@@ -477,9 +474,9 @@ static uint64_t put_parts(struct sg_writer *w, uint64_t line, uint64_t line_end)
     return number;
 }
 
-uint64_t sg_line_part_put(struct sg_writer *w)
+static uint64_t put_line_parts(struct sg_writer *w)
 {
-    const sg_classes *c = sg->classes;
+    const sg_classes *c = classes;
     uint64_t number = 0, least = c != NULL ? threshold(c) : 0;
     for (uint32_t i = 1; c != NULL && i < c->records_count; i++)
         if (is_shown(record_of(c, i), least))
@@ -487,3 +484,22 @@ uint64_t sg_line_part_put(struct sg_writer *w)
                                 (record_of(c, i)->line + 1) << c->line_shift);
     return number;
 }
+
+static const sg_result_part parts_of_result[] = {
+    {SG_SECTION_SHARED_LINES, sizeof(sg_shared_line), put_lines},
+    {SG_SECTION_LINE_USERS, sizeof(sg_line_user), put_users},
+    {SG_SECTION_LINE_PARTS, sizeof(sg_line_part), put_line_parts}, /* may name new variables */
+};
+
+const sg_observer sg_observer_class = {
+    .name = "classes of misses",
+    .takes_part = open_classes,
+    .parts = parts_of_result,
+    .parts_count = sizeof parts_of_result / sizeof *parts_of_result,
+    .hits = note_hit,
+    .filter = filter_answers,
+    .counts = count_references,
+    .referenced = note_reference,
+    .closes = close_classes,
+    .completes = complete_site,
+};

@@ -1,25 +1,58 @@
-/* What the program times itself: where the main thread reads a clock, when for the first and the last time,
- * and how much parallel work there was until then. Which two reads enclose the timed part is found out later
- * (analyze/timed.py). */
+/* Parts of a run by the time of the main thread: regions, and what the program times itself: where the main
+ * thread reads a clock, when for the first and the last time, and how much parallel work there was until
+ * then. Which two reads enclose the timed part is found out later (analyze/timed.py). */
 #include <unwind.h>
 
-#include "sg_part.h"
+#include "sg_array.h"
+#include "sg_observers.h"
 
 enum {
     PLACES = 256,  /* where a clock is read; more are no measurement of a part */
     READS = 100000 /* of one that is polled */
 };
 
-sg_parts_state sg_parts = {0};
+/* A region on the stack of thread 0. */
+typedef struct inside {
+    uint32_t open; /* times, when it calls itself */
+    uint64_t since, cycles, visits;
+} inside;
 
-void sg_part_more(uint32_t region)
+static struct {
+    uint64_t region_ran; /* cycles of the main thread in outermost parallel regions */
+    uint64_t region_since;
+    bool in_region;
+    inside *inside; /* by region */
+    uint32_t insides;
+    sg_reading *readings;
+    uint32_t readings_count;
+    uint64_t readings_made;
+} timed = {0};
+
+static void enter(uint32_t region, uint64_t clock)
 {
-    uint32_t size = sg_parts.insides > 0 ? 2 * sg_parts.insides : 64;
-    while (size <= region)
-        size *= 2;
-    sg_parts.inside =
-        sg_larger(sg_parts.inside, sg_parts.insides * sizeof(sg_inside), size * sizeof(sg_inside));
-    sg_parts.insides = size;
+    SG_ARRAY_HOLD(timed.inside, timed.insides, region, 64);
+    inside *in = &timed.inside[region];
+    in->visits++;
+    if (in->open++ == 0)
+        in->since = clock;
+}
+
+static void leave(uint32_t region, uint64_t clock)
+{
+    inside *in = &timed.inside[region];
+    if (region < timed.insides && in->open > 0 && --in->open == 0)
+        in->cycles += clock - in->since;
+}
+
+/* Outermost parallel regions of the main thread. */
+static void enter_parallel(bool begins)
+{
+    uint64_t now = sg_now->clock;
+    timed.in_region = begins;
+    if (begins)
+        timed.region_since = now;
+    else
+        timed.region_ran += now - timed.region_since;
 }
 
 /* ---- reads of clocks ---- */
@@ -43,36 +76,35 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argu
 
 static sg_reading *reading_of(const chain *c)
 {
-    for (uint32_t i = 0; i < sg_parts.readings_count; i++) {
-        sg_reading *r = &sg_parts.readings[i];
+    for (uint32_t i = 0; i < timed.readings_count; i++) {
+        sg_reading *r = &timed.readings[i];
         if (r->address == c->at[0] && r->caller == c->at[1] && r->outer == c->at[2])
             return r;
     }
-    if (sg_parts.readings == NULL)
-        sg_parts.readings = sg_new(PLACES * sizeof(sg_reading));
-    if (sg_parts.readings_count == PLACES)
+    if (timed.readings == NULL)
+        timed.readings = sg_new(PLACES * sizeof(sg_reading));
+    if (timed.readings_count == PLACES)
         return NULL;
-    sg_reading *r = &sg_parts.readings[sg_parts.readings_count++];
+    sg_reading *r = &timed.readings[timed.readings_count++];
     *r = (sg_reading){.address = c->at[0], .caller = c->at[1], .outer = c->at[2]};
     return r;
 }
 
-void sg_part_read(const void *site)
+static void read_clock(const void *site)
 {
     const sg_thread *t = sg_self();
     uint64_t at = (uint64_t)(uintptr_t)site;
-    if (t == NULL || t->id != 0 || at <= sg->text_low || at >= sg->text_high ||
-        sg_parts.readings_made > READS)
+    if (t == NULL || t->id != 0 || at <= sg->text_low || at >= sg->text_high || timed.readings_made > READS)
         return;
-    sg_parts.readings_made++;
+    timed.readings_made++;
     chain c = {.at = {at}};
     _Unwind_Backtrace(add_frame, &c);
     sg_reading *r = reading_of(&c);
     if (r == NULL)
         return;
-    uint64_t now = sg_now->clock, work = sg_parts.threads_ran + sg_parts.region_ran;
-    if (sg_parts.in_region)
-        work += now - sg_parts.region_since;
+    uint64_t now = sg_now->clock, work = sg->threads_ran + timed.region_ran;
+    if (timed.in_region)
+        work += now - timed.region_since;
     if (r->count++ == 0) {
         r->first = now;
         r->first_work = work;
@@ -83,25 +115,40 @@ void sg_part_read(const void *site)
 
 /* ---- result ---- */
 
-uint64_t sg_reading_put(struct sg_writer *w)
+static uint64_t put_readings(struct sg_writer *w)
 {
-    if (sg_parts.readings_made > READS || sg_parts.readings_count == PLACES)
+    if (timed.readings_made > READS || timed.readings_count == PLACES)
         return 0;
-    sg_put(w, sg_parts.readings, sg_parts.readings_count * sizeof(sg_reading));
-    return sg_parts.readings_count;
+    sg_put(w, timed.readings, timed.readings_count * sizeof(sg_reading));
+    return timed.readings_count;
 }
 
-uint64_t sg_part_put(struct sg_writer *w)
+static uint64_t put_regions(struct sg_writer *w)
 {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < sg_parts.insides; i++) {
-        const sg_inside *inside = &sg_parts.inside[i];
-        if (inside->visits == 0)
+    for (uint32_t i = 0; i < timed.insides; i++) {
+        const inside *in = &timed.inside[i];
+        if (in->visits == 0)
             continue;
-        uint64_t open = inside->open > 0 ? sg->processor[0].clock - inside->since : 0;
-        sg_part part = {.region = i, .visits = inside->visits, .cycles = inside->cycles + open};
+        uint64_t open = in->open > 0 ? sg->processor[0].clock - in->since : 0;
+        sg_part part = {.region = i, .visits = in->visits, .cycles = in->cycles + open};
         sg_put(w, &part, sizeof part);
         count++;
     }
     return count;
 }
+
+static const sg_result_part parts[] = {
+    {SG_SECTION_READINGS, sizeof(sg_reading), put_readings},
+    {SG_SECTION_PARTS, sizeof(sg_part), put_regions},
+};
+
+const sg_observer sg_observer_part = {
+    .name = "parts of the run",
+    .parts = parts,
+    .parts_count = sizeof parts / sizeof *parts,
+    .main_enters = enter,
+    .main_leaves = leave,
+    .parallel = enter_parallel,
+    .reads_clock = read_clock,
+};

@@ -1,4 +1,9 @@
-/* What a thread knows of the writes of others is told by numbers: how many writes had been seen when it last
+/* A hint at data races: two threads read a word and then write it, and the later one has not synchronised
+ * with anybody since the earlier one's write. Only references that leave the private caches are seen, so it
+ * costs nothing where memory is not shared, and says nothing of races that no miss shows. No cycle depends on
+ * it.
+ *
+ * What a thread knows of the writes of others is told by numbers: how many writes had been seen when it last
  * synchronised in any way (lock, barrier, task, atomic operation, wake-up, malloc). A write that came later
  * cannot be ordered before what the thread does now, whatever its partner was: that much is exact. What is
  * not known are synchronisations by ordinary variables: a thread that reads the same word in the same place
@@ -7,13 +12,14 @@
  * around need not poll it: each may come when it is its turn already. So a word is no race that the same
  * threads write strictly in turn from its first write to its last, each after it read what the one before
  * wrote: of those that race for a word, one writes over what it has not read, or twice, sooner or later. */
-#include "sg_race.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "sg_observers.h"
+
 enum {
     WORDS = 1 << 12, /* of the table; a word takes the place of another one */
+    READS = 8,       /* words that a processor has read last */
     POLLS = 16,      /* reads of a processor that are remembered */
     PLACES = 64,     /* of the program that may race */
     SHOWN = 4,
@@ -58,19 +64,25 @@ static uint32_t places_count = 0;
 
 static uint32_t line_shift = 0; /* from words to lines */
 
-sg_race_state sg_race = {0};
+typedef struct read_word {
+    uint64_t number; /* of a word: address / 8 */
+    uint64_t time;
+} read_word;
 
-void sg_race_open(void)
+static read_word (*words_read)[READS] = NULL; /* by processor */
+static uint32_t *reads = NULL;                /* likewise */
+
+static bool open_race(void)
 {
     if (sg->processors < 2 || sg->alone || (sg->config.ideal & SG_IDEAL_SYNC))
-        return;
+        return false;
     line_shift = (uint32_t)__builtin_ctzll(sg_line_bytes() / 8);
     words = sg_new(WORDS * sizeof(word));
     handed = sg_new(WORDS * sizeof(turns));
     polls = sg_new(sg->processors * sizeof *polls);
-    sg_race.read = sg_new(sg->processors * sizeof *sg_race.read);
-    sg_race.reads = sg_new(sg->processors * sizeof *sg_race.reads);
-    sg_race.on = true;
+    words_read = sg_new(sg->processors * sizeof *words_read);
+    reads = sg_new(sg->processors * sizeof *reads);
+    return true;
 }
 
 static word *word_of(uint64_t number)
@@ -131,21 +143,21 @@ static void note_read(const sg_processor *p, uint64_t number)
     uint32_t hash = (uint32_t)((uintptr_t)p->site * 0x9e3779b1u >> 28);
     poll *last = &polls[p->id][hash & (POLLS - 1)];
     if (SG_UNLIKELY(last->number == number) && last->site == p->site) {
-        p->thread->synced = sg_race.writes;
+        p->thread->synced = sg->writes_seen;
         take_back(number);
     }
     *last = (poll){p->site, number};
-    uint32_t at = sg_race.reads[p->id]++ % SG_RACE_READS;
-    sg_race.read[p->id][at] = (sg_race_read){number, sg_race.writes};
+    uint32_t at = reads[p->id]++ % READS;
+    words_read[p->id][at] = (read_word){number, sg->writes_seen};
 }
 
 /* When the processor last fetched the line of the word, UNREAD if it did not read the word itself lately. */
 static uint64_t last_read(const sg_processor *p, uint64_t number)
 {
-    const sg_race_read *read = sg_race.read[p->id];
+    const read_word *read = words_read[p->id];
     uint64_t fetched = 0, line = number >> line_shift;
     bool found = false;
-    for (int i = 0; i < SG_RACE_READS; i++) {
+    for (int i = 0; i < READS; i++) {
         found = found || read[i].number == number;
         if (read[i].number >> line_shift == line && read[i].time > fetched)
             fetched = read[i].time;
@@ -189,10 +201,10 @@ static bool by_turns(uint32_t place)
            h->changes == ENOUGH;
 }
 
-void sg_race_note(const sg_processor *p, const sg_pending *r)
+static void note_reference(sg_processor *p, const sg_pending *r)
 {
     uint64_t number = r->address >> 3, end = (r->address & 7) + r->size;
-    if (p->thread == NULL || end > 8)
+    if (r->leaf >= 0 || p->thread == NULL || end > 8)
         return;
     if (r->kind == SG_READ) {
         note_read(p, number);
@@ -210,7 +222,7 @@ void sg_race_note(const sg_processor *p, const sg_pending *r)
     take_turn(w, p->thread, read);
     if (w->writer != p->thread->id && w->time > knows(p->thread, number) && (w->bytes & bytes) != 0)
         tell(p->site, number);
-    w->time = ++sg_race.writes;
+    w->time = ++sg->writes_seen;
     w->writer = p->thread->id;
     w->bytes = bytes;
     for (int i = 0; i < POLLS; i++)
@@ -218,7 +230,7 @@ void sg_race_note(const sg_processor *p, const sg_pending *r)
             polls[p->id][i].number = 0;
 }
 
-void sg_race_close(void)
+static void close_race(void)
 {
     char text[300];
     uint32_t shown = 0;
@@ -234,3 +246,10 @@ void sg_race_close(void)
     if (shown > SHOWN)
         sg_warn("there are possible data races in more places");
 }
+
+const sg_observer sg_observer_race = {
+    .name = "races",
+    .takes_part = open_race,
+    .references = note_reference,
+    .closes = close_race,
+};

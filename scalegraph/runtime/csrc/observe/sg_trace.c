@@ -1,15 +1,19 @@
-/* What happens on each processor, as records of a file: see sg_trace.h.
+/* What happens on each processor, as records of a file; for those runs that ask for it (trace.file).
  *
  * Time that a processor has spent is told in stretches: a cut tells by leaf what its account was charged
  * since the cut before. A cut comes where the account changes (region, thread), where waiting begins and
  * ends, where the processor lets another one go on, and after trace.interval cycles. What is to be told lies
  * within a window of time, from the first cut of a processor in it to the first one behind it; only waiting
- * is cut at the window's ends to the cycle. */
+ * is cut at the window's ends to the cycle.
+ *
+ * Nothing here changes what the run does: no clock, no account, no address and no order of the processors
+ * depends on it. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "sg_omp.h"
-#include "sg_trace.h"
+#include "sg_array.h"
+#include "sg_observers.h"
 #include "sg_trace_file.h"
 #include "sg_trace_share.h"
 
@@ -61,15 +65,16 @@ struct sg_trace {
     uint64_t end_room;     /* bytes that the end of the trace may need */
 };
 
+static struct sg_trace *trace = NULL; /* NULL: none, or none any more */
+
 static bool tells(enum sg_traced what)
 {
-    return (sg->trace->what & what) != 0;
+    return (trace->what & what) != 0;
 }
 
 static void put(const sg_processor *p, enum sg_trace_event event, unsigned what, uint32_t region,
                 uint64_t time, uint64_t first, uint64_t second)
 {
-    struct sg_trace *trace = sg->trace;
     sg_trace_record record = {(uint8_t)event, (uint8_t)what, (uint16_t)p->id, region, time, first, second};
     if (time < trace->begin)
         trace->begin = time;
@@ -84,7 +89,6 @@ static void put(const sg_processor *p, enum sg_trace_event event, unsigned what,
 
 static void close_trace(enum sg_trace_state state)
 {
-    struct sg_trace *trace = sg->trace;
     sg_trace_header known = {
         .begin = trace->begin < trace->end ? trace->begin : trace->end,
         .end = trace->end,
@@ -97,9 +101,10 @@ static void close_trace(enum sg_trace_state state)
     sg_trace_file_close(state, &known);
     for (uint32_t i = 0; i < sg->processors; i++)
         sg->processor[i].limit = trace->lane[i].limit;
-    sg->trace = NULL;
+    trace = NULL;
     sg->tracing = 0;
-    sg->regions_watched = sg->whatif != NULL || sg->lone != NULL;
+    sg->regions_watched--;
+    sg_observer_withdraw(&sg_observer_trace);
 }
 
 static void cut(sg_processor *p);
@@ -108,7 +113,6 @@ static void turn_off(sg_processor *p, uint64_t time);
 /* The trace ends here, though the run goes on. */
 static void end_early(void)
 {
-    struct sg_trace *trace = sg->trace;
     trace->end_room = 0;
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
@@ -126,7 +130,6 @@ static void end_early(void)
 /* Is there a trace with room for what any one event tells? */
 static bool ready(void)
 {
-    const struct sg_trace *trace = sg->trace;
     if (SG_UNLIKELY(sg_trace_file_failed())) {
         close_trace(SG_TRACE_STATE_FAILED);
         return false;
@@ -143,7 +146,7 @@ static bool ready(void)
 
 static void add_counts(const sg_processor *p, const sg_share *share)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     l->ops += share->ops;
     l->flops += share->flops;
     l->references += share->references;
@@ -154,7 +157,7 @@ static void add_counts(const sg_processor *p, const sg_share *share)
  * and afterwards is told apart from it. */
 static void put_counts(const sg_processor *p, uint64_t time)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     bool any = (l->ops | l->flops | l->references | l->misses) != 0;
     if ((any || l->counted < time) && tells(SG_TRACED_COUNTERS)) {
         put(p, SG_EVENT_COUNTS, 0, 0, time, l->ops, l->flops);
@@ -166,7 +169,7 @@ static void put_counts(const sg_processor *p, uint64_t time)
 
 static void turn_on(sg_processor *p, uint64_t time)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     l->on = true;
     l->counted = time;
     l->ops = l->flops = l->references = l->misses = 0;
@@ -176,7 +179,7 @@ static void turn_on(sg_processor *p, uint64_t time)
 
 static void turn_off(sg_processor *p, uint64_t time)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     put_counts(p, time);
     for (uint32_t i = l->depth; i > 0 && tells(SG_TRACED_REGIONS); i--)
         put(p, SG_EVENT_CALL, 2, l->regions[i - 1], time, 0, 0);
@@ -185,13 +188,13 @@ static void turn_off(sg_processor *p, uint64_t time)
 
 static bool in_window(uint64_t time)
 {
-    return time >= sg->trace->since && time < sg->trace->until;
+    return time >= trace->since && time < trace->until;
 }
 
 /* The processor enters or leaves the window if it is time. */
 static void turn(sg_processor *p)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     bool wanted = in_window(p->clock);
     if (l->on && !wanted)
         turn_off(p, p->clock);
@@ -201,7 +204,6 @@ static void turn(sg_processor *p)
 
 static void set_due(lane *l)
 {
-    const struct sg_trace *trace = sg->trace;
     l->due = l->on ? trace->until : l->from < trace->since ? trace->since : UINT64_MAX;
     if (l->on && trace->interval != 0 && l->from + trace->interval < l->due)
         l->due = l->from + trace->interval;
@@ -210,12 +212,11 @@ static void set_due(lane *l)
 static void set_all_due(void)
 {
     for (uint32_t i = 0; i < sg->processors; i++)
-        set_due(&sg->trace->lane[i]);
+        set_due(&trace->lane[i]);
 }
 
 static void open_window(uint64_t time)
 {
-    struct sg_trace *trace = sg->trace;
     const sg_config *config = &sg->config;
     trace->since = time > config->trace_begin ? time : config->trace_begin;
     trace->until = config->trace_end != 0 ? config->trace_end : UINT64_MAX;
@@ -226,13 +227,7 @@ static void open_window(uint64_t time)
 
 static sg_told *told_of(lane *l, uint32_t region)
 {
-    if (SG_UNLIKELY(region >= l->told_size)) {
-        uint32_t size = l->told_size ? l->told_size : 16;
-        while (size <= region)
-            size *= 2;
-        l->told = sg_trace_larger(l->told, l->told_size * sizeof(sg_told *), size * sizeof(sg_told *));
-        l->told_size = size;
-    }
+    SG_ARRAY_HOLD_IN(sg_trace_larger, l->told, l->told_size, region, 16);
     if (SG_UNLIKELY(l->told[region] == NULL))
         l->told[region] = sg_told_new();
     return l->told[region];
@@ -240,21 +235,21 @@ static sg_told *told_of(lane *l, uint32_t region)
 
 static void put_share(sg_processor *p, const sg_share *share)
 {
-    const lane *l = &sg->trace->lane[p->id];
+    const lane *l = &trace->lane[p->id];
     uint32_t region = l->account->rest.region;
     for (unsigned leaf = 0; leaf < SG_LEAF_COUNT && tells(SG_TRACED_SHARES); leaf++)
         if (share->leaves[leaf] != 0)
             put(p, SG_EVENT_SHARE, leaf, region, p->clock, l->from, share->leaves[leaf]);
     add_counts(p, share);
-    if (p->clock - l->counted >= sg->trace->interval)
+    if (p->clock - l->counted >= trace->interval)
         put_counts(p, p->clock);
-    sg->trace->inexact += share->inexact;
+    trace->inexact += share->inexact;
 }
 
 /* Tells the stretch up to now, and goes on with the account that `p` has now. */
 static void cut(sg_processor *p)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     sg_share share;
     if (p->clock != l->from) {
         sg_told_since(told_of(l, l->account->rest.region), l->account, p->clock - l->from, &share);
@@ -270,7 +265,6 @@ static void cut(sg_processor *p)
 /* The same after a stretch of nothing but waiting, charged to `leaf`: cut at the window's ends. */
 static void cut_idle(sg_processor *p, enum sg_leaf leaf, uint64_t *begin, uint64_t *end)
 {
-    struct sg_trace *trace = sg->trace;
     lane *l = &trace->lane[p->id];
     sg_share share;
     uint64_t from = l->from;
@@ -294,22 +288,22 @@ static void cut_idle(sg_processor *p, enum sg_leaf leaf, uint64_t *begin, uint64
     set_due(l);
 }
 
-bool sg_trace_yield(sg_processor *p)
+static bool stays(sg_processor *p)
 {
-    if (sg->trace == NULL || sg->stop_signal || p->clock >= SG_TRAP)
+    if (sg->stop_signal || p->clock >= SG_TRAP)
         return false;
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     uint64_t limit = l->limit;
     if (p->clock >= l->due && ready())
         cut(p);
-    if (sg->trace != NULL)
+    if (trace != NULL)
         p->limit = limit < l->due ? limit : l->due;
     return p->clock <= limit;
 }
 
-uint64_t sg_trace_limit(sg_processor *p, uint64_t limit)
+static uint64_t limit_of(sg_processor *p, uint64_t limit)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     l->limit = limit;
     return limit < l->due ? limit : l->due;
 }
@@ -325,7 +319,7 @@ static uint32_t depth_of(const sg_thread *t)
  */
 static void follow(sg_processor *p, const uint32_t *regions, uint32_t depth, uint32_t same)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     bool told = l->on && tells(SG_TRACED_REGIONS);
     while (same < l->depth && same < depth && l->regions[same] == regions[same])
         same++;
@@ -341,7 +335,6 @@ static void follow(sg_processor *p, const uint32_t *regions, uint32_t depth, uin
 
 static bool is_inside(const sg_thread *t)
 {
-    const struct sg_trace *trace = sg->trace;
     for (uint32_t i = 0; i < depth_of(t); i++)
         for (uint32_t k = 0; k < trace->regions; k++)
             if (t->stack_of_regions[i] == trace->region[k])
@@ -353,7 +346,6 @@ static bool is_inside(const sg_thread *t)
  * processors, the last one shuts it. */
 static void set_inside(const sg_thread *t, bool inside, uint64_t time)
 {
-    struct sg_trace *trace = sg->trace;
     if (trace->inside[t->id] == inside)
         return;
     trace->inside[t->id] = inside;
@@ -365,9 +357,8 @@ static void set_inside(const sg_thread *t, bool inside, uint64_t time)
     }
 }
 
-void sg_trace_regions(sg_processor *p, bool all)
+static void change_regions(sg_processor *p, enum sg_regions_change change)
 {
-    struct sg_trace *trace = sg->trace;
     const sg_thread *t = p->thread;
     if (!ready())
         return;
@@ -379,7 +370,7 @@ void sg_trace_regions(sg_processor *p, bool all)
         turn(p);
     }
     uint32_t depth = depth_of(t), common = depth < l->depth ? depth : l->depth;
-    follow(p, t->stack_of_regions, depth, all ? 0 : common);
+    follow(p, t->stack_of_regions, depth, change == SG_REGIONS_ALL ? 0 : common);
     if (trace->regions != 0 && !inside) {
         set_inside(t, false, p->clock);
         turn(p);
@@ -393,7 +384,6 @@ void sg_trace_regions(sg_processor *p, bool all)
 /* The processors on which threads that have locks run have the locks. */
 static void leave_locks(const sg_thread *t, const sg_processor *p)
 {
-    struct sg_trace *trace = sg->trace;
     for (uint32_t i = 0; i < trace->held_count; i++) {
         held *h = &trace->held[i];
         if (h->thread != t->id || h->processor != (int32_t)p->id)
@@ -406,7 +396,6 @@ static void leave_locks(const sg_thread *t, const sg_processor *p)
 
 static void take_locks(const sg_thread *t, const sg_processor *p)
 {
-    struct sg_trace *trace = sg->trace;
     for (uint32_t i = 0; i < trace->held_count; i++) {
         held *h = &trace->held[i];
         if (h->thread != t->id || h->processor == (int32_t)p->id)
@@ -420,27 +409,27 @@ static void take_locks(const sg_thread *t, const sg_processor *p)
     }
 }
 
-void sg_trace_install(sg_processor *p, sg_thread *t)
+static void install(sg_processor *p, sg_thread *t)
 {
     if (!ready())
         return;
     cut(p);
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     l->account = sg_account_of(p, sg_region(t));
     if (p->last == t)
         return;
-    if (p->last != NULL && sg->trace->held_count != 0)
+    if (p->last != NULL && trace->held_count != 0)
         leave_locks(p->last, p);
     follow(p, t->stack_of_regions, depth_of(t), 0);
 }
 
-void sg_trace_runs(sg_processor *p, const sg_thread *t)
+static void run(sg_processor *p, const sg_thread *t)
 {
     if (!ready())
         return;
-    if (sg->trace->held_count != 0)
+    if (trace->held_count != 0)
         take_locks(t, p);
-    if (p->last != NULL && p->last != t && sg->trace->tasks != 0 && sg->trace->lane[p->id].on)
+    if (p->last != NULL && p->last != t && trace->tasks != 0 && trace->lane[p->id].on)
         put(p, SG_EVENT_TASK, SG_TASK_STEP_SWITCHED, sg_region(t), p->clock,
             t->task != NULL ? t->task->traced : 0, 0);
 }
@@ -468,7 +457,7 @@ static enum sg_trace_why why(const sg_thread *t, enum sg_leaf leaf)
 static void put_wait(sg_processor *p, enum sg_trace_why why, uint64_t begin, uint64_t end, uint64_t object,
                      int32_t holder, uint64_t released)
 {
-    uint32_t region = sg->trace->lane[p->id].account->rest.region;
+    uint32_t region = trace->lane[p->id].account->rest.region;
     if (!tells(SG_TRACED_WAITS) || begin >= end)
         return;
     if (holder == (int32_t)p->id || released > end) {
@@ -479,46 +468,47 @@ static void put_wait(sg_processor *p, enum sg_trace_why why, uint64_t begin, uin
     put(p, SG_EVENT_WAKER, 0, (uint32_t)(holder + 1), released < begin ? begin : released, 0, 0);
 }
 
-void sg_trace_idle(sg_processor *p, const sg_thread *t, enum sg_leaf leaf)
+static void wait_idle(sg_processor *p, const sg_thread *t, enum sg_leaf leaf, uint64_t cycles)
 {
     uint64_t begin, end;
+    (void)cycles;
     if (!ready())
         return;
     cut_idle(p, leaf, &begin, &end);
-    const waker *w = &sg->trace->waker[t->id];
+    const waker *w = &trace->waker[t->id];
     put_wait(p, why(t, leaf), begin, end, t->wait_object, w->processor, w->released);
 }
 
-void sg_trace_wake(const sg_thread *t, uint64_t when)
+static void wake(const sg_thread *t, uint64_t when)
 {
     if (!ready())
         return;
     bool by_itself = t->timed && t->timed_out;
-    sg->trace->waker[t->id] = (waker){by_itself ? -1 : (int32_t)sg_now->id, when};
+    trace->waker[t->id] = (waker){by_itself ? -1 : (int32_t)sg_now->id, when};
     if (!by_itself)
         cut(sg_now);
 }
 
-void sg_trace_ready(const sg_thread *t, const sg_processor *p)
+static void preempt(const sg_thread *t, const sg_processor *p)
 {
-    sg->trace->waker[t->id] = (waker){(int32_t)p->id, p->clock};
+    trace->waker[t->id] = (waker){(int32_t)p->id, p->clock};
 }
 
-void sg_trace_thread_end(const sg_thread *t)
+static void end_thread(const sg_thread *t)
 {
-    if (sg->trace->regions != 0)
+    if (trace->regions != 0)
         set_inside(t, false, t->ready_at);
 }
 
 /* ---- what else happens ---- */
 
-void sg_trace_waits(void)
+static void begin_barrier_wait(void)
 {
     if (ready())
         cut(sg_now);
 }
 
-void sg_trace_waited(uint64_t object, uint32_t holder, uint64_t released)
+static void end_barrier_wait(uint64_t object, uint32_t holder, uint64_t released)
 {
     uint64_t begin, end;
     if (!ready())
@@ -529,7 +519,6 @@ void sg_trace_waited(uint64_t object, uint32_t holder, uint64_t released)
 
 static held *find_held(uint64_t lock)
 {
-    struct sg_trace *trace = sg->trace;
     for (uint32_t i = 0; i < trace->held_count; i++)
         if (trace->held[i].lock == lock)
             return &trace->held[i];
@@ -538,21 +527,15 @@ static held *find_held(uint64_t lock)
 
 static void drop_held(held *h)
 {
-    struct sg_trace *trace = sg->trace;
     *h = trace->held[--trace->held_count];
 }
 
 static void acquired(uint64_t lock, uint64_t order)
 {
-    struct sg_trace *trace = sg->trace;
     bool on = trace->lane[sg_now->id].on;
     held *h = find_held(lock);
     if (h == NULL) {
-        if (trace->held_count == trace->held_room) {
-            uint32_t room = trace->held_room ? 2 * trace->held_room : 64;
-            trace->held = sg_trace_larger(trace->held, trace->held_count * sizeof(held), room * sizeof(held));
-            trace->held_room = room;
-        }
+        SG_ARRAY_HOLD_IN(sg_trace_larger, trace->held, trace->held_room, trace->held_count, 64);
         h = &trace->held[trace->held_count++];
     }
     *h = (held){lock, order, sg_self()->id, on ? (int32_t)sg_now->id : -1};
@@ -560,7 +543,7 @@ static void acquired(uint64_t lock, uint64_t order)
         put(sg_now, SG_EVENT_LOCK, SG_LOCK_STEP_ACQUIRED, 0, sg_now->clock, lock, order);
 }
 
-void sg_trace_lock(uint64_t lock, uint64_t order, enum sg_lock_step step)
+static void step_lock(uint64_t lock, uint64_t order, enum sg_lock_step step)
 {
     if (!tells(SG_TRACED_LOCKS) || !ready())
         return;
@@ -571,14 +554,13 @@ void sg_trace_lock(uint64_t lock, uint64_t order, enum sg_lock_step step)
     held *h = find_held(lock);
     if (h == NULL)
         return;
-    if (h->processor == (int32_t)sg_now->id && sg->trace->lane[sg_now->id].on)
+    if (h->processor == (int32_t)sg_now->id && trace->lane[sg_now->id].on)
         put(sg_now, SG_EVENT_LOCK, SG_LOCK_STEP_RELEASED, 0, sg_now->clock, lock, h->order);
     drop_held(h);
 }
 
-void sg_trace_task(uint64_t *number, uint32_t region, enum sg_task_step step)
+static void step_task(uint64_t *number, uint32_t region, enum sg_task_step step)
 {
-    struct sg_trace *trace = sg->trace;
     if (!tells(SG_TRACED_TASKS) || !trace->lane[sg_now->id].on || !ready())
         return;
     if (step == SG_TASK_STEP_CREATED)
@@ -588,17 +570,17 @@ void sg_trace_task(uint64_t *number, uint32_t region, enum sg_task_step step)
     put(sg_now, SG_EVENT_TASK, step, region, sg_now->clock, *number, 0);
 }
 
-void sg_trace_mark(enum sg_trace_mark mark, uint64_t value)
+static void mark(enum sg_trace_mark mark, uint64_t value)
 {
-    if (!tells(mark == SG_MARK_CHUNK ? SG_TRACED_CHUNKS : SG_TRACED_WAITS) ||
-        !sg->trace->lane[sg_now->id].on || !ready())
+    if (!tells(mark == SG_MARK_CHUNK ? SG_TRACED_CHUNKS : SG_TRACED_WAITS) || !trace->lane[sg_now->id].on ||
+        !ready())
         return;
     put(sg_now, SG_EVENT_MARK, mark, sg_region(sg_self()), sg_now->clock, value, 0);
 }
 
 /* ---- beginning and end ---- */
 
-static void read_regions(struct sg_trace *trace)
+static void read_regions(void)
 {
     const char *text = sg->config.trace_region;
     while (*text != '\0' && trace->regions < MAX_REGIONS) {
@@ -611,12 +593,12 @@ static void read_regions(struct sg_trace *trace)
     }
 }
 
-void sg_trace_open(void)
+static bool open_trace(void)
 {
     uint32_t what = sg->config.trace_what != 0 ? sg->config.trace_what : 2 * SG_TRACED_COUNTERS - 1;
     if (sg->config.trace_file[0] == '\0' || !sg_trace_file_open(what))
-        return;
-    struct sg_trace *trace = sg_trace_new(sizeof *trace);
+        return false;
+    trace = sg_trace_new(sizeof *trace);
     trace->what = what;
     trace->interval = sg->config.trace_interval;
     trace->lane = sg_trace_new(sg->processors * sizeof *trace->lane);
@@ -624,10 +606,9 @@ void sg_trace_open(void)
     trace->inside = sg_trace_new(SG_MAX_THREADS * sizeof *trace->inside);
     trace->begin = UINT64_MAX;
     trace->end_room = (uint64_t)(MOST_RECORDS + END_RECORDS * sg->processors) * sizeof(sg_trace_record);
-    read_regions(trace);
-    sg->trace = trace;
+    read_regions();
     sg->tracing = 1;
-    sg->regions_watched = true;
+    sg->regions_watched++;
     if (trace->regions == 0)
         open_window(0);
     else
@@ -640,12 +621,13 @@ void sg_trace_open(void)
         turn(&sg->processor[i]);
         set_due(l);
     }
+    return true;
 }
 
 /* What was counted in regions in which no time has passed since. */
 static void add_remains(const sg_processor *p)
 {
-    lane *l = &sg->trace->lane[p->id];
+    lane *l = &trace->lane[p->id];
     for (uint32_t region = 0; region < p->accounts_size; region++) {
         sg_share share;
         if (p->accounts[region] == NULL)
@@ -659,7 +641,6 @@ static void add_remains(const sg_processor *p)
 static void finish(sg_processor *p, uint64_t end)
 {
     static const uint32_t program[1] = {0};
-    struct sg_trace *trace = sg->trace;
     lane *l = &trace->lane[p->id];
     cut(p);
     if (l->on) {
@@ -684,10 +665,8 @@ static void finish(sg_processor *p, uint64_t end)
         turn_off(p, last);
 }
 
-void sg_trace_finish(uint64_t end)
+static void end_trace(uint64_t end)
 {
-    if (sg->trace == NULL)
-        return;
     if (!ready())
         return;
     for (uint32_t i = 0; i < sg->processors; i++)
@@ -695,11 +674,8 @@ void sg_trace_finish(uint64_t end)
     close_trace(SG_TRACE_STATE_WHOLE);
 }
 
-void sg_trace_stop(void)
+static void stop_trace(void)
 {
-    struct sg_trace *trace = sg->trace;
-    if (trace == NULL)
-        return;
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
         if (p->clock < SG_TRAP)
@@ -709,3 +685,24 @@ void sg_trace_stop(void)
     }
     close_trace(SG_TRACE_STATE_STOPPED);
 }
+
+const sg_observer sg_observer_trace = {
+    .name = "trace",
+    .takes_part = open_trace,
+    .installs = install,
+    .waited = wait_idle,
+    .runs = run,
+    .preempted = preempt,
+    .wakes = wake,
+    .thread_ends = end_thread,
+    .regions = change_regions,
+    .barrier_waits = begin_barrier_wait,
+    .barrier_waited = end_barrier_wait,
+    .lock_step = step_lock,
+    .marks = mark,
+    .task = step_task,
+    .ends = end_trace,
+    .stops = stop_trace,
+    .limit = limit_of,
+    .stays = stays,
+};

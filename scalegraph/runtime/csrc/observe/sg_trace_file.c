@@ -23,6 +23,8 @@ struct sg_trace_file {
     sg_trace_header header;
 };
 
+static struct sg_trace_file *trace_file = NULL;
+
 /* ---- memory ---- */
 
 static void map(char *at, size_t size)
@@ -34,7 +36,7 @@ static void map(char *at, size_t size)
 
 void *sg_trace_new(size_t size)
 {
-    struct sg_trace_file *f = sg->trace_file;
+    struct sg_trace_file *f = trace_file;
     size = (size + 63) & ~(size_t)63;
     while ((size_t)(f->end - f->next) < size) { /* chunks lie side by side */
         map(f->end, CHUNK);
@@ -99,7 +101,7 @@ bool sg_trace_file_open(uint32_t what)
     if (high >= 0)
         sg_arch_syscall(SYS_close, file, 0, 0, 0);
     map((char *)ARENA_BASE, CHUNK);
-    struct sg_trace_file *f = sg->trace_file = (struct sg_trace_file *)ARENA_BASE;
+    struct sg_trace_file *f = trace_file = (struct sg_trace_file *)ARENA_BASE;
     f->next = (char *)(f + 1);
     f->next += -(uintptr_t)f->next & 63;
     f->end = (char *)f + CHUNK;
@@ -125,7 +127,7 @@ bool sg_trace_file_open(uint32_t what)
 
 void sg_trace_put(const sg_trace_record *record)
 {
-    struct sg_trace_file *f = sg->trace_file;
+    struct sg_trace_file *f = trace_file;
     memcpy(f->buffer + f->used, record, sizeof *record);
     f->used += sizeof *record;
     f->header.records++;
@@ -135,18 +137,18 @@ void sg_trace_put(const sg_trace_record *record)
 
 uint64_t sg_trace_file_bytes(void)
 {
-    const struct sg_trace_file *f = sg->trace_file;
+    const struct sg_trace_file *f = trace_file;
     return sizeof f->header + f->header.records * sizeof(sg_trace_record);
 }
 
 bool sg_trace_file_failed(void)
 {
-    return sg->trace_file->failed;
+    return trace_file->failed;
 }
 
 void sg_trace_file_close(enum sg_trace_state state, const sg_trace_header *known)
 {
-    struct sg_trace_file *f = sg->trace_file;
+    struct sg_trace_file *f = trace_file;
     flush(f);
     /* When it has failed, what is there may still be read: the file's size says how much that is. */
     f->header.state = f->failed ? SG_TRACE_STATE_FAILED : state;

@@ -6,6 +6,7 @@
  * then, all blocks are looked at. */
 #include <string.h>
 
+#include "sg_array.h"
 #include "sg_trace_file.h"
 #include "sg_trace_share.h"
 
@@ -35,11 +36,7 @@ sg_told *sg_told_new(void)
 
 static void look_at(sg_told *told, uint32_t block)
 {
-    if (told->count == told->room) {
-        uint32_t room = told->room ? 2 * told->room : 16;
-        told->blocks = sg_trace_larger(told->blocks, told->count * sizeof(seen), room * sizeof(seen));
-        told->room = room;
-    }
+    SG_ARRAY_HOLD_IN(sg_trace_larger, told->blocks, told->room, told->count, 16);
     told->blocks[told->count++] = (seen){.block = block};
     told->known[block / 64] |= 1ull << block % 64;
 }

@@ -8,6 +8,9 @@
 #include <elf.h>
 #include <sys/mman.h>
 
+#include "sg_array.h"
+#include "sg_observers.h"
+
 #define HEAP_SPAN   (1ull << 44) /* the largest run.arena_bytes */
 #define CHUNK_SHIFT 26           /* one entry of the map's root */
 #define CHUNK_PAGES (1u << (CHUNK_SHIFT - 12))
@@ -56,14 +59,7 @@ struct sg_variables_state {
     recent recent[RECENT];
 };
 
-static void *reserve(size_t size)
-{
-    void *memory =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        sg_stop(SG_STATUS_INTERNAL, "no memory for the map of the program's variables");
-    return memory;
-}
+static sg_variables_state *variables = NULL; /* NULL: not open yet */
 
 static uint32_t new_variable(sg_variables_state *v, enum sg_variable_kind kind, uint32_t number,
                              uint64_t address)
@@ -126,7 +122,7 @@ static void read_symbols(sg_variables_state *v)
             continue;
         const Elf64_Sym *from = (const Elf64_Sym *)(image + section[i].sh_offset);
         size_t count = section[i].sh_size / sizeof *from;
-        v->symbols = reserve((count + 1) * sizeof(symbol));
+        v->symbols = sg_reserve((count + 1) * sizeof(symbol), "the map of the program\'s variables");
         for (size_t k = 0; k < count; k++)
             if (is_object(&from[k]))
                 v->symbols[v->symbols_count++] =
@@ -210,11 +206,11 @@ static uint32_t variable_of_site(sg_variables_state *v, const void *caller)
     return v->by_site[site];
 }
 
-void sg_variable_born(const void *pointer, uint64_t size, const void *caller, bool large)
+static void note_allocated(const void *pointer, uint64_t size, const void *caller, bool large)
 {
-    sg_variables_state *v = sg != NULL ? sg->variables : NULL;
+    sg_variables_state *v = variables;
     uint64_t start = (uint64_t)(uintptr_t)pointer;
-    if (v == NULL || start - SG_HEAP_BASE >= HEAP_SPAN || size == 0)
+    if (start - SG_HEAP_BASE >= HEAP_SPAN || size == 0)
         return;
     uint32_t number = v->first_free;
     if (number != 0)
@@ -234,11 +230,11 @@ void sg_variable_born(const void *pointer, uint64_t size, const void *caller, bo
         to->bytes = v->in_use[variable];
 }
 
-void sg_variable_gone(const void *pointer)
+static void note_freed(const void *pointer)
 {
-    sg_variables_state *v = sg != NULL ? sg->variables : NULL;
+    sg_variables_state *v = variables;
     uint64_t start = (uint64_t)(uintptr_t)pointer;
-    if (v == NULL || start - SG_HEAP_BASE >= HEAP_SPAN)
+    if (start - SG_HEAP_BASE >= HEAP_SPAN)
         return;
     block *b = block_at(v, start);
     if (b == NULL || b->start != start || b->next_free != IN_USE)
@@ -250,20 +246,12 @@ void sg_variable_gone(const void *pointer)
 
 /* ---- the runtime's own ---- */
 
-void sg_variable_own(uint64_t address, uint64_t bytes, enum sg_own own)
+static void note_own(uint64_t address, uint64_t bytes, enum sg_own own)
 {
-    sg_variables_state *v = sg->variables;
-    if (v == NULL)
-        return;
+    sg_variables_state *v = variables;
     uint64_t first = (address - SG_VARIABLE_BASE) / v->own_line_bytes;
     uint64_t end = first + bytes / v->own_line_bytes;
-    if (end > v->own_lines) {
-        uint64_t size = v->own_lines ? v->own_lines : 4096;
-        while (size < end)
-            size *= 2;
-        v->own_of_line = sg_larger(v->own_of_line, v->own_lines, size);
-        v->own_lines = size;
-    }
+    SG_ARRAY_HOLD(v->own_of_line, v->own_lines, end - 1, 4096);
     memset(v->own_of_line + first, own, end - first);
 }
 
@@ -275,7 +263,7 @@ static uint32_t own_of(const sg_variables_state *v, uint64_t address)
 
 bool sg_variable_is_of(uint64_t address, enum sg_own a, enum sg_own b)
 {
-    uint32_t own = own_of(sg->variables, address);
+    uint32_t own = own_of(variables, address);
     return address >= SG_VARIABLE_BASE && (own == a || own == b);
 }
 
@@ -301,26 +289,28 @@ static uint32_t stack_at(sg_variables_state *v, uint64_t address, uint64_t *star
 
 /* ---- what others ask ---- */
 
-void sg_variable_open(void)
+static void open_variables(void)
 {
     sg_variables_state *v = sg_new(sizeof *v);
-    v->chunk = reserve((HEAP_SPAN >> CHUNK_SHIFT) * sizeof *v->chunk);
-    v->blocks = reserve(MOST_BLOCKS * sizeof *v->blocks);
-    v->variables = reserve(MOST * sizeof *v->variables);
-    v->in_use = reserve(MOST * sizeof *v->in_use);
-    v->by_site = reserve((sg->text_high - sg->text_low) / 5 * sizeof *v->by_site + 64);
+    v->chunk =
+        sg_reserve((HEAP_SPAN >> CHUNK_SHIFT) * sizeof *v->chunk, "the map of the program\'s variables");
+    v->blocks = sg_reserve(MOST_BLOCKS * sizeof *v->blocks, "the map of the program\'s variables");
+    v->variables = sg_reserve(MOST * sizeof *v->variables, "the map of the program\'s variables");
+    v->in_use = sg_reserve(MOST * sizeof *v->in_use, "the map of the program\'s variables");
+    v->by_site = sg_reserve((sg->text_high - sg->text_low) / 5 * sizeof *v->by_site + 64,
+                            "the map of the program\'s variables");
     v->by_stack = sg_new(SG_MAX_THREADS * sizeof *v->by_stack);
     v->own_line_bytes = sg_line_bytes();
     v->blocks_count = 1;
     v->count = 0;
     new_variable(v, SG_KIND_OTHER, 0, 0);
     read_symbols(v);
-    sg->variables = v;
+    variables = v;
 }
 
 uint32_t sg_variable_at(uint64_t address, uint64_t *start, uint64_t *end)
 {
-    sg_variables_state *v = sg->variables;
+    sg_variables_state *v = variables;
     *start = address;
     *end = address + 1;
     if (address - SG_HEAP_BASE < HEAP_SPAN && address < SG_STACK_BASE) {
@@ -343,7 +333,7 @@ uint32_t sg_variable_at(uint64_t address, uint64_t *start, uint64_t *end)
 
 sg_variable *sg_variable_number(uint32_t number)
 {
-    return &sg->variables->variables[number];
+    return &variables->variables[number];
 }
 
 /* The same for what recent references asked for too. */
@@ -359,9 +349,10 @@ static inline sg_variable *recent_at(sg_variables_state *v, uint64_t address)
     return variable;
 }
 
-void sg_variable_note(uint64_t address, const sg_outcome *o)
+static void note_reference(sg_processor *p, const sg_pending *r, const sg_outcome *o)
 {
-    sg_variable *to = recent_at(sg->variables, address);
+    sg_variable *to = recent_at(variables, r->address);
+    (void)p;
     to->misses += o->count[SG_COUNTER_MISSES];
     to->remote += o->count[SG_COUNTER_REMOTE_READS] + o->count[SG_COUNTER_REMOTE_WRITES];
     to->upgrades += o->count[SG_COUNTER_UPGRADES];
@@ -371,22 +362,33 @@ void sg_variable_note(uint64_t address, const sg_outcome *o)
 
 uint64_t sg_variable_births(void)
 {
-    return sg->variables->births;
+    return variables->births;
 }
 
 uint64_t sg_variable_misses(void)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < sg->variables->count; i++)
-        sum += sg->variables->variables[i].misses;
+    for (uint32_t i = 0; i < variables->count; i++)
+        sum += variables->variables[i].misses;
     return sum;
 }
 
 /* All of them, so that numbers stay valid. */
-uint64_t sg_variable_put(struct sg_writer *w)
+static uint64_t put_variables(struct sg_writer *w)
 {
-    if (sg->variables == NULL)
-        return 0;
-    sg_put(w, sg->variables->variables, sg->variables->count * sizeof(sg_variable));
-    return sg->variables->count;
+    sg_put(w, variables->variables, variables->count * sizeof(sg_variable));
+    return variables->count;
 }
+
+static const sg_result_part parts[] = {{SG_SECTION_VARIABLES, sizeof(sg_variable), put_variables}};
+
+const sg_observer sg_observer_variable = {
+    .name = "variables",
+    .open = open_variables,
+    .parts = parts,
+    .parts_count = sizeof parts / sizeof *parts,
+    .allocated = note_allocated,
+    .freed = note_freed,
+    .owns = note_own,
+    .referenced = note_reference,
+};

@@ -1,10 +1,21 @@
-/* Virtual speedups and free synchronisation: see sg_whatif.h. */
-#include "sg_whatif.h"
-
+/* Virtual speedups: what if this line, region, lock or variable were so many times faster?
+ *
+ * The program runs again, and what the chosen code computes or waits for takes 1/factor of its time; all else
+ * follows from that. The remainders of the divisions are kept, so that a sum is exact to a cycle. Nothing of
+ * this is touched when the run has no scale file: scaled blocks are trapped by a cost that no block has.
+ *
+ * The scale file (link/scale.py writes it) has one line for each item and one for each of its ranges:
+ *     item KIND PARTS MULTIPLIER DIVISOR     cycles become cycles * multiplier / divisor
+ *     range LOW HIGH                         HIGH does not belong to it
+ * KIND: code (ranges of return addresses), region (numbers of regions: what is charged to them), within (the
+ * same with all that is called inside), lock (addresses of locks: their operations), held (the same: code
+ * while one is held), data (addresses of data: misses), heap (return addresses of allocations: misses of the
+ * blocks that were made there). PARTS: 1 computation, 2 memory stalls, 3 both. */
 #include <errno.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
+#include "sg_array.h"
+#include "sg_observers.h"
 #include "sg_variable.h"
 
 #define MAX_ITEMS 64u /* a bit set holds them */
@@ -47,6 +58,8 @@ struct sg_whatif {
     uint64_t *operation;         /* bit sets of the lock items whose lock the thread works on */
     uint32_t (*held)[MAX_ITEMS]; /* how many locks of each held item it holds */
 };
+
+static struct sg_whatif *whatif = NULL; /* NULL: no virtual speedups, but synchronisation may be free */
 
 /* ---- the scale file ---- */
 
@@ -91,14 +104,7 @@ static void add_range(struct sg_whatif *w, const char *text, int line)
     if (sscanf(text, "range %llu %llu%n", &low, &high, &used) != 2 || text[used] != '\n' || high <= low)
         refuse(line, "expected a range's low and high number");
     item *it = &w->items[w->count - 1];
-    if (it->count == it->size) {
-        uint32_t size = it->size ? 2 * it->size : 8;
-        range *ranges = sg_new(size * sizeof *ranges);
-        for (uint32_t i = 0; i < it->count; i++)
-            ranges[i] = it->ranges[i];
-        it->ranges = ranges;
-        it->size = size;
-    }
+    SG_ARRAY_HOLD(it->ranges, it->size, it->count, 8);
     it->ranges[it->count++] = (range){low, high};
 }
 
@@ -143,10 +149,7 @@ static uint64_t covering(const struct sg_whatif *w, uint64_t candidates, uint64_
 static void mark_code(struct sg_whatif *w)
 {
     size_t text = sg->text_high - sg->text_low + 1;
-    w->code = mmap(NULL, text * sizeof(uint64_t), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (w->code == MAP_FAILED)
-        sg_stop(SG_STATUS_INTERNAL, "the host has no memory for the virtual speedups");
+    w->code = sg_reserve(text * sizeof(uint64_t), "the virtual speedups");
     for (uint32_t i = 0; i < w->count; i++)
         for (uint32_t k = 0; w->items[i].kind == CODE && k < w->items[i].count; k++) {
             range r = w->items[i].ranges[k];
@@ -165,15 +168,10 @@ static uint64_t code_items(const struct sg_whatif *w, const void *site)
 /* The one block of code that is scaled as a whole. */
 static const uint64_t trap = SG_TRAP_PARTS;
 
-void sg_whatif_open(void)
+static bool open_whatif(void)
 {
-    if (sg->config.ideal & SG_IDEAL_SYNC) { /* the last to arrive releases everybody at once */
-        sg->primitives_differ = true;
-        sg->config.barrier = SG_BARRIER_HARDWARE;
-        sg->config.barrier_hardware_cycles = 0;
-    }
     if (sg->config.scale_path[0] == '\0')
-        return;
+        return false;
     struct sg_whatif *w = sg_new(sizeof *w);
     read_items(w);
     w->trapped = sg_new(sg->blocks_count * sizeof *w->trapped);
@@ -192,8 +190,20 @@ void sg_whatif_open(void)
         if (code_items(w, (const void *)sg->block_address[i]) & w->of_part[COMPUTE])
             sg->block_parts[i] = SG_TRAP_PARTS;
     sg->primitives_differ |= w->of_kind[LOCK] != 0;
-    sg->whatif = w;
-    sg->regions_watched = true;
+    whatif = w;
+    sg->blocks_scaled = true;
+    sg->regions_watched++;
+    return true;
+}
+
+static bool open_primitives(void)
+{
+    if (sg->config.ideal & SG_IDEAL_SYNC) { /* the last to arrive releases everybody at once */
+        sg->primitives_differ = true;
+        sg->config.barrier = SG_BARRIER_HARDWARE;
+        sg->config.barrier_hardware_cycles = 0;
+    }
+    return sg->primitives_differ;
 }
 
 /* ---- scaling ---- */
@@ -211,9 +221,9 @@ static uint64_t scaled(struct sg_whatif *w, const sg_processor *p, uint64_t item
     return cycles;
 }
 
-void sg_whatif_block(sg_processor *p, const void *site)
+static int charge_block(sg_processor *p, const void *site)
 {
-    struct sg_whatif *w = sg->whatif;
+    struct sg_whatif *w = whatif;
     uint32_t number = (uintptr_t)site - sg->text_low <= sg->text_high - sg->text_low
                           ? sg->block_index[(uintptr_t)site - sg->text_low]
                           : 0;
@@ -245,11 +255,12 @@ void sg_whatif_block(sg_processor *p, const void *site)
     account->parts += parts;
     p->clock += (account->parts >> SG_PARTS_SHIFT) - SG_TRAP;
     account->parts &= SG_PARTS - 1;
+    return 0;
 }
 
-uint64_t sg_whatif_busy(uint32_t number)
+static uint64_t busy_cycles(uint32_t number)
 {
-    const struct sg_whatif *w = sg->whatif;
+    const struct sg_whatif *w = whatif;
     const sg_block_cost *block = &sg->blocks[number];
     return ((block->executions - w->trapped[number]) * block->parts + w->busy[number]) / SG_PARTS;
 }
@@ -268,25 +279,25 @@ static uint64_t stalled_items(const struct sg_whatif *w, const sg_processor *p, 
     return items & w->of_part[MEMORY];
 }
 
-void sg_whatif_stalls(sg_processor *p, uint64_t address)
+static void scale_stalls(sg_processor *p, uint64_t address)
 {
-    struct sg_whatif *w = sg->whatif;
+    struct sg_whatif *w = whatif;
     sg_outcome *o = &sg->outcome;
     uint64_t items = stalled_items(w, p, address, p->site);
     for (int leaf = SG_LEAF_STALL_LOCAL; items != 0 && leaf <= SG_LEAF_STALL_CONTENTION; leaf++)
         o->stall[leaf] = scaled(w, p, items, (enum sg_leaf)leaf, o->stall[leaf]);
 }
 
-uint64_t sg_whatif_hit(sg_processor *p, uint64_t address, const void *site, uint64_t cycles)
+static uint64_t scale_hit(sg_processor *p, uint64_t address, const void *site, uint64_t cycles)
 {
-    struct sg_whatif *w = sg->whatif;
+    struct sg_whatif *w = whatif;
     return scaled(w, p, stalled_items(w, p, address, site), SG_LEAF_STALL_LOCAL, cycles);
 }
 
-void sg_whatif_touch(sg_processor *p, enum sg_leaf leaf)
+static void scale_touch(sg_processor *p, enum sg_leaf leaf)
 {
     uint64_t *stall = sg->outcome.stall;
-    struct sg_whatif *w = sg->whatif;
+    struct sg_whatif *w = whatif;
     if (sg->config.ideal & SG_IDEAL_SYNC) {
         for (int i = SG_LEAF_STALL_LOCAL; i <= SG_LEAF_STALL_CONTENTION; i++)
             stall[i] = 0;
@@ -297,13 +308,13 @@ void sg_whatif_touch(sg_processor *p, enum sg_leaf leaf)
     }
 }
 
-uint64_t sg_whatif_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+static uint64_t scale_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
 {
     if (sg_leaf_group[leaf] != SG_GROUP_PRIMITIVE)
         return cycles;
     if (sg->config.ideal & SG_IDEAL_SYNC)
         return 0;
-    struct sg_whatif *w = sg->whatif;
+    struct sg_whatif *w = whatif;
     if (w == NULL || leaf != SG_LEAF_PRIM_LOCK || p->thread == NULL)
         return cycles;
     if (w->touched) { /* these cycles are scaled already */
@@ -315,9 +326,9 @@ uint64_t sg_whatif_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles
 
 /* ---- where a thread is, and what it holds ---- */
 
-void sg_whatif_changed(sg_processor *p)
+static void update_items(sg_processor *p)
 {
-    struct sg_whatif *w = sg->whatif;
+    struct sg_whatif *w = whatif;
     const sg_thread *t = p->thread;
     uint64_t items = 0;
     if (t == NULL || t->stack_of_regions == NULL)
@@ -336,15 +347,15 @@ void sg_whatif_changed(sg_processor *p)
     p->block_of = (all ? sg->no_block_index : sg->block_index) - sg->text_low;
 }
 
-void sg_whatif_operation(uint64_t object, bool begins)
+static void begin_operation(uint64_t object, bool begins)
 {
-    struct sg_whatif *w = sg->whatif;
+    struct sg_whatif *w = whatif;
     w->operation[sg_self()->id] = begins ? covering(w, w->of_kind[LOCK], object) : 0;
 }
 
-void sg_whatif_holds(uint64_t object, bool holds)
+static void hold(uint64_t object, bool holds)
 {
-    struct sg_whatif *w = sg->whatif;
+    struct sg_whatif *w = whatif;
     uint64_t items = covering(w, w->of_kind[HELD], object);
     if (items == 0)
         return;
@@ -356,5 +367,47 @@ void sg_whatif_holds(uint64_t object, bool holds)
         else if (held[i] > 0)
             held[i]--;
     }
-    sg_whatif_changed(sg_now);
+    update_items(sg_now);
 }
+
+/* ---- the observer ---- */
+
+static void scale_reference(sg_processor *p, const sg_pending *r)
+{
+    if (r->leaf < 0)
+        scale_stalls(p, r->address);
+}
+
+static void scale_primitive_reference(sg_processor *p, const sg_pending *r)
+{
+    if (r->leaf >= 0)
+        scale_touch(p, (enum sg_leaf)r->leaf);
+}
+
+/* The region of a task that runs above others scales nothing of its own. */
+static void follow_regions(sg_processor *p, enum sg_regions_change change)
+{
+    if (change != SG_REGIONS_TASK)
+        update_items(p);
+}
+
+const sg_observer sg_observer_whatif = {
+    .name = "what-if",
+    .takes_part = open_whatif,
+    .installed = update_items,
+    .regions = follow_regions,
+    .scales = scale_reference,
+    .lock_operation = begin_operation,
+    .lock_held = hold,
+    .hit = scale_hit,
+    .block = charge_block,
+    .block_cycles = busy_cycles,
+};
+
+/* Comes after the other one, which may scale locks. */
+const sg_observer sg_observer_primitives = {
+    .name = "free or scaled synchronisation",
+    .takes_part = open_primitives,
+    .scales = scale_primitive_reference,
+    .primitive = scale_primitive,
+};

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sg_omp.h"
-#include "sg_part.h"
 
 #define QUESTION(name, answer)                                                                               \
     SG_API int name(void)                                                                                    \
@@ -133,7 +132,7 @@ SG_API int omp_get_team_size(int level)
 
 SG_API double omp_get_wtime(void)
 {
-    sg_part_read(SG_CALLER);
+    sg_observe_reads_clock(SG_CALLER);
     return (double)sg_now->clock / sg->config.clock_hz;
 }
 

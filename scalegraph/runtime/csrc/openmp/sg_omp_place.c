@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "sg_array.h"
 #include "sg_omp.h"
 
 #define SET_WORDS (SG_MAX_PROCESSORS / 64)
@@ -35,12 +36,7 @@ static void add_place(const uint64_t *set, int64_t shift)
             set_change(moved, (int64_t)i + shift, true);
     if (set_count(moved) == 0)
         return;
-    if (omp->places_count == omp->places_room) {
-        uint32_t room = omp->places_room ? 2 * omp->places_room : 16;
-        size_t known = omp->places_count * sizeof(sg_place);
-        omp->places = sg_larger(omp->places, known, room * sizeof(sg_place));
-        omp->places_room = room;
-    }
+    SG_ARRAY_HOLD(omp->places, omp->places_room, omp->places_count, 16);
     omp->places[omp->places_count++] = (sg_place){set_count(moved), moved};
 }
 

@@ -11,7 +11,6 @@
  * task only its descendants are run, as the rules for tied tasks demand, at a barrier any task of the team.
  */
 #include "sg_omp.h"
-#include "sg_trace.h"
 
 enum { QUEUE_FACTOR = 64 }; /* tasks for each member beyond which none is deferred (as in libgomp) */
 enum { HEADS = 4 };         /* tasks at the front of another's queue that a waiting task looks at */
@@ -205,16 +204,13 @@ static void execute(sg_task *task, void *argument)
         sg_regions_push(t, task->region);
     t->task = task;
     sg_now->site = task->site;
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_task(&task->traced, task->region, SG_TASK_STEP_SWITCHED);
+    sg_observe_task(&task->traced, task->region, SG_TASK_STEP_SWITCHED);
     task->function(argument);
     t->task = before;
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_task(&task->traced, task->region, SG_TASK_STEP_ENDED);
+    sg_observe_task(&task->traced, task->region, SG_TASK_STEP_ENDED);
     sg_regions_pop(t, depth);
     sg_now->site = task->site;
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_task(&before->traced, sg_region(t), SG_TASK_STEP_SWITCHED);
+    sg_observe_task(&before->traced, sg_region(t), SG_TASK_STEP_SWITCHED);
 }
 
 void sg_task_run(sg_task *task)

@@ -1,6 +1,5 @@
 /* The compiler's entry points for tasks, task loops and task groups. */
 #include "sg_omp.h"
-#include "sg_trace.h"
 
 enum {
     TASK_UNTIED = 1 << 0,
@@ -34,8 +33,7 @@ static sg_task *new_task(sg_thread *t, const description *d)
     task->final = task->final || (d->flags & TASK_FINAL) != 0;
     task->priority = d->priority < 0 ? 0 : d->priority < most ? d->priority : most;
     sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_task(&task->traced, task->region, SG_TASK_STEP_CREATED);
+    sg_observe_task(&task->traced, task->region, SG_TASK_STEP_CREATED);
     return task;
 }
 

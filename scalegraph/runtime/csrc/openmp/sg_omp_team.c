@@ -3,11 +3,8 @@
  * The members of the outermost teams are always the same threads, so that threadprivate data stay; those of
  * nested teams are taken from the workers that wait for any team. Where the threads run is the business of
  * the simulated system's scheduler (sg_sched.c), unless they are bound to places. */
-#include "sg_blame.h"
+#include "sg_array.h"
 #include "sg_omp.h"
-#include "sg_part.h"
-#include "sg_race.h"
-#include "sg_trace.h"
 
 #include <stdio.h>
 
@@ -213,12 +210,7 @@ static void join_team(sg_thread *t, sg_team *team)
 static void dock(sg_thread *t)
 {
     sg_omp *omp = sg->omp;
-    if (omp->docked_count == omp->docked_room) {
-        uint32_t room = omp->docked_room ? 2 * omp->docked_room : 64;
-        size_t known = omp->docked_count * sizeof(sg_thread *);
-        omp->docked = sg_larger(omp->docked, known, room * sizeof(sg_thread *));
-        omp->docked_room = room;
-    }
+    SG_ARRAY_HOLD(omp->docked, omp->docked_room, omp->docked_count, 64);
     omp->docked[omp->docked_count++] = t;
 }
 
@@ -269,7 +261,7 @@ static void start_worker(sg_team *team, uint32_t member, unsigned flags, uint64_
     t->start = team;
     t->start_member = member;
     sg_place_member(team, t, member, flags);
-    sg_blame_start(t, from, waits);
+    sg_observe_member_starts(t, from, waits);
     if (fresh)
         sg_thread_start(t, worker, sg_now->clock);
     else if (waits)
@@ -360,18 +352,15 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     team->shown = sg->omp->display_affinity && sg->omp->displayed != size;
     if (team->shown)
         sg->omp->displayed = size;
-    if (t->id == 0 && parent->level == 0) {
-        sg_parts.in_region = true;
-        sg_parts.region_since = sg_now->clock;
-    }
+    if (t->id == 0 && parent->level == 0)
+        sg_observe_parallel(true);
     save(team, t);
     open_team(team, t, group);
     if (size > 1) {
         const sg_config *config = &sg->config;
-        sg_race_sync(); /* what it wrote alone is no turn of its team */
-        if (SG_UNLIKELY(sg->trace != NULL))
-            sg_trace_mark(SG_MARK_FORK, size);
-        sg_blame_runtime(true);
+        sg_synchronise(); /* what it wrote alone is no turn of its team */
+        sg_observe_marks(SG_MARK_FORK, size);
+        sg_observe_runtime(true);
         uint64_t from = sg_now->clock;
         root->busy += size - 1;
         uint32_t created = prepare_workers(team);
@@ -383,8 +372,8 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
                 sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->create_cycles);
             start_worker(team, i, flags, from);
         }
-        sg_blame_started(from);
-        sg_blame_runtime(false);
+        sg_observe_team_started(from);
+        sg_observe_runtime(false);
         sg_place_member(team, t, 0, flags);
     }
     enter(team, t, 0);
@@ -395,10 +384,8 @@ void sg_parallel_end(void)
     sg_thread *t = sg_self();
     sg_team *team = t->team;
     join_team(t, team);
-    if (t->id == 0 && team->level == 1) {
-        sg_parts.in_region = false;
-        sg_parts.region_ran += sg_now->clock - sg_parts.region_since;
-    }
+    if (t->id == 0 && team->level == 1)
+        sg_observe_parallel(false);
     if (team->cancelled)
         sg_barrier_mend(team->barrier);
     team->root->busy -= team->size - 1;

@@ -1,6 +1,5 @@
 /* Worksharing constructs of a team, and the handing out of iterations. */
 #include "sg_omp.h"
-#include "sg_trace.h"
 
 /* ---- the list of constructs ---- */
 
@@ -160,8 +159,7 @@ bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
     if (!(shared ? next_shared(t, work, first, last) : next_static(t, work, first, last)))
         return false;
     sg_count(sg_now, SG_COUNTER_CHUNKS, 1);
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_mark(SG_MARK_CHUNK, *last - *first);
+    sg_observe_marks(SG_MARK_CHUNK, *last - *first);
     if (work->ordered) {
         t->ordered_chunk = *first;
         t->in_ordered = true;

@@ -12,7 +12,6 @@
 #include <sys/times.h>
 
 #include "sg_arch.h"
-#include "sg_part.h"
 #include "sg_posix.h"
 
 #define DATE_S 946684800 /* 2000-01-01 00:00:00 UTC, in seconds since the epoch */
@@ -65,7 +64,7 @@ static time_t origin_of(clockid_t id)
 
 int sg_clock_gettime(clockid_t id, struct timespec *time, const void *site)
 {
-    sg_part_read(site);
+    sg_observe_reads_clock(site);
     pass_time(1, site);
     uint64_t ns = now_ns();
     time->tv_sec = origin_of(id) + (time_t)(ns / 1000000000u);
@@ -94,7 +93,7 @@ SG_API int timespec_get(struct timespec *time, int base)
 SG_API int gettimeofday(struct timeval *time, void *zone)
 {
     (void)zone;
-    sg_part_read(SG_CALLER);
+    sg_observe_reads_clock(SG_CALLER);
     pass_time(1, SG_CALLER);
     uint64_t us = now_ns() / 1000;
     *time = (struct timeval){DATE_S + (time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
@@ -112,14 +111,14 @@ SG_API time_t time(time_t *result)
 
 SG_API clock_t clock(void)
 {
-    sg_part_read(SG_CALLER);
+    sg_observe_reads_clock(SG_CALLER);
     pass_time(1, SG_CALLER);
     return (clock_t)(now_ns() / (1000000000u / CLOCKS_PER_SEC));
 }
 
 SG_API clock_t times(struct tms *buffer)
 {
-    sg_part_read(SG_CALLER);
+    sg_observe_reads_clock(SG_CALLER);
     pass_time(1, SG_CALLER);
     clock_t ticks = (clock_t)(now_ns() / (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK)));
     if (buffer != NULL)

@@ -1,8 +1,5 @@
 /* Atomic operations of the program: a load or a store is a reference, a read-modify-write costs what
  * the machine asks for it and counts as a primitive. */
-#include "sg_cause.h"
-#include "sg_class.h"
-#include "sg_race.h"
 #include "sg_runtime.h"
 
 typedef unsigned __int128 uint128;
@@ -18,7 +15,7 @@ static inline void reference(volatile const void *address, unsigned size, enum s
             p->thread->synced = UINT64_MAX; /* others may write while it waits for its turn */
         sg_reference(p, at, size, kind, site);
     }
-    sg_race_sync();
+    sg_synchronise();
 }
 
 static void modify(volatile const void *address, const void *site)
@@ -31,11 +28,10 @@ static void modify(volatile const void *address, const void *site)
     sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
     uint64_t at = (uint64_t)(uintptr_t)address;
     if (sg_filtered(p, at, SG_RMW) ||
-        (SG_UNLIKELY(sg->classes != NULL) && sg_class_answers(p, at, 4, SG_RMW, site))) {
+        (SG_UNLIKELY(sg_observed.filter != NULL) && sg_observed.filter(p, at, 4, SG_RMW, site))) {
         sg_count_references(p, SG_RMW, 1);
-        sg_cause_count(p, SG_CAUSE_ATOMIC, SG_RMW, 1);
-        if (SG_UNLIKELY(sg->classes != NULL))
-            sg_class_count(at, 2);
+        sg_observed.cause(p, SG_LEAF_PRIM_ATOMIC, at, SG_RMW);
+        sg_observe_counts(at, 2);
     } else {
         sg_touch(p, at, SG_RMW, SG_LEAF_PRIM_ATOMIC);
     }
@@ -226,7 +222,7 @@ SG_API int sg_atomic_compare_exchange_16(volatile uint128 *a, uint128 *expected,
 SG_API void __tsan_atomic_thread_fence(int order)
 {
     (void)order;
-    sg_race_sync();
+    sg_synchronise();
 }
 
 SG_API void __tsan_atomic_signal_fence(int order)

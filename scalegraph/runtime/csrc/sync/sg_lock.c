@@ -1,10 +1,5 @@
 /* Locks of the simulated runtime, like its barriers (sg_sync.c) made of accesses to simulated memory. */
-#include "sg_blame.h"
 #include "sg_omp.h"
-#include "sg_race.h"
-#include "sg_trace.h"
-#include "sg_variable.h"
-#include "sg_whatif.h"
 
 struct sg_lock {
     uint64_t object;  /* the program's variable, for reports */
@@ -78,10 +73,12 @@ sg_lock *sg_lock_at(const void *object)
     return locks->lock[at];
 }
 
-static void trace_step(sg_lock *lock, enum sg_lock_step step)
+static inline void report_step(sg_lock *lock, enum sg_lock_step step)
 {
+    if (SG_LIKELY(sg_observed.lock_step == NULL))
+        return;
     lock->traced += step == SG_LOCK_STEP_ACQUIRED;
-    sg_trace_lock(lock->object ? lock->object : lock->address, lock->traced, step);
+    sg_observe_lock_step(lock->object ? lock->object : lock->address, lock->traced, step);
 }
 
 /* The variable at `object` was destroyed or is about to be initialised: whatever held it is gone. */
@@ -89,8 +86,7 @@ void sg_lock_forget(const void *object)
 {
     sg_lock *lock = sg_lock_at(object);
     if (lock->waiting.head == NULL) {
-        if (SG_UNLIKELY(sg->trace != NULL))
-            trace_step(lock, SG_LOCK_STEP_RELEASED);
+        report_step(lock, SG_LOCK_STEP_RELEASED);
         lock->holder = -1;
         lock->promised = -1;
         lock->robust = false;
@@ -203,7 +199,8 @@ static void acquire_queue(sg_lock *lock)
     sg_touch(sg_now, t->variable, SG_READ, SG_LEAF_PRIM_LOCK);
 }
 
-static uint64_t whatif_name(const sg_lock *lock)
+/* The lock as what-if names it. */
+static uint64_t name_of(const sg_lock *lock)
 {
     if (lock->object != 0)
         return lock->object;
@@ -212,20 +209,20 @@ static uint64_t whatif_name(const sg_lock *lock)
 
 static void begin_operation(const sg_lock *lock)
 {
-    if (SG_UNLIKELY(sg->whatif != NULL))
-        sg_whatif_operation(whatif_name(lock), true);
+    if (SG_UNLIKELY(sg_observed.lock_operation != NULL))
+        sg_observe_lock_operation(name_of(lock), true);
 }
 
 /* `change`: 1 when the lock was acquired, 0 when not. */
 static void end_operation(sg_lock *lock, int change)
 {
-    if (SG_UNLIKELY(sg->trace != NULL) && change > 0)
-        trace_step(lock, SG_LOCK_STEP_ACQUIRED);
-    if (SG_LIKELY(sg->whatif == NULL))
-        return;
-    sg_whatif_operation(whatif_name(lock), false);
     if (change > 0)
-        sg_whatif_holds(whatif_name(lock), true);
+        report_step(lock, SG_LOCK_STEP_ACQUIRED);
+    if (SG_LIKELY(sg_observed.lock_operation == NULL))
+        return;
+    sg_observe_lock_operation(name_of(lock), false);
+    if (change > 0)
+        sg_observe_lock_held(name_of(lock), true);
 }
 
 void sg_lock_acquire(sg_lock *lock)
@@ -244,9 +241,9 @@ void sg_lock_acquire(sg_lock *lock)
     default:
         sg_lock_spin(lock, SG_LEAF_PRIM_LOCK, SG_LEAF_IDLE_LOCK);
     }
-    sg_blame_locked(from);
+    sg_observe_lock_taken(from);
     end_operation(lock, 1);
-    sg_race_sync();
+    sg_synchronise();
 }
 
 static bool try_lock(sg_lock *lock)
@@ -272,7 +269,7 @@ bool sg_lock_try(sg_lock *lock)
     begin_operation(lock);
     bool taken = try_lock(lock);
     end_operation(lock, taken);
-    sg_race_sync();
+    sg_synchronise();
     return taken;
 }
 
@@ -314,12 +311,11 @@ static void release_queue(sg_lock *lock)
 void sg_lock_release(sg_lock *lock)
 {
     sg_processor *p = sg_now;
-    if (SG_UNLIKELY(sg->whatif != NULL))
-        sg_whatif_holds(whatif_name(lock), false);
+    if (SG_UNLIKELY(sg_observed.lock_held != NULL))
+        sg_observe_lock_held(name_of(lock), false);
     begin_operation(lock);
     sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
-    if (SG_UNLIKELY(sg->trace != NULL))
-        trace_step(lock, SG_LOCK_STEP_RELEASED); /* whoever gets it next gets it later */
+    report_step(lock, SG_LOCK_STEP_RELEASED); /* whoever gets it next gets it later */
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
         sg_touch(p, lock->serving, SG_WRITE, SG_LEAF_PRIM_LOCK);

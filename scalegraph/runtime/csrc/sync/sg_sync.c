@@ -3,18 +3,13 @@
  * Barriers and locks (sg_lock.c) are made of reads, writes and read-modify-writes on addresses of simulated
  * memory, so that hot spots, invalidations and network traffic cost what the machine makes them cost. Between
  * sg_touch and the change of the variable it stands for nobody else runs: the two are one atomic step. */
-#include "sg_blame.h"
-#include "sg_omp.h"
-#include "sg_race.h"
-#include "sg_trace.h"
-#include "sg_whatif.h"
-#include "sg_variable.h"
+#include "sg_runtime.h"
 
 uint64_t sg_variables_of(uint64_t lines, enum sg_own own)
 {
     uint64_t address = SG_VARIABLE_BASE + sg->next_variable, bytes = lines * sg_line_bytes();
     sg->next_variable += bytes;
-    sg_variable_own(address, bytes, own);
+    sg_observe_owns(address, bytes, own);
     return address;
 }
 
@@ -117,7 +112,7 @@ static void release(sg_barrier *barrier, node *n, bool last)
 {
     uint64_t complete = barrier->kind == SG_LEAF_PRIM_FORK_JOIN ? barrier->latest : SG_NEVER;
     for (sg_thread *t; (t = sg_queue_take(&n->waiting)) != NULL; barrier->waiting--) {
-        sg_blame_release(t, last, complete);
+        sg_observed.releases(t, last, complete);
         sg_wake(t, sg_now->clock);
     }
 }
@@ -125,9 +120,9 @@ static void release(sg_barrier *barrier, node *n, bool last)
 /* The tasks that the barrier is for are code of the program. */
 static void do_duty(void (*what)(void))
 {
-    sg_blame_runtime(false);
+    sg_observed.runtime(false);
     what();
-    sg_blame_runtime(true);
+    sg_observed.runtime(true);
 }
 
 void sg_barrier_break(sg_barrier *barrier)
@@ -256,11 +251,9 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     uint64_t last = barrier->hardware_last;
     barrier->hardware_last = 0;
     if (last > p->clock) {
-        if (SG_UNLIKELY(sg->trace != NULL))
-            sg_trace_waits();
+        sg_observe_barrier_waits();
         sg_charge_site(p, SG_LEAF_IDLE_BARRIER, last - p->clock);
-        if (SG_UNLIKELY(sg->trace != NULL))
-            sg_trace_waited(n->object, barrier->hardware_by, last);
+        sg_observe_barrier_waited(n->object, barrier->hardware_by, last);
     }
     sg_charge_site(p, SG_LEAF_PRIM_BARRIER, sg->config.barrier_hardware_cycles);
     n->generation++;
@@ -285,13 +278,12 @@ static void meet(sg_barrier *barrier, enum sg_leaf leaf)
 
 static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg_leaf leaf)
 {
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_mark(SG_MARK_BARRIER, barrier->nodes[0].object);
+    sg_observe_marks(SG_MARK_BARRIER, barrier->nodes[0].object);
     sg_charge_site(sg_now, leaf, sg->config.barrier_cycles);
     sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
     if (barrier->members <= 1)
         return;
-    sg_blame_runtime(true);
+    sg_observe_runtime(true);
     if (sg_now->clock > barrier->latest)
         barrier->latest = sg_now->clock;
     meet(barrier, leaf);
@@ -301,13 +293,13 @@ static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg
         watch_counter(barrier, round, leaf);
     else
         climb(barrier, &barrier->nodes[member / barrier->radix], round, leaf);
-    sg_blame_runtime(false);
+    sg_observe_runtime(false);
 }
 
 void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
 {
     arrive(barrier, member, NEXT, leaf);
-    sg_race_sync();
+    sg_synchronise();
 }
 
 uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_leaf leaf)
@@ -315,6 +307,6 @@ uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_leaf leaf)
     uint64_t number = barrier->come++;
     uint32_t member = (uint32_t)(number % barrier->members);
     arrive(barrier, member, number / barrier->members, leaf);
-    sg_race_sync();
+    sg_synchronise();
     return member;
 }

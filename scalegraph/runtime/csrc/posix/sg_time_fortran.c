@@ -1,12 +1,12 @@
 /* Clocks of Fortran, likewise; all arguments are addresses. */
-#include "sg_part.h"
+#include "sg_runtime.h"
 
 #define CLOCK(name)                                                                                          \
     extern void real_##name(void *count, void *rate, void *most) __asm__("__real_" #name);                   \
     void __wrap_##name(void *count, void *rate, void *most);                                                 \
     SG_API void __wrap_##name(void *count, void *rate, void *most)                                           \
     {                                                                                                        \
-        sg_part_read(SG_CALLER);                                                                             \
+        sg_observe_reads_clock(SG_CALLER);                                                                   \
         real_##name(count, rate, most);                                                                      \
     }
 

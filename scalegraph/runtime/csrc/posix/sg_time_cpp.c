@@ -1,13 +1,13 @@
 /* Clocks of C++: the library reads the system's for the program, so the call is seen here. In a file of its
  * own: only programs of C++ link it. A time_point is one number of 64 bits. */
-#include "sg_part.h"
+#include "sg_runtime.h"
 
 #define CLOCK(name)                                                                                          \
     extern int64_t real_##name(void) __asm__("__real__ZNSt6chrono3_V212" #name "3nowEv");                    \
     int64_t sg_##name(void) __asm__("__wrap__ZNSt6chrono3_V212" #name "3nowEv");                             \
     SG_API int64_t sg_##name(void)                                                                           \
     {                                                                                                        \
-        sg_part_read(SG_CALLER);                                                                             \
+        sg_observe_reads_clock(SG_CALLER);                                                                   \
         return real_##name();                                                                                \
     }
 

@@ -1,0 +1,62 @@
+/* Accounts of cycles and events, regions, and the records of code addresses. */
+#ifndef SG_ACCOUNT_H
+#define SG_ACCOUNT_H
+
+#include "sg_observer.h"
+
+extern const uint8_t sg_leaf_group[SG_LEAF_COUNT];
+
+void sg_cost_open(void);
+/* Makes `region` the only region of `t` (a worker that joins a team). */
+void sg_regions_reset(sg_thread *t, uint32_t region);
+sg_account *sg_account_of(sg_processor *p, uint32_t region);
+/* Adds the costs of all blocks executed so far to the accounts and to sg->blocks. */
+void sg_accounts_settle(void);
+/* All of a settled account as a record of the result file. */
+void sg_account_total(const sg_account *account, sg_cost *total);
+uint32_t sg_region(const sg_thread *t);
+/* Continues the running thread in `region`, and then where it was when its depth was `depth`. */
+void sg_regions_push(sg_thread *t, uint32_t region);
+void sg_regions_pop(sg_thread *t, uint32_t depth);
+sg_site_count *sg_site_new(uintptr_t address);
+
+/* The record of a code address; number 0 stands for all addresses outside the program. */
+static inline sg_site_count *sg_site_of(const void *address)
+{
+    uintptr_t at = (uintptr_t)address;
+    if (SG_UNLIKELY(at - sg->text_low > sg->text_high - sg->text_low))
+        return &sg->sites[0];
+    uint32_t index = sg->site_index[at - sg->text_low];
+    return SG_LIKELY(index != 0) ? &sg->sites[index] : sg_site_new(at);
+}
+
+/* The running thread may know from here on what others have done: a matter of the hint at races alone. */
+static inline void sg_synchronise(void)
+{
+    if (sg_now->thread != NULL)
+        sg_now->thread->synced = sg->writes_seen;
+}
+
+/* The only way in which a clock advances, apart from sg_hooks.c's block hook: time and account move together.
+ * Returns the cycles: what they are usually, but where primitives differ. */
+static inline uint64_t sg_charge(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+{
+    if (SG_UNLIKELY(sg->primitives_differ))
+        cycles = sg_observed.primitive(p, leaf, cycles);
+    p->clock += cycles;
+    p->account->rest.leaves[leaf] += cycles;
+    return cycles;
+}
+
+/* The same, recorded also for the code address at which `p` entered the runtime. */
+static inline void sg_charge_site(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+{
+    sg_site_of(p->site)->cycles[sg_leaf_group[leaf]] += sg_charge(p, leaf, cycles);
+}
+
+static inline void sg_count(sg_processor *p, enum sg_counter counter, uint64_t n)
+{
+    p->account->rest.counters[counter] += n;
+}
+
+#endif

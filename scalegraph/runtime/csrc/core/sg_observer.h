@@ -1,0 +1,171 @@
+/* Observers: what watches a simulated run - traces, blame, accounts by cause and by variable, classes of
+ * misses, parts of the run, hints at races - and what-if, which also changes what things cost.
+ *
+ * The simulator (core, memory, sync, openmp, posix) reports events and knows no observer. An observer is a
+ * table of the functions to call, one for each event that it wants; observe/sg_observers.c lists the tables.
+ * An event that nobody wants costs a load and a predicted branch, one that one observer wants a call. The
+ * observers of an event are called in the
+ * order of that list. They may not let a thread wait, and none but what-if changes a clock,
+ * an account of the scheduler or the order of the processors. */
+#ifndef SG_OBSERVER_H
+#define SG_OBSERVER_H
+
+#include "sg_state.h"
+
+/* What has changed of the regions of a thread: the innermost one, all of them, or the region of a task that
+ * runs above others. */
+enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK };
+
+/* EVENT(name, parameters, arguments) for each event. The processor and the thread are the running ones where
+ * none is named. */
+#define SG_OBSERVED_EVENTS(EVENT)                                                                            \
+    /* Threads: `t` becomes the thread of `p`, nothing has changed yet; */                                   \
+    EVENT(installs, (sg_processor * p, sg_thread * t), (p, t))                                               \
+    /* the thread of `p`, its regions or what it holds has changed; */                                       \
+    EVENT(installed, (sg_processor * p), (p))                                                                \
+    /* `p` was charged `cycles` of waiting in `leaf`; `t` ended it, or NULL: the end of the program did; */  \
+    EVENT(waited, (sg_processor * p, const sg_thread *t, enum sg_leaf leaf, uint64_t cycles),                \
+          (p, t, leaf, cycles))                                                                              \
+    /* `t` runs on `p` from here on; */                                                                      \
+    EVENT(runs, (sg_processor * p, const sg_thread *t), (p, t))                                              \
+    /* `t` leaves `p` but could go on; */                                                                    \
+    EVENT(preempted, (const sg_thread *t, const sg_processor *p), (t, p))                                    \
+    /* the running processor lets `t` go on at time `when`; a thread whose time is over wakes by itself; */  \
+    EVENT(wakes, (const sg_thread *t, uint64_t when), (t, when))                                             \
+    /* the running thread `t` ends; */                                                                       \
+    EVENT(thread_ends, (const sg_thread *t), (t))                                                            \
+    /* `p` has no thread from now on. */                                                                     \
+    EVENT(rests, (sg_processor * p), (p))                                                                    \
+    /* Serial code: `p` alone has a thread; another one has had a thread since `when`, or it has none now.   \
+     */                                                                                                      \
+    EVENT(lone_begins, (sg_processor * p), (p))                                                              \
+    EVENT(lone_ends, (uint64_t when), (when))                                                                \
+    /* Regions: those of the thread of `p` have changed; the main thread enters or leaves one. */            \
+    EVENT(regions, (sg_processor * p, enum sg_regions_change change), (p, change))                           \
+    EVENT(main_enters, (uint32_t region, uint64_t clock), (region, clock))                                   \
+    EVENT(main_leaves, (uint32_t region, uint64_t clock), (region, clock))                                   \
+    /* References: `p` is about to make `r`; sg->outcome of it is known, but nothing is charged yet; */      \
+    EVENT(references, (sg_processor * p, const sg_pending *r), (p, r))                                       \
+    EVENT(scales, (sg_processor * p, const sg_pending *r), (p, r))                                           \
+    EVENT(referenced, (sg_processor * p, const sg_pending *r, const sg_outcome *o), (p, r, o))               \
+    /* the same, only when it was of the runtime itself or took copies away; */                              \
+    EVENT(caused, (sg_processor * p, const sg_pending *r, const sg_outcome *o), (p, r, o))                   \
+    /* private caches served one within a line; so many were made to the variable at an address. */          \
+    EVENT(hits, (sg_processor * p, uint64_t address, uint64_t size, enum sg_access kind, const void *site),  \
+          (p, address, size, kind, site))                                                                    \
+    EVENT(counts, (uint64_t address, uint64_t references), (address, references))                            \
+    /* Memory: the allocator has given out `size` bytes to the call before `caller`, or takes them back; the \
+     */                                                                                                      \
+    /* runtime's own variables in [address, address + bytes) belong to `own`. */                             \
+    EVENT(allocated, (const void *block, uint64_t size, const void *caller, bool large),                     \
+          (block, size, caller, large))                                                                      \
+    EVENT(freed, (const void *block), (block))                                                               \
+    EVENT(owns, (uint64_t address, uint64_t bytes, enum sg_own own), (address, bytes, own))                  \
+    /* Synchronisation: the running thread begins or ends what is no code of the program; */                 \
+    EVENT(runtime, (bool inside), (inside))                                                                  \
+    /* what its processor is charged next is waiting; it waited at the barrier `object` for processor */     \
+    /* `by`, which came at `released`; */                                                                    \
+    EVENT(barrier_waits, (void), ())                                                                         \
+    EVENT(barrier_waited, (uint64_t object, uint32_t by, uint64_t released), (object, by, released))         \
+    /* it lets `t` go on, which waits at a barrier: the `last` one to come, or one of those before. */       \
+    /* `complete`: when all had come, where the rest is to be charged to the end of a parallel region; */    \
+    EVENT(releases, (sg_thread * t, bool last, uint64_t complete), (t, last, complete))                      \
+    /* it begins or ends an operation on the lock at `object`; it got a lock that it wanted since `from`; */ \
+    /* it holds the lock, or is about to give it back; */                                                    \
+    EVENT(lock_operation, (uint64_t object, bool begins), (object, begins))                                  \
+    EVENT(lock_taken, (uint64_t from), (from))                                                               \
+    EVENT(lock_held, (uint64_t object, bool holds), (object, holds))                                         \
+    EVENT(lock_step, (uint64_t lock, uint64_t order, enum sg_lock_step step), (lock, order, step))           \
+    EVENT(marks, (enum sg_trace_mark mark, uint64_t value), (mark, value))                                   \
+    /* Teams and tasks: the main thread begins or ends an outermost parallel region; */                      \
+    EVENT(parallel, (bool begins), (begins))                                                                 \
+    /* `t` becomes a member of a team, which takes since `from`; `idle`: it has nothing else to do; all      \
+     * have; */                                                                                              \
+    EVENT(member_starts, (sg_thread * t, uint64_t from, bool idle), (t, from, idle))                         \
+    EVENT(team_started, (uint64_t from), (from))                                                             \
+    /* `number` is 0 as long as no observer has recorded the creation of the task. */                        \
+    EVENT(task, (uint64_t *number, uint32_t region, enum sg_task_step step), (number, region, step))         \
+    /* The program reads a clock at `site`. */                                                               \
+    EVENT(reads_clock, (const void *site), (site))                                                           \
+    /* The end: no thread runs any more; the accounts are complete up to each processor's clock, `end` is */ \
+    /* the latest; the run is over or was stopped, and its result is about to be written. */                 \
+    EVENT(closes, (void), ())                                                                                \
+    EVENT(ends, (uint64_t end), (end))                                                                       \
+    EVENT(stops, (void), ())                                                                                 \
+    /* Accounts are settled: lone processors have executed a block so often; all blocks are added up. */     \
+    EVENT(lone_executions, (uint32_t block, uint64_t executions), (block, executions))                       \
+    EVENT(settles, (void), ())                                                                               \
+    /* Adds to `fault`, if it is empty, a sentence when parts do not add up to the whole. */                 \
+    EVENT(checks, (char *fault, size_t size), (fault, size))                                                 \
+    /* Completes the result's record of the site with this number. */                                        \
+    EVENT(completes, (uint32_t number, sg_site *site), (number, site))
+
+/* ANSWER(name, type, parameters): what one observer at most decides; NULL: none does. */
+#define SG_OBSERVED_ANSWERS(ANSWER)                                                                          \
+    /* Which cause a reference of the runtime, charged to `leaf`, has; counts it. */                         \
+    ANSWER(cause, enum sg_cause,                                                                             \
+           (sg_processor * p, enum sg_leaf leaf, uint64_t address, enum sg_access kind))                     \
+    /* Does the filter that the observer has taken away from `p` answer? */                                  \
+    ANSWER(filter, bool,                                                                                     \
+           (sg_processor * p, uint64_t address, uint64_t size, enum sg_access kind, const void *site))       \
+    /* What `cycles` of a primitive, or of a private hit, cost in this run. */                               \
+    ANSWER(primitive, uint64_t, (sg_processor * p, enum sg_leaf leaf, uint64_t cycles))                      \
+    ANSWER(hit, uint64_t, (sg_processor * p, uint64_t address, const void *site, uint64_t cycles))           \
+    /* Charges what a trapped block costs, which has got SG_TRAP cycles too many. Returns 0. */              \
+    ANSWER(block, int, (sg_processor * p, const void *site))                                                 \
+    /* Busy cycles of a block over the whole run. */                                                         \
+    ANSWER(block_cycles, uint64_t, (uint32_t number))                                                        \
+    /* The limit of `p`, which is `limit` without the observer. */                                           \
+    ANSWER(limit, uint64_t, (sg_processor * p, uint64_t limit))                                              \
+    /* `p` has reached its limit. True: without the observer it would not give way now. */                   \
+    ANSWER(stays, bool, (sg_processor * p))
+
+/* A section of the result file; `put` returns the number of records, and writes them unless `w` is NULL. */
+struct sg_writer;
+typedef struct sg_result_part {
+    uint32_t id, record_size;
+    uint64_t (*put)(struct sg_writer *w);
+} sg_result_part;
+
+#define SG_DECLARE_EVENT(name, parameters, arguments) void(*name) parameters;
+#define SG_DECLARE_ANSWER(name, type, parameters)     type(*name) parameters;
+
+typedef struct sg_observer {
+    const char *name;
+    /* Makes its state. Blocks and memory are known; the processors do not exist yet. */
+    void (*open)(void);
+    /* Does it take part in this run? NULL: in every one. The processors exist, but no team and no thread. */
+    bool (*takes_part)(void);
+    const sg_result_part *parts;
+    uint32_t parts_count;
+    SG_OBSERVED_EVENTS(SG_DECLARE_EVENT)
+    SG_OBSERVED_ANSWERS(SG_DECLARE_ANSWER)
+} sg_observer;
+
+/* What is called: the function of the only observer, or one that calls those of all; NULL: there is none. */
+typedef struct sg_observed_events {
+    SG_OBSERVED_EVENTS(SG_DECLARE_EVENT)
+    SG_OBSERVED_ANSWERS(SG_DECLARE_ANSWER)
+} sg_observed_events;
+extern sg_observed_events sg_observed;
+
+/* sg_observe_NAME(arguments) calls the observers of an event. */
+#define SG_DEFINE_EVENT(name, parameters, arguments)                                                         \
+    static inline void sg_observe_##name parameters                                                          \
+    {                                                                                                        \
+        if (SG_UNLIKELY(sg_observed.name != NULL))                                                           \
+            sg_observed.name arguments;                                                                      \
+    }
+SG_OBSERVED_EVENTS(SG_DEFINE_EVENT)
+
+/* From now on `observer` is called, or no more. It may withdraw while it is called if it is the last one. */
+void sg_observer_register(const sg_observer *observer);
+void sg_observer_withdraw(const sg_observer *observer);
+
+/* observe/sg_observers.c: calls `open` of all observers; registers those that take part. */
+void sg_observers_open(void);
+void sg_observers_begin(void);
+/* The parts of the result file that belong to observers, in their order. */
+uint32_t sg_observers_parts(const sg_result_part **part, uint32_t most);
+
+#endif

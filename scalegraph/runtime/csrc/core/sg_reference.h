@@ -1,0 +1,36 @@
+/* References of the program and of the simulated runtime to simulated memory. */
+#ifndef SG_REFERENCE_H
+#define SG_REFERENCE_H
+
+#include "sg_account.h"
+
+/* Is a reference within one line answered by the filter? */
+static inline bool sg_filtered(const sg_processor *p, uint64_t address, enum sg_access kind)
+{
+    uint64_t line = address >> p->shift;
+    return sg_filter_answers(p->filter[line & p->mask], line, kind == SG_READ);
+}
+
+/* A reference of the program that the filter did not answer; `size` may span lines. */
+void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+    __attribute__((noinline)); /* so that the hooks need no frame */
+/* A reference of the simulated runtime itself, at p->site, with everything that it costs charged to
+ * `leaf`; waits for its turn first, so that nobody else runs between the access and what the caller does
+ * next. */
+void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf);
+/* Counts references of `p` that are made at p->site by the runtime or by the C library. */
+static inline void sg_count_references(sg_processor *p, enum sg_access kind, uint64_t reads_or_writes)
+{
+    if (kind != SG_WRITE)
+        p->account->reads += reads_or_writes;
+    if (kind != SG_READ)
+        p->account->writes += reads_or_writes;
+    sg_site_of(p->site)->references += kind == SG_RMW ? 2 * reads_or_writes : reads_or_writes;
+}
+
+/* Does the pending reference of `p`, whose turn it is. */
+void sg_perform(sg_processor *p);
+/* A bulk operation of libc: every line of the range is referenced, every word issued. */
+void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site);
+
+#endif

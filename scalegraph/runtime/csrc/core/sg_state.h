@@ -1,0 +1,308 @@
+/* The simulated processors, the threads that run on them, their accounts, and the state of the runtime.
+ *
+ * A simulated processor is a clock; a thread is a coroutine that runs on one. The processor with the earliest
+ * clock runs its thread; it keeps running while its references hit in its private caches (at most the quantum
+ * ahead of the others) and gives way when it must go out to the memory system or its thread waits for
+ * another. Threads that share a processor take turns. One host thread runs everything, so nothing here needs
+ * a host lock. */
+#ifndef SG_STATE_H
+#define SG_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sg_config.h"
+#include "sg_format.h"
+#include "sg_mem.h"
+
+#define SG_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define SG_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SG_API         __attribute__((visibility("default"), used))
+#define SG_CALLER      __builtin_return_address(0)
+
+/* Where things lie, the same in every run: the program's heap, the stacks of the simulated threads, the
+ * addresses (never dereferenced) of the simulated runtime's own variables, and the arguments of main. */
+#ifndef SG_BASE
+#define SG_BASE 0ull /* else as a checker wants it that keeps low addresses for itself, see sg_fence.h */
+#endif
+#define SG_HEAP_BASE         (SG_BASE + 0x1000000000ull)
+#define SG_STACK_BASE        (SG_BASE + 0x8000000000ull)
+#define SG_OWN_HEAP_BASE     (SG_BASE + 0xa000000000ull)
+#define SG_VARIABLE_BASE     (SG_BASE + 0xc000000000ull)
+#define SG_ARGUMENT_BASE     (SG_BASE + 0xd000000000ull)
+#define SG_ARGUMENT_POINTERS (1ull << 32) /* room for what points to them, before their texts */
+#define SG_MAX_PROCESSORS    4096u
+#define SG_MAX_THREADS       4096u /* at a time */
+#define SG_REGION_DEPTH      256u
+#define SG_EXIT_STATUS       99 /* of a program that the runtime had to stop */
+
+#define SG_STALLS (SG_LEAF_STALL_CONTENTION - SG_LEAF_STALL_LOCAL + 1)
+#define SG_EVENTS (SG_COUNTER_PAGE_MISSES - SG_COUNTER_L1_MISSES + 1)
+
+typedef struct sg_processor sg_processor;
+typedef struct sg_thread sg_thread;
+typedef struct sg_team sg_team;
+typedef struct sg_work sg_work;
+typedef struct sg_task sg_task;
+
+/* Blocks cost parts of cycles; a clock takes whole ones, and the rest waits in the account. */
+#define SG_PARTS_SHIFT 10
+#define SG_PARTS       (1ull << SG_PARTS_SHIFT)
+
+/* What one execution of a basic block costs, times in parts of a cycle; the hook looks at the sum of them,
+ * sg->block_parts, alone. */
+typedef struct sg_block_cost {
+    uint64_t busy[4]; /* busy_int, busy_fp, busy_mem, busy_control */
+    uint64_t ops;
+    uint64_t flops;
+    uint64_t parts;
+    uint64_t executions; /* by all processors; up to date after sg_accounts_settle */
+} sg_block_cost;
+
+/* What a processor has spent and done in a region. What changes at every reference and at every miss lies
+ * side by side; the record of the result file, to which all is added in the end (sg_account_total), holds
+ * the rest until then. Of blocks only the executions are counted, each by itself: what they cost together is
+ * known in the end (sg_accounts_settle). */
+typedef struct sg_account {
+    uint64_t reads, writes;
+    uint64_t parts;             /* of a cycle that the clock has not taken yet */
+    uint64_t stall[SG_STALLS];  /* from SG_LEAF_STALL_LOCAL on */
+    uint64_t events[SG_EVENTS]; /* counters from SG_COUNTER_L1_MISSES on */
+    uint64_t busy[4];           /* the busy leaves, in parts of a cycle */
+    uint64_t ops, flops;
+    sg_cost rest;
+    bool alone;            /* something was executed by a lone processor, see observe/sg_blame.c */
+    uint64_t executions[]; /* by block; then again, those by a lone processor */
+} __attribute__((aligned(64))) sg_account;
+
+/* What happened at one code address besides the execution of blocks. */
+typedef struct sg_site_count {
+    uint64_t address;
+    uint64_t misses;
+    uint64_t references; /* that the runtime counted here itself */
+    bool hook;           /* besides, each execution of the block is one reference */
+    uint64_t cycles[SG_GROUP_COUNT];
+    uint64_t remote, upgrades, invalidations;
+    uint64_t causes[SG_CAUSE_COUNT]; /* misses by cause */
+} sg_site_count;
+
+/* Threads in the order in which they came; a thread is in one queue at most. */
+typedef struct sg_queue {
+    sg_thread *head, *tail;
+} sg_queue;
+
+enum sg_state {
+    SG_UNUSED,  /* free for a new thread */
+    SG_READY,   /* waits in the run queue of its processor */
+    SG_RUNNING, /* is the thread of its processor, whether that one's clock is the earliest or not */
+    SG_BLOCKED, /* waits for another thread, or for a time */
+    SG_ENDED,   /* waits for somebody who asks how it ended */
+};
+
+/* A reference that waits until its processor is the earliest. */
+typedef struct sg_pending {
+    uint64_t address; /* 0: none */
+    uint32_t size;    /* within the line */
+    uint8_t kind;     /* enum sg_access */
+    uint8_t cause;    /* enum sg_cause */
+    int16_t leaf;     /* to which everything is charged that it costs; -1: each cost to its own */
+} sg_pending;
+
+/* What the scheduler needs of a processor that waits for its turn, and what it asks the host's memory for
+ * early; side by side for all processors, because a processor's own memory is cold by then. */
+typedef struct sg_coroutine {
+    void *stack_pointer; /* of its thread */
+    sg_account *account;
+    sg_pending pending;
+} sg_coroutine;
+
+struct sg_processor {
+    /* One cache line of the host, read by every hook. */
+    uint64_t clock;
+    uint64_t limit;      /* beyond this clock another processor must get its chance */
+    sg_account *account; /* of the current region */
+    uint64_t *filter;    /* sg_filter of the memory system */
+    uint64_t mask;
+    uint32_t shift;
+    uint32_t id;
+    const uint32_t *block_of;    /* code address -> number of its block (biased: index by the address) */
+    const uint64_t *block_parts; /* by that number: what an execution costs */
+    /* The next line: for switches and slow references. */
+    const void *site; /* code address of the call that entered the runtime last */
+    void *thread_pointer;
+    sg_coroutine *coroutine; /* NULL: not simulated, before the beginning or after the end */
+    uint64_t *rest;
+    uint32_t rest_ways, hit_cycles;
+    sg_thread *thread;  /* that runs on it; NULL: none, it is idle */
+    sg_queue ready;     /* threads that wait until it is their turn */
+    uint64_t slice_end; /* clock from which on the next of those may run */
+    sg_thread *last;    /* the thread that ran last */
+    uint32_t waiting;   /* length of the queue */
+    uint32_t accounts_size;
+    sg_account **accounts; /* by region */
+    bool worked;           /* a thread has run on it */
+    uint64_t stretches;    /* sg_blame.c: length of the serial stretches until it came to rest */
+} __attribute__((aligned(64)));
+
+/* How long a thread's way was held up so far, and where last; by enum sg_blamed, without serial code. */
+typedef struct sg_path {
+    uint64_t cycles[SG_BLAME_COUNT];
+    const void *site[SG_BLAME_COUNT];
+    uint32_t region[SG_BLAME_COUNT];
+} sg_path;
+
+struct sg_thread {
+    /* While it is on no processor: where to go on, and the code address at which it entered the runtime. */
+    void *stack_pointer;
+    void *thread_pointer;
+    const void *site;
+    sg_processor *processor; /* on which it runs or ran last; NULL: none yet */
+    uint32_t id;
+    enum sg_state state;
+    /* Waiting. */
+    enum sg_leaf wait_leaf;
+    int32_t wait_holder; /* number of a thread; -1: nobody in particular */
+    uint64_t wait_object;
+    sg_thread *next_waiting;
+    sg_queue *queue; /* in which it waits; it may run on until it suspends itself, and lose its processor */
+    bool granted;    /* taken from that queue: what it waits for is its own */
+    sg_thread *next_ready; /* behind it on its processor */
+    uint64_t ready_at;
+    uint64_t since;  /* clock at which it was put on its processor */
+    uint64_t synced; /* writes that had been seen when it synchronised last, see observe/sg_race.c */
+    uint64_t learned, learned_number, learned_else;
+    uint64_t deadline; /* of a timed wait */
+    sg_thread *next_timed;
+    bool timed, timed_out;
+    uint32_t ticket;
+    /* What it waits for, see observe/sg_blame.c. */
+    bool in_runtime; /* it runs, but what it does is no code of the program */
+    sg_path path;
+    uint64_t late[SG_BLAME_COUNT]; /* of this wait so much at most is due to what held up others */
+    uint64_t complete;             /* when all had come to the barrier; SG_NEVER: that is not asked */
+    const uint64_t *places;        /* bit set of the processors it may run on; NULL: all */
+    const sg_policy *policy; /* where the pages live that it touches first; NULL: where the machine says */
+    /* Coroutine. */
+    void (*entry)(void);
+    char *stack_low; /* its guard page, in front of the stack; NULL: the program's own stack */
+    uint64_t stack_size;
+    volatile uint32_t parked; /* state of the host's thread: 0 none, 1 sleeps, 2 shall end */
+    pthread_t host;
+    struct sg_posix *posix;
+    /* Regions. */
+    uint32_t depth;
+    uint32_t *stack_of_regions;
+    /* OpenMP. */
+    sg_team *team;
+    uint32_t member;
+    sg_team *initial;      /* its own, outside all parallel regions; NULL before it asks */
+    sg_team *start;        /* team that this docked worker shall join */
+    uint32_t start_member; /* as this member */
+    sg_work *work;         /* worksharing construct entered last */
+    uint64_t static_trip;
+    uint64_t ordered_chunk; /* first iteration of the running chunk of an ordered loop */
+    uint64_t ordered_last;  /* and the first one behind it */
+    bool in_ordered;        /* such a chunk is running */
+    sg_task *task;
+    uint32_t yields;                           /* tasks that run above a taskyield */
+    uint32_t place;                            /* of OMP_PLACES, from 1 on; 0: none */
+    uint32_t partition_first, partition_count; /* places that its teams share out */
+    uint64_t variable; /* address of this thread's own line of simulated runtime variables */
+} __attribute__((aligned(64)));
+
+typedef struct sg_context {
+    sg_config config;
+    sg_mem *mem;
+    sg_processor *processor; /* array of config.processors */
+    sg_coroutine *coroutine; /* likewise */
+    uint32_t processors;
+    sg_thread **thread; /* by number; SG_MAX_THREADS places */
+    uint32_t threads;   /* places in use so far */
+    /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_order.h. */
+    uint64_t *order;
+    uint32_t order_leaves, free_leaves;
+    uint32_t *leaf_of, *free_leaf;
+    uint64_t idle[SG_MAX_PROCESSORS / 64]; /* bit set of the processors without a thread */
+    uint32_t waiting;                      /* threads in run queues */
+    uint32_t running;                      /* processors with a thread; one more if there is only one */
+    uint32_t lock_waiters;                 /* threads that wait for locks */
+    bool lone_due;                         /* a serial stretch begins at clock rest_since */
+    uint64_t rest_since;                   /* the latest clock of those without a thread */
+    sg_processor *lone;                    /* that executes serial code now; NULL: none */
+    sg_thread *timed;                      /* threads in timed waits, the earliest first */
+    uint64_t timer;                        /* time of the timer's entry in the order; UINT64_MAX: none */
+    uint64_t thread_data;                  /* bytes of the program's and the libraries' thread-local data */
+    uint64_t large_stacks;                 /* bytes of stacks that are larger than the run's */
+    bool fast_thread_pointer;
+    bool alone; /* runs by itself, without the simulator */
+    bool check;
+    bool finished;
+    union {
+        volatile uint64_t attention; /* not 0: one of these */
+        struct {
+            volatile int stop_signal; /* SIGTERM arrived: stop at the next safe place */
+            int tracing;              /* there is a trace */
+        };
+    };
+    void *host_stack; /* of the real main thread */
+    void *host_thread;
+    uint64_t line_bytes;
+    uint64_t next_variable;
+    uint64_t first_variable; /* lines of the first threads, as many as there are processors */
+    uint64_t host_start_ns;
+    int exit_code;
+    uint32_t team_max;
+    bool arena_exhausted;
+    uint64_t arena_request;
+    /* Code addresses. */
+    uintptr_t text_low, text_high;
+    uint32_t *block_index;    /* by offset in the text */
+    uint32_t *lone_index;     /* the same with the numbers for a lone processor: blocks_count greater */
+    uint32_t *no_block_index; /* the same for code outside the simulation: all zero */
+    sg_block_cost *blocks;
+    uint64_t *block_parts; /* of blocks; or SG_TRAP_PARTS */
+    uint64_t *block_address;
+    uint32_t blocks_count;
+    char *accounts_next; /* free memory for accounts */
+    size_t accounts_left;
+    uint32_t *site_index;
+    sg_site_count *sites;
+    uint32_t sites_count;
+    /* Spare record of one slow access, all zero between accesses. */
+    sg_outcome outcome;
+    /* OpenMP. */
+    struct sg_omp *omp;
+    struct sg_locks *locks;
+    struct kept *policies;  /* sg_numa.c */
+    bool blocks_scaled;     /* what-if has its own tables of blocks */
+    bool primitives_differ; /* synchronisation is free, or a lock is scaled */
+    struct sg_futexes *futexes;
+    struct named *semaphores;
+    struct sg_file *files;    /* streams that were locked once */
+    struct sg_system *system; /* sg_system.c; NULL: nobody has asked */
+    bool robust;              /* the program has used a robust mutex */
+    char warnings[1024];
+    /* Writes the result of a run that does not end by itself: sg_result_write. */
+    void (*report)(enum sg_status status, const char *message, int signal_number);
+    uint32_t regions_watched; /* observers that want to know when a thread's regions change */
+    uint64_t writes_seen;     /* by the hint at races: the time of all that it notes */
+    uint64_t threads_ran;     /* cycles of all threads but the main one */
+} sg_context;
+
+/* No clock gets there; as a deadline: never. A block whose cost is scaled has SG_TRAP cycles, beyond every
+ * limit. */
+#define SG_NEVER      (SG_TRAP - 1)
+#define SG_TRAP       (1ull << 53)
+#define SG_TRAP_PARTS (SG_TRAP << SG_PARTS_SHIFT)
+
+/* Behind the processors' numbers there is one more in the order: the timer of all timed waits. */
+#define SG_KEY_BITS 13
+#define SG_KEY_MASK ((1ull << SG_KEY_BITS) - 1)
+#define SG_TIMER    SG_MAX_PROCESSORS
+
+/* The two global variables of the runtime: its state, and the processor that runs now. */
+extern sg_context *sg;
+extern sg_processor *sg_now;
+
+#endif

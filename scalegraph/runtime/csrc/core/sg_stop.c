@@ -1,0 +1,107 @@
+/* How a run is stopped, and what the runtime says to the user. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "sg_arch.h"
+#include "sg_runtime.h"
+
+uint64_t sg_host_ns(void)
+{
+    struct timespec now;
+    sg_arch_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void sg_say(const char *message)
+{
+    char line[1200];
+    int size = snprintf(line, sizeof line, "scalegraph: %s\n", message);
+    if (size > (int)sizeof line - 1)
+        size = sizeof line - 1;
+    sg_arch_syscall(SYS_write, 2, (long)line, size, 0);
+}
+
+void sg_warn(const char *remark)
+{
+    size_t used = strlen(sg->warnings), more = strlen(remark);
+    if (strstr(sg->warnings, remark) != NULL || used + more + 3 > sizeof sg->warnings)
+        return;
+    if (used > 0)
+        memcpy(sg->warnings + used, "; ", 3), used += 2;
+    memcpy(sg->warnings + used, remark, more + 1);
+}
+
+/* Writes what the program left in the buffer of its standard output, if nobody is inside it. */
+static void flush_output(void)
+{
+    if (_IO_ftrylockfile(stdout) == 0) {
+        fflush(stdout);
+        _IO_funlockfile(stdout);
+    }
+}
+
+static void stop(enum sg_status status, const char *message)
+{
+    if (sg != NULL && !sg->finished) {
+        sg->finished = true;
+        sg->exit_code = SG_EXIT_STATUS;
+        sg->report(status, message, 0);
+        flush_output();
+    }
+    sg_say(message);
+    for (;;)
+        sg_arch_syscall(SYS_exit_group, SG_EXIT_STATUS, 0, 0, 0);
+}
+
+void sg_stop(enum sg_status status, const char *format, ...)
+{
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    stop(status, message);
+    __builtin_unreachable();
+}
+
+void sg_stop_deadlock(void)
+{
+    uint32_t count[SG_LEAF_COUNT] = {0}, waiting = 0;
+    for (uint32_t i = 0; i < sg->threads; i++)
+        if (sg->thread[i]->state == SG_BLOCKED) {
+            count[sg->thread[i]->wait_leaf]++;
+            waiting++;
+        }
+    waiting -= count[SG_LEAF_IDLE_NOT_STARTED] + count[SG_LEAF_IDLE_SERIAL];
+    char text[512];
+    int used = snprintf(text, sizeof text, "deadlock: all %u working threads wait for each other", waiting);
+    static const struct {
+        enum sg_leaf leaf;
+        const char *what;
+    } kinds[] = {
+        {SG_LEAF_IDLE_BARRIER, "at a barrier"}, {SG_LEAF_IDLE_LOCK, "for a lock"},
+        {SG_LEAF_IDLE_ORDER, "for their turn"}, {SG_LEAF_IDLE_TASK, "for tasks"},
+        {SG_LEAF_IDLE_WAIT, "for a signal"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (count[kinds[i].leaf] > 0 && used < (int)sizeof text)
+            used += snprintf(text + used, sizeof text - (size_t)used, ", %u %s", count[kinds[i].leaf],
+                             kinds[i].what);
+    for (uint32_t i = 0; i < sg->threads && used < (int)sizeof text; i++) {
+        const sg_thread *t = sg->thread[i];
+        if (t->state == SG_BLOCKED && t->wait_holder >= 0) {
+            snprintf(text + used, sizeof text - (size_t)used, "; thread %u waits for what thread %d holds", i,
+                     t->wait_holder);
+            break;
+        }
+    }
+    stop(SG_STATUS_DEADLOCK, text);
+    __builtin_unreachable();
+}
+
+void sg_stop_timeout(void)
+{
+    stop(SG_STATUS_TIMEOUT, "the program was stopped at its time limit");
+    __builtin_unreachable();
+}

@@ -1,0 +1,65 @@
+/* Memory of the runtime itself: never given back, and at addresses that no simulated program sees. */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "sg_arch.h"
+#include "sg_fence.h"
+
+/* Works before the runtime's context exists: the C library allocates while it starts. */
+static char *next = NULL, *end = NULL;
+
+static void *map(size_t size)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *got = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return got == MAP_FAILED ? NULL : got;
+}
+
+void *sg_new(size_t wanted)
+{
+    size_t size = ((wanted + 63) & ~(size_t)63) + SG_FENCE_BYTES;
+    if (size > (1u << 18)) {
+        void *large = map(size);
+        if (large == NULL)
+            sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
+        sg_fence_shut((char *)large + wanted, size - wanted);
+        return large;
+    }
+    if ((size_t)(end - next) < size) {
+        next = map(1u << 20);
+        if (next == NULL)
+            sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
+        end = next + (1u << 20);
+    }
+    char *block = next;
+    next += size;
+    sg_fence_shut(block + wanted, size - wanted);
+    return block;
+}
+
+void *sg_larger(const void *old, size_t used, size_t size)
+{
+    void *fresh = sg_new(size);
+    return used == 0 ? fresh : memcpy(fresh, old, used);
+}
+
+void *sg_reserve(size_t size, const char *purpose)
+{
+    void *memory = map(size);
+    if (memory == NULL)
+        sg_stop(SG_STATUS_INTERNAL, "the host has no memory for %s", purpose);
+    return memory;
+}
+
+const char *sg_map_file(const char *path, size_t *size)
+{
+    int file = (int)sg_arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+    struct stat status;
+    if (file < 0)
+        return NULL;
+    *size = fstat(file, &status) == 0 ? (size_t)status.st_size : 0;
+    const char *data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    close(file);
+    return data == MAP_FAILED ? NULL : data;
+}

@@ -1,0 +1,42 @@
+/* How busy the resources of the network and the memory were. */
+#include "sg_observers.h"
+
+struct resources {
+    struct sg_writer *w;
+    uint64_t count;
+};
+
+static void copy(char *to, const char *from, size_t size)
+{
+    size_t length = strlen(from);
+    memcpy(to, from, length < size ? length : size - 1);
+}
+
+static void put_resource(void *context, const sg_usage *usage)
+{
+    struct resources *to = context;
+    if (usage->transactions == 0)
+        return;
+    sg_resource record = {.units = usage->units, .busy = usage->busy};
+    record.transactions = usage->transactions;
+    record.waiting = usage->waiting;
+    copy(record.kind, usage->kind, sizeof record.kind);
+    copy(record.name, usage->name, sizeof record.name);
+    sg_put(to->w, &record, sizeof record);
+    to->count++;
+}
+
+static uint64_t put_resources(struct sg_writer *w)
+{
+    struct resources to = {w, 0};
+    sg_mem_statistics(sg->mem, put_resource, &to);
+    return to.count;
+}
+
+static const sg_result_part parts[] = {{SG_SECTION_RESOURCES, sizeof(sg_resource), put_resources}};
+
+const sg_observer sg_observer_resource = {
+    .name = "resources",
+    .parts = parts,
+    .parts_count = sizeof parts / sizeof *parts,
+};
