@@ -15,7 +15,7 @@ static inline size_t sg_array_room(size_t room, size_t index, size_t least)
 }
 
 /* Makes room for an item at `index` in the array `items`, which has room for `room` ones. `larger` returns
- * zeroed memory that begins with what was there: sg_larger and its like. */
+ * memory that begins with what was there: sg_larger and its like. */
 #define SG_ARRAY_HOLD_IN(larger, items, room, index, least)                                                  \
     do {                                                                                                     \
         if (SG_UNLIKELY((index) >= (room))) {                                                                \

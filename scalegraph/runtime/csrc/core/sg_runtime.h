@@ -22,8 +22,8 @@ const char *sg_map_file(const char *path, size_t *size);
 
 /* ---- sg_alloc.c ---- */
 
-/* Between these two, malloc serves the runtime (threads, directories), not the program's heap. */
-void sg_alloc_own(bool own);
+/* While `own`, malloc serves the runtime (threads, directories), not the program's heap. Returns what was. */
+bool sg_alloc_own(bool own);
 void sg_alloc_limit(uint64_t bytes);
 /* Where the program's heap will grow. */
 void sg_alloc_ahead(uint64_t *low, uint64_t *high);
@@ -49,7 +49,7 @@ void sg_put(struct sg_writer *w, const void *data, size_t size);
 void sg_result_write(enum sg_status status, const char *message, int signal_number);
 /* The end of a program that ends by itself: pads every account and checks the identity. */
 void sg_finish(void);
-/* sg_sched.c: from now on the hooks do nothing. */
+/* sg_context.c: from now on the hooks do nothing. */
 void sg_finish_hooks(void);
 
 /* ---- sg_fault.c ---- */

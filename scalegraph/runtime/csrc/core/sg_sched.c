@@ -4,19 +4,6 @@
 
 #include "sg_order.h"
 
-/* What hooks find before the simulation begins and after its end: nothing happens. */
-static uint64_t idle_filter[1] = {0};
-static sg_account idle_account = {.executions = {0}}; /* of code without a block */
-static sg_processor idle_processor = {
-    .limit = UINT64_MAX,
-    .account = &idle_account,
-    .filter = idle_filter,
-    .shift = 6,
-};
-
-sg_context *sg = NULL;
-sg_processor *sg_now = &idle_processor;
-
 /* ---- timed waits: one entry in the order for all of them ---- */
 
 #define NEVER (UINT64_MAX >> SG_KEY_BITS)
@@ -469,104 +456,16 @@ void sg_wake_all(sg_queue *queue, uint64_t when)
         sg_wake(t, when);
 }
 
-void sg_queue_add(sg_queue *queue, sg_thread *t)
-{
-    if (SG_UNLIKELY(t->queue != NULL))
-        sg_stop(SG_STATUS_INTERNAL, "thread %u waits in two queues", t->id);
-    t->next_waiting = NULL;
-    t->granted = false;
-    t->queue = queue;
-    if (queue->tail != NULL)
-        queue->tail->next_waiting = t;
-    else
-        queue->head = t;
-    queue->tail = t;
-}
+/* ---- the beginning ---- */
 
-void sg_queue_remove(sg_thread *t)
+sg_processor *sg_sched_first(sg_thread *t)
 {
-    sg_queue *queue = t->queue;
-    if (queue == NULL)
-        return;
-    sg_thread *before = NULL;
-    if (queue->head != t)
-        for (before = queue->head; before->next_waiting != t;)
-            before = before->next_waiting;
-    if (before == NULL)
-        queue->head = t->next_waiting;
-    else
-        before->next_waiting = t->next_waiting;
-    if (queue->tail == t)
-        queue->tail = before;
-    t->queue = NULL;
-}
-
-/* ---- beginning and end ---- */
-
-void sg_sched_open(void)
-{
-    uint32_t n = sg->processors;
-    sg->running = n == 1; /* nobody waits for it: no processor is ever alone */
-    sg->processor = sg_new(n * sizeof(sg_processor));
-    sg->coroutine = sg_new(n * sizeof(sg_coroutine));
-    sg_thread_open();
-    order_open(n);
-    sg->timer = UINT64_MAX;
-    sg->first_variable = sg_variables_of(n, SG_OWN_QUEUE);
-    idle_processor.block_of = sg->no_block_index - sg->text_low;
-    idle_processor.block_parts = sg->block_parts;
-    sg->fast_thread_pointer = sg_arch_sets_thread_pointer();
-    for (uint32_t i = 0; i < n; i++) {
-        sg_processor *p = &sg->processor[i];
-        const sg_filter *filter = sg_mem_filter(sg->mem, i);
-        p->id = i;
-        p->coroutine = &sg->coroutine[i];
-        p->filter = filter->first;
-        p->rest = filter->rest;
-        p->rest_ways = filter->rest_ways;
-        p->hit_cycles = filter->hit_cycles;
-        p->mask = filter->mask;
-        p->shift = filter->shift;
-        p->block_of = sg->block_index - sg->text_low;
-        p->block_parts = sg->block_parts;
-        p->limit = SG_NEVER;
-        p->account = sg_account_of(p, 0);
-        sg->idle[i / 64] |= 1ull << i % 64;
-    }
-}
-
-void sg_sched_enter(void (*entry)(void))
-{
-    sg_thread *t = sg_thread_new();
-    sg_thread_adopt_data(t);
-    t->stack_pointer = sg_arch_new_stack(t->stack_pointer, entry);
-    sg->host_thread = sg_arch_thread_pointer();
     install(&sg->processor[0], t);
-    resume(&sg->host_stack, take_next());
+    return take_next();
+}
+
+void sg_sched_resume_first(sg_processor *p)
+{
+    resume(&sg->host_stack, p);
     __builtin_unreachable();
-}
-
-/* Where the stack of thread 0 begins, if it runs on the host's until main begins. */
-static void *own_stack = NULL;
-
-void sg_sched_begin(void)
-{
-    sg_thread *t = sg_thread_new();
-    own_stack = t->stack_pointer;
-    /* What constructors have written into thread-local data, and where others may know it to be, stays. */
-    t->thread_pointer = sg->host_thread = sg_arch_thread_pointer();
-    install(&sg->processor[0], t);
-    sg_now = take_next();
-    sg_refresh_limit(sg_now);
-}
-
-void sg_sched_continue(void (*entry)(void))
-{
-    sg_arch_switch(&sg->host_stack, sg_arch_new_stack(own_stack, entry));
-    __builtin_unreachable();
-}
-
-void sg_finish_hooks(void)
-{
-    sg_now = &idle_processor;
 }

@@ -12,6 +12,12 @@ static inline sg_thread *sg_self(void)
     return sg_now->thread;
 }
 
+/* Makes `t` the thread of processor 0 and returns that; continues with it for good. */
+sg_processor *sg_sched_first(sg_thread *t);
+void sg_sched_resume_first(sg_processor *p) __attribute__((noreturn));
+
+/* ---- sg_sched_start.c ---- */
+
 void sg_sched_open(void);
 /* Leaves the host's stack for good and continues in `entry` as thread 0 on processor 0. */
 void sg_sched_enter(void (*entry)(void)) __attribute__((noreturn));
@@ -22,6 +28,8 @@ void sg_sched_continue(void (*entry)(void)) __attribute__((noreturn));
 /* sg_start.c: the program, which has entered the runtime at `site` before main, is to be simulated from here
  * on. False: it has ended already. */
 bool sg_begin_early(const void *site);
+/* ---- sg_sched.c ---- */
+
 /* Returns when no processor with a thread has an earlier clock (ties: smaller number first), and p's pending
  * reference, if it has one, is done. The thread stays on `p`. */
 void sg_turn_slow(sg_processor *p);

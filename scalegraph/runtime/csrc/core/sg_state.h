@@ -211,6 +211,20 @@ struct sg_thread {
     uint64_t variable; /* address of this thread's own line of simulated runtime variables */
 } __attribute__((aligned(64)));
 
+/* See sg_table.h. */
+typedef struct sg_table_entry {
+    uint64_t key;
+    union {
+        uint64_t number; /* 0: the entry is free */
+        void *pointer;
+    };
+} sg_table_entry;
+
+typedef struct sg_table {
+    sg_table_entry *entry; /* `size` of them */
+    uint32_t size, used;
+} sg_table;
+
 typedef struct sg_context {
     sg_config config;
     sg_mem *mem;
@@ -273,11 +287,11 @@ typedef struct sg_context {
     sg_outcome outcome;
     /* OpenMP. */
     struct sg_omp *omp;
-    struct sg_locks *locks;
+    sg_table locks;         /* by the address of the program's variable */
     struct kept *policies;  /* sg_numa.c */
     bool blocks_scaled;     /* what-if has its own tables of blocks */
     bool primitives_differ; /* synchronisation is free, or a lock is scaled */
-    struct sg_futexes *futexes;
+    sg_table futexes;       /* queues, by address */
     struct named *semaphores;
     struct sg_file *files;    /* streams that were locked once */
     struct sg_system *system; /* sg_system.c; NULL: nobody has asked */
@@ -304,5 +318,7 @@ typedef struct sg_context {
 /* The two global variables of the runtime: its state, and the processor that runs now. */
 extern sg_context *sg;
 extern sg_processor *sg_now;
+/* What sg_now is before the simulation begins and after its end: on it hooks do nothing. */
+extern sg_processor sg_idle_processor;
 
 #endif

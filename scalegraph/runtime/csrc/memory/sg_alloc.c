@@ -60,9 +60,11 @@ static void *map(void *at, size_t size)
     return got == MAP_FAILED || (at && got != at) ? NULL : got;
 }
 
-void sg_alloc_own(bool own)
+bool sg_alloc_own(bool own)
 {
+    bool before = memory.own_mode;
     memory.own_mode = own;
+    return before;
 }
 
 void sg_alloc_limit(uint64_t bytes)

@@ -2,12 +2,7 @@
  *
  * Invariants (sg_mem_check.c): private levels are inclusive and agree on the state of a line; the directory
  * knows exactly who holds what; a line with an owner is in no shared cache, which keeps victims of the
- * private ones.
- *
- * A limited directory is the same bitmap, of which the simulated hardware sees only so much: with broadcast a
- * line that ever had more holders than pointers is overflowed until somebody owns it again, and is
- * invalidated by messages to all processors; without, the read that would be one holder too many makes the
- * next holder (by number, going round) drop its copy. */
+ * private ones. */
 #include "sg_mem.h"
 
 #include <string.h>
@@ -42,7 +37,7 @@ static inline void change_copies(sg_mem *mem, uint32_t p, uint64_t wide, uint32_
     }
 }
 
-static void invalidate(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels)
+void sg_mem_invalidate(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels)
 {
     change_copies(mem, p, wide, shift, levels, SG_INVALID);
 }
@@ -66,7 +61,7 @@ static inline void fill_levels(sg_mem *mem, uint32_t p, uint64_t address, enum s
         sg_set set = sg_cache_set(c, p, line);
         uint64_t gone = sg_set_insert(c, set, sg_entry_make(line, state));
         if (gone && k > 0)
-            invalidate(mem, p, sg_entry_line(gone), c->line_shift, (uint32_t)k);
+            sg_mem_invalidate(mem, p, sg_entry_line(gone), c->line_shift, (uint32_t)k);
         if (gone && k + 1 == (int)mem->private_levels)
             leave(mem, p, gone, now, out);
     }
@@ -164,55 +159,12 @@ int sg_mem_try_behind(sg_mem *mem, uint32_t processor, uint64_t address, enum sg
 
 /* ---- lines that leave ---- */
 
-static inline uint32_t home_of(const sg_mem *mem, uint64_t address)
-{
-    sg_dir *dir = (sg_dir *)&mem->dir;
-    uint32_t home = *sg_dir_home(dir, sg_dir_chunk(dir, address), address);
-    return home ? (home & ~SG_DIR_PLACED) - 1 : 0;
-}
-
-static void write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_outcome *out)
-{
-    out->count[SG_COUNTER_WRITEBACKS]++;
-    if (!(mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK)))
-        mem->ops->write_back(mem->net, now, p, line, home_of(mem, line << mem->line_shift));
-}
-
-/* Puts a line that a private cache gives up into the shared cache of its group. */
-static void keep_in_shared_cache(sg_mem *mem, uint32_t p, sg_line *entry, uint64_t line, int dirty,
-                                 uint64_t now, sg_outcome *out)
-{
-    const sg_cache *c = &mem->level[mem->private_levels];
-    uint32_t group = p / mem->group;
-    sg_set set = sg_cache_set(c, group, line);
-    if (entry->shared_caches >> group & 1) {
-        if (dirty)
-            *sg_set_at(c, set, sg_set_find(c, set, line)) = sg_entry_make(line, SG_MODIFIED);
-        return;
-    }
-    uint64_t gone = sg_set_insert(c, set, sg_entry_make(line, dirty ? SG_MODIFIED : SG_SHARED));
-    entry->shared_caches |= 1ull << group;
-    if (!gone)
-        return;
-    uint64_t address = sg_entry_line(gone) << mem->line_shift;
-    sg_line *old = sg_dir_line(&mem->dir, sg_dir_chunk(&mem->dir, address), address);
-    old->shared_caches &= ~(1ull << group);
-    if (sg_entry_state(gone) == SG_MODIFIED)
-        write_back(mem, p, sg_entry_line(gone), now, out);
-}
-
 static int anybody(const sg_mem *mem, const uint64_t *bits)
 {
     uint64_t any = 0;
     for (uint32_t i = 0; i < mem->dir.words; i++)
         any |= bits[i];
     return any != 0;
-}
-
-/* Does the shared cache of `p` keep lines of this address? */
-static inline int shared_cache_keeps(const sg_mem *mem, uint32_t p, uint64_t address)
-{
-    return mem->has_shared && (!mem->remote_only || home_of(mem, address) != mem->ops->node_of(mem->net, p));
 }
 
 /* `gone` has been pushed out of the last private level of `p`. */
@@ -230,25 +182,15 @@ static void leave(sg_mem *mem, uint32_t p, uint64_t gone, uint64_t now, sg_outco
         entry->state = SG_LINE_HOME;
     else if (answers)
         entry->state = SG_LINE_SHARED;
-    if (shared_cache_keeps(mem, p, address)) {
-        keep_in_shared_cache(mem, p, entry, line, dirty, now, out);
+    if (sg_shared_keeps(mem, p, address)) {
+        sg_shared_keep(mem, p, entry, line, dirty, now, out);
     } else if (mem->attraction && last) {
         entry->state = SG_LINE_DISPLACED;
         entry->owner = p;
-        write_back(mem, p, line, now, out);
+        sg_mem_write_back(mem, p, line, now, out);
     } else if (dirty) {
-        write_back(mem, p, line, now, out);
+        sg_mem_write_back(mem, p, line, now, out);
     }
-}
-
-static void drop_from_shared_caches(sg_mem *mem, sg_line *entry, uint64_t line)
-{
-    const sg_cache *c = &mem->level[mem->private_levels];
-    for (uint64_t left = entry->shared_caches; left; left &= left - 1) {
-        sg_set set = sg_cache_set(c, (uint32_t)__builtin_ctzll(left), line);
-        sg_set_remove(c, set, sg_set_find(c, set, line));
-    }
-    entry->shared_caches = 0;
 }
 
 /* ---- the protocol ---- */
@@ -269,38 +211,16 @@ static void charge(sg_outcome *out, const sg_reply *reply, enum sg_transaction k
     out->cycles += reply->cycles + reply->contention;
 }
 
-static void stall(sg_outcome *out, enum sg_leaf leaf, uint64_t cycles, uint64_t *now)
-{
-    out->stall[leaf] += cycles;
-    out->cycles += cycles;
-    *now += cycles;
-}
-
 static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
 {
     for (uint32_t word = 0; word < mem->dir.words; word++)
         for (uint64_t left = mem->others[word]; left; left &= left - 1) {
             uint32_t q = word * 64 + (uint32_t)__builtin_ctzll(left);
-            invalidate(mem, q, line, mem->line_shift, mem->private_levels);
+            sg_mem_invalidate(mem, q, line, mem->line_shift, mem->private_levels);
             out->count[SG_COUNTER_INVALIDATIONS]++;
             if (mem->lost)
                 mem->lost(q, line, 1);
         }
-}
-
-/* The shared cache that answers for a line that several may have: the one with the dirty copy, or any; -1
- * when memory is nearer than a clean copy in a network cache. */
-static int choose_shared_cache(const sg_mem *mem, const sg_line *entry, uint64_t line, int *dirty)
-{
-    const sg_cache *c = &mem->level[mem->private_levels];
-    for (uint64_t left = entry->shared_caches; left; left &= left - 1) {
-        int group = __builtin_ctzll(left);
-        sg_set set = sg_cache_set(c, (uint32_t)group, line);
-        *dirty = sg_entry_state(*sg_set_at(c, set, sg_set_find(c, set, line))) == SG_MODIFIED;
-        if (*dirty || !mem->remote_only)
-            return group;
-    }
-    return -1;
 }
 
 /* Who supplies the line of a fetch; a dirty supplier of a read keeps a clean copy, or with MOESI the dirty
@@ -330,49 +250,19 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
         entry->state = r->keeps ? SG_LINE_DIRTY_SHARED : SG_LINE_SHARED;
         if (r->keeps)
             return;
-        if (r->dirty && shared_cache_keeps(mem, entry->owner, r->line << mem->line_shift))
-            keep_in_shared_cache(mem, entry->owner, entry, r->line, 1, r->now, out);
+        if (r->dirty && sg_shared_keeps(mem, entry->owner, r->line << mem->line_shift))
+            sg_shared_keep(mem, entry->owner, entry, r->line, 1, r->now, out);
         else if (r->dirty && !mem->attraction)
             out->count[SG_COUNTER_WRITEBACKS]++; /* its way is part of the transaction */
     } else if (entry->state == SG_LINE_DISPLACED) {
         r->home = entry->owner;
     } else if (entry->shared_caches) {
-        int group = choose_shared_cache(mem, entry, r->line, &r->dirty);
+        int group = sg_shared_choose(mem, entry, r->line, &r->dirty);
         if (group < 0)
             return;
         r->from = SG_FROM_SHARED_CACHE;
         r->supplier = (uint32_t)group * mem->group;
     }
-}
-
-/* Serves a fetch that the requester's own shared cache can serve; returns the state of the new copy, or
- * SG_INVALID when a transaction is needed all the same. */
-static enum sg_copy try_shared_cache(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
-{
-    const sg_cache *c = &mem->level[mem->private_levels];
-    uint32_t group = r->processor / mem->group;
-    if (mem->remote_only && r->home == mem->ops->node_of(mem->net, r->processor))
-        return SG_INVALID;
-    stall(out, SG_LEAF_STALL_LOCAL, c->hit_cycles, &r->now);
-    if (!(entry->shared_caches >> group & 1))
-        return SG_INVALID;
-    if (entry->busy > r->now)
-        stall(out, SG_LEAF_STALL_CONTENTION, entry->busy - r->now, &r->now);
-    sg_set set = sg_cache_set(c, group, r->line);
-    int way = sg_set_find(c, set, r->line);
-    enum sg_copy state = sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED ? SG_MODIFIED : SG_EXCLUSIVE;
-    if (r->copies == 0 && entry->shared_caches == 1ull << group &&
-        (mem->exclusive || r->kind == SG_FETCH_WRITE)) {
-        drop_from_shared_caches(mem, entry, r->line); /* moves up: nobody else has it */
-        entry->busy = r->now;
-        return r->kind == SG_FETCH_WRITE ? SG_MODIFIED : state;
-    }
-    if (r->kind == SG_FETCH_READ) {
-        sg_set_front(c, set, way, *sg_set_at(c, set, way));
-        return SG_SHARED;
-    }
-    r->from = SG_FROM_OWN_GROUP;
-    return SG_INVALID;
 }
 
 /* Attraction memory: a page begins its life in the cache of the cell that touched it first. */
@@ -388,7 +278,7 @@ static void materialise(sg_mem *mem, sg_line *entry, uint64_t address, uint32_t 
     entry->owner = home;
     entry->holders[home >> 6] |= 1ull << (home & 63);
     if (gone) {
-        invalidate(mem, home, sg_entry_line(gone), c->line_shift, (uint32_t)last);
+        sg_mem_invalidate(mem, home, sg_entry_line(gone), c->line_shift, (uint32_t)last);
         leave(mem, home, gone, now, out);
     }
 }
@@ -412,7 +302,7 @@ static uint32_t touch_page(sg_mem *mem, char *chunk, uint64_t address, sg_reques
     if (*home == 0 || (*home & SG_DIR_PLACED)) {
         *home = *home ? *home & ~SG_DIR_PLACED : sg_places_choose(mem, r->processor, address) + 1;
         out->count[SG_COUNTER_PAGE_MISSES]++;
-        stall(out, SG_LEAF_STALL_PAGE, mem->page_miss_cycles, &r->now);
+        sg_mem_stall(out, SG_LEAF_STALL_PAGE, mem->page_miss_cycles, &r->now);
     }
     return *home - 1;
 }
@@ -433,45 +323,6 @@ static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
     r->groups = entry->shared_caches;
     if (mem->has_shared)
         r->groups &= ~(1ull << r->processor / mem->group);
-}
-
-/* A limited directory does not know all holders: a write tells everybody, or a read makes one drop its copy.
- */
-static void limit_targets(sg_mem *mem, const sg_line *entry, sg_request *r)
-{
-    memset(mem->told, 0, r->words * sizeof *mem->told);
-    if (r->kind != SG_FETCH_READ && entry->overflowed) {
-        for (uint32_t p = 0; p < mem->processors; p++)
-            mem->told[p >> 6] |= 1ull << (p & 63);
-        mem->told[r->processor >> 6] &= ~(1ull << (r->processor & 63));
-        r->targets = mem->told;
-        r->invalidations = mem->processors - 1;
-    } else if (r->kind == SG_FETCH_READ && !mem->broadcast && r->copies >= mem->pointers) {
-        uint32_t q = r->processor;
-        do
-            q = q + 1 == mem->processors ? 0 : q + 1;
-        while (!sg_bit(mem->others, q) || (r->keeps && q == r->supplier && r->copies > 1));
-        mem->told[q >> 6] |= 1ull << (q & 63);
-        r->targets = mem->told;
-        r->invalidations = 1;
-    }
-}
-
-/* The holder that a limited directory gives up for the sake of a new one loses its copy. */
-static void give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_outcome *out)
-{
-    uint32_t q = 0;
-    while (!sg_bit(r->targets, q))
-        q++;
-    invalidate(mem, q, r->line, mem->line_shift, mem->private_levels);
-    out->count[SG_COUNTER_INVALIDATIONS]++;
-    if (mem->lost)
-        mem->lost(q, r->line, 0); /* no write took it: the directory is full */
-    entry->holders[q >> 6] &= ~(1ull << (q & 63));
-    if (entry->state == SG_LINE_DIRTY_SHARED && entry->owner == q) {
-        entry->state = SG_LINE_SHARED;
-        write_back(mem, q, r->line, r->now, out);
-    }
 }
 
 /* Begins a request; what transact finds out is not set yet. */
@@ -497,14 +348,14 @@ static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, 
         entry->busy = 0;
     find_others(mem, entry, r);
     if (r->kind != SG_UPGRADE) {
-        enum sg_copy state = mem->has_shared ? try_shared_cache(mem, entry, r, out) : SG_INVALID;
+        enum sg_copy state = mem->has_shared ? sg_shared_try(mem, entry, r, out) : SG_INVALID;
         if (state != SG_INVALID)
             return state;
         if (r->from != SG_FROM_OWN_GROUP)
             choose_supplier(mem, entry, r, out);
     }
     if (mem->pointers)
-        limit_targets(mem, entry, r);
+        sg_limited_targets(mem, entry, r);
     if (mem->ideal == 0)
         mem->ops->transact(mem->net, r, &reply);
     else
@@ -513,14 +364,14 @@ static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, 
     if (r->kind == SG_FETCH_READ) {
         int sole = r->copies == 0 && entry->shared_caches == 0 && !entry->overflowed;
         if (r->invalidations > 0)
-            give_up(mem, entry, r, out);
+            sg_limited_give_up(mem, entry, r, out);
         else if (mem->pointers && r->copies >= mem->pointers)
             entry->overflowed = 1;
         return sole && mem->exclusive ? SG_EXCLUSIVE : SG_SHARED;
     }
     invalidate_others(mem, r->line, out);
     if (mem->has_shared)
-        drop_from_shared_caches(mem, entry, r->line);
+        sg_shared_drop(mem, entry, r->line);
     for (uint32_t i = 0; i < r->words; i++)
         entry->holders[i] = 0;
     return SG_MODIFIED;
@@ -533,7 +384,7 @@ static void await_prefetched(sg_mem *mem, uint32_t p, uint64_t address, const sg
     int remote;
     uint64_t wait = sg_prefetch_use(mem, p, address, *now, &remote);
     if (at->level < mem->private_levels)
-        stall(out, remote ? SG_LEAF_STALL_REMOTE_READ : SG_LEAF_STALL_LOCAL, wait, now);
+        sg_mem_stall(out, remote ? SG_LEAF_STALL_REMOTE_READ : SG_LEAF_STALL_LOCAL, wait, now);
 }
 
 int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address)
@@ -589,7 +440,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
         now);
     if (at->level > 0)
         outcome->count[SG_COUNTER_L1_MISSES]++;
-    stall(outcome, SG_LEAF_STALL_LOCAL, at->cycles, &r.now);
+    sg_mem_stall(outcome, SG_LEAF_STALL_LOCAL, at->cycles, &r.now);
 
     char *chunk = sg_dir_chunk(&mem->dir, address);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, address);

@@ -50,6 +50,54 @@ struct sg_mem {
     uint64_t own_memory;        /* a fetch from the node's own memory takes so many cycles */
 };
 
+/* ---- sg_mem.c ---- */
+
+/* Removes the copies of line `wide`, of 1 << shift bytes, from levels below `levels`. */
+void sg_mem_invalidate(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels);
+
+static inline void sg_mem_stall(sg_outcome *out, enum sg_leaf leaf, uint64_t cycles, uint64_t *now)
+{
+    out->stall[leaf] += cycles;
+    out->cycles += cycles;
+    *now += cycles;
+}
+
+static inline uint32_t sg_mem_home_of(const sg_mem *mem, uint64_t address)
+{
+    sg_dir *dir = (sg_dir *)&mem->dir;
+    uint32_t home = *sg_dir_home(dir, sg_dir_chunk(dir, address), address);
+    return home ? (home & ~SG_DIR_PLACED) - 1 : 0;
+}
+
+/* ---- sg_mem_shared.c ---- */
+
+void sg_mem_write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_outcome *out);
+/* Puts a line that a private cache gives up into the shared cache of its group. */
+void sg_shared_keep(sg_mem *mem, uint32_t p, sg_line *entry, uint64_t line, int dirty, uint64_t now,
+                    sg_outcome *out);
+/* Does the shared cache of `p` keep lines of this address? */
+static inline int sg_shared_keeps(const sg_mem *mem, uint32_t p, uint64_t address)
+{
+    return mem->has_shared &&
+           (!mem->remote_only || sg_mem_home_of(mem, address) != mem->ops->node_of(mem->net, p));
+}
+
+void sg_shared_drop(sg_mem *mem, sg_line *entry, uint64_t line);
+/* The shared cache that answers for a line that several may have: the one with the dirty copy, or any; -1
+ * when memory is nearer than a clean copy in a network cache. */
+int sg_shared_choose(const sg_mem *mem, const sg_line *entry, uint64_t line, int *dirty);
+/* Serves a fetch that the requester's own shared cache can serve; returns the state of the new copy, or
+ * SG_INVALID when a transaction is needed all the same. */
+enum sg_copy sg_shared_try(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out);
+
+/* ---- sg_mem_limited.c ---- */
+
+/* A limited directory does not know all holders: a write tells everybody, or a read makes one drop its copy.
+ */
+void sg_limited_targets(sg_mem *mem, const sg_line *entry, sg_request *r);
+/* The holder that a limited directory gives up for the sake of a new one loses its copy. */
+void sg_limited_give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_outcome *out);
+
 /* ---- sg_whatif_mem.c ---- */
 
 void sg_ideal_open(sg_mem *mem, const sg_config *config);

@@ -12,11 +12,10 @@
  *
  * Whether a word was written since is told by epochs: a line's grows whenever a processor obtains the line or
  * the right to write it, and a written word takes that of its line. */
-#include <sys/mman.h>
-
 #include "sg_cause.h"
-#include "sg_observers.h"
 #include "sg_mem_state.h"
+#include "sg_observers.h"
+#include "sg_table.h"
 #include "sg_variable.h"
 
 #define WORD_SHIFT  2
@@ -24,7 +23,8 @@
 #define MOST_LINES  (1u << 26)
 #define NEAR        64u
 #define KNOWN       64u
-#define SHOWN_LINES 256u /* with false sharing, in the result file */
+#define LEAST       (1u << 16) /* entries of a table */
+#define SHOWN_LINES 256u       /* with false sharing, in the result file */
 
 #define PURPOSE "the classes of misses"
 
@@ -63,11 +63,6 @@ typedef struct record {
     word words[];
 } record;
 
-typedef struct table {
-    uint32_t *number; /* of a node or a record, 0: none */
-    uint32_t mask, used;
-} table;
-
 /* A fully associative cache: most and least recently used node. */
 typedef struct lru {
     uint32_t newest, oldest, count;
@@ -81,9 +76,9 @@ typedef struct extent {
 } extent;
 
 typedef struct sg_classes {
-    table nodes_by_line, records_by_line;
-    node *nodes;
-    char *records;
+    sg_table nodes, records; /* numbers, by line and processor or by line */
+    node *node;              /* by number */
+    char *record;            /* likewise */
     size_t record_bytes;
     uint32_t nodes_count, records_count;
     lru *lru;
@@ -100,88 +95,51 @@ static sg_classes *classes = NULL;
 
 static record *record_of(const sg_classes *c, uint32_t number)
 {
-    return (record *)(void *)(c->records + (size_t)number * c->record_bytes);
+    return (record *)(void *)(c->record + (size_t)number * c->record_bytes);
 }
 
-static uint32_t hash(uint64_t line, uint32_t processor)
+static uint64_t key_of(uint64_t line, uint32_t processor)
 {
-    return (uint32_t)((line * 0x9e3779b97f4a7c15ull ^ (uint64_t)processor * 0xc2b2ae3d27d4eb4full) >> 29);
+    return line << SG_KEY_BITS | processor;
 }
 
-static void put(table *t, uint32_t at, uint32_t number)
+static void refuse(void)
 {
-    for (at &= t->mask; t->number[at] != 0; at = (at + 1) & t->mask)
-        ;
-    t->number[at] = number;
-    t->used++;
-}
-
-/* Makes room for one more; `hash_of` gives the place of a number. */
-static void grow(sg_classes *c, table *t, uint32_t (*hash_of)(const sg_classes *, uint32_t))
-{
-    if (2 * t->used < t->mask)
-        return;
-    table old = *t;
-    uint32_t size = old.number != NULL ? 2 * (old.mask + 1) : 1u << 16;
-    *t = (table){sg_reserve((size_t)size * sizeof(uint32_t), PURPOSE), size - 1, 0};
-    for (uint32_t i = 0; old.number != NULL && i <= old.mask; i++)
-        if (old.number[i] != 0)
-            put(t, hash_of(c, old.number[i]), old.number[i]);
-    if (old.number != NULL)
-        munmap(old.number, ((size_t)old.mask + 1) * sizeof(uint32_t));
-}
-
-static uint32_t hash_of_node(const sg_classes *c, uint32_t number)
-{
-    return hash(c->nodes[number].line, c->nodes[number].processor);
-}
-
-static uint32_t hash_of_record(const sg_classes *c, uint32_t number)
-{
-    return hash(record_of(c, number)->line, 0);
+    sg_stop(SG_STATUS_INTERNAL, "the program uses more lines than misses can be classified for");
 }
 
 static uint32_t find_record(sg_classes *c, uint64_t line)
 {
-    const table *t = &c->records_by_line;
-    for (uint32_t at = hash(line, 0) & t->mask; t->number[at] != 0; at = (at + 1) & t->mask)
-        if (record_of(c, t->number[at])->line == line)
-            return t->number[at];
-    if (c->records_count == MOST_LINES)
-        sg_stop(SG_STATUS_INTERNAL, "the program uses more lines than misses can be classified for");
-    uint32_t number = c->records_count++;
-    record_of(c, number)->line = line;
-    grow(c, &c->records_by_line, hash_of_record);
-    put(&c->records_by_line, hash(line, 0), number);
-    return number;
+    sg_table_entry *entry = sg_table_make(&c->records, line, LEAST);
+    if (entry->number == 0) {
+        if (c->records_count == MOST_LINES)
+            refuse();
+        entry->number = c->records_count++;
+        record_of(c, (uint32_t)entry->number)->line = line;
+    }
+    return (uint32_t)entry->number;
 }
 
 /* The node of `line` for processor `p`, or NULL. */
 static node *find(sg_classes *c, uint32_t p, uint64_t line)
 {
-    const table *t = &c->nodes_by_line;
     uint32_t near = c->lru[p].near[line % NEAR];
-    if (c->nodes[near].line == line && near != 0)
-        return &c->nodes[near];
-    for (uint32_t at = hash(line, p) & t->mask; t->number[at] != 0; at = (at + 1) & t->mask) {
-        node *n = &c->nodes[t->number[at]];
-        if (n->line == line && n->processor == p)
-            return n;
-    }
-    return NULL;
+    if (c->node[near].line == line && near != 0)
+        return &c->node[near];
+    const sg_table_entry *entry = sg_table_find(&c->nodes, key_of(line, p));
+    return entry != NULL ? &c->node[entry->number] : NULL;
 }
 
 static node *make(sg_classes *c, uint32_t p, uint64_t line)
 {
     if (c->nodes_count == MOST_NODES)
-        sg_stop(SG_STATUS_INTERNAL, "the program uses more lines than misses can be classified for");
+        refuse();
     uint32_t number = c->nodes_count++;
-    node *n = &c->nodes[number];
+    node *n = &c->node[number];
     n->line = line;
     n->processor = p;
     n->record = find_record(c, line);
-    grow(c, &c->nodes_by_line, hash_of_node);
-    put(&c->nodes_by_line, hash(line, p), number);
+    sg_table_make(&c->nodes, key_of(line, p), LEAST)->number = number;
     return n;
 }
 
@@ -190,8 +148,8 @@ static node *make(sg_classes *c, uint32_t p, uint64_t line)
 static void take_out(sg_classes *c, node *n)
 {
     lru *of = &c->lru[n->processor];
-    *(n->newer ? &c->nodes[n->newer].older : &of->newest) = n->older;
-    *(n->older ? &c->nodes[n->older].newer : &of->oldest) = n->newer;
+    *(n->newer ? &c->node[n->newer].older : &of->newest) = n->older;
+    *(n->older ? &c->node[n->older].newer : &of->oldest) = n->newer;
     n->cached = false;
     of->count--;
 }
@@ -199,17 +157,17 @@ static void take_out(sg_classes *c, node *n)
 static void to_front(sg_classes *c, node *n)
 {
     lru *of = &c->lru[n->processor];
-    uint32_t number = (uint32_t)(n - c->nodes);
+    uint32_t number = (uint32_t)(n - c->node);
     of->near[n->line % NEAR] = number;
     if (of->newest == number)
         return;
     if (n->cached)
         take_out(c, n);
     else if (of->count == c->capacity)
-        take_out(c, &c->nodes[of->oldest]);
+        take_out(c, &c->node[of->oldest]);
     n->newer = 0;
     n->older = of->newest;
-    *(of->newest ? &c->nodes[of->newest].newer : &of->oldest) = number;
+    *(of->newest ? &c->node[of->newest].newer : &of->oldest) = number;
     of->newest = number;
     n->cached = true;
     of->count++;
@@ -369,11 +327,9 @@ static bool open_classes(void)
     c->grain_shift = c->line_shift > 6 + WORD_SHIFT ? c->line_shift - 6 : WORD_SHIFT;
     c->capacity = (last->set_mask + 1) * last->ways;
     c->record_bytes = sizeof(record) + (sizeof(word) << (c->line_shift - WORD_SHIFT));
-    c->nodes = sg_reserve(MOST_NODES * sizeof(node), PURPOSE);
-    c->records = sg_reserve(MOST_LINES * c->record_bytes, PURPOSE);
+    c->node = sg_reserve(MOST_NODES * sizeof(node), PURPOSE);
+    c->record = sg_reserve(MOST_LINES * c->record_bytes, PURPOSE);
     c->nodes_count = c->records_count = 1;
-    grow(c, &c->nodes_by_line, hash_of_node);
-    grow(c, &c->records_by_line, hash_of_record);
     c->lru = sg_new(sg->processors * sizeof *c->lru);
     c->of_site = sg_reserve(((sg->text_high - sg->text_low) / 5 + 2) * sizeof *c->of_site, PURPOSE);
     classes = c;
@@ -391,7 +347,7 @@ static void close_classes(void)
 {
     sg_classes *c = classes;
     for (uint32_t i = 1; c != NULL && i < c->nodes_count; i++)
-        decide(c, &c->nodes[i], false);
+        decide(c, &c->node[i], false);
 }
 
 static void complete_site(uint32_t number, sg_site *site)
@@ -441,7 +397,7 @@ static uint64_t put_users(struct sg_writer *w)
     const sg_classes *c = classes;
     uint64_t number = 0, least = c != NULL ? threshold(c) : 0;
     for (uint32_t i = 1; c != NULL && i < c->nodes_count; i++) {
-        const node *n = &c->nodes[i];
+        const node *n = &c->node[i];
         if (!is_shown(record_of(c, n->record), least))
             continue;
         sg_line_user user = {.line = n->line << c->line_shift, .processor = n->processor};

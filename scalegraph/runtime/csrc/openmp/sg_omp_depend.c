@@ -1,5 +1,7 @@
 /* Dependences between the children of a task: who must complete before whom, by the addresses they name. */
+#include "sg_array.h"
 #include "sg_omp.h"
+#include "sg_table.h"
 
 /* Types of dependence as the compiler numbers them in omp_depend_t. */
 enum { DEPEND_IN = 1, DEPEND_OUT, DEPEND_INOUT, DEPEND_MUTEXINOUTSET, DEPEND_INOUTSET };
@@ -8,37 +10,32 @@ enum { DEPEND_IN = 1, DEPEND_OUT, DEPEND_INOUT, DEPEND_MUTEXINOUTSET, DEPEND_INO
  * comes next. `in` tasks may run side by side, and so may those of one inoutset; the tasks before such a
  * set matter to the members of the set only. mutexinoutset is served like inout, as in libgomp. */
 typedef struct entry {
-    uintptr_t address;
     int kind;                    /* of the tasks in `latest`: DEPEND_OUT (one), DEPEND_IN, DEPEND_INOUTSET */
     sg_task **latest, **earlier; /* `earlier`: before the set that `latest` is */
     uint32_t latest_count, latest_room, earlier_count, earlier_room;
 } entry;
 
-/* The entries of one task's children: open addressing. */
 struct sg_depends {
-    entry *table;
-    uint32_t size, used;
+    sg_table entries;    /* of one task's children, by address */
     sg_task *everything; /* last child that depends on omp_all_memory */
 };
 
 /* ---- the table ---- */
 
-static entry *slot_of(const struct sg_depends *depends, uintptr_t address)
-{
-    uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (depends->size - 1);
-    while (depends->table[at].latest != NULL && depends->table[at].address != address)
-        at = (at + 1) & (depends->size - 1);
-    return &depends->table[at];
-}
-
 static void *own_memory(void *old, size_t size)
 {
-    sg_alloc_own(true);
+    bool before = sg_alloc_own(true);
     void *memory = realloc(old, size);
-    sg_alloc_own(false);
+    sg_alloc_own(before);
     if (memory == NULL)
         sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for the dependences of tasks");
     return memory;
+}
+
+static sg_task **larger_tasks(sg_task **old, size_t used, size_t size)
+{
+    (void)used;
+    return own_memory(old, size);
 }
 
 static struct sg_depends *depends_of(sg_task *parent)
@@ -48,17 +45,17 @@ static struct sg_depends *depends_of(sg_task *parent)
         depends = parent->depends = own_memory(NULL, sizeof *depends);
         *depends = (struct sg_depends){0};
     }
-    if (2 * depends->used >= depends->size) {
-        struct sg_depends old = *depends;
-        depends->size = old.size ? 2 * old.size : 16;
-        depends->table = own_memory(NULL, depends->size * sizeof(entry));
-        memset(depends->table, 0, depends->size * sizeof(entry));
-        for (uint32_t i = 0; i < old.size; i++)
-            if (old.table[i].latest != NULL)
-                *slot_of(depends, old.table[i].address) = old.table[i];
-        free(old.table);
-    }
     return depends;
+}
+
+static entry *entry_of(struct sg_depends *depends, uintptr_t address)
+{
+    sg_table_entry *found = sg_table_make(&depends->entries, address, 16);
+    if (found->pointer == NULL) {
+        found->pointer = own_memory(NULL, sizeof(entry));
+        *(entry *)found->pointer = (entry){0};
+    }
+    return found->pointer;
 }
 
 static void forget(sg_task **tasks, uint32_t count)
@@ -73,16 +70,19 @@ void sg_depend_drop(sg_task *task)
     if (depends == NULL)
         return;
     task->depends = NULL;
-    for (uint32_t i = 0; i < depends->size; i++) {
-        entry *e = &depends->table[i];
+    for (uint32_t i = 0; i < depends->entries.size; i++) {
+        entry *e = depends->entries.entry[i].pointer;
+        if (e == NULL)
+            continue;
         forget(e->latest, e->latest_count);
         forget(e->earlier, e->earlier_count);
         free(e->latest);
         free(e->earlier);
+        free(e);
     }
     if (depends->everything != NULL)
         sg_task_drop(depends->everything);
-    free(depends->table);
+    sg_table_drop(&depends->entries);
     free(depends);
 }
 
@@ -97,8 +97,7 @@ static void append(sg_task ***tasks, uint32_t *count, uint32_t *room, sg_task *t
                 (*tasks)[kept++] = (*tasks)[i];
         *count = kept;
         if (2 * kept >= *room) {
-            *room = *room ? 2 * *room : 2;
-            *tasks = own_memory(*tasks, *room * sizeof **tasks);
+            SG_ARRAY_HOLD_IN(larger_tasks, *tasks, *room, *room, 2);
         }
     }
     task->references++;
@@ -113,11 +112,7 @@ static void precede(sg_task *before, sg_task *after)
         return;
     if (before->successors_count > 0 && before->successors[before->successors_count - 1] == after)
         return; /* by another address */
-    if (before->successors_count == before->successors_size) {
-        before->successors_size = before->successors_size ? 2 * before->successors_size : 4;
-        before->successors =
-            own_memory(before->successors, before->successors_size * sizeof *before->successors);
-    }
+    SG_ARRAY_HOLD_IN(larger_tasks, before->successors, before->successors_size, before->successors_count, 4);
     before->successors[before->successors_count++] = after;
     after->references++;
     after->missing++;
@@ -211,8 +206,10 @@ static dependence dependence_at(void **depend, uint32_t i)
 /* Lets `task` wait behind everything entered so far, and, if `last`, everything after it behind it. */
 static void all_memory(struct sg_depends *depends, sg_task *task, bool last)
 {
-    for (uint32_t i = 0; i < depends->size; i++) {
-        entry *e = &depends->table[i];
+    for (uint32_t i = 0; i < depends->entries.size; i++) {
+        const entry *e = depends->entries.entry[i].pointer;
+        if (e == NULL)
+            continue;
         precede_all(e->latest, e->latest_count, task);
         precede_all(e->earlier, e->earlier_count, task);
     }
@@ -240,22 +237,18 @@ static void relate(sg_task *task, sg_task *parent, void **depend, bool register_
         precede(depends->everything, task);
     for (uint32_t i = 0; i < count; i++) {
         dependence d = dependence_at(depend, i);
+        const sg_table_entry *found;
         if (d.address == 0 && d.kind == DEPEND_OUT)
             all_memory(depends, task, register_too);
-        else
-            wait_behind(slot_of(depends, d.address), d.kind, task);
+        else if ((found = sg_table_find(&depends->entries, d.address)) != NULL)
+            wait_behind(found->pointer, d.kind, task);
     }
     /* A task may name an address twice; being an `out` is what counts then. */
     for (uint32_t i = 0; i < 2 * count && register_too; i++) {
         dependence d = dependence_at(depend, i % count);
         if ((d.kind == DEPEND_OUT) != (i < count))
             continue;
-        depends = depends_of(parent);
-        entry *e = slot_of(depends, d.address);
-        if (e->latest == NULL) {
-            e->address = d.address;
-            depends->used++;
-        }
+        entry *e = entry_of(depends, d.address);
         if (e->latest_count == 0 || e->latest[e->latest_count - 1] != task)
             enter(e, d.kind, task);
     }

@@ -7,51 +7,16 @@
 
 #include "sg_arch.h"
 #include "sg_posix.h"
+#include "sg_table.h"
 
-/* ---- queues by address: open addressing; an address that was waited for once keeps its place ---- */
-
-typedef struct sg_futexes {
-    const void **key;
-    sg_queue **queue;
-    uint32_t size, used;
-} sg_futexes;
-
-static uint32_t slot_of(const sg_futexes *table, const void *key)
-{
-    uint32_t at = (uint32_t)((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15ull >> 32) & (table->size - 1);
-    while (table->key[at] != NULL && table->key[at] != key)
-        at = (at + 1) & (table->size - 1);
-    return at;
-}
-
-static void grow(sg_futexes *table)
-{
-    sg_futexes old = *table;
-    table->size = old.size ? 2 * old.size : 64;
-    table->key = sg_new(table->size * sizeof(void *));
-    table->queue = sg_new(table->size * sizeof(sg_queue *));
-    for (uint32_t i = 0; i < old.size; i++)
-        if (old.key[i] != NULL) {
-            uint32_t at = slot_of(table, old.key[i]);
-            table->key[at] = old.key[i];
-            table->queue[at] = old.queue[i];
-        }
-}
+/* ---- queues by address; an address that was waited for once keeps its place ---- */
 
 sg_queue *sg_futex_queue(const void *address)
 {
-    if (sg->futexes == NULL)
-        sg->futexes = sg_new(sizeof *sg->futexes);
-    sg_futexes *table = sg->futexes;
-    if (2 * table->used >= table->size)
-        grow(table);
-    uint32_t at = slot_of(table, address);
-    if (table->key[at] == NULL) {
-        table->key[at] = address;
-        table->queue[at] = sg_new(sizeof(sg_queue));
-        table->used++;
-    }
-    return table->queue[at];
+    sg_table_entry *entry = sg_table_make(&sg->futexes, (uint64_t)(uintptr_t)address, 64);
+    if (entry->pointer == NULL)
+        entry->pointer = sg_new(sizeof(sg_queue));
+    return entry->pointer;
 }
 
 bool sg_grant(sg_queue *queue)

@@ -1,5 +1,6 @@
 /* Locks of the simulated runtime, like its barriers (sg_sync.c) made of accesses to simulated memory. */
 #include "sg_omp.h"
+#include "sg_table.h"
 
 struct sg_lock {
     uint64_t object;  /* the program's variable, for reports */
@@ -16,13 +17,6 @@ struct sg_lock {
     sg_queue timed; /* those that will not wait for ever; they try again after every release */
 };
 
-/* Locks by the address of the program's variable: open addressing. */
-typedef struct sg_locks {
-    uint64_t *key;
-    sg_lock **lock;
-    uint32_t size, used;
-} sg_locks;
-
 sg_lock *sg_lock_new(uint64_t object)
 {
     sg_lock *lock = sg_new(sizeof *lock);
@@ -34,43 +28,13 @@ sg_lock *sg_lock_new(uint64_t object)
     return lock;
 }
 
-static uint32_t slot_of(const sg_locks *locks, uint64_t key)
-{
-    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (locks->size - 1);
-    while (locks->key[at] != 0 && locks->key[at] != key)
-        at = (at + 1) & (locks->size - 1);
-    return at;
-}
-
-static void grow(sg_locks *locks)
-{
-    sg_locks old = *locks;
-    locks->size = old.size ? 2 * old.size : 256;
-    locks->key = sg_new(locks->size * sizeof(uint64_t));
-    locks->lock = sg_new(locks->size * sizeof(sg_lock *));
-    for (uint32_t i = 0; i < old.size; i++)
-        if (old.key[i] != 0) {
-            uint32_t at = slot_of(locks, old.key[i]);
-            locks->key[at] = old.key[i];
-            locks->lock[at] = old.lock[i];
-        }
-}
-
 sg_lock *sg_lock_at(const void *object)
 {
-    if (sg->locks == NULL)
-        sg->locks = sg_new(sizeof *sg->locks);
-    sg_locks *locks = sg->locks;
-    if (2 * locks->used >= locks->size)
-        grow(locks);
     uint64_t key = (uint64_t)(uintptr_t)object;
-    uint32_t at = slot_of(locks, key);
-    if (locks->key[at] == 0) {
-        locks->key[at] = key;
-        locks->lock[at] = sg_lock_new(key);
-        locks->used++;
-    }
-    return locks->lock[at];
+    sg_table_entry *entry = sg_table_make(&sg->locks, key, 256);
+    if (entry->pointer == NULL)
+        entry->pointer = sg_lock_new(key);
+    return entry->pointer;
 }
 
 static inline void report_step(sg_lock *lock, enum sg_lock_step step)
@@ -101,13 +65,14 @@ void sg_lock_make_robust(sg_lock *lock)
 
 sg_lock *sg_lock_bequeathed(int32_t id, uint64_t *object)
 {
-    sg_locks *locks = sg->locks;
-    for (uint32_t i = 0; locks != NULL && i < locks->size; i++)
-        if (locks->key[i] != 0 && locks->lock[i]->robust && locks->lock[i]->holder == id) {
-            locks->lock[i]->robust = false;
-            *object = locks->key[i];
-            return locks->lock[i];
+    for (uint32_t i = 0; i < sg->locks.size; i++) {
+        sg_lock *lock = sg->locks.entry[i].pointer;
+        if (lock != NULL && lock->robust && lock->holder == id) {
+            lock->robust = false;
+            *object = sg->locks.entry[i].key;
+            return lock;
         }
+    }
     return NULL;
 }
 

@@ -1,0 +1,20 @@
+/* The state of the runtime, and the processor that runs now. */
+#include "sg_runtime.h"
+
+/* What hooks find before the simulation begins and after its end: nothing happens. */
+static uint64_t idle_filter[1] = {0};
+static sg_account idle_account = {.executions = {0}}; /* of code without a block */
+sg_processor sg_idle_processor = {
+    .limit = UINT64_MAX,
+    .account = &idle_account,
+    .filter = idle_filter,
+    .shift = 6,
+};
+
+sg_context *sg = NULL;
+sg_processor *sg_now = &sg_idle_processor;
+
+void sg_finish_hooks(void)
+{
+    sg_now = &sg_idle_processor;
+}

@@ -1,0 +1,63 @@
+/* The beginning of the simulation: the processors, and the first thread on the first of them. */
+#include "sg_arch.h"
+#include "sg_order.h"
+
+void sg_sched_open(void)
+{
+    uint32_t n = sg->processors;
+    sg->running = n == 1; /* nobody waits for it: no processor is ever alone */
+    sg->processor = sg_new(n * sizeof(sg_processor));
+    sg->coroutine = sg_new(n * sizeof(sg_coroutine));
+    sg_thread_open();
+    order_open(n);
+    sg->timer = UINT64_MAX;
+    sg->first_variable = sg_variables_of(n, SG_OWN_QUEUE);
+    sg_idle_processor.block_of = sg->no_block_index - sg->text_low;
+    sg_idle_processor.block_parts = sg->block_parts;
+    sg->fast_thread_pointer = sg_arch_sets_thread_pointer();
+    for (uint32_t i = 0; i < n; i++) {
+        sg_processor *p = &sg->processor[i];
+        const sg_filter *filter = sg_mem_filter(sg->mem, i);
+        p->id = i;
+        p->coroutine = &sg->coroutine[i];
+        p->filter = filter->first;
+        p->rest = filter->rest;
+        p->rest_ways = filter->rest_ways;
+        p->hit_cycles = filter->hit_cycles;
+        p->mask = filter->mask;
+        p->shift = filter->shift;
+        p->block_of = sg->block_index - sg->text_low;
+        p->block_parts = sg->block_parts;
+        p->limit = SG_NEVER;
+        p->account = sg_account_of(p, 0);
+        sg->idle[i / 64] |= 1ull << i % 64;
+    }
+}
+
+void sg_sched_enter(void (*entry)(void))
+{
+    sg_thread *t = sg_thread_new();
+    sg_thread_adopt_data(t);
+    t->stack_pointer = sg_arch_new_stack(t->stack_pointer, entry);
+    sg->host_thread = sg_arch_thread_pointer();
+    sg_sched_resume_first(sg_sched_first(t));
+}
+
+/* Where the stack of thread 0 begins, if it runs on the host's until main begins. */
+static void *own_stack = NULL;
+
+void sg_sched_begin(void)
+{
+    sg_thread *t = sg_thread_new();
+    own_stack = t->stack_pointer;
+    /* What constructors have written into thread-local data, and where others may know it to be, stays. */
+    t->thread_pointer = sg->host_thread = sg_arch_thread_pointer();
+    sg_now = sg_sched_first(t);
+    sg_refresh_limit(sg_now);
+}
+
+void sg_sched_continue(void (*entry)(void))
+{
+    sg_arch_switch(&sg->host_stack, sg_arch_new_stack(own_stack, entry));
+    __builtin_unreachable();
+}

@@ -1,0 +1,43 @@
+/* Tables of 64-bit keys and values, none of which is 0 or NULL: open addressing, at most half full. */
+#ifndef SG_TABLE_H
+#define SG_TABLE_H
+
+#include "sg_runtime.h"
+
+/* The entry of `key`, or the free one in its place; the table has room. */
+static inline sg_table_entry *sg_table_slot(const sg_table *t, uint64_t key)
+{
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (t->size - 1);
+    while (t->entry[at].number != 0 && t->entry[at].key != key)
+        at = (at + 1) & (t->size - 1);
+    return &t->entry[at];
+}
+
+/* The entry of `key`; NULL: there is none. */
+static inline sg_table_entry *sg_table_find(const sg_table *t, uint64_t key)
+{
+    sg_table_entry *entry = t->size != 0 ? sg_table_slot(t, key) : NULL;
+    return entry != NULL && entry->number != 0 ? entry : NULL;
+}
+
+/* Doubles the table; an empty one gets `least` entries, a power of two. */
+void sg_table_grow(sg_table *t, uint32_t least);
+
+/* The entry of `key`. One that is new has no value yet and must get it before anything else is looked for. It
+ * stays where it is until another one is made. */
+static inline sg_table_entry *sg_table_make(sg_table *t, uint64_t key, uint32_t least)
+{
+    if (SG_UNLIKELY(2 * t->used >= t->size))
+        sg_table_grow(t, least);
+    sg_table_entry *entry = sg_table_slot(t, key);
+    if (entry->number == 0) {
+        entry->key = key;
+        t->used++;
+    }
+    return entry;
+}
+
+/* Gives back the memory; the table is empty then. */
+void sg_table_drop(sg_table *t);
+
+#endif

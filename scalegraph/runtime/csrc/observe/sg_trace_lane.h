@@ -1,0 +1,85 @@
+/* The state of a trace, and what it records of each processor: a lane. Private to sg_trace.c and
+ * sg_trace_lane.c. */
+#ifndef SG_TRACE_LANE_H
+#define SG_TRACE_LANE_H
+
+#include "sg_trace_share.h"
+
+enum { MAX_REGIONS = 64, MOST_RECORDS = 2 * SG_REGION_DEPTH + 64, END_RECORDS = 32 };
+
+/* A processor. */
+typedef struct sg_lane {
+    const sg_account *account;               /* of the stretch that has not been told */
+    uint64_t from;                           /* its beginning */
+    uint64_t limit;                          /* the processor's limit without a trace */
+    uint64_t due;                            /* time of the next cut */
+    bool on;                                 /* within the window */
+    uint64_t counted;                        /* time up to which it was told what was counted */
+    uint64_t ops, flops, references, misses; /* since then */
+    uint32_t depth;
+    uint32_t *regions; /* that the processor is in, the outermost first */
+    sg_told **told;    /* by region */
+    uint32_t told_size;
+} sg_lane;
+
+/* A lock that a thread has, and the processor that the trace says has it; -1: none does now. */
+typedef struct sg_held {
+    uint64_t lock, order;
+    uint32_t thread;
+    int32_t processor;
+} sg_held;
+
+/* Who let a thread go on. */
+typedef struct sg_waker {
+    int32_t processor;
+    uint64_t released;
+} sg_waker;
+
+struct sg_trace {
+    uint32_t what;
+    uint64_t interval, since, until; /* the window: since <= time < until */
+    sg_lane *lane;
+    sg_waker *waker; /* by thread */
+    bool *inside;    /* likewise: is it in one of the regions? */
+    uint32_t inside_count;
+    uint32_t region[MAX_REGIONS];
+    uint32_t regions; /* 0: all time is told */
+    sg_held *held;
+    uint32_t held_count, held_room;
+    uint64_t tasks;
+    uint64_t begin, end; /* of what was told */
+    uint64_t inexact;
+    uint32_t most_regions; /* one more than the greatest number of a region that was told */
+    uint64_t end_room;     /* bytes that the end of the trace may need */
+};
+
+extern struct sg_trace *sg_trace; /* NULL: none, or none any more */
+
+/* Is this recorded? */
+bool sg_trace_tells(enum sg_traced what);
+/* Writes a record about `p`. */
+void sg_trace_event_put(const sg_processor *p, enum sg_trace_event event, unsigned what, uint32_t region,
+                        uint64_t time, uint64_t first, uint64_t second);
+/* The processor enters the window at `time`, or leaves it, whatever the time is. */
+void sg_lane_turn_on(sg_processor *p, uint64_t time);
+void sg_lane_turn_off(sg_processor *p, uint64_t time);
+/* The same if it is time. */
+void sg_lane_turn(sg_processor *p);
+/* Sets when the next cut is due; of one processor, or of all. */
+void sg_lane_set_due(sg_lane *l);
+void sg_lane_set_all_due(void);
+/* From `time` on the window is open, as far as the configuration says. */
+void sg_lane_open_window(uint64_t time);
+/* Adds what was counted in a stretch to what is to be recorded. */
+void sg_lane_add_counts(const sg_processor *p, const sg_share *share);
+/* Records what was counted up to `time`; while a processor waits that is nothing, so that what it does before
+ * and afterwards is recorded apart from it. */
+void sg_lane_put_counts(const sg_processor *p, uint64_t time);
+/* What is known of the account of a region. */
+sg_told *sg_lane_told_of(sg_lane *l, uint32_t region);
+/* Records the stretch up to now, and goes on with the account that `p` has now. */
+void sg_lane_cut(sg_processor *p);
+/* The same after a stretch of nothing but waiting, charged to `leaf`: cut at the window's ends. */
+void sg_lane_cut_idle(sg_processor *p, enum sg_leaf leaf, uint64_t *begin, uint64_t *end);
+
+#endif
