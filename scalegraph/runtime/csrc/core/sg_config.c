@@ -364,11 +364,3 @@ int sg_config_read(const char *path, sg_config *config, char *error, size_t erro
     fclose(file);
     return status == 0 ? check_complete(&r) : status;
 }
-
-uint64_t sg_config_u64(const sg_config *config, const char *name)
-{
-    for (uint32_t i = 0; i < config->parameters; i++)
-        if (strcmp(config->parameter[i].name, name) == 0)
-            return config->parameter[i].value;
-    return 0;
-}

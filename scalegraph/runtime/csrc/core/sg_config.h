@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "sg_format.h"
 #include "sg_machine.h" /* fields, ranges and names of the machine.* values */
@@ -86,6 +87,12 @@ typedef struct sg_config {
 /* Reads `path` into `config`. Returns 0, or -1 with one sentence in `error`. */
 int sg_config_read(const char *path, sg_config *config, char *error, size_t error_size);
 /* Value of the network parameter `name` (without the prefix); the reader has made sure that it is there. */
-uint64_t sg_config_u64(const sg_config *config, const char *name);
+static inline uint64_t sg_config_u64(const sg_config *config, const char *name)
+{
+    for (uint32_t i = 0; i < config->parameters; i++)
+        if (strcmp(config->parameter[i].name, name) == 0)
+            return config->parameter[i].value;
+    return 0;
+}
 
 #endif

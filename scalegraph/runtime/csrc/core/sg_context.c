@@ -12,6 +12,7 @@ sg_processor sg_idle_processor = {
 };
 
 sg_context *sg = NULL;
+bool (*sg_begin_early)(const void *site) = NULL;
 sg_processor *sg_now = &sg_idle_processor;
 
 void sg_finish_hooks(void)

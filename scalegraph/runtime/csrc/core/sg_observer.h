@@ -32,7 +32,9 @@ enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK }
     EVENT(preempted, (const sg_thread *t, const sg_processor *p), (t, p))                                    \
     /* the running processor lets `t` go on at time `when`; a thread whose time is over wakes by itself; */  \
     EVENT(wakes, (const sg_thread *t, uint64_t when), (t, when))                                             \
-    /* the running thread `t` ends; */                                                                       \
+    /* `t` is about to begin, with a number that another thread may have had; the running thread `t` ends;   \
+     */                                                                                                      \
+    EVENT(thread_begins, (sg_thread * t), (t))                                                               \
     EVENT(thread_ends, (const sg_thread *t), (t))                                                            \
     /* `p` has no thread from now on. */                                                                     \
     EVENT(rests, (sg_processor * p), (p))                                                                    \

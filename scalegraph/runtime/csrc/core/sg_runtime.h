@@ -77,7 +77,5 @@ long sg_numa_call(long number, const long a[6]);
 /* ---- sg_omp_team.c ---- */
 
 void sg_omp_open(void);
-/* Makes `t` the only member of a team of its own, outside all parallel regions, when it first asks for it. */
-void sg_omp_adopt(sg_thread *t);
 
 #endif

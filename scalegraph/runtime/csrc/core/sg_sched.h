@@ -27,7 +27,7 @@ void sg_sched_begin(void);
 void sg_sched_continue(void (*entry)(void)) __attribute__((noreturn));
 /* sg_start.c: the program, which has entered the runtime at `site` before main, is to be simulated from here
  * on. False: it has ended already. */
-bool sg_begin_early(const void *site);
+extern bool (*sg_begin_early)(const void *site);
 /* ---- sg_sched.c ---- */
 
 /* Returns when no processor with a thread has an earlier clock (ties: smaller number first), and p's pending
@@ -65,6 +65,8 @@ void sg_thread_start(sg_thread *t, void (*entry)(void), uint64_t when);
 /* The same with a stack of at least `stack_size` bytes, or with the program's own at `stack`, if not NULL.
  * NULL: that one is too small. */
 sg_thread *sg_thread_new_on(void *stack, size_t stack_size);
+/* The thread with this handle; NULL: none. */
+sg_thread *sg_thread_of(pthread_t handle);
 /* Ends the running thread for good. */
 void sg_thread_end(void) __attribute__((noreturn));
 /* Gives back the host's thread and the number of a thread that has ended. */

@@ -101,6 +101,7 @@ static void open_runtime(char **argv)
     sg_observers_open();
     sg_sched_open();
     sg_numa_open();
+    sg_posix_open();
     sg_observers_begin();
     sg_fault_open();
     sg_omp_open();
@@ -139,7 +140,7 @@ static char **own_arguments(void)
     return pointers;
 }
 
-bool sg_begin_early(const void *site)
+static bool begin_early(const void *site)
 {
     if (sg == NULL)
         open_runtime(own_arguments());
@@ -150,6 +151,15 @@ bool sg_begin_early(const void *site)
     sg_mutex_begin();
     return true;
 }
+
+/* Before all constructors, those of libraries included. */
+static void announce(int argc, char **argv, char **envp)
+{
+    (void)argc, (void)argv, (void)envp;
+    sg_begin_early = begin_early;
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = announce;
 
 __attribute__((destructor(1))) static void end(void)
 {
@@ -172,16 +182,6 @@ static int call_main(void)
 static void run_main(void)
 {
     exit(sg_posix_main(call_main));
-}
-
-/* The thread_local variables of the thread that ends the program go before everything else. */
-SG_API void exit(int status)
-{
-    void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
-    if (sg_self() != NULL)
-        sg_posix_destroy_data();
-    real(status);
-    __builtin_unreachable();
 }
 
 static void *argument_memory(uint64_t at, size_t size)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "sg_arch.h"
-#include "sg_posix.h"
+#include "sg_runtime.h"
 
 /* A host thread that lends its thread pointer and its stack. */
 static void *park(void *argument)
@@ -175,10 +175,8 @@ sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
     t->places = NULL;
     t->policy = sg_self() != NULL ? sg_self()->policy : NULL;
     t->processor = NULL;
-    if (t->posix != NULL)
-        sg_posix_reset(t);
     sg_regions_reset(t, 0);
-    sg_omp_adopt(t);
+    sg_observe_thread_begins(t);
     return t;
 }
 
@@ -195,6 +193,16 @@ void sg_thread_free(sg_thread *t)
     join(t->host, NULL); /* so that it does not free its memory beside us */
     t->parked = 0;
     t->state = SG_UNUSED;
+}
+
+sg_thread *sg_thread_of(pthread_t handle)
+{
+    for (uint32_t i = 0; i < sg->threads; i++) {
+        sg_thread *t = sg->thread[i];
+        if ((pthread_t)(uintptr_t)t->thread_pointer == handle && t->state != SG_UNUSED)
+            return t;
+    }
+    return NULL;
 }
 
 /* ---- thread-local data ---- */

@@ -15,12 +15,6 @@ struct bitmask {
     unsigned long *maskp;
 };
 
-uint32_t sg_numa_nodes(void)
-{
-    uint32_t count = sg_mem_nodes(sg->mem);
-    return count < SG_POLICY_NODES ? count : SG_POLICY_NODES;
-}
-
 static const sg_policy *policy_of(uint32_t processor)
 {
     const sg_thread *t = sg->processor[processor].thread;

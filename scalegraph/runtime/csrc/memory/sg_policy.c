@@ -20,6 +20,12 @@ typedef struct kept {
     sg_policy policy;
 } kept;
 
+uint32_t sg_numa_nodes(void)
+{
+    uint32_t count = sg_mem_nodes(sg->mem);
+    return count < SG_POLICY_NODES ? count : SG_POLICY_NODES;
+}
+
 int sg_numa_fail(int reason)
 {
     errno = reason;

@@ -174,8 +174,9 @@ typedef struct sg_place {
 } sg_place;
 
 typedef struct sg_omp {
-    sg_icv icv;        /* of an initial task */
-    sg_thread outside; /* answers before the simulation begins and after its end */
+    void (*give_team)(sg_thread *t); /* an initial team of its own to one that OpenMP did not start */
+    sg_icv icv;                      /* of an initial task */
+    sg_thread outside;               /* answers before the simulation begins and after its end */
     sg_team *spare_teams;
     sg_work *spare_works;
     sg_task *spare_tasks;
@@ -199,9 +200,6 @@ typedef struct sg_omp {
 
 /* ---- sg_omp_team.c ---- */
 
-/* Gives a thread that OpenMP did not start an initial team of its own. */
-void sg_team_initial(sg_thread *t);
-
 /* The running thread, which entered the runtime at `site`. */
 static inline sg_thread *sg_member(const void *site)
 {
@@ -211,7 +209,7 @@ static inline sg_thread *sg_member(const void *site)
     if (SG_UNLIKELY(t == NULL))
         t = &sg->omp->outside;
     if (SG_UNLIKELY(t->team == NULL))
-        sg_team_initial(t);
+        sg->omp->give_team(t);
     return t;
 }
 
@@ -225,9 +223,13 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
 void sg_parallel_end(void);
 /* Members that a team gets when `threads` are asked for, 0: as many as the control variables say. */
 uint32_t sg_team_size(const sg_thread *t, unsigned threads);
+/* ---- sg_omp_barrier.c ---- */
+
 void sg_team_barrier(const void *site);
 /* Returns whether the region was cancelled. */
 bool sg_team_barrier_cancel(const void *site);
+/* ---- sg_omp_team.c ---- */
+
 /* A level that is left by sg_team_leave_initial: the running thread alone, as an initial thread. */
 void sg_team_enter_initial(sg_thread *t);
 void sg_team_leave_initial(sg_thread *t);

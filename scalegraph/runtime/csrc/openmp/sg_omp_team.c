@@ -137,7 +137,8 @@ static void enter(sg_team *team, sg_thread *t, uint32_t member)
 
 /* ---- initial teams ---- */
 
-void sg_omp_adopt(sg_thread *t)
+/* A new thread gets a team of its own, outside all parallel regions, when it first asks for it. */
+static void begin_thread(sg_thread *t)
 {
     t->team = NULL;
     t->task = NULL;
@@ -164,7 +165,7 @@ static void open_initial(sg_team *team, sg_thread *t, const sg_icv *icv)
     enter(team, t, 0);
 }
 
-void sg_team_initial(sg_thread *t)
+static void give_team(sg_thread *t)
 {
     if (t->initial == NULL)
         t->initial = get_team(&sg->omp->spare_teams, 1);
@@ -410,30 +411,12 @@ void sg_parallel(void (*function)(void *), void *data, unsigned threads, unsigne
     sg_parallel_end();
 }
 
-void sg_team_barrier(const void *site)
-{
-    sg_thread *t = sg_member(site);
-    sg_team *team = t->team;
-    sg_tasks_help(t);
-    sg_now->site = site;
-    if (team->size == 1) {
-        sg_tasks_drain(t);
-        team->work_cancelled = false;
-    }
-    sg_barrier_wait(team->barrier, t->member, SG_LEAF_PRIM_BARRIER);
-}
-
-bool sg_team_barrier_cancel(const void *site)
-{
-    const sg_team *team = sg_member(site)->team;
-    if (!team->cancelled)
-        sg_team_barrier(site);
-    return team->cancelled;
-}
-
 void sg_omp_open(void)
 {
+    static const sg_observer openmp = {.name = "OpenMP", .thread_begins = begin_thread};
     sg_omp *omp = sg->omp = sg_new(sizeof *omp);
+    omp->give_team = give_team;
+    sg_observer_register(&openmp);
     omp->critical = sg_lock_new(0);
     omp->atomic = sg_lock_new(0);
     sg_omp_environment();

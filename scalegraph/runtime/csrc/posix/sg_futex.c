@@ -7,38 +7,6 @@
 
 #include "sg_arch.h"
 #include "sg_posix.h"
-#include "sg_table.h"
-
-/* ---- queues by address; an address that was waited for once keeps its place ---- */
-
-sg_queue *sg_futex_queue(const void *address)
-{
-    sg_table_entry *entry = sg_table_make(&sg->futexes, (uint64_t)(uintptr_t)address, 64);
-    if (entry->pointer == NULL)
-        entry->pointer = sg_new(sizeof(sg_queue));
-    return entry->pointer;
-}
-
-bool sg_grant(sg_queue *queue)
-{
-    sg_thread *t = sg_queue_take(queue);
-    if (t == NULL)
-        return false;
-    t->granted = true;
-    if (t->state == SG_BLOCKED)
-        sg_wake(t, sg_now->clock);
-    return true;
-}
-
-bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline)
-{
-    sg_thread *self = sg_self();
-    if (!self->granted)
-        sg_suspend_until(leaf, object, -1, deadline);
-    return self->granted;
-}
-
-/* ---- the futex ---- */
 
 enum { WAIT = 0, WAKE = 1, REQUEUE = 3, CMP_REQUEUE = 4, WAIT_BITSET = 9, WAKE_BITSET = 10, COMMAND = 127 };
 

@@ -8,13 +8,7 @@
 static struct {
     void (*destructor[SG_KEYS])(void *);
     bool used[SG_KEYS];
-    void *main_value[SG_KEYS];
 } keys = {0};
-
-void **sg_keys_of_main(void)
-{
-    return keys.main_value;
-}
 
 #ifdef SG_FENCES
 static __thread void *of_sanitizer; /* value of the first key, which is the sanitizer's: by host thread */
@@ -26,7 +20,7 @@ static void **value_of(pthread_key_t key)
     if (key == 0)
         return &of_sanitizer;
 #endif
-    return &(sg_self() != NULL ? sg_posix_of(sg_self())->values : keys.main_value)[key];
+    return &(sg_self() != NULL ? sg_posix_of(sg_self())->values : sg_main_values)[key];
 }
 
 SG_API int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
@@ -46,7 +40,7 @@ SG_API int pthread_key_delete(pthread_key_t key)
     if (key >= SG_KEYS || !keys.used[key])
         return EINVAL;
     keys.used[key] = false;
-    keys.main_value[key] = NULL;
+    sg_main_values[key] = NULL;
     for (uint32_t i = 1; sg != NULL && i < sg->threads; i++)
         if (sg->thread[i]->posix != NULL)
             sg->thread[i]->posix->values[key] = NULL;

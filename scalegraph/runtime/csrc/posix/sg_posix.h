@@ -55,12 +55,15 @@ static inline int32_t sg_self_id(void)
     return (int32_t)sg_self()->id;
 }
 
-/* ---- sg_pthread.c ---- */
+/* ---- sg_posix.c ---- */
 
 sg_posix *sg_posix_of(sg_thread *t);
-void sg_posix_reset(sg_thread *t);
-/* The thread with this handle; NULL: none. */
-sg_thread *sg_thread_of(pthread_t handle);
+void sg_posix_open(void);
+/* Values of main by key; they exist before the runtime does. */
+extern void *sg_main_values[SG_KEYS];
+
+/* ---- sg_pthread.c ---- */
+
 /* Creates a thread that runs one of the two functions. */
 int sg_posix_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                     int (*start_c11)(void *), void *argument);
@@ -80,7 +83,6 @@ int sg_posix_main(int (*run)(void));
 /* ---- sg_keys.c ---- */
 
 void sg_keys_destroy(sg_posix *posix);
-void **sg_keys_of_main(void);
 int sg_once(pthread_once_t *control, void (*function)(void), const void *site);
 
 /* ---- sg_mutex.c ---- */
@@ -97,7 +99,7 @@ void sg_mutex_begin(void);
 int sg_condition_wait(pthread_cond_t *variable, pthread_mutex_t *mutex, uint64_t deadline, const void *site);
 int sg_condition_wake(pthread_cond_t *variable, bool all, const void *site);
 
-/* ---- sg_futex.c: queues by address ---- */
+/* ---- sg_waiting.c: queues by address, deadlines ---- */
 
 sg_queue *sg_futex_queue(const void *address);
 /* Wakes the first thread of `queue`; the one that is still on its way there finds itself granted. */
@@ -105,11 +107,14 @@ bool sg_grant(sg_queue *queue);
 /* Waits in `queue`, in which the running thread stands already, until granted. */
 bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline);
 
-/* ---- sg_time.c ---- */
-
 /* The clock at a time of the simulated day, or as much later than now. */
 uint64_t sg_deadline(const struct timespec *time);
 uint64_t sg_deadline_in(const struct timespec *duration);
+
+#define SG_DATE_S 946684800 /* the day: 2000-01-01 00:00:00 UTC, in seconds since the epoch */
+
+/* ---- sg_time.c ---- */
+
 int sg_clock_gettime(clockid_t id, struct timespec *time, const void *site);
 /* The running thread sleeps until then. */
 void sg_sleep(uint64_t deadline, const void *site);

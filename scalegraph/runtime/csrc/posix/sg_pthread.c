@@ -1,35 +1,10 @@
 /* Threads of the program: creating, ending, joining, cancelling. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 
 #include "sg_posix.h"
-
-sg_posix *sg_posix_of(sg_thread *t)
-{
-    if (t->posix == NULL) {
-        t->posix = sg_new(sizeof(sg_posix));
-        t->posix->values = t->id == 0 ? sg_keys_of_main() : sg_new(SG_KEYS * sizeof(void *));
-    }
-    return t->posix;
-}
-
-void sg_posix_reset(sg_thread *t)
-{
-    void **values = t->posix->values;
-    memset(values, 0, SG_KEYS * sizeof(void *));
-    *t->posix = (sg_posix){.values = values};
-}
-
-sg_thread *sg_thread_of(pthread_t handle)
-{
-    for (uint32_t i = 0; i < sg->threads; i++) {
-        sg_thread *t = sg->thread[i];
-        if ((pthread_t)(uintptr_t)t->thread_pointer == handle && t->state != SG_UNUSED)
-            return t;
-    }
-    return NULL;
-}
 
 /* ---- the end of a thread ---- */
 
@@ -57,6 +32,16 @@ SG_API int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void
     *d = (sg_destructor){*first, function, object};
     *first = d;
     return 0;
+}
+
+/* The thread_local variables of the thread that ends the program go before everything else. */
+SG_API void exit(int status)
+{
+    void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
+    if (sg_self() != NULL)
+        sg_posix_destroy_data();
+    real(status);
+    __builtin_unreachable();
 }
 
 /* Is `t`, which has left main by pthread_exit, or any other thread, still to be waited for? */

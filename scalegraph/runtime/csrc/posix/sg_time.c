@@ -14,34 +14,12 @@
 #include "sg_arch.h"
 #include "sg_posix.h"
 
-#define DATE_S 946684800 /* 2000-01-01 00:00:00 UTC, in seconds since the epoch */
-
 static uint64_t now_ns(void)
 {
     if (sg == NULL)
         return 0; /* a library that starts */
     double clock = (double)sg_now->clock, hz = sg->config.clock_hz;
     return (uint64_t)(clock / hz * 1e9);
-}
-
-static uint64_t to_clock(double ns)
-{
-    double cycles = ceil(ns * sg->config.clock_hz / 1e9);
-    return cycles < 0 ? 0 : cycles > 1e15 ? SG_NEVER : (uint64_t)cycles;
-}
-
-/* No run lasts so long that a running clock reaches the date, so the time itself says which clock it is of.
- */
-uint64_t sg_deadline(const struct timespec *time)
-{
-    time_t seconds = time->tv_sec >= DATE_S ? time->tv_sec - DATE_S : time->tv_sec;
-    return to_clock((double)seconds * 1e9 + (double)time->tv_nsec);
-}
-
-uint64_t sg_deadline_in(const struct timespec *duration)
-{
-    uint64_t cycles = to_clock((double)duration->tv_sec * 1e9 + (double)duration->tv_nsec);
-    return cycles == SG_NEVER ? SG_NEVER : sg_now->clock + cycles;
 }
 
 /* A clock that programs read in a loop must move. */
@@ -59,7 +37,7 @@ static void pass_time(uint64_t cycles, const void *site)
 
 static time_t origin_of(clockid_t id)
 {
-    return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_TAI ? DATE_S : 0;
+    return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_TAI ? SG_DATE_S : 0;
 }
 
 int sg_clock_gettime(clockid_t id, struct timespec *time, const void *site)
@@ -96,14 +74,14 @@ SG_API int gettimeofday(struct timeval *time, void *zone)
     sg_observe_reads_clock(SG_CALLER);
     pass_time(1, SG_CALLER);
     uint64_t us = now_ns() / 1000;
-    *time = (struct timeval){DATE_S + (time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
+    *time = (struct timeval){SG_DATE_S + (time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
     return 0;
 }
 
 SG_API time_t time(time_t *result)
 {
     pass_time(1, SG_CALLER);
-    time_t seconds = DATE_S + (time_t)(now_ns() / 1000000000u);
+    time_t seconds = SG_DATE_S + (time_t)(now_ns() / 1000000000u);
     if (result != NULL)
         *result = seconds;
     return seconds;

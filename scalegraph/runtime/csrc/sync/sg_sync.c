@@ -1,23 +1,9 @@
-/* Barriers of the simulated runtime, and the addresses of its variables.
+/* Barriers of the simulated runtime.
  *
  * Barriers and locks (sg_lock.c) are made of reads, writes and read-modify-writes on addresses of simulated
  * memory, so that hot spots, invalidations and network traffic cost what the machine makes them cost. Between
  * sg_touch and the change of the variable it stands for nobody else runs: the two are one atomic step. */
 #include "sg_runtime.h"
-
-uint64_t sg_variables_of(uint64_t lines, enum sg_own own)
-{
-    uint64_t address = SG_VARIABLE_BASE + sg->next_variable, bytes = lines * sg_line_bytes();
-    sg->next_variable += bytes;
-    sg_observe_owns(address, bytes, own);
-    return address;
-}
-
-uint64_t sg_line_bytes(void)
-{
-    return sg->line_bytes > sg->config.coherence_line_bytes ? sg->line_bytes
-                                                            : sg->config.coherence_line_bytes;
-}
 
 /* ---- barriers ---- */
 

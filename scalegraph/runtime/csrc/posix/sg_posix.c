@@ -1,0 +1,29 @@
+/* What a thread has as the program knows it, and what comes with each new one. */
+#include "sg_posix.h"
+
+void *sg_main_values[SG_KEYS] = {0};
+
+sg_posix *sg_posix_of(sg_thread *t)
+{
+    if (t->posix == NULL) {
+        t->posix = sg_new(sizeof(sg_posix));
+        t->posix->values = t->id == 0 ? sg_main_values : sg_new(SG_KEYS * sizeof(void *));
+    }
+    return t->posix;
+}
+
+/* The number of an ended thread is given to a new one. */
+static void reset(sg_thread *t)
+{
+    if (t->posix == NULL)
+        return;
+    void **values = t->posix->values;
+    memset(values, 0, SG_KEYS * sizeof(void *));
+    *t->posix = (sg_posix){.values = values};
+}
+
+void sg_posix_open(void)
+{
+    static const sg_observer posix = {.name = "threads of the program", .thread_begins = reset};
+    sg_observer_register(&posix);
+}

@@ -1,0 +1,56 @@
+/* Waiting at an address, and until a time. */
+#include <math.h>
+
+#include "sg_posix.h"
+#include "sg_table.h"
+
+/* ---- queues by address; an address that was waited for once keeps its place ---- */
+
+sg_queue *sg_futex_queue(const void *address)
+{
+    sg_table_entry *entry = sg_table_make(&sg->futexes, (uint64_t)(uintptr_t)address, 64);
+    if (entry->pointer == NULL)
+        entry->pointer = sg_new(sizeof(sg_queue));
+    return entry->pointer;
+}
+
+bool sg_grant(sg_queue *queue)
+{
+    sg_thread *t = sg_queue_take(queue);
+    if (t == NULL)
+        return false;
+    t->granted = true;
+    if (t->state == SG_BLOCKED)
+        sg_wake(t, sg_now->clock);
+    return true;
+}
+
+bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline)
+{
+    sg_thread *self = sg_self();
+    if (!self->granted)
+        sg_suspend_until(leaf, object, -1, deadline);
+    return self->granted;
+}
+
+/* ---- deadlines ---- */
+
+static uint64_t to_clock(double ns)
+{
+    double cycles = ceil(ns * sg->config.clock_hz / 1e9);
+    return cycles < 0 ? 0 : cycles > 1e15 ? SG_NEVER : (uint64_t)cycles;
+}
+
+/* No run lasts so long that a running clock reaches the date, so the time itself says which clock it is of.
+ */
+uint64_t sg_deadline(const struct timespec *time)
+{
+    time_t seconds = time->tv_sec >= SG_DATE_S ? time->tv_sec - SG_DATE_S : time->tv_sec;
+    return to_clock((double)seconds * 1e9 + (double)time->tv_nsec);
+}
+
+uint64_t sg_deadline_in(const struct timespec *duration)
+{
+    uint64_t cycles = to_clock((double)duration->tv_sec * 1e9 + (double)duration->tv_nsec);
+    return cycles == SG_NEVER ? SG_NEVER : sg_now->clock + cycles;
+}

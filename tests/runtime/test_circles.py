@@ -1,0 +1,83 @@
+"""The C files of the simulator form layers: who calls whom goes round in small circles only."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.library import SOURCES, library
+
+LARGEST = 3  # it may only shrink; 48 before observers registered
+
+Graph = dict[str, set[str]]
+
+
+def symbols(archive: Path) -> tuple[dict[str, str], Graph]:
+    """Return which object defines each symbol, functions and variables alike, and which symbols each object needs."""
+    table = subprocess.run(["nm", "-A", str(archive)], capture_output=True, text=True, check=True).stdout
+    defined: dict[str, str] = {}
+    needed: Graph = defaultdict(set)
+    for line in table.splitlines():
+        place, words = line.split(".o:", 1)
+        item, (kind, name) = place.rpartition(":")[2], words.split()[-2:]
+        if kind == "U":
+            needed[item].add(name)
+        elif kind.isupper():
+            defined[name] = item
+    return defined, needed
+
+
+def calls(archive: Path) -> Graph:
+    """Return for each object of *archive* the others whose functions and variables it names."""
+    defined, needed = symbols(archive)
+    return {
+        item: {defined[name] for name in names if name in defined} - {item} for item, names in sorted(needed.items())
+    }
+
+
+def reached(graph: Graph, start: str) -> set[str]:
+    """Return all that can be reached from *start* in one step or more."""
+    found: set[str] = set()
+    ahead = [start]
+    while ahead:
+        fresh = graph.get(ahead.pop(), set()) - found
+        found |= fresh
+        ahead += fresh
+    return found
+
+
+def circles(graph: Graph) -> list[set[str]]:
+    """Return the sets of objects that can all be reached from each other, the largest first."""
+    from_each = {item: reached(graph, item) for item in graph}
+    found = {
+        frozenset(other for other in from_each[item] if item in from_each.get(other, set()))
+        for item in graph
+        if item in from_each[item]
+    }
+    return sorted((set(circle) for circle in found), key=len, reverse=True)
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": {"e"}, "e": {"f"}, "f": {"d"}, "g": {"a"}}
+    assert circles(graph) == [{"d", "e", "f"}, {"b", "c"}]
+
+
+@pytest.mark.compiler
+def test_circles_of_the_simulators_files_are_small() -> None:
+    graph = calls(library(find_compiler()).archive)
+    assert len(graph) > 80
+    assert "sg_sched" in reached(graph, "sg_start")
+    assert [sorted(circle) for circle in circles(graph) if len(circle) > LARGEST] == []
+
+
+def test_the_simulator_knows_its_observers_by_their_interface_only() -> None:
+    own = {path.name for path in (SOURCES / "observe").glob("*.h")}
+    assert "sg_observers.h" in own
+    others = [path for path in SOURCES.rglob("*.[ch]") if path.parent.name != "observe"]
+    included = {path.name: set(re.findall(r'#include "(sg_\w+\.h)"', path.read_text())) & own for path in others}
+    assert {name: headers for name, headers in included.items() if headers} == {}
