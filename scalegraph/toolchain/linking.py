@@ -18,7 +18,7 @@ from scalegraph.toolchain.complaints import in_users_terms, of_linker
 # of our own code. 28 MiB for the text, 16 for constants, 16 for variables that have a value; zeroed ones last. All are
 # low, as they are natively, because programs map memory at places of their own choice. Our own code has no zeroed
 # variables (compile.flags): those of the program that the linker places last of all, in .bss (names of critical
-# sections, common blocks of Fortran), would move with their size.
+# sections, common blocks of Fortran), would move with their size; nor texts that the linker merges with the program's.
 _FIXED_PLACES: Final = ("-Wl,--section-start=.rodata=0x2000000", "-Wl,-Tdata=0x3000000", "-Wl,-Tbss=0x4000000")
 
 

@@ -1,6 +1,7 @@
 """The compiler that is found, the library that is built, the cache that keeps it."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -117,6 +118,15 @@ def test_library_has_no_zeroed_variables() -> None:
     kinds = {words[0]: words[1] for words in map(str.split, lines) if len(words) == 4}
     assert len(kinds) > 1000
     assert {name: kind for name, kind in kinds.items() if kind in "bBC"} == {}
+
+
+@pytest.mark.compiler
+def test_library_has_no_constants_that_merge_with_the_programs() -> None:
+    """The linker puts equal texts of all objects into one section: ours would move those of the program."""
+    table = ["readelf", "--sections", "--wide", str(building.library(find_compiler()).archive)]
+    text = subprocess.run(table, capture_output=True, text=True, check=True).stdout
+    assert ".rodata" in text
+    assert re.findall(r"\.rodata\.(?:str|cst)\S*", text) == []
 
 
 @pytest.mark.compiler

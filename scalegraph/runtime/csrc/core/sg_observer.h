@@ -4,9 +4,12 @@
  * The simulator (core, memory, sync, openmp, posix) reports events and knows no observer. An observer is a
  * table of the functions to call, one for each event that it wants; observe/sg_observers.c lists the tables.
  * An event that nobody wants costs a load and a predicted branch, one that one observer wants a call. The
- * observers of an event are called in the
- * order of that list. They may not let a thread wait, and none but what-if changes a clock,
- * an account of the scheduler or the order of the processors. */
+ * observers of an event are called in the order of that list. They may not let a thread wait, and none but
+ * what-if changes a clock, an account of the scheduler or the order of the processors. Parts of the simulator
+ * register for events, too, where a lower file would call a higher one otherwise (thread_begins).
+ *
+ * The program's stack lies above the frames of those functions of ours that call it (worker, sg_parallel,
+ * execute and what waits at a barrier): cycles depend on the size of these frames. */
 #ifndef SG_OBSERVER_H
 #define SG_OBSERVER_H
 

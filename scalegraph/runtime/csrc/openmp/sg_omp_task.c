@@ -194,6 +194,13 @@ static void complete(sg_task *task)
     sg_task_drop(task);
 }
 
+/* Out of line, so that the frame below the task's does not depend on it. */
+static __attribute__((noinline, noclone)) void report(uint64_t *number, uint32_t region,
+                                                      enum sg_task_step step)
+{
+    sg_observed.task(number, region, step);
+}
+
 /* Runs the body of `task` on the running thread, above what runs there. */
 static void execute(sg_task *task, void *argument)
 {
@@ -204,13 +211,16 @@ static void execute(sg_task *task, void *argument)
         sg_regions_push(t, task->region);
     t->task = task;
     sg_now->site = task->site;
-    sg_observe_task(&task->traced, task->region, SG_TASK_STEP_SWITCHED);
+    if (SG_UNLIKELY(sg_observed.task != NULL))
+        report(&task->traced, task->region, SG_TASK_STEP_SWITCHED);
     task->function(argument);
     t->task = before;
-    sg_observe_task(&task->traced, task->region, SG_TASK_STEP_ENDED);
+    if (SG_UNLIKELY(sg_observed.task != NULL))
+        report(&task->traced, task->region, SG_TASK_STEP_ENDED);
     sg_regions_pop(t, depth);
     sg_now->site = task->site;
-    sg_observe_task(&before->traced, sg_region(t), SG_TASK_STEP_SWITCHED);
+    if (SG_UNLIKELY(sg_observed.task != NULL))
+        report(&before->traced, sg_region(t), SG_TASK_STEP_SWITCHED);
 }
 
 void sg_task_run(sg_task *task)
