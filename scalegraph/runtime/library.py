@@ -60,9 +60,9 @@ def _flags(name: str) -> tuple[str, ...]:
 
 
 def _compile_flags(compiler: Compiler) -> tuple[str, ...]:
-    """Return the options for the runtime's own sources: those of all architectures and the compiler's own."""
-    own = f"compile.{compiler.architecture}.flags"
-    return (*_flags("compile.flags"), *(_flags(own) if (SOURCES / own).exists() else ()))
+    """Return the options for the runtime's own sources: those of all, of the architecture and of the compiler."""
+    own = [f"compile.{compiler.architecture}.flags", f"compile.{'clang' if compiler.clang else 'gcc'}.flags"]
+    return tuple(flag for name in ("compile.flags", *own) if (SOURCES / name).exists() for flag in _flags(name))
 
 
 def _files() -> list[Path]:
