@@ -84,7 +84,7 @@ def _by_processor(result: Result) -> list[list[int]]:
     processors = int(result.meta.get("processors", "0")) or max(cost["processor"] for cost in costs) + 1
     table = [[0] * len(CATEGORY_NAMES) for _ in range(processors)]
     for cost in costs:
-        table[cost["processor"]] = list(map(int.__add__, table[cost["processor"]], cost["leaves"]))
+        table[cost["processor"]] = list(map(int.__add__, table[cost["processor"]], cost["categories"]))
     return table
 
 
@@ -156,7 +156,7 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
     return tuple(
         RegionCost(
             region=region,
-            categories=causes.named(CATEGORY_NAMES, causes.sums(mine, "leaves")),
+            categories=causes.named(CATEGORY_NAMES, causes.sums(mine, "categories")),
             counters=causes.named(COUNTER_NAMES, causes.sums(mine, "counters")),
             busy_max=_most(mine, _BUSY),
             useful_max=_most(mine, _USEFUL),
@@ -173,7 +173,7 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
 
 def _most(costs: Sequence[Row], categories: Sequence[int]) -> int:
     """Return the greatest sum of some *categories*, by number, of one processor in *costs* of a region."""
-    return max(sum(int(cost["leaves"][category]) for category in categories) for cost in costs)
+    return max(sum(int(cost["categories"][category]) for category in categories) for cost in costs)
 
 
 def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
@@ -217,7 +217,7 @@ def _waits(job: Job, result: Result | None) -> tuple[Wait, ...]:
     places = job.build.lines.lookup([wait["address"] for wait in result.rows("WAITS")])
     waits = []
     for wait, (file, line, _function) in zip(result.rows("WAITS"), places, strict=True):
-        category, holder = CATEGORY_NAMES[wait["leaf"]], wait["holder"] if wait["holder"] >= 0 else None
+        category, holder = CATEGORY_NAMES[wait["category"]], wait["holder"] if wait["holder"] >= 0 else None
         waits.append(
             Wait(
                 processor=wait["processor"],

@@ -91,7 +91,7 @@ class Cache(Section):
     line_bytes: int = quantity("Line: what a miss brings; a power of two.", "bytes", 8, 65_536)
     ways: int = quantity("Places where a line can be (set-associativity).", "", 1, 256)
     hit_cycles: int = quantity(
-        "Time to look into this level after a miss of the level before; 0 where operation_cycles include it.",
+        "Time to search this level after a miss of the level before; 0 where operation_cycles include it.",
         _CYCLES,
         0,
         100_000,
@@ -114,7 +114,7 @@ class Coherence(Section):
     kind: Literal["ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop"] = (
         choice(
             "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; "
-            "limited_broadcast: it knows some holders, and tells all processors when there are more; "
+            "limited_broadcast: it knows some holders, and sends to all processors when there are more; "
             "limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of "
             "hypernodes; snoop: all caches watch a bus.",
             runtime=_named("kind", "coherence", "COH"),

@@ -168,7 +168,7 @@ STATUSES: Final[tuple[tuple[str, str], ...]] = (
     ("deadlock", "every thread waits for another"),
     ("crashed", "the program received a fatal signal"),
     ("stack_overflow", "a thread ran over its stack"),
-    ("out_of_memory", "the program asked for more memory than the run may use"),
+    ("out_of_memory", "the program requested more memory than the run may use"),
     ("timeout", "the run was stopped at its time limit"),
     ("unsupported", "the program called something the simulator does not support"),
     ("internal", "the simulator found a fault of its own, for example a broken accounting identity"),
@@ -200,10 +200,10 @@ SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("WAITS", 4, "WAIT records: what each thread was doing when the run stopped abnormally"),
     ("CAUSES", 5, "CAUSE records: references and misses by region and cause, over all processors"),
     ("WIDTHS", 6, "WIDTH records: how many copies one write invalidated, how often"),
-    ("VARIABLES", 7, "VARIABLE records: misses by what lies at the address"),
+    ("VARIABLES", 7, "VARIABLE records: misses by what is at the address"),
     ("SHARED_LINES", 8, "SHARED_LINE records: lines with false sharing; only with classes collected"),
     ("LINE_USERS", 9, "LINE_USER records: who used which words of those lines"),
-    ("LINE_PARTS", 10, "LINE_PART records: what lies in those lines"),
+    ("LINE_PARTS", 10, "LINE_PART records: the contents of those lines"),
     ("RESOURCES", 11, "RESOURCE records: how busy the parts of the network and the memory were"),
     ("BLAMES", 12, "BLAME records: waiting by region and cause, where it was spent and where it was caused"),
     ("BLAMED_SITES", 13, "BLAMED_SITE records: the same by code address"),
@@ -213,7 +213,7 @@ COST: Final = Layout(
     [
         ("processor", "<u4"),
         ("region", "<u4"),
-        ("leaves", "<u8", (len(CATEGORIES),)),
+        ("categories", "<u8", (len(CATEGORIES),)),
         ("counters", "<u8", (len(COUNTERS),)),
     ]
 )
@@ -319,7 +319,14 @@ BLAMED_SITE: Final = Layout(
 # One record a thread, then one for each processor that never had one (thread NO_THREAD). holder: a thread, or -1.
 NO_THREAD: Final = 0xFFFFFFFF
 WAIT: Final = Layout(
-    [("processor", "<u4"), ("leaf", "<u4"), ("address", "<u8"), ("object", "<u8"), ("holder", "<i4"), ("thread", "<u4")]
+    [
+        ("processor", "<u4"),
+        ("category", "<u4"),
+        ("address", "<u8"),
+        ("object", "<u8"),
+        ("holder", "<i4"),
+        ("thread", "<u4"),
+    ]
 )
 # One record per basic block, sorted by address.
 BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("pad", "<u2"), ("flops", "<u4")])
@@ -436,7 +443,7 @@ def write_header(out: TextIO) -> None:
     out.write(f'#define SG_RESULT_MAGIC "{RESULT_MAGIC.decode()}"\n')
     out.write(f'#define SG_BLOCKS_MAGIC "{BLOCKS_MAGIC.decode()}"\n')
     out.write(f'#define SG_TRACE_MAGIC "{TRACE_MAGIC.decode()}"\n#define SG_TRACE_VERSION {TRACE_VERSION}u\n\n')
-    _enum(out, "sg_leaf", "LEAF", [(n, w) for n, _, w in CATEGORIES])
+    _enum(out, "sg_category", "CATEGORY", [(n, w) for n, _, w in CATEGORIES])
     _enum(out, "sg_counter", "COUNTER", list(COUNTERS))
     _enum(out, "sg_op", "OP", list(OP_CLASSES))
     _enum(out, "sg_status", "STATUS", list(STATUSES))
@@ -453,11 +460,11 @@ def write_header(out: TextIO) -> None:
     _enum(out, "sg_lock_step", "LOCK_STEP", list(LOCK_STEPS))
     _enum(out, "sg_task_step", "TASK_STEP", list(TASK_STEPS))
     groups = ", ".join(f"SG_GROUP_{g.upper()}" for _, g, _ in CATEGORIES)
-    out.write(f"#define SG_LEAF_GROUPS {{{groups}}}\n")
+    out.write(f"#define SG_CATEGORY_GROUPS {{{groups}}}\n")
     causes = ", ".join(f"SG_CAUSE_{CATEGORY_CAUSES.get(category, 'other').upper()}" for category in CATEGORY_NAMES)
-    out.write(f"#define SG_LEAF_CAUSES {{{causes}}}\n")
-    listed = (("LEAF", CATEGORY_NAMES), ("COUNTER", COUNTER_NAMES), ("OP", OP_CLASS_NAMES), ("STATUS", STATUS_NAMES))
-    for label, rows in listed:
+    out.write(f"#define SG_CATEGORY_CAUSES {{{causes}}}\n")
+    names_of = {"CATEGORY": CATEGORY_NAMES, "COUNTER": COUNTER_NAMES, "OP": OP_CLASS_NAMES, "STATUS": STATUS_NAMES}
+    for label, rows in names_of.items():
         names = ", ".join(f'"{n}"' for n in rows)
         out.write(f"#define SG_{label}_NAMES {{{names}}}\n")
     out.write("\n")

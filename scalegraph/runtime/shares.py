@@ -43,7 +43,7 @@ class Moves:
     def to_match(cls, told: Array, costs: Records) -> Moves:
         """Return what has to move so that *reported*, as of `busy`, equals the result's *costs*; no more than that."""
         known = np.zeros_like(told)
-        known[costs["processor"], costs["region"]] = costs["leaves"][:, :_BUSY].astype(np.int64)
+        known[costs["processor"], costs["region"]] = costs["categories"][:, :_BUSY].astype(np.int64)
         more = told - known
         moves = cls()
         few = (np.abs(more).max(axis=2) <= _MOST) & (more.sum(axis=2) == 0) & more.any(axis=2)

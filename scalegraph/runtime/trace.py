@@ -364,9 +364,9 @@ def _definitions(processors: int, regions: Sequence[Region], machine: str, least
 def _accounting(costs: Records, processors: int) -> dict[str, Any]:
     """Return the accounts of a result as docs/TRACES.md has them: by category and processor, by region and category."""
     by_processor = np.zeros((processors, len(CATEGORY_NAMES)), np.int64)
-    np.add.at(by_processor, costs["processor"], costs["leaves"].astype(np.int64))
+    np.add.at(by_processor, costs["processor"], costs["categories"].astype(np.int64))
     by_region = np.zeros((1 + int(costs["region"].max(initial=0)), len(CATEGORY_NAMES)), np.int64)
-    np.add.at(by_region, costs["region"], costs["leaves"].astype(np.int64))
+    np.add.at(by_region, costs["region"], costs["categories"].astype(np.int64))
     categories = {
         name: by_processor[:, i].tolist() for i, name in enumerate(CATEGORY_NAMES) if by_processor[:, i].any()
     }

@@ -11,7 +11,7 @@ from tests.house.prose import of_c, of_python
 _PLACES = "in|at|on|below|above|before|between|beside|behind|there|here|after|together|near|next|within"
 # what is refused -> what to write
 WORDS = {
-    r"leaf": "category (of the accounting)",
+    r"leaf(?! rings?)": "category (of the accounting)",
     r"told|tells?|telling": "record, report, show, distinguish",
     r"look(s|ed|ing)? (at|for|into|through|around)|(a|one|two|next|every) looks?": "view, examine, search, query",
     r"ask(s|ed|ing)? for": "request",
@@ -42,9 +42,14 @@ def refused(lines: Iterable[tuple[int, str]]) -> list[str]:
 
 
 def test_docstrings_and_comments_use_plain_words(root: Path) -> None:
-    files = sorted((root / "scalegraph").rglob("*.py"))
-    assert len(files) > 500
-    found = {str(path.relative_to(root)): refused(of_python(path.read_text(encoding="utf-8"))) for path in files}
+    files = sorted(path for path in (root / "scalegraph").rglob("*") if path.suffix in (".py", ".c", ".h"))
+    assert len([path for path in files if path.suffix == ".py"]) > 500
+    assert len([path for path in files if path.suffix != ".py"]) > 80
+    found = {}
+    for path in files:
+        lines = (of_python if path.suffix == ".py" else of_c)(path.read_text(encoding="utf-8"))
+        # the timers of the order of events are leaves of a tree
+        found[str(path.relative_to(root))] = [] if path.name == "sg_order.h" else refused(lines)
     assert {path: sentences for path, sentences in found.items() if sentences} == {}
 
 

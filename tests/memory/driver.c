@@ -1,6 +1,6 @@
 /* Drives the memory system alone: reads commands, answers each with one line.
  *
- *   access P r|w|x ADDRESS NOW   -> every leaf and counter that is not zero, and `cycles`
+ *   access P r|w|x ADDRESS NOW   -> every category and counter that is not zero, and `cycles`
  *   hit P r|w ADDRESS            -> hit=0|1, by the filter
  *   check                        -> ok, or the broken invariant
  *   fuzz SEED COUNT LINES SPREAD -> random accesses by all processors, checked after each 1,000
@@ -20,7 +20,7 @@
 #include "sg_config.h"
 #include "sg_mem.h"
 
-static const char *const leaf_names[] = SG_LEAF_NAMES;
+static const char *const category_names[] = SG_CATEGORY_NAMES;
 static const char *const counter_names[] = SG_COUNTER_NAMES;
 
 static uint64_t next_random(uint64_t *state)
@@ -34,9 +34,9 @@ static uint64_t next_random(uint64_t *state)
 static void print(const sg_outcome *out)
 {
     printf("cycles=%" PRIu64, out->cycles);
-    for (int i = 0; i < SG_LEAF_COUNT; i++)
+    for (int i = 0; i < SG_CATEGORY_COUNT; i++)
         if (out->stall[i])
-            printf(" %s=%" PRIu64, leaf_names[i], out->stall[i]);
+            printf(" %s=%" PRIu64, category_names[i], out->stall[i]);
     for (int i = 0; i < SG_COUNTER_COUNT; i++)
         if (out->count[i])
             printf(" %s=%u", counter_names[i], out->count[i]);
@@ -57,7 +57,7 @@ static uint64_t step(sg_mem *mem, uint32_t p, enum sg_access kind, uint64_t addr
     sg_outcome one = {0};
     sg_mem_access(mem, p, address, kind, now, &one);
     uint64_t total = 0;
-    for (int i = 0; i < SG_LEAF_COUNT; i++) {
+    for (int i = 0; i < SG_CATEGORY_COUNT; i++) {
         total += one.stall[i];
         sum->stall[i] += one.stall[i];
     }
@@ -65,7 +65,7 @@ static uint64_t step(sg_mem *mem, uint32_t p, enum sg_access kind, uint64_t addr
         sum->count[i] += one.count[i];
     sum->cycles += one.cycles;
     if (total != one.cycles) {
-        printf("cycles %" PRIu64 " differ from the leaves %" PRIu64 "\n", one.cycles, total);
+        printf("cycles %" PRIu64 " differ from the categories %" PRIu64 "\n", one.cycles, total);
         exit(1);
     }
     return total;

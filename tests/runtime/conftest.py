@@ -46,12 +46,12 @@ class Outcome:
     def total(self, name: str) -> int:
         """Sum of a leaf or a counter over all processors and regions."""
         if name in CATEGORY_NAMES:
-            return int(self.result.costs["leaves"][:, CATEGORY_NAMES.index(name)].sum())
+            return int(self.result.costs["categories"][:, CATEGORY_NAMES.index(name)].sum())
         return int(self.result.costs["counters"][:, COUNTER_NAMES.index(name)].sum())
 
     def of_region(self, region: int, name: str) -> int:
         costs = self.result.costs[self.result.costs["region"] == region]
-        kind, names = ("leaves", CATEGORY_NAMES) if name in CATEGORY_NAMES else ("counters", COUNTER_NAMES)
+        kind, names = ("categories", CATEGORY_NAMES) if name in CATEGORY_NAMES else ("counters", COUNTER_NAMES)
         return int(costs[kind][:, names.index(name)].sum())
 
     def caused(self, region: int, cause: str) -> int:
@@ -75,7 +75,7 @@ class Outcome:
                 return f"{name}: {sums} cycles waited, caused by regions, caused by sites"
         for region in {int(region) for region in blames["region"]}:
             waited = blames[blames["region"] == region]["waited"].sum(axis=0)
-            costs = self.result.costs[self.result.costs["region"] == region]["leaves"].sum(axis=0)
+            costs = self.result.costs[self.result.costs["region"] == region]["categories"].sum(axis=0)
             if np.any(waited > costs) or any(
                 waited[i] for i, n in enumerate(CATEGORY_NAMES) if not n.startswith("idle")
             ):
@@ -87,7 +87,7 @@ class Outcome:
     def processor_sums(self) -> list[int]:
         """Sum of all leaves of each processor, which must be the time of the run."""
         costs = self.result.costs
-        return [int(costs["leaves"][costs["processor"] == p].sum()) for p in range(self.processors)]
+        return [int(costs["categories"][costs["processor"] == p].sum()) for p in range(self.processors)]
 
 
 class Simulator:

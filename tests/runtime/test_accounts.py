@@ -39,7 +39,7 @@ def test_exit_code_of_the_program_is_kept(run: Runner) -> None:
 @pytest.mark.parametrize("processors", [1, 3, 32])
 def test_leaves_add_up_to_processors_times_time(run: Runner, processors: int) -> None:
     outcome = run("sharing", processors)
-    assert int(outcome.result.costs["leaves"].sum()) == processors * outcome.time
+    assert int(outcome.result.costs["categories"].sum()) == processors * outcome.time
 
 
 def test_processors_that_never_work_are_not_started(run: Runner) -> None:
@@ -47,13 +47,13 @@ def test_processors_that_never_work_are_not_started(run: Runner) -> None:
     idle = CATEGORY_NAMES.index("idle_not_started")
     costs = outcome.result.costs
     for processor in (2, 3, 4):
-        assert costs["leaves"][costs["processor"] == processor][:, idle].sum() == outcome.time
+        assert costs["categories"][costs["processor"] == processor][:, idle].sum() == outcome.time
 
 
 def test_waiting_for_a_slower_processor_is_barrier_time(run: Runner) -> None:
     outcome = run("imbalance", 8)
     costs, category = outcome.result.costs, CATEGORY_NAMES.index("idle_barrier")
-    waits = [int(costs["leaves"][costs["processor"] == p][:, category].sum()) for p in range(8)]
+    waits = [int(costs["categories"][costs["processor"] == p][:, category].sum()) for p in range(8)]
     assert waits[0] < 0.02 * outcome.time
     assert min(waits[1:]) > 0.5 * outcome.time
 
@@ -76,7 +76,7 @@ def test_environment_does_not_change_the_result(run: Runner, monkeypatch: pytest
 def test_busy_cycles_of_the_sites_are_those_of_the_accounts(run: Runner) -> None:
     outcome = run("counts", 4)
     busy = [i for i, name in enumerate(CATEGORY_NAMES) if CATEGORY_GROUPS[name] == "busy"]
-    assert int(outcome.result.sites["cycles"][:, 0].sum()) == int(outcome.result.costs["leaves"][:, busy].sum())
+    assert int(outcome.result.sites["cycles"][:, 0].sum()) == int(outcome.result.costs["categories"][:, busy].sum())
 
 
 def test_mathematical_functions_cost_operations(run: Runner) -> None:

@@ -20,7 +20,7 @@ def test_deadlock_says_who_waits_for_whom(run: Runner) -> None:
     assert outcome.stdout == "before\n"
     assert outcome.stderr.startswith("scalegraph: deadlock: all 2 working threads wait")
     waits = outcome.result.waits
-    assert [CATEGORY_NAMES[int(category)] for category in waits["leaf"]] == [
+    assert [CATEGORY_NAMES[int(category)] for category in waits["category"]] == [
         "idle_lock",
         "idle_lock",
         "idle_not_started",

@@ -13,7 +13,7 @@ def result_file(path: Path, *, version: int = VERSION, endian: int = ENDIAN_MARK
     meta = b"status ok\nmessage \ntime_cycles 7\nwarnings one; two\n"
     costs = np.zeros(2, COST)
     costs["processor"] = [0, 1]
-    costs["leaves"][:, 0] = 7
+    costs["categories"][:, 0] = 7
     header = np.array([(magic, version, endian, 0, 3)], HEADER)
     start = HEADER.itemsize + 3 * SECTION.itemsize
     sections = np.array([(1, 1, len(meta), start), (2, COST.itemsize, 2, start + len(meta)), (77, 1, 0, 0)], SECTION)
@@ -26,7 +26,7 @@ def test_result_is_read(tmp_path: Path) -> None:
     result_file(tmp_path / "r")
     result = read_result(tmp_path / "r")
     assert result.meta == {"status": "ok", "message": "", "time_cycles": "7", "warnings": "one; two"}
-    assert result.costs["leaves"][:, 0].tolist() == [7, 7]
+    assert result.costs["categories"][:, 0].tolist() == [7, 7]
     assert len(result.sites) == len(result.waits) == 0
 
 

@@ -36,7 +36,7 @@ def test_threads_created_before_main_run_like_others(
     assert (outcome.status, outcome.result.meta["message"]) == ("ok", "")
     assert outcome.stdout == simulator.native(program, processors)
     worked = {
-        int(cost["processor"]) for cost in outcome.result.costs if cost["leaves"][CATEGORY_NAMES.index("busy_int")]
+        int(cost["processor"]) for cost in outcome.result.costs if cost["categories"][CATEGORY_NAMES.index("busy_int")]
     }
     assert len(worked) >= min(processors, 4)
 
@@ -250,7 +250,7 @@ def test_waiting_in_vain_is_a_deadlock_with_who_waits_for_what(
     assert (outcome.status, outcome.stdout, outcome.returncode) == ("deadlock", "before\n", 99)
     assert f"deadlock: all 2 working threads wait for each other, {sentence}" in outcome.stderr
     waits = {int(wait["thread"]): wait for wait in outcome.result.waits}
-    assert CATEGORY_NAMES[waits[1]["leaf"]] == category
+    assert CATEGORY_NAMES[waits[1]["category"]] == category
     assert int(waits[1]["object"]) != 0
     if what != "mutex":
         assert int(waits[0]["holder"]) == 1  # main joins it

@@ -414,8 +414,8 @@ def test_long_traces_are_converted_part_by_part(traced: Tracer, monkeypatch: pyt
 def test_cycles_that_stand_in_another_busy_leaf_are_moved() -> None:
     told = np.zeros((2, 3, 4), np.int64)
     told[1, 2] = [10, 7, 20, 0]
-    costs = np.zeros(1, [("processor", "u4"), ("region", "u4"), ("leaves", "u8", (len(CATEGORY_NAMES),))])
-    costs["processor"], costs["region"], costs["leaves"][0, :4] = 1, 2, [9, 9, 18, 1]
+    costs = np.zeros(1, [("processor", "u4"), ("region", "u4"), ("categories", "u8", (len(CATEGORY_NAMES),))])
+    costs["processor"], costs["region"], costs["categories"][0, :4] = 1, 2, [9, 9, 18, 1]
     moves = Moves.to_match(told, costs)
     rows = {
         "begin": [0, 0, 5, 5], "end": [5, 5, 40, 40], "location": [1] * 4, "state": [0, 1, 0, 2], "region": [2] * 4,

@@ -105,7 +105,7 @@ def test_a_factor_of_one_changes_nothing(run: Runner, scaled: Callable[..., Any]
     serial = COUNTER_NAMES.index("serial_ops")
     assert actual.costs["counters"][:, serial].any()
     assert not same.costs["counters"][:, serial].any()  # runs with virtual speedups do not count it
-    for name in ("processor", "region", "leaves"):
+    for name in ("processor", "region", "categories"):
         assert (actual.costs[name] == same.costs[name]).all()
     others = [index for index in range(len(COUNTER_NAMES)) if index != serial]
     assert (actual.costs["counters"][:, others] == same.costs["counters"][:, others]).all()

@@ -40,7 +40,7 @@ class Bus(NetworkSection):
     bus_processors: int = quantity("Processors that find a place on the bus.", "processors", 1, 4096)
     bus_mhz: float = quantity("Clock of the bus.", "MHz", 0.001, 1e6, runtime=())
     split: bool = choice(
-        "Addresses and data go over two parts of the bus, both free while memory looks for a line.", runtime=None
+        "Addresses and data go over two parts of the bus, both free while memory searches a line.", runtime=None
     )
     arbitration_bus_cycles: int = quantity(
         "From a request to the first cycle of its address.", "bus cycles", 0, 10_000, runtime=_bus("arbitration")

@@ -4,7 +4,7 @@
 
 #include "sg_observer.h"
 
-extern const uint8_t sg_leaf_group[SG_LEAF_COUNT];
+extern const uint8_t sg_category_group[SG_CATEGORY_COUNT];
 
 void sg_cost_open(void);
 /* Makes `region` the only region of `t` (a worker that joins a team). */
@@ -39,19 +39,19 @@ static inline void sg_synchronise(void)
 
 /* The only way in which a clock advances, apart from sg_hooks.c's block hook: time and account move together.
  * Returns the cycles: what they are usually, but where primitives differ. */
-static inline uint64_t sg_charge(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+static inline uint64_t sg_charge(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
     if (SG_UNLIKELY(sg->primitives_differ))
-        cycles = sg_observed.primitive(p, leaf, cycles);
+        cycles = sg_observed.primitive(p, category, cycles);
     p->clock += cycles;
-    p->account->rest.leaves[leaf] += cycles;
+    p->account->rest.categories[category] += cycles;
     return cycles;
 }
 
 /* The same, recorded also for the code address at which `p` entered the runtime. */
-static inline void sg_charge_site(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+static inline void sg_charge_site(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
-    sg_site_of(p->site)->cycles[sg_leaf_group[leaf]] += sg_charge(p, leaf, cycles);
+    sg_site_of(p->site)->cycles[sg_category_group[category]] += sg_charge(p, category, cycles);
 }
 
 static inline void sg_count(sg_processor *p, enum sg_counter counter, uint64_t n)

@@ -19,7 +19,7 @@
 #define SG_MEMBER_REAL(member, ...)            double member;
 #define SG_MEMBER_NAME(member, key, kind, ...) enum kind member;
 
-/* A level pays hit_cycles for being looked into after a miss of the level before; a miss of several levels
+/* A level pays hit_cycles for being searched after a miss of the level before; a miss of several levels
  * pays for each. */
 typedef struct sg_cache_level {
     SG_LEVEL_FIELDS(SG_MEMBER_U32, SG_MEMBER_U64, SG_MEMBER_REAL, SG_MEMBER_NAME)
@@ -37,7 +37,7 @@ enum sg_ideal {
     SG_IDEAL_SYNC = 8,       /* primitives take no time */
 };
 
-/* What a trace tells (trace.what, a list of names; all if there is none). */
+/* What a trace records (trace.what, a list of names; all if there is none). */
 enum sg_traced {
     SG_TRACED_REGIONS = 1,
     SG_TRACED_WAITS = 2, /* and who comes to a barrier */
@@ -70,7 +70,7 @@ typedef struct sg_config {
     char trace_file[SG_MAX_PATH]; /* empty: the run writes no trace */
     uint32_t trace_what;          /* of enum sg_traced, added up */
     uint64_t trace_interval;      /* cycles that one stretch of shares has at most, roughly; 0: no limit */
-    uint64_t trace_begin;         /* cycles: what happens before, and from trace_end on, is not told */
+    uint64_t trace_begin;         /* cycles: what happens before, and from trace_end on, is not recorded */
     uint64_t trace_end;           /* 0: to the end */
     char trace_region[256];       /* numbers with commas between them; empty: whatever region it is */
     uint64_t trace_limit;         /* bytes of the file; 0: no limit */

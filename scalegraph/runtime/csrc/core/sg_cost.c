@@ -8,7 +8,7 @@
 #include "sg_probe.h"
 #include "sg_runtime.h"
 
-const uint8_t sg_leaf_group[SG_LEAF_COUNT] = SG_LEAF_GROUPS;
+const uint8_t sg_category_group[SG_CATEGORY_COUNT] = SG_CATEGORY_GROUPS;
 
 #define PURPOSE "the accounts of the simulation"
 
@@ -16,17 +16,17 @@ extern char __executable_start[], etext[]; /* defined by the linker */
 
 /* ---- basic blocks ---- */
 
-static const uint8_t op_leaf[SG_OP_COUNT] = {
-    [SG_OP_INT_ALU] = SG_LEAF_BUSY_INT,  [SG_OP_INT_MUL] = SG_LEAF_BUSY_INT,
-    [SG_OP_INT_DIV] = SG_LEAF_BUSY_INT,  [SG_OP_LOAD] = SG_LEAF_BUSY_MEM,
-    [SG_OP_STORE] = SG_LEAF_BUSY_MEM,    [SG_OP_BRANCH] = SG_LEAF_BUSY_CONTROL,
-    [SG_OP_CALL] = SG_LEAF_BUSY_CONTROL, [SG_OP_FP_ADD] = SG_LEAF_BUSY_FP,
-    [SG_OP_FP_MUL] = SG_LEAF_BUSY_FP,    [SG_OP_FP_FMA] = SG_LEAF_BUSY_FP,
-    [SG_OP_FP_DIV] = SG_LEAF_BUSY_FP,    [SG_OP_FP_SQRT] = SG_LEAF_BUSY_FP,
-    [SG_OP_FP_OTHER] = SG_LEAF_BUSY_FP,
+static const uint8_t op_category[SG_OP_COUNT] = {
+    [SG_OP_INT_ALU] = SG_CATEGORY_BUSY_INT,  [SG_OP_INT_MUL] = SG_CATEGORY_BUSY_INT,
+    [SG_OP_INT_DIV] = SG_CATEGORY_BUSY_INT,  [SG_OP_LOAD] = SG_CATEGORY_BUSY_MEM,
+    [SG_OP_STORE] = SG_CATEGORY_BUSY_MEM,    [SG_OP_BRANCH] = SG_CATEGORY_BUSY_CONTROL,
+    [SG_OP_CALL] = SG_CATEGORY_BUSY_CONTROL, [SG_OP_FP_ADD] = SG_CATEGORY_BUSY_FP,
+    [SG_OP_FP_MUL] = SG_CATEGORY_BUSY_FP,    [SG_OP_FP_FMA] = SG_CATEGORY_BUSY_FP,
+    [SG_OP_FP_DIV] = SG_CATEGORY_BUSY_FP,    [SG_OP_FP_SQRT] = SG_CATEGORY_BUSY_FP,
+    [SG_OP_FP_OTHER] = SG_CATEGORY_BUSY_FP,
 };
 
-_Static_assert(SG_LEAF_BUSY_INT == 0 && SG_LEAF_BUSY_CONTROL == 3, "the busy leaves come first");
+_Static_assert(SG_CATEGORY_BUSY_INT == 0 && SG_CATEGORY_BUSY_CONTROL == 3, "the busy categories come first");
 
 /* One of `left` to each of the largest of `rest` (the first wins a tie). */
 static void give_rest(uint64_t left, uint64_t rest[4], uint64_t part[4])
@@ -41,8 +41,8 @@ static void give_rest(uint64_t left, uint64_t rest[4], uint64_t part[4])
     }
 }
 
-/* Distributes `cycles` over the four busy leaves in proportion to `weight`, exactly: the whole parts
- * first, then one each to the largest remainders (the first leaf wins a tie). */
+/* Distributes `cycles` over the four busy categories in proportion to `weight`, exactly: the whole parts
+ * first, then one each to the largest remainders (the first category wins a tie). */
 static void split(uint64_t cycles, const uint64_t weight[4], uint64_t part[4])
 {
     uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3], left = cycles, rest[4];
@@ -69,8 +69,9 @@ static uint64_t out_of_order(const sg_block *block, uint64_t ops, const uint64_t
 {
     const uint32_t *cost = sg->config.op_millicycles;
     uint64_t stores = (uint64_t)block->ops[SG_OP_STORE] * cost[SG_OP_STORE];
-    uint64_t loads = weight[SG_LEAF_BUSY_MEM] - stores, most = ops * 1000 / width;
-    uint64_t whole = weight[SG_LEAF_BUSY_INT] + weight[SG_LEAF_BUSY_CONTROL], real = weight[SG_LEAF_BUSY_FP];
+    uint64_t loads = weight[SG_CATEGORY_BUSY_MEM] - stores, most = ops * 1000 / width;
+    uint64_t whole = weight[SG_CATEGORY_BUSY_INT] + weight[SG_CATEGORY_BUSY_CONTROL],
+             real = weight[SG_CATEGORY_BUSY_FP];
     most = most > whole ? most : whole;
     most = most > real ? most : real;
     most = most > loads ? most : loads;
@@ -85,7 +86,7 @@ static void block_cost(const sg_block *block, sg_block_cost *cost)
     uint64_t weight[4] = {0}, ops = 0;
     for (int op = 0; op < SG_OP_COUNT; op++) {
         ops += block->ops[op];
-        weight[op_leaf[op]] += (uint64_t)block->ops[op] * config->op_millicycles[op];
+        weight[op_category[op]] += (uint64_t)block->ops[op] * config->op_millicycles[op];
     }
     uint64_t width = config->issue_width ? config->issue_width : 1;
     uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3], unit = config->out_of_order ? 1 : SG_PARTS;
@@ -229,8 +230,8 @@ static void settle(sg_account *account)
             sg_observe_lone_executions(i - count, executions);
             account->rest.counters[SG_COUNTER_SERIAL_OPS] += executions * block->ops;
         }
-        for (int leaf = 0; leaf < 4; leaf++)
-            account->busy[leaf] += executions * block->busy[leaf];
+        for (int category = 0; category < 4; category++)
+            account->busy[category] += executions * block->busy[category];
         account->ops += executions * block->ops;
         account->flops += executions * block->flops;
         block->executions += executions;
@@ -249,25 +250,25 @@ void sg_accounts_settle(void)
     sg_observe_settles();
 }
 
-/* The clock has taken the whole cycles of the sum of the busy leaves: each leaf gets its own whole ones, and
- * the leaves with the most parts get the others. */
-static void add_busy(const sg_account *account, uint64_t leaves[4])
+/* The clock has taken the whole cycles of the sum of the busy categories: each category gets its own whole
+ * ones, and the categories with the most parts get the others. */
+static void add_busy(const sg_account *account, uint64_t categories[4])
 {
     uint64_t left = 0, rest[4];
     for (int i = 0; i < 4; i++) {
         rest[i] = account->busy[i] % SG_PARTS;
         left += rest[i];
-        leaves[i] += account->busy[i] / SG_PARTS;
+        categories[i] += account->busy[i] / SG_PARTS;
     }
-    give_rest((left - account->parts) / SG_PARTS, rest, leaves);
+    give_rest((left - account->parts) / SG_PARTS, rest, categories);
 }
 
 void sg_account_total(const sg_account *account, sg_cost *total)
 {
     *total = account->rest;
-    add_busy(account, total->leaves + SG_LEAF_BUSY_INT);
+    add_busy(account, total->categories + SG_CATEGORY_BUSY_INT);
     for (int i = 0; i < SG_STALLS; i++)
-        total->leaves[SG_LEAF_STALL_LOCAL + i] += account->stall[i];
+        total->categories[SG_CATEGORY_STALL_LOCAL + i] += account->stall[i];
     for (int i = 0; i < SG_EVENTS; i++)
         total->counters[SG_COUNTER_L1_MISSES + i] += account->events[i];
     total->counters[SG_COUNTER_OPS] += account->ops;
@@ -321,7 +322,7 @@ void sg_regions_pop(sg_thread *t, uint32_t depth)
 static inline void charge_probe(sg_processor *p)
 {
     if (SG_UNLIKELY(sg->config.monitor_cycles != 0))
-        sg_charge_site(p, SG_LEAF_PRIM_MONITOR, sg->config.monitor_cycles);
+        sg_charge_site(p, SG_CATEGORY_PRIM_MONITOR, sg->config.monitor_cycles);
 }
 
 /* Regions nested deeper than the stack are counted to the deepest one that fits. */
@@ -363,7 +364,7 @@ SG_API void __scalegraph_leave(unsigned id)
             t->depth = depth;
     }
     for (uint32_t i = open; t->id == 0 && i >= t->depth; i--)
-        sg_observe_main_leaves(t->stack_of_regions[i], p->clock);
+        sg_observe_main_categories(t->stack_of_regions[i], p->clock);
     /* The thread may have entered the region on another processor. */
     p->account = sg_account_of(p, t->stack_of_regions[t->depth - 1]);
     report_regions(p, SG_REGIONS_INNERMOST);

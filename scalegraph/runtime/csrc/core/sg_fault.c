@@ -92,7 +92,7 @@ static int guard_of(uint64_t address)
     return -1;
 }
 
-/* The newest return address on the stack that lies in the program, for faults inside a library. */
+/* The newest return address on the stack that is in the program, for faults inside a library. */
 static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
 {
     if (p->thread == NULL || p->thread->stack_low == NULL)
@@ -109,7 +109,7 @@ static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
 }
 
 /* Reports the end of the program by `number` and lets the signal take its ordinary course. The address is
- * UINT64_MAX where the processor tells none: it is none that memory can have. */
+ * UINT64_MAX where the processor reports none: it is none that memory can have. */
 static void crash(int number, uint64_t address, const ucontext_t *context)
 {
     char message[800];
@@ -164,7 +164,7 @@ static bool reads_counter(int number, const siginfo_t *info, ucontext_t *context
     if (number != SIGSEGV || info->si_code != SI_KERNEL || sg->finished)
         return false;
     if (sg_now->coroutine != NULL)
-        sg_charge(sg_now, SG_LEAF_BUSY_INT, 1); /* a counter that is read in a loop must move */
+        sg_charge(sg_now, SG_CATEGORY_BUSY_INT, 1); /* a counter that is read in a loop must move */
     return sg_arch_read_counter(context, sg_now->clock, sg_now->id);
 }
 

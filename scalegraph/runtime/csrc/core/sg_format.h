@@ -10,36 +10,36 @@
 #define SG_TRACE_MAGIC "SGEVENTS"
 #define SG_TRACE_VERSION 1u
 
-enum sg_leaf {
-    SG_LEAF_BUSY_INT, /* integer, address and logical operations */
-    SG_LEAF_BUSY_FP, /* floating-point operations */
-    SG_LEAF_BUSY_MEM, /* issue of loads and stores that hit the first cache level */
-    SG_LEAF_BUSY_CONTROL, /* branches, calls and returns */
-    SG_LEAF_STALL_LOCAL, /* miss of the first level served by a cache or memory of the own node */
-    SG_LEAF_STALL_REMOTE_READ, /* read served over the network */
-    SG_LEAF_STALL_REMOTE_WRITE, /* write served over the network */
-    SG_LEAF_STALL_UPGRADE, /* ownership of a line already held: other copies invalidated */
-    SG_LEAF_STALL_PAGE, /* page miss: first touch of a page */
-    SG_LEAF_STALL_CONTENTION, /* waiting for a ring slot, link, directory or memory module */
-    SG_LEAF_IDLE_NOT_STARTED, /* before the processor's first parallel region */
-    SG_LEAF_IDLE_FINISHED, /* after the processor's last work until the program ends */
-    SG_LEAF_IDLE_SERIAL, /* no thread to run: between parallel regions, after a thread's end */
-    SG_LEAF_IDLE_BARRIER, /* waiting at a barrier for the others */
-    SG_LEAF_IDLE_LOCK, /* waiting for a lock or critical section held by another */
-    SG_LEAF_IDLE_ORDER, /* waiting for its turn: ordered, single copyprivate, sections */
-    SG_LEAF_IDLE_TASK, /* waiting for tasks */
-    SG_LEAF_IDLE_MESSAGE, /* waiting for a message */
-    SG_LEAF_PRIM_FORK_JOIN, /* starting and ending a parallel region */
-    SG_LEAF_PRIM_BARRIER, /* executing the barrier itself */
-    SG_LEAF_PRIM_LOCK, /* acquiring and releasing a lock or critical section */
-    SG_LEAF_PRIM_ATOMIC, /* atomic operations */
-    SG_LEAF_PRIM_SCHEDULE, /* obtaining loop chunks, sections and single */
-    SG_LEAF_PRIM_TASK, /* creating and dispatching tasks */
-    SG_LEAF_PRIM_MESSAGE, /* sending and receiving messages */
-    SG_LEAF_PRIM_THREAD, /* creating, ending and switching threads */
-    SG_LEAF_IDLE_WAIT, /* waiting for a signal: condition variable, semaphore, futex, join, sleep */
-    SG_LEAF_PRIM_MONITOR, /* monitoring: what a probe at the beginning or end of a region costs */
-    SG_LEAF_COUNT
+enum sg_category {
+    SG_CATEGORY_BUSY_INT, /* integer, address and logical operations */
+    SG_CATEGORY_BUSY_FP, /* floating-point operations */
+    SG_CATEGORY_BUSY_MEM, /* issue of loads and stores that hit the first cache level */
+    SG_CATEGORY_BUSY_CONTROL, /* branches, calls and returns */
+    SG_CATEGORY_STALL_LOCAL, /* miss of the first level served by a cache or memory of the own node */
+    SG_CATEGORY_STALL_REMOTE_READ, /* read served over the network */
+    SG_CATEGORY_STALL_REMOTE_WRITE, /* write served over the network */
+    SG_CATEGORY_STALL_UPGRADE, /* ownership of a line already held: other copies invalidated */
+    SG_CATEGORY_STALL_PAGE, /* page miss: first touch of a page */
+    SG_CATEGORY_STALL_CONTENTION, /* waiting for a ring slot, link, directory or memory module */
+    SG_CATEGORY_IDLE_NOT_STARTED, /* before the processor's first parallel region */
+    SG_CATEGORY_IDLE_FINISHED, /* after the processor's last work until the program ends */
+    SG_CATEGORY_IDLE_SERIAL, /* no thread to run: between parallel regions, after a thread's end */
+    SG_CATEGORY_IDLE_BARRIER, /* waiting at a barrier for the others */
+    SG_CATEGORY_IDLE_LOCK, /* waiting for a lock or critical section held by another */
+    SG_CATEGORY_IDLE_ORDER, /* waiting for its turn: ordered, single copyprivate, sections */
+    SG_CATEGORY_IDLE_TASK, /* waiting for tasks */
+    SG_CATEGORY_IDLE_MESSAGE, /* waiting for a message */
+    SG_CATEGORY_PRIM_FORK_JOIN, /* starting and ending a parallel region */
+    SG_CATEGORY_PRIM_BARRIER, /* executing the barrier itself */
+    SG_CATEGORY_PRIM_LOCK, /* acquiring and releasing a lock or critical section */
+    SG_CATEGORY_PRIM_ATOMIC, /* atomic operations */
+    SG_CATEGORY_PRIM_SCHEDULE, /* obtaining loop chunks, sections and single */
+    SG_CATEGORY_PRIM_TASK, /* creating and dispatching tasks */
+    SG_CATEGORY_PRIM_MESSAGE, /* sending and receiving messages */
+    SG_CATEGORY_PRIM_THREAD, /* creating, ending and switching threads */
+    SG_CATEGORY_IDLE_WAIT, /* waiting for a signal: condition variable, semaphore, futex, join, sleep */
+    SG_CATEGORY_PRIM_MONITOR, /* monitoring: what a probe at the beginning or end of a region costs */
+    SG_CATEGORY_COUNT
 };
 
 enum sg_counter {
@@ -89,7 +89,7 @@ enum sg_status {
     SG_STATUS_DEADLOCK, /* every thread waits for another */
     SG_STATUS_CRASHED, /* the program received a fatal signal */
     SG_STATUS_STACK_OVERFLOW, /* a thread ran over its stack */
-    SG_STATUS_OUT_OF_MEMORY, /* the program asked for more memory than the run may use */
+    SG_STATUS_OUT_OF_MEMORY, /* the program requested more memory than the run may use */
     SG_STATUS_TIMEOUT, /* the run was stopped at its time limit */
     SG_STATUS_UNSUPPORTED, /* the program called something the simulator does not support */
     SG_STATUS_INTERNAL, /* the simulator found a fault of its own, for example a broken accounting identity */
@@ -204,9 +204,9 @@ enum sg_task_step {
     SG_TASK_STEP_COUNT
 };
 
-#define SG_LEAF_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE}
-#define SG_LEAF_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
-#define SG_LEAF_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor"}
+#define SG_CATEGORY_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE}
+#define SG_CATEGORY_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
+#define SG_CATEGORY_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor"}
 #define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals", "serial_ops"}
 #define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
 #define SG_STATUS_NAMES {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
@@ -217,10 +217,10 @@ enum sg_task_step {
 #define SG_SECTION_WAITS 4u /* WAIT records: what each thread was doing when the run stopped abnormally */
 #define SG_SECTION_CAUSES 5u /* CAUSE records: references and misses by region and cause, over all processors */
 #define SG_SECTION_WIDTHS 6u /* WIDTH records: how many copies one write invalidated, how often */
-#define SG_SECTION_VARIABLES 7u /* VARIABLE records: misses by what lies at the address */
+#define SG_SECTION_VARIABLES 7u /* VARIABLE records: misses by what is at the address */
 #define SG_SECTION_SHARED_LINES 8u /* SHARED_LINE records: lines with false sharing; only with classes collected */
 #define SG_SECTION_LINE_USERS 9u /* LINE_USER records: who used which words of those lines */
-#define SG_SECTION_LINE_PARTS 10u /* LINE_PART records: what lies in those lines */
+#define SG_SECTION_LINE_PARTS 10u /* LINE_PART records: the contents of those lines */
 #define SG_SECTION_RESOURCES 11u /* RESOURCE records: how busy the parts of the network and the memory were */
 #define SG_SECTION_BLAMES 12u /* BLAME records: waiting by region and cause, where it was spent and where it was caused */
 #define SG_SECTION_BLAMED_SITES 13u /* BLAMED_SITE records: the same by code address */
@@ -247,7 +247,7 @@ _Static_assert(sizeof(sg_section) == 24, "sg_section differs from format.py");
 typedef struct sg_cost {
     uint32_t processor;
     uint32_t region;
-    uint64_t leaves[28];
+    uint64_t categories[28];
     uint64_t counters[21];
 } sg_cost;
 _Static_assert(sizeof(sg_cost) == 400, "sg_cost differs from format.py");
@@ -268,7 +268,7 @@ _Static_assert(sizeof(sg_site) == 176, "sg_site differs from format.py");
 
 typedef struct sg_wait {
     uint32_t processor;
-    uint32_t leaf;
+    uint32_t category;
     uint64_t address;
     uint64_t object;
     int32_t holder;

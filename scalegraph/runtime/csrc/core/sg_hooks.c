@@ -30,7 +30,7 @@ static inline void absorb(sg_processor *p, sg_site_count *count)
     sg_account *account = p->account;
     uint64_t cycles = 0;
     for (int i = 0; i < SG_STALLS; i++) {
-        uint64_t *stall = &o->stall[SG_LEAF_STALL_LOCAL + i];
+        uint64_t *stall = &o->stall[SG_CATEGORY_STALL_LOCAL + i];
         account->stall[i] += *stall;
         cycles += *stall;
         *stall = 0;
@@ -40,16 +40,16 @@ static inline void absorb(sg_processor *p, sg_site_count *count)
     count->misses += absorb_counts(p);
 }
 
-/* The same with all cycles charged to one leaf. */
-static void absorb_to(sg_processor *p, enum sg_leaf leaf)
+/* The same with all cycles charged to one category. */
+static void absorb_to(sg_processor *p, enum sg_category category)
 {
     sg_outcome *o = &sg->outcome;
     uint64_t cycles = 0;
-    for (int stall = SG_LEAF_STALL_LOCAL; stall <= SG_LEAF_STALL_CONTENTION; stall++) {
+    for (int stall = SG_CATEGORY_STALL_LOCAL; stall <= SG_CATEGORY_STALL_CONTENTION; stall++) {
         cycles += o->stall[stall];
         o->stall[stall] = 0;
     }
-    sg_charge_site(p, leaf, cycles);
+    sg_charge_site(p, category, cycles);
     sg_site_of(p->site)->misses += absorb_counts(p);
 }
 
@@ -65,8 +65,8 @@ static inline void overlap(void)
     uint64_t *stall = sg->outcome.stall;
     if (sg->config.memory_parallelism <= 1000)
         return;
-    for (int leaf = SG_LEAF_STALL_LOCAL; leaf <= SG_LEAF_STALL_UPGRADE; leaf++)
-        stall[leaf] = overlapped(stall[leaf]);
+    for (int category = SG_CATEGORY_STALL_LOCAL; category <= SG_CATEGORY_STALL_UPGRADE; category++)
+        stall[category] = overlapped(stall[category]);
 }
 
 /* Adds what the memory system did to the record of a code address. */
@@ -83,7 +83,7 @@ static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending 
 {
     sg_observe_references(p, r);
     sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
-    if (r->leaf < 0)
+    if (r->category < 0)
         overlap();
     sg_observe_scales(p, r);
     sg_site_count *site = sg_site_of(p->site);
@@ -91,10 +91,10 @@ static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending 
     if (r->cause != SG_CAUSE_COMPUTATION || sg->outcome.count[SG_COUNTER_INVALIDATIONS] != 0)
         sg_observe_caused(p, r, &sg->outcome);
     sg_observe_referenced(p, r, &sg->outcome);
-    if (r->leaf < 0)
+    if (r->category < 0)
         absorb(p, site);
     else
-        absorb_to(p, (enum sg_leaf)r->leaf);
+        absorb_to(p, (enum sg_category)r->category);
 }
 
 void sg_perform(sg_processor *p)
@@ -147,9 +147,9 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
     }
     /* Nothing but cycles of the own node and perhaps a miss of the first level. */
     p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
-    if (o->stall[SG_LEAF_STALL_LOCAL] != 0)
-        charge_local(p, o->stall[SG_LEAF_STALL_LOCAL], address, site);
-    o->stall[SG_LEAF_STALL_LOCAL] = o->cycles = 0;
+    if (o->stall[SG_CATEGORY_STALL_LOCAL] != 0)
+        charge_local(p, o->stall[SG_CATEGORY_STALL_LOCAL], address, site);
+    o->stall[SG_CATEGORY_STALL_LOCAL] = o->cycles = 0;
     o->count[SG_COUNTER_L1_MISSES] = 0;
     return true;
 }
@@ -196,7 +196,7 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
         access_lines(p, address, size, kind, site);
 }
 
-/* The 8-byte words of memory that a range of bytes lies in. */
+/* The 8-byte words of memory that a range of bytes is in. */
 static uint64_t words_of(uint64_t address, uint64_t size)
 {
     return ((address + size - 1) >> 3) - (address >> 3) + 1;
@@ -217,19 +217,19 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
     }
 }
 
-void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf)
+void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_category category)
 {
     /* Where synchronisation is free its variables do not move; an atomic operation is the program's own. */
-    if (SG_UNLIKELY(sg->config.ideal & SG_IDEAL_SYNC) && leaf != SG_LEAF_PRIM_ATOMIC) {
+    if (SG_UNLIKELY(sg->config.ideal & SG_IDEAL_SYNC) && category != SG_CATEGORY_PRIM_ATOMIC) {
         sg_turn(p);
         return;
     }
-    enum sg_cause cause = sg_observed.cause(p, leaf, address, kind);
+    enum sg_cause cause = sg_observed.cause(p, category, address, kind);
     sg_count_references(p, kind, 1);
     sg_observe_counts(address, kind == SG_RMW ? 2 : 1);
-    sg_pending r = {address, 4, (uint8_t)kind, (uint8_t)cause, (int16_t)leaf};
+    sg_pending r = {address, 4, (uint8_t)kind, (uint8_t)cause, (int16_t)category};
     wait_and_perform(p, &r);
-    if (kind != SG_RMW || leaf != SG_LEAF_PRIM_SCHEDULE) /* a chunk of a loop orders nothing */
+    if (kind != SG_RMW || category != SG_CATEGORY_PRIM_SCHEDULE) /* a chunk of a loop orders nothing */
         sg_synchronise();
 }
 
@@ -242,7 +242,7 @@ void sg_reference_range(const void *address, size_t size, enum sg_access kind, c
     uint32_t issue = sg->config.op_millicycles[kind == SG_READ ? SG_OP_LOAD : SG_OP_STORE];
     sg_count(p, SG_COUNTER_OPS, words);
     p->site = site;
-    sg_charge_site(p, SG_LEAF_BUSY_MEM, (words * issue + 999) / 1000);
+    sg_charge_site(p, SG_CATEGORY_BUSY_MEM, (words * issue + 999) / 1000);
     reference_lines(p, (uint64_t)(uintptr_t)address, size, kind);
     if (p->clock > p->limit)
         sg_yield(p, site);
@@ -299,7 +299,7 @@ ACCESS_BOTH(1, 1, false)
 ACCESS_BOTH(2, 2, false)
 ACCESS_BOTH(4, 4, false)
 ACCESS_BOTH(8, 8, false)
-ACCESS_BOTH(16, 16, true) /* gcc asks for an alignment of 8 only */
+ACCESS_BOTH(16, 16, true) /* gcc requests an alignment of 8 only */
 ACCESS(__tsan_unaligned_read2, 2, true, SG_READ)
 ACCESS(__tsan_unaligned_read4, 4, true, SG_READ)
 ACCESS(__tsan_unaligned_read8, 8, true, SG_READ)

@@ -42,7 +42,7 @@ static uint64_t turned(uint64_t word, unsigned bits)
 
 /* The stack pointer that a longjmp to `buffer` will set; 0: that is not known. C libraries keep it at
  * different places, some xored with a secret of the thread, glibc on x86-64 rotated besides. Two buffers
- * whose stack pointers are known tell where and how: nothing else differs as they do. */
+ * whose stack pointers are known report where and how: nothing else differs as they do. */
 static uint64_t target_of(const void *buffer)
 {
     enum { WORDS = sizeof(jmp_buf) / (sizeof(uint64_t)), NEAR = 64, FAR = 4096 + 64 };

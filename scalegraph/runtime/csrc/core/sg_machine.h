@@ -22,7 +22,7 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_MESH, SG_NET_MULTISTAGE, 
 
 #define SG_BUS_PARAMETERS \
     {"bus_processors", 1, 4096}, /* Processors that find a place on the bus. [processors] */ \
-    {"split", 0, 1}, /* Addresses and data go over two parts of the bus, both free while memory looks for a line. */ \
+    {"split", 0, 1}, /* Addresses and data go over two parts of the bus, both free while memory searches a line. */ \
     {"arbitration_millicycles", 0, 1000000000000ull}, /* From a request to the first cycle of its address. [bus cycles] */ \
     {"address_millicycles", 1, 1000000000000ull}, /* The bus is busy with one address. [bus cycles] */ \
     {"snoop_millicycles", 0, 1000000000000ull}, /* From then on until all caches have answered. [bus cycles] */ \
@@ -109,7 +109,7 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_MESH, SG_NET_MULTISTAGE, 
     U32(issue_width, "issue_width", 1, 64) /* Operations begun in one cycle at most. [operations] */ \
     U32(out_of_order, "out_of_order", 0, 1) /* Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and each block takes whole cycles. */ \
     U32(memory_parallelism, "memory_parallelism", 1000, 1000000) /* Misses that a processor has under way at a time: it waits for this part of each. 1 waits for every one. [misses] */ \
-    NAME(coherence, "coherence.kind", sg_coherence, SG_COH_NAMES) /* ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; limited_broadcast: it knows some holders, and tells all processors when there are more; limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of hypernodes; snoop: all caches watch a bus. */ \
+    NAME(coherence, "coherence.kind", sg_coherence, SG_COH_NAMES) /* ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; limited_broadcast: it knows some holders, and sends to all processors when there are more; limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of hypernodes; snoop: all caches watch a bus. */ \
     U32(coherence_line_bytes, "coherence.line_bytes", 8, 65536) /* Unit of coherence and of transfer; a power of two. [bytes] */ \
     U32(coherence_exclusive, "coherence.exclusive", 0, 1) /* A line that nobody else holds is handed out writable (MESI), else not (MSI). */ \
     U32(coherence_owned, "coherence.owned", 0, 1) /* A dirty line that others read stays with its owner and is not written back (MOESI). */ \
@@ -144,7 +144,7 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_MESH, SG_NET_MULTISTAGE, 
     U64(size_bytes, "size_bytes", 64, 1099511627776ull) /* Capacity of one instance. [KiB] */ \
     U32(line_bytes, "line_bytes", 8, 65536) /* Line: what a miss brings; a power of two. [bytes] */ \
     U32(ways, "ways", 1, 256) /* Places where a line can be (set-associativity). */ \
-    U32(hit_cycles, "hit_cycles", 0, 100000) /* Time to look into this level after a miss of the level before; 0 where operation_cycles include it. [cycles] */ \
+    U32(hit_cycles, "hit_cycles", 0, 100000) /* Time to search this level after a miss of the level before; 0 where operation_cycles include it. [cycles] */ \
     U32(shared_by, "shared_by", 1, 4096) /* Processors that share one instance; 1 is a private cache. [processors] */ \
     NAME(replacement, "replacement", sg_replacement, SG_REPLACE_NAMES) /* Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of bits takes for it; random: any, the same in every run; fifo: the one that has been there longest. */ \
     U32(remote_only, "remote_only", 0, 1) /* A shared level keeps only lines whose memory is elsewhere (network cache). */

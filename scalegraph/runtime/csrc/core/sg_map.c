@@ -70,7 +70,7 @@ long sg_remap_call(const long a[6])
     return sg_arch_syscall6(SYS_mremap, a);
 }
 
-/* a: identifier, address, flags. The kernel refuses a place in use, unless it is told to take it away. */
+/* a: identifier, address, flags. The kernel refuses a place in use, unless it is recorded to take it away. */
 long sg_attach_call(const long a[6])
 {
     struct shmid_ds segment;

@@ -8,7 +8,7 @@
  * what-if changes a clock, an account of the scheduler or the order of the processors. Parts of the simulator
  * register for events, too, where a lower file would call a higher one otherwise (thread_begins).
  *
- * The program's stack lies above the frames of those functions of ours that call it (worker, sg_parallel,
+ * The program's stack is above the frames of those functions of ours that call it (worker, sg_parallel,
  * execute and what waits at a barrier): cycles depend on the size of these frames. */
 #ifndef SG_OBSERVER_H
 #define SG_OBSERVER_H
@@ -26,9 +26,10 @@ enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK }
     EVENT(installs, (sg_processor * p, sg_thread * t), (p, t))                                               \
     /* the thread of `p`, its regions or what it holds has changed; */                                       \
     EVENT(installed, (sg_processor * p), (p))                                                                \
-    /* `p` was charged `cycles` of waiting in `leaf`; `t` ended it, or NULL: the end of the program did; */  \
-    EVENT(waited, (sg_processor * p, const sg_thread *t, enum sg_leaf leaf, uint64_t cycles),                \
-          (p, t, leaf, cycles))                                                                              \
+    /* `p` was charged `cycles` of waiting in `category`; `t` ended it, or NULL: the end of the program did; \
+     */                                                                                                      \
+    EVENT(waited, (sg_processor * p, const sg_thread *t, enum sg_category category, uint64_t cycles),        \
+          (p, t, category, cycles))                                                                          \
     /* `t` runs on `p` from here on; */                                                                      \
     EVENT(runs, (sg_processor * p, const sg_thread *t), (p, t))                                              \
     /* `t` leaves `p` but could go on; */                                                                    \
@@ -48,7 +49,7 @@ enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK }
     /* Regions: those of the thread of `p` have changed; the main thread enters or leaves one. */            \
     EVENT(regions, (sg_processor * p, enum sg_regions_change change), (p, change))                           \
     EVENT(main_enters, (uint32_t region, uint64_t clock), (region, clock))                                   \
-    EVENT(main_leaves, (uint32_t region, uint64_t clock), (region, clock))                                   \
+    EVENT(main_categories, (uint32_t region, uint64_t clock), (region, clock))                               \
     /* References: `p` is about to make `r`; sg->outcome of it is known, but nothing is charged yet; */      \
     EVENT(references, (sg_processor * p, const sg_pending *r), (p, r))                                       \
     EVENT(scales, (sg_processor * p, const sg_pending *r), (p, r))                                           \
@@ -107,14 +108,14 @@ enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK }
 
 /* ANSWER(name, type, parameters): what one observer at most decides; NULL: none does. */
 #define SG_OBSERVED_ANSWERS(ANSWER)                                                                          \
-    /* Which cause a reference of the runtime, charged to `leaf`, has; counts it. */                         \
+    /* Which cause a reference of the runtime, charged to `category`, has; counts it. */                     \
     ANSWER(cause, enum sg_cause,                                                                             \
-           (sg_processor * p, enum sg_leaf leaf, uint64_t address, enum sg_access kind))                     \
+           (sg_processor * p, enum sg_category category, uint64_t address, enum sg_access kind))             \
     /* Does the filter that the observer has taken away from `p` answer? */                                  \
     ANSWER(filter, bool,                                                                                     \
            (sg_processor * p, uint64_t address, uint64_t size, enum sg_access kind, const void *site))       \
     /* What `cycles` of a primitive, or of a private hit, cost in this run. */                               \
-    ANSWER(primitive, uint64_t, (sg_processor * p, enum sg_leaf leaf, uint64_t cycles))                      \
+    ANSWER(primitive, uint64_t, (sg_processor * p, enum sg_category category, uint64_t cycles))              \
     ANSWER(hit, uint64_t, (sg_processor * p, uint64_t address, const void *site, uint64_t cycles))           \
     /* Charges what a trapped block costs, which has got SG_TRAP cycles too many. Returns 0. */              \
     ANSWER(block, int, (sg_processor * p, const void *site))                                                 \

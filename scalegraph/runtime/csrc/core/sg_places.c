@@ -39,7 +39,7 @@ SG_API int getcpu(unsigned *processor, unsigned *node)
     return 0;
 }
 
-/* Threads are told apart by this number; the process's own is that of main. */
+/* Threads are distinguished by this number; the process's own is that of main. */
 SG_API pid_t gettid(void)
 {
     return getpid() + (sg_self() != NULL ? (pid_t)sg_self()->id : 0);

@@ -1,4 +1,4 @@
-/* Region probes: what stands before the text of an instrumented source file.
+/* Region probes: what is before the text of an instrumented source file.
  *
  * SCALEGRAPH_SCOPE(id) declares a scope variable: the region `id` of the file begins here and ends where the
  * enclosing block is left, whichever way. The program itself is region 0 and needs no probe.

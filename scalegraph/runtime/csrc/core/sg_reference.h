@@ -15,9 +15,9 @@ static inline bool sg_filtered(const sg_processor *p, uint64_t address, enum sg_
 void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
     __attribute__((noinline)); /* so that the hooks need no frame */
 /* A reference of the simulated runtime itself, at p->site, with everything that it costs charged to
- * `leaf`; waits for its turn first, so that nobody else runs between the access and what the caller does
+ * `category`; waits for its turn first, so that nobody else runs between the access and what the caller does
  * next. */
-void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf);
+void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_category category);
 /* Counts references of `p` that are made at p->site by the runtime or by the C library. */
 static inline void sg_count_references(sg_processor *p, enum sg_access kind, uint64_t reads_or_writes)
 {

@@ -9,8 +9,8 @@ static const char *const status_name[SG_STATUS_COUNT] = SG_STATUS_NAMES;
 static bool anything_in(const sg_cost *cost)
 {
     uint64_t any = 0;
-    for (int i = 0; i < SG_LEAF_COUNT; i++)
-        any |= cost->leaves[i];
+    for (int i = 0; i < SG_CATEGORY_COUNT; i++)
+        any |= cost->categories[i];
     for (int i = 0; i < SG_COUNTER_COUNT; i++)
         any |= cost->counters[i];
     return any != 0;
@@ -95,7 +95,7 @@ static uint64_t put_waits(sg_writer *w)
     uint64_t count = 0;
     for (uint32_t i = 0; i < sg->threads; i++) {
         const sg_thread *t = sg->thread[i];
-        sg_wait wait = {.thread = i, .leaf = SG_LEAF_BUSY_INT, .holder = -1};
+        sg_wait wait = {.thread = i, .category = SG_CATEGORY_BUSY_INT, .holder = -1};
         if (t->state == SG_UNUSED || t->state == SG_ENDED)
             continue;
         count++;
@@ -105,14 +105,15 @@ static uint64_t put_waits(sg_writer *w)
             wait.processor = t->processor->id;
         wait.address = (uint64_t)(uintptr_t)(t->state == SG_RUNNING ? t->processor->site : t->site);
         if (t->state == SG_BLOCKED) {
-            wait.leaf = t->wait_leaf;
+            wait.category = t->wait_category;
             wait.object = t->wait_object;
             wait.holder = t->wait_holder;
         }
         sg_put(w, &wait, sizeof wait);
     }
     for (uint32_t i = 0; i < sg->processors; i++) {
-        sg_wait wait = {.processor = i, .thread = UINT32_MAX, .leaf = SG_LEAF_IDLE_NOT_STARTED, .holder = -1};
+        sg_wait wait = {
+            .processor = i, .thread = UINT32_MAX, .category = SG_CATEGORY_IDLE_NOT_STARTED, .holder = -1};
         if (sg->processor[i].worked)
             continue;
         count++;
@@ -234,18 +235,18 @@ static void close_accounts(char *fault, size_t size)
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
         p->account = sg_account_of(p, 0);
-        enum sg_leaf leaf = p->worked ? SG_LEAF_IDLE_FINISHED : SG_LEAF_IDLE_NOT_STARTED;
-        uint64_t cycles = sg_charge(p, leaf, end - p->clock);
+        enum sg_category category = p->worked ? SG_CATEGORY_IDLE_FINISHED : SG_CATEGORY_IDLE_NOT_STARTED;
+        uint64_t cycles = sg_charge(p, category, end - p->clock);
         if (p->thread == NULL)
-            sg_observe_waited(p, NULL, leaf, cycles);
+            sg_observe_waited(p, NULL, category, cycles);
         uint64_t sum = 0;
         for (uint32_t region = 0; region < p->accounts_size; region++) {
             sg_cost total;
             if (p->accounts[region] == NULL)
                 continue;
             sg_account_total(p->accounts[region], &total);
-            for (int leaf = 0; leaf < SG_LEAF_COUNT; leaf++)
-                sum += total.leaves[leaf];
+            for (int category = 0; category < SG_CATEGORY_COUNT; category++)
+                sum += total.categories[category];
         }
         if (sum != end && fault[0] == 0)
             snprintf(fault, size, "the account of processor %u adds up to %llu of %llu cycles", i,

@@ -82,16 +82,16 @@ static __attribute__((noinline)) bool becomes_lone(sg_processor *p)
 /* The processor had no thread until `t` became ready. */
 static inline void charge_idle(sg_processor *p, const sg_thread *t)
 {
-    enum sg_leaf leaf = t->wait_leaf;
+    enum sg_category category = t->wait_category;
     uint64_t cycles = t->ready_at - p->clock;
     if (!p->worked)
-        leaf = SG_LEAF_IDLE_NOT_STARTED;
-    else if (leaf == SG_LEAF_IDLE_NOT_STARTED)
-        leaf = SG_LEAF_IDLE_SERIAL;
-    sg_charge(p, leaf, cycles);
-    if (leaf != SG_LEAF_IDLE_NOT_STARTED && leaf != SG_LEAF_IDLE_SERIAL)
+        category = SG_CATEGORY_IDLE_NOT_STARTED;
+    else if (category == SG_CATEGORY_IDLE_NOT_STARTED)
+        category = SG_CATEGORY_IDLE_SERIAL;
+    sg_charge(p, category, cycles);
+    if (category != SG_CATEGORY_IDLE_NOT_STARTED && category != SG_CATEGORY_IDLE_SERIAL)
         sg_site_of(p->site)->cycles[SG_GROUP_IDLE] += cycles;
-    sg_observe_waited(p, t, leaf, cycles);
+    sg_observe_waited(p, t, category, cycles);
 }
 
 /* Makes `t` the thread of `p`, which has none. */
@@ -116,7 +116,7 @@ static void install(sg_processor *p, sg_thread *t)
     sg_observe_runs(p, t);
     if (SG_UNLIKELY(p->last != t)) {
         if (p->last != NULL)
-            sg_charge(p, SG_LEAF_PRIM_THREAD, sg->config.switch_cycles);
+            sg_charge(p, SG_CATEGORY_PRIM_THREAD, sg->config.switch_cycles);
         p->last = t;
     }
     p->worked = true;
@@ -202,7 +202,7 @@ static sg_processor *place_for(const sg_thread *t)
 /* ---- switching ---- */
 
 /* The processor that comes after this one is known now, and its memory is cold by then: asks the host for
- * its account, its stack, and what its pending reference will look at. */
+ * its account, its stack, and what its pending reference will examine. */
 static void expect_next(void)
 {
     if (sg_first_key() == UINT64_MAX)
@@ -319,7 +319,7 @@ static void move(sg_processor *p)
 {
     sg_thread *t = leave(p);
     t->state = SG_BLOCKED;
-    t->wait_leaf = SG_LEAF_IDLE_SERIAL;
+    t->wait_category = SG_CATEGORY_IDLE_SERIAL;
     sg_wake(t, p->clock);
     run_another(p, t);
 }
@@ -386,14 +386,14 @@ static void run_another(sg_processor *p, sg_thread *t)
     depart(t);
 }
 
-void sg_suspend(enum sg_leaf leaf, uint64_t object, int32_t holder)
+void sg_suspend(enum sg_category category, uint64_t object, int32_t holder)
 {
     sg_processor *p = sg_now;
     sg_thread *t = leave(p);
-    sg->lock_waiters += leaf == SG_LEAF_IDLE_LOCK;
+    sg->lock_waiters += category == SG_CATEGORY_IDLE_LOCK;
     t->late[SG_BLAME_FORK_JOIN] = t->late[SG_BLAME_LOCK] = 0;
     t->complete = SG_NEVER;
-    t->wait_leaf = leaf;
+    t->wait_category = category;
     t->wait_object = object;
     t->wait_holder = holder;
     t->state = SG_BLOCKED;
@@ -402,7 +402,7 @@ void sg_suspend(enum sg_leaf leaf, uint64_t object, int32_t holder)
     run_another(p, t);
 }
 
-bool sg_suspend_until(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64_t deadline)
+bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline)
 {
     sg_thread *t = sg_self(), **at = &sg->timed;
     t->timed_out = false;
@@ -417,7 +417,7 @@ bool sg_suspend_until(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64
         *at = t;
         arm_timer();
     }
-    sg_suspend(leaf, object, holder);
+    sg_suspend(category, object, holder);
     return !t->timed_out;
 }
 
@@ -440,7 +440,7 @@ void sg_wake(sg_thread *t, uint64_t when)
     sg_processor *p = place_for(t);
     if (t->timed)
         stop_timing(t);
-    sg->lock_waiters -= t->wait_leaf == SG_LEAF_IDLE_LOCK;
+    sg->lock_waiters -= t->wait_category == SG_CATEGORY_IDLE_LOCK;
     t->synced = sg->writes_seen;
     t->ready_at = when;
     if (p->thread == NULL)

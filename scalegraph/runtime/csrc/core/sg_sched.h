@@ -41,10 +41,10 @@ void sg_give_way(sg_processor *p, const void *site);
 /* Lets the other threads of the running thread's processor run first. */
 void sg_pass(const void *site);
 /* The running thread waits until sg_wake. The time for which its processor finds nothing else to do is
- * charged to `leaf` of whoever runs there next. `holder` is -1 when nobody in particular. */
-void sg_suspend(enum sg_leaf leaf, uint64_t object, int32_t holder);
+ * charged to `category` of whoever runs there next. `holder` is -1 when nobody in particular. */
+void sg_suspend(enum sg_category category, uint64_t object, int32_t holder);
 /* The same, at most until the clock `deadline`; false: nobody woke it, and it has left its queue. */
-bool sg_suspend_until(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64_t deadline);
+bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline);
 /* Makes the blocked thread `t` ready at time `when`. */
 void sg_wake(sg_thread *t, uint64_t when);
 void sg_refresh_limit(sg_processor *p);

@@ -25,7 +25,7 @@ static const char standalone_config[] = "";
 #endif
 
 /* Returns where the configuration of a program stands that runs by itself, without the simulator: a build's
- * own tools and tests. It gets one processor of an everyday machine, and nobody is told what it cost. */
+ * own tools and tests. It gets one processor of an everyday machine, and its cost is not reported. */
 static const char *standalone(char path[64])
 {
     int file = memfd_create("scalegraph", MFD_CLOEXEC);

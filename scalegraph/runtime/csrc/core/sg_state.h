@@ -37,7 +37,7 @@
 #define SG_REGION_DEPTH      256u
 #define SG_EXIT_STATUS       99 /* of a program that the runtime had to stop */
 
-#define SG_STALLS (SG_LEAF_STALL_CONTENTION - SG_LEAF_STALL_LOCAL + 1)
+#define SG_STALLS (SG_CATEGORY_STALL_CONTENTION - SG_CATEGORY_STALL_LOCAL + 1)
 #define SG_EVENTS (SG_COUNTER_PAGE_MISSES - SG_COUNTER_L1_MISSES + 1)
 
 typedef struct sg_processor sg_processor;
@@ -50,7 +50,7 @@ typedef struct sg_task sg_task;
 #define SG_PARTS_SHIFT 10
 #define SG_PARTS       (1ull << SG_PARTS_SHIFT)
 
-/* What one execution of a basic block costs, times in parts of a cycle; the hook looks at the sum of them,
+/* What one execution of a basic block costs, times in parts of a cycle; the hook examines the sum of them,
  * sg->block_parts, alone. */
 typedef struct sg_block_cost {
     uint64_t busy[4]; /* busy_int, busy_fp, busy_mem, busy_control */
@@ -67,9 +67,9 @@ typedef struct sg_block_cost {
 typedef struct sg_account {
     uint64_t reads, writes;
     uint64_t parts;             /* of a cycle that the clock has not taken yet */
-    uint64_t stall[SG_STALLS];  /* from SG_LEAF_STALL_LOCAL on */
+    uint64_t stall[SG_STALLS];  /* from SG_CATEGORY_STALL_LOCAL on */
     uint64_t events[SG_EVENTS]; /* counters from SG_COUNTER_L1_MISSES on */
-    uint64_t busy[4];           /* the busy leaves, in parts of a cycle */
+    uint64_t busy[4];           /* the busy categories, in parts of a cycle */
     uint64_t ops, flops;
     sg_cost rest;
     bool alone;            /* something was executed by a lone processor, see observe/sg_blame.c */
@@ -106,7 +106,7 @@ typedef struct sg_pending {
     uint32_t size;    /* within the line */
     uint8_t kind;     /* enum sg_access */
     uint8_t cause;    /* enum sg_cause */
-    int16_t leaf;     /* to which everything is charged that it costs; -1: each cost to its own */
+    int16_t category; /* to which everything is charged that it costs; -1: each cost to its own */
 } sg_pending;
 
 /* What the scheduler needs of a processor that waits for its turn, and what it asks the host's memory for
@@ -161,7 +161,7 @@ struct sg_thread {
     uint32_t id;
     enum sg_state state;
     /* Waiting. */
-    enum sg_leaf wait_leaf;
+    enum sg_category wait_category;
     int32_t wait_holder; /* number of a thread; -1: nobody in particular */
     uint64_t wait_object;
     sg_thread *next_waiting;
@@ -182,7 +182,7 @@ struct sg_thread {
     uint64_t late[SG_BLAME_COUNT]; /* of this wait so much at most is due to what held up others */
     uint64_t complete;             /* when all had come to the barrier; SG_NEVER: that is not asked */
     const uint64_t *places;        /* bit set of the processors it may run on; NULL: all */
-    const sg_policy *policy; /* where the pages live that it touches first; NULL: where the machine says */
+    const sg_policy *policy; /* where the pages are that it touches first; NULL: where the machine says */
     /* Coroutine. */
     void (*entry)(void);
     char *stack_low; /* its guard page, in front of the stack; NULL: the program's own stack */

@@ -67,26 +67,26 @@ void sg_stop(enum sg_status status, const char *format, ...)
 
 void sg_stop_deadlock(void)
 {
-    uint32_t count[SG_LEAF_COUNT] = {0}, waiting = 0;
+    uint32_t count[SG_CATEGORY_COUNT] = {0}, waiting = 0;
     for (uint32_t i = 0; i < sg->threads; i++)
         if (sg->thread[i]->state == SG_BLOCKED) {
-            count[sg->thread[i]->wait_leaf]++;
+            count[sg->thread[i]->wait_category]++;
             waiting++;
         }
-    waiting -= count[SG_LEAF_IDLE_NOT_STARTED] + count[SG_LEAF_IDLE_SERIAL];
+    waiting -= count[SG_CATEGORY_IDLE_NOT_STARTED] + count[SG_CATEGORY_IDLE_SERIAL];
     char text[512];
     int used = snprintf(text, sizeof text, "deadlock: all %u working threads wait for each other", waiting);
     static const struct {
-        enum sg_leaf leaf;
+        enum sg_category category;
         const char *what;
     } kinds[] = {
-        {SG_LEAF_IDLE_BARRIER, "at a barrier"}, {SG_LEAF_IDLE_LOCK, "for a lock"},
-        {SG_LEAF_IDLE_ORDER, "for their turn"}, {SG_LEAF_IDLE_TASK, "for tasks"},
-        {SG_LEAF_IDLE_WAIT, "for a signal"},
+        {SG_CATEGORY_IDLE_BARRIER, "at a barrier"}, {SG_CATEGORY_IDLE_LOCK, "for a lock"},
+        {SG_CATEGORY_IDLE_ORDER, "for their turn"}, {SG_CATEGORY_IDLE_TASK, "for tasks"},
+        {SG_CATEGORY_IDLE_WAIT, "for a signal"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (count[kinds[i].leaf] > 0 && used < (int)sizeof text)
-            used += snprintf(text + used, sizeof text - (size_t)used, ", %u %s", count[kinds[i].leaf],
+        if (count[kinds[i].category] > 0 && used < (int)sizeof text)
+            used += snprintf(text + used, sizeof text - (size_t)used, ", %u %s", count[kinds[i].category],
                              kinds[i].what);
     for (uint32_t i = 0; i < sg->threads && used < (int)sizeof text; i++) {
         const sg_thread *t = sg->thread[i];

@@ -23,8 +23,8 @@ static inline sg_table_entry *sg_table_find(const sg_table *t, uint64_t key)
 /* Doubles the table; an empty one gets `least` entries, a power of two. */
 void sg_table_grow(sg_table *t, uint32_t least);
 
-/* The entry of `key`. One that is new has no value yet and must get it before anything else is looked for. It
- * stays where it is until another one is made. */
+/* The entry of `key`. One that is new has no value yet and must get it before anything else is searched for.
+ * It stays where it is until another one is made. */
 static inline sg_table_entry *sg_table_make(sg_table *t, uint64_t key, uint32_t least)
 {
     if (SG_UNLIKELY(2 * t->used >= t->size))

@@ -31,7 +31,7 @@ static uint64_t to_pages(uint64_t bytes)
     return (bytes + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* Thread-local data lies above the thread's stack, in the same memory. */
+/* Thread-local data is above the thread's stack, in the same memory. */
 static uint64_t stack_room(uint64_t bytes)
 {
     bytes = to_pages(bytes) + (sg->thread_data > 2 * PAGE ? to_pages(sg->thread_data) : 0);
@@ -115,7 +115,7 @@ static sg_thread *thread_at(uint32_t id)
 }
 
 /* Starts the host's threads of those among the numbers first..end-1 that have none; false: the stack given is
- * too small. One after the other: a thread that starts may allocate before it is parked (a sanitizer asks for
+ * too small. One after the other: a thread that starts may allocate before it is parked (a sanitizer requests
  * its stack's place), and our heaps serve one thread at a time. */
 static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size)
 {
@@ -167,7 +167,7 @@ sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
         return NULL;
     sg_thread *t = sg->thread[id];
     t->state = SG_BLOCKED;
-    t->wait_leaf = SG_LEAF_IDLE_NOT_STARTED;
+    t->wait_category = SG_CATEGORY_IDLE_NOT_STARTED;
     t->wait_holder = -1;
     t->wait_object = 0;
     t->complete = SG_NEVER;

@@ -1,6 +1,6 @@
-/* Starts a program so that it dies with its parent, leaves no core file and lies at fixed addresses:
+/* Starts a program so that it ends with its parent, leaves no core file and is at fixed addresses:
  *     sg-launch PARENT-PID PROGRAM ARGV0 [ARG ...]
- * A program of its own, because only the child can ask for these, and a threaded parent must not run
+ * A program of its own, because only the child can request these, and a threaded parent must not run
  * code of its own between fork and exec. */
 #include <errno.h>
 #include <signal.h>

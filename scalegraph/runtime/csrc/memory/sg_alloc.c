@@ -383,8 +383,8 @@ SG_API void *pvalloc(size_t size)
     return allocate_aligned(PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1), SG_CALLER);
 }
 
-/* C++ allocates through its library, which is not the place that a user looks for: operator new here, unless
- * the program has its own. */
+/* C++ allocates through its library, which is not the place that a user searches for: operator new here,
+ * unless the program has its own. */
 extern void sg_throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak, noreturn));
 
 static void *allocate_object(size_t size, const void *caller)

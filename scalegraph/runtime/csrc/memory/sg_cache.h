@@ -9,11 +9,11 @@
  * the half with the way used last, and the order of use says which that is; so the tree is computed when a
  * line must leave, not kept. With a number of ways that is no power of two, the halves differ.
  *
- * The entries lie in one anonymous mapping: a page of it costs host memory when it is first written. Three
+ * The entries are in one anonymous mapping: a page of it costs host memory when it is first written. Three
  * layouts, because host memory is what the simulation waits for:
- * - of the first level the first ways of all sets of a processor lie together: they are the filter that
- *   every reference looks into; the other ways of a set lie side by side;
- * - a large private cache is seldom full, so there the first ways of all sets and processors lie together,
+ * - of the first level the first ways of all sets of a processor are together: they are the filter that
+ *   every reference searches; the other ways of a set lie side by side;
+ * - a large private cache is seldom full, so there the first ways of all sets and processors are together,
  *   then the second ways, and so on: what a program uses is dense, and what it does not use costs nothing;
  * - else all entries of a set lie side by side. */
 #ifndef SG_CACHE_H
@@ -24,7 +24,7 @@
 
 #include "sg_config.h"
 
-/* State of a copy. EXCLUSIVE may be written without telling anybody and then is MODIFIED. */
+/* State of a copy. EXCLUSIVE may be written without a message and then is MODIFIED. */
 enum sg_copy { SG_INVALID, SG_SHARED, SG_EXCLUSIVE, SG_MODIFIED };
 
 typedef struct sg_cache {

@@ -73,7 +73,7 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
     fill_levels(mem, p, address, state, from, 0, now, out);
 }
 
-/* Looks into the levels from `first` on; those before do not have the line. */
+/* Examines the levels from `first` on; those before do not have the line. */
 static inline void search(const sg_mem *mem, uint32_t processor, uint64_t address, uint32_t first,
                           sg_place *at)
 {
@@ -113,7 +113,7 @@ static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum 
         out->count[SG_COUNTER_L1_MISSES]++;
         fill(mem, processor, address, state, (int)at->level - 1, 0, out);
     }
-    out->stall[SG_LEAF_STALL_LOCAL] += at->cycles;
+    out->stall[SG_CATEGORY_STALL_LOCAL] += at->cycles;
     out->cycles += at->cycles;
     return 1;
 }
@@ -130,7 +130,7 @@ void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address)
 static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                            uint32_t first, sg_outcome *outcome)
 {
-    /* Host memory is slow where the processors are many: ask for the next level's set early. */
+    /* Host memory is slow where the processors are many: request the next level's set early. */
     for (uint32_t k = first + 1; k < mem->private_levels; k++)
         __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
                            1);
@@ -198,16 +198,16 @@ static void leave(sg_mem *mem, uint32_t p, uint64_t gone, uint64_t now, sg_outco
 /* Charges `reply` of a transaction. */
 static void charge(sg_outcome *out, const sg_reply *reply, enum sg_transaction kind)
 {
-    enum sg_leaf leaf = SG_LEAF_STALL_LOCAL;
+    enum sg_category category = SG_CATEGORY_STALL_LOCAL;
     if (kind == SG_UPGRADE) {
-        leaf = SG_LEAF_STALL_UPGRADE;
+        category = SG_CATEGORY_STALL_UPGRADE;
     } else if (reply->remote) {
         int read = kind == SG_FETCH_READ;
-        leaf = read ? SG_LEAF_STALL_REMOTE_READ : SG_LEAF_STALL_REMOTE_WRITE;
+        category = read ? SG_CATEGORY_STALL_REMOTE_READ : SG_CATEGORY_STALL_REMOTE_WRITE;
         out->count[read ? SG_COUNTER_REMOTE_READS : SG_COUNTER_REMOTE_WRITES]++;
     }
-    out->stall[leaf] += reply->cycles;
-    out->stall[SG_LEAF_STALL_CONTENTION] += reply->contention;
+    out->stall[category] += reply->cycles;
+    out->stall[SG_CATEGORY_STALL_CONTENTION] += reply->contention;
     out->cycles += reply->cycles + reply->contention;
 }
 
@@ -302,7 +302,7 @@ static uint32_t touch_page(sg_mem *mem, char *chunk, uint64_t address, sg_reques
     if (*home == 0 || (*home & SG_DIR_PLACED)) {
         *home = *home ? *home & ~SG_DIR_PLACED : sg_places_choose(mem, r->processor, address) + 1;
         out->count[SG_COUNTER_PAGE_MISSES]++;
-        sg_mem_stall(out, SG_LEAF_STALL_PAGE, mem->page_miss_cycles, &r->now);
+        sg_mem_stall(out, SG_CATEGORY_STALL_PAGE, mem->page_miss_cycles, &r->now);
     }
     return *home - 1;
 }
@@ -384,7 +384,7 @@ static void await_prefetched(sg_mem *mem, uint32_t p, uint64_t address, const sg
     int remote;
     uint64_t wait = sg_prefetch_use(mem, p, address, *now, &remote);
     if (at->level < mem->private_levels)
-        sg_mem_stall(out, remote ? SG_LEAF_STALL_REMOTE_READ : SG_LEAF_STALL_LOCAL, wait, now);
+        sg_mem_stall(out, remote ? SG_CATEGORY_STALL_REMOTE_READ : SG_CATEGORY_STALL_LOCAL, wait, now);
 }
 
 int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address)
@@ -440,7 +440,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
         now);
     if (at->level > 0)
         outcome->count[SG_COUNTER_L1_MISSES]++;
-    sg_mem_stall(outcome, SG_LEAF_STALL_LOCAL, at->cycles, &r.now);
+    sg_mem_stall(outcome, SG_CATEGORY_STALL_LOCAL, at->cycles, &r.now);
 
     char *chunk = sg_dir_chunk(&mem->dir, address);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, address);

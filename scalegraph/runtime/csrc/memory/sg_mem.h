@@ -13,14 +13,14 @@ enum sg_access { SG_READ, SG_WRITE, SG_RMW };
 
 /* What slow accesses cost: both functions below add to it and never clear it. */
 typedef struct sg_outcome {
-    uint64_t cycles;                  /* sum of stall[] */
-    uint64_t stall[SG_LEAF_COUNT];    /* only the memory_stall leaves are used */
-    uint32_t count[SG_COUNTER_COUNT]; /* only memory counters are used (not reads/writes) */
+    uint64_t cycles;                   /* sum of stall[] */
+    uint64_t stall[SG_CATEGORY_COUNT]; /* only the memory_stall categories are used */
+    uint32_t count[SG_COUNTER_COUNT];  /* only memory counters are used (not reads/writes) */
 } sg_outcome;
 
 /* Fast-path filter of one processor: the most recently used entry of each set of the first level
  * (sg_cache.h). A reference that hits here changes no state and costs no extra cycle: a read when the line
- * is the same, a write when besides the processor may write without telling anybody. */
+ * is the same, a write when besides the processor may write without a message. */
 typedef struct sg_filter {
     uint64_t *first;
     uint64_t mask;  /* number of entries - 1 */
@@ -104,14 +104,14 @@ int sg_mem_try_behind(sg_mem *mem, uint32_t processor, uint64_t address, enum sg
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome);
 
-/* Asks the host for the memory that an access of `processor` to `address` will look at, also for the
+/* Asks the host for the memory that an access of `processor` to `address` will examine, also for the
  * program's own data there. Changes nothing. */
 void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address);
 
-/* Tells what every link and every memory module of the network has done so far. */
+/* Reports what every link and every memory module of the network has done so far. */
 void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context);
 
-/* Where pages go: what the program asks for with mbind, set_mempolicy and the calls of libnuma. */
+/* Where pages go: what the program requests with mbind, set_mempolicy and the calls of libnuma. */
 #define SG_POLICY_NODES 1024u
 typedef struct sg_policy {
     enum sg_placement kind;
@@ -130,7 +130,8 @@ enum sg_placing {
 };
 void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy *policy,
                   enum sg_placing how);
-/* `policy_of` tells what whoever runs on a processor has asked for, or NULL: where the machine puts pages. */
+/* `policy_of` records what whoever runs on a processor has requested, or NULL: where the machine puts pages.
+ */
 void sg_mem_policies(sg_mem *mem, const sg_policy *(*policy_of)(uint32_t processor));
 
 /* Smallest line size that an access may not span. */

@@ -134,7 +134,7 @@ int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size)
     if (sg_dir_each(&mem->dir, check_line, &c) != 0)
         return -1;
     if (mem->ideal & SG_IDEAL_CACHE)
-        return 0; /* too many sets to look into each */
+        return 0; /* too many sets to examine each */
     for (uint32_t k = 0; k < mem->private_levels + mem->has_shared; k++) {
         const sg_cache *cache = &mem->level[k];
         uint64_t copies = 0;

@@ -10,7 +10,7 @@
 
 #include "sg_mem_state.h"
 
-/* A limited directory does not know all holders: a write tells everybody, or a read makes one drop its copy.
+/* A limited directory does not know all holders: a write sends to all, or a read makes one drop its copy.
  */
 void sg_limited_targets(sg_mem *mem, const sg_line *entry, sg_request *r)
 {

@@ -1,4 +1,4 @@
-/* Where pages live: by the machine's rule, or where the program asks for. */
+/* Where pages are: by the machine's rule, or where the program requests. */
 #include <stdlib.h>
 
 #include "sg_mem_state.h"

@@ -66,11 +66,11 @@ enum sg_copy sg_shared_try(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcom
     uint32_t group = r->processor / mem->group;
     if (mem->remote_only && r->home == mem->ops->node_of(mem->net, r->processor))
         return SG_INVALID;
-    sg_mem_stall(out, SG_LEAF_STALL_LOCAL, c->hit_cycles, &r->now);
+    sg_mem_stall(out, SG_CATEGORY_STALL_LOCAL, c->hit_cycles, &r->now);
     if (!(entry->shared_caches >> group & 1))
         return SG_INVALID;
     if (entry->busy > r->now)
-        sg_mem_stall(out, SG_LEAF_STALL_CONTENTION, entry->busy - r->now, &r->now);
+        sg_mem_stall(out, SG_CATEGORY_STALL_CONTENTION, entry->busy - r->now, &r->now);
     sg_set set = sg_cache_set(c, group, r->line);
     int way = sg_set_find(c, set, r->line);
     enum sg_copy state = sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED ? SG_MODIFIED : SG_EXCLUSIVE;

@@ -9,11 +9,11 @@
 
 /* Where a private cache of a processor has a line. */
 typedef struct sg_place {
-    uint64_t address; /* that was looked for */
+    uint64_t address; /* that was searched for */
     uint32_t level;   /* mem->private_levels: nowhere */
     int way;
     sg_set set;
-    uint64_t cycles; /* to look into the levels up to this one */
+    uint64_t cycles; /* to examine the levels up to this one */
 } __attribute__((aligned(64))) sg_place;
 
 struct sg_mem {
@@ -25,28 +25,28 @@ struct sg_mem {
     uint32_t exclusive;   /* a sole reader gets the line writable */
     uint32_t owned;       /* a dirty line that others read stays with its owner */
     uint32_t pointers;    /* holders that the directory knows; 0: all */
-    uint32_t broadcast;   /* with more holders: tell everybody; else: the directory makes one drop its copy */
+    uint32_t broadcast;   /* with more holders: send to all; else: the directory makes one drop its copy */
     uint32_t remote_only; /* the shared level keeps lines of other nodes only */
     struct sg_places *places;     /* sg_mem_place.c */
     struct sg_prefetch *prefetch; /* sg_mem_prefetch.c; NULL: none */
     uint32_t line_shift;          /* of a coherence line */
     uint32_t page_shift;
     uint32_t page_miss_cycles;
-    uint32_t private_cycles; /* looking into all private levels in vain */
+    uint32_t private_cycles; /* examining all private levels in vain */
     sg_cache level[SG_MAX_LEVELS];
     sg_filter *filter;
-    /* What each processor looked for in vain last; address 0: that may have changed. */
+    /* What each processor searched for in vain last; address 0: that may have changed. */
     sg_place *found;
     sg_dir dir;
     const sg_net_ops *ops;
     void *net;
-    /* Told when the private caches of `p` lose a line, if anybody wants to know; NULL: nobody. */
+    /* Called when the private caches of `p` lose a line, if anybody wants to know; NULL: nobody. */
     void (*lost)(uint32_t p, uint64_t line, int invalidated);
     uint64_t *others; /* scratch bitmap: holders without the requester */
-    uint64_t *told; /* scratch bitmap: those that are told to drop their copy, where they are not the same */
+    uint64_t *told;   /* scratch bitmap: those that have to drop their copy, where they are not the same */
     /* Idealised machines (sg_whatif_mem.c); all 0 without. */
     uint32_t ideal;
-    uint64_t alone, alone_step; /* when the transaction before began on its own, and what lies between two */
+    uint64_t alone, alone_step; /* when the transaction before began on its own, and what is between two */
     uint64_t own_memory;        /* a fetch from the node's own memory takes so many cycles */
 };
 
@@ -55,9 +55,9 @@ struct sg_mem {
 /* Removes the copies of line `wide`, of 1 << shift bytes, from levels below `levels`. */
 void sg_mem_invalidate(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels);
 
-static inline void sg_mem_stall(sg_outcome *out, enum sg_leaf leaf, uint64_t cycles, uint64_t *now)
+static inline void sg_mem_stall(sg_outcome *out, enum sg_category category, uint64_t cycles, uint64_t *now)
 {
-    out->stall[leaf] += cycles;
+    out->stall[category] += cycles;
     out->cycles += cycles;
     *now += cycles;
 }
@@ -92,7 +92,7 @@ enum sg_copy sg_shared_try(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcom
 
 /* ---- sg_mem_limited.c ---- */
 
-/* A limited directory does not know all holders: a write tells everybody, or a read makes one drop its copy.
+/* A limited directory does not know all holders: a write sends to all, or a read makes one drop its copy.
  */
 void sg_limited_targets(sg_mem *mem, const sg_line *entry, sg_request *r);
 /* The holder that a limited directory gives up for the sake of a new one loses its copy. */

@@ -2,7 +2,7 @@
  *
  * The nodes are the places of the simulated machine where memory is (sockets, hypernodes, controllers of a
  * mesh); a machine with one memory has one node. The definitions are weak, so that they take the place of a
- * libnuma that the program is linked with as a shared library, and stand in for one that the host does not
+ * libnuma that the program is linked with as a shared library, and are in for one that the host does not
  * have. */
 #include <errno.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
-/* Policies, where pages live: the calls mbind, set_mempolicy, get_mempolicy, by name and by number.
+/* Policies, where pages are: the calls mbind, set_mempolicy, get_mempolicy, by name and by number.
  *
- * A page lives where it was placed when it is touched first; a policy of a thread is inherited by the threads
+ * A page is where it was placed when it is touched first; a policy of a thread is inherited by the threads
  * that it makes. */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@ enum { MPOL_DEFAULT, MPOL_PREFERRED, MPOL_BIND, MPOL_INTERLEAVE, MPOL_LOCAL, MPO
 #define MPOL_F_ADDR  2ul
 #define MPOL_MF_MOVE 6u /* or of all processes */
 
-/* The policies that threads have asked for; each is kept once. */
+/* The policies that threads have requested; each is kept once. */
 typedef struct kept {
     struct kept *next;
     sg_policy policy;

@@ -1,4 +1,4 @@
-/* Where pages live by the program's own wish: what sg_policy.c and sg_numa.c share. */
+/* Where pages are by the program's own wish: what sg_policy.c and sg_numa.c share. */
 #ifndef SG_POLICY_H
 #define SG_POLICY_H
 

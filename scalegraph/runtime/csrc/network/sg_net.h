@@ -27,22 +27,22 @@ typedef struct sg_request {
     uint64_t now;
     uint64_t line; /* address / coherence line size */
     uint32_t processor;
-    uint32_t home; /* node where the page lives */
+    uint32_t home; /* node where the page is */
     enum sg_transaction kind;
     enum sg_supplier from;
     uint32_t supplier;
     int dirty;               /* the supplier's copy differs from memory and goes home too ... */
     int keeps;               /* ... unless the supplier keeps it and answers for it from now on */
     const uint64_t *holders; /* bitmap of the other processors that have a copy */
-    const uint64_t *targets; /* bitmap of the processors that are told to drop theirs, if they have one */
+    const uint64_t *targets; /* bitmap of the processors that have to drop theirs, if they have one */
     uint32_t words;          /* of each of the two bitmaps */
     uint32_t copies;         /* bits set in holders */
-    uint32_t invalidations;  /* bits set in targets; 0: nobody is told, whatever the bitmap says */
+    uint32_t invalidations;  /* bits set in targets; 0: nothing is sent, whatever the bitmap says */
     uint64_t groups;         /* bitmap of the other shared caches that have the line */
     uint64_t *busy;          /* of the line: no request is served before; a network sets it */
 } sg_request;
 
-/* Finds the first processor from `*q` on that must be told to drop its copy; a supplier that is asked for the
+/* Finds the first processor from `*q` on that must drop its copy; a supplier that is requested the
  * line knows already. */
 static inline int sg_next_target(const sg_request *r, uint32_t *q)
 {
@@ -92,7 +92,7 @@ typedef struct sg_net_ops {
     /* Places where a page can live, and the one that is nearest to a processor. */
     uint32_t (*nodes)(const void *net);
     uint32_t (*node_of)(const void *net, uint32_t processor);
-    /* Tells what every link and every memory module has done so far. */
+    /* Reports what every link and every memory module has done so far. */
     void (*statistics)(const void *net, sg_usage_visit *visit, void *context);
 } sg_net_ops;
 
@@ -108,7 +108,7 @@ static inline int sg_bit(const uint64_t *bits, uint32_t i)
     return (int)(bits[i >> 6] >> (i & 63) & 1);
 }
 
-/* Tells of `count` calendars that are one resource together; `scale` of their units are a cycle. */
+/* Reports on `count` calendars that are one resource together; `scale` of their units are a cycle. */
 __attribute__((format(printf, 7, 8))) void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale,
                                                          const char *kind, sg_usage_visit *visit,
                                                          void *context, const char *format, ...);

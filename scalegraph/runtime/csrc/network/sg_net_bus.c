@@ -6,8 +6,8 @@
  * cache keeps it, with MOESI).
  *
  * On an atomic bus a transaction keeps the bus until its data are over. A split bus has two parts: one
- * carries addresses, the other data, and both are free while a module looks for a line; modules then are busy
- * by themselves, lines interleaved over them.
+ * carries addresses, the other data, and both are free while a module searches for a line; modules then are
+ * busy by themselves, lines interleaved over them.
  *
  * Time is counted in 1/1000 processor cycle, since a bus cycle is no whole number of them; a transaction
  * takes whole cycles in the end. Simplified: no limit to the transactions under way on a split bus, and a

@@ -1,12 +1,12 @@
 /* Two-dimensional mesh of tiles, each with one processor, its caches and a part of the directory; memory
  * controllers at the west and east edges (many-core processors).
  *
- * Tile t stands in column t % width, row t / width. Messages go along the row first, then along the column
+ * Tile t is in column t % width, row t / width. Messages go along the row first, then along the column
  * (XY routing). At every hop a message pays the router and the link, and its flits occupy the link; they
  * occupy the port of the tile that sends it likewise. Within a tile a message takes no time.
  *
- * The directory entry of a line stands in tile line % tiles; the line itself in the memory of the controller
- * where its page lives, whose banks it is interleaved over. Controllers with an even number stand at the west
+ * The directory entry of a line is in tile line % tiles; the line itself in the memory of the controller
+ * where its page is, whose banks it is interleaved over. Controllers with an even number are at the west
  * edge, the others at the east edge, evenly spread over the rows.
  *
  * A miss asks the directory, which asks the owner, or memory, for the line; it is sent straight to the

@@ -115,7 +115,8 @@ static uint32_t home_module(const multistage_net *net, uint64_t line)
     return (uint32_t)(line % net->ports);
 }
 
-/* The home tells every sharer to drop its copy; returns when the last acknowledgement has arrived. */
+/* The home sends every sharer a request to drop its copy; returns when the last acknowledgement has arrived.
+ */
 static uint64_t invalidate(multistage_net *net, const sg_request *r, uint32_t home, uint64_t time,
                            uint64_t *wait)
 {
@@ -261,7 +262,7 @@ static void write_back_on_circuit(multistage_net *net, uint64_t now, uint32_t pr
     take(&path, start, start + length);
 }
 
-/* ---- what the memory system asks for ---- */
+/* ---- what the memory system requests ---- */
 
 static void transact(void *state, const sg_request *r, sg_reply *reply)
 {

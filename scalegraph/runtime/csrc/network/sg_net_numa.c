@@ -8,7 +8,7 @@
  * Every socket has memory channels, lines interleaved over them, and each channel has banks; a transfer
  * occupies its bank and its channel, and a line
  * that crosses a link occupies that direction of it, at their bandwidths. Occupancy is counted in 1/1000
- * cycle, since a line takes a fraction of one. The directory stands at the home; a snoop filter of the
+ * cycle, since a line takes a fraction of one. The directory is at the home; a snoop filter of the
  * socket finds copies in its own caches without asking home.
  *
  * A line comes from a cache of the own socket if one has it, else from a cache of another socket that owns

@@ -2,7 +2,7 @@
  *
  * Every leaf ring has one station for each of its processors and, behind them, two for its routers (one
  * leaves to the upper ring, one comes from it), and as many slots as stations. All slots move one station
- * each hop time, so slot s stands before station p at known times. A packet waits for a slot that passes
+ * each hop time, so slot s is before station p at known times. A packet waits for a slot that passes
  * empty (waiting = contention), and a request keeps its slot for one whole revolution: every cell sees it,
  * the holder puts the data into the same slot, copies are invalidated as it passes, and it comes back to
  * where it started. A request that its own ring cannot answer goes on through the router: upper ring, one

@@ -20,7 +20,7 @@
 typedef struct place {
     uint64_t alone; /* cycles of lone processors */
     uint64_t caused[SG_BLAME_COUNT];
-    uint64_t waited[SG_BLAME_COUNT][SG_LEAF_COUNT];
+    uint64_t waited[SG_BLAME_COUNT][SG_CATEGORY_COUNT];
 } place;
 
 /* By site. */
@@ -140,10 +140,11 @@ static void follow_regions(sg_processor *p, enum sg_regions_change change)
 
 /* ---- waits ---- */
 
-static void charge(const sg_processor *p, enum sg_leaf leaf, enum sg_blamed cause, uint64_t cycles)
+static void charge(const sg_processor *p, enum sg_category category, enum sg_blamed cause, uint64_t cycles)
 {
-    place_of(p->account->rest.region)->waited[cause][leaf] += cycles;
-    if (leaf != SG_LEAF_IDLE_NOT_STARTED && leaf != SG_LEAF_IDLE_SERIAL && leaf != SG_LEAF_IDLE_FINISHED)
+    place_of(p->account->rest.region)->waited[cause][category] += cycles;
+    if (category != SG_CATEGORY_IDLE_NOT_STARTED && category != SG_CATEGORY_IDLE_SERIAL &&
+        category != SG_CATEGORY_IDLE_FINISHED)
         site_place(p->site)->waited += cycles; /* the others are at no site */
 }
 
@@ -154,7 +155,7 @@ static void cause(enum sg_blamed cause, uint32_t region, const void *site, uint6
 }
 
 /* Forks and locks held up the one that came last, against the one that waited `left` cycles more. */
-static void charge_late(const sg_processor *p, const sg_thread *t, enum sg_leaf leaf, uint64_t left)
+static void charge_late(const sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t left)
 {
     uint64_t fork = t->late[SG_BLAME_FORK_JOIN], lock = t->late[SG_BLAME_LOCK];
     if (fork + lock > left) { /* because it had less to do otherwise */
@@ -164,17 +165,17 @@ static void charge_late(const sg_processor *p, const sg_thread *t, enum sg_leaf 
     const uint64_t part[SG_BLAME_COUNT] = {[SG_BLAME_FORK_JOIN] = fork, [SG_BLAME_LOCK] = lock};
     for (enum sg_blamed k = SG_BLAME_FORK_JOIN; k <= SG_BLAME_LOCK; k++)
         if (part[k] != 0) {
-            charge(p, leaf, k, part[k]);
+            charge(p, category, k, part[k]);
             cause(k, t->path.region[k], t->path.site[k], part[k]);
         }
 }
 
-static void wait(sg_processor *p, const sg_thread *t, enum sg_leaf leaf, uint64_t cycles)
+static void wait(sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t cycles)
 {
     uint64_t serial = blames.stretches - p->stretches;
     serial = serial < cycles ? serial : cycles;
     if (serial != 0) {
-        charge(p, leaf, SG_BLAME_SERIAL, serial);
+        charge(p, category, SG_BLAME_SERIAL, serial);
         blames.explained += serial;
     }
     uint64_t left = cycles - serial;
@@ -183,12 +184,12 @@ static void wait(sg_processor *p, const sg_thread *t, enum sg_leaf leaf, uint64_
     if (t->complete < p->clock) {
         uint64_t end = p->clock - t->complete;
         end = end < left ? end : left;
-        charge(p, leaf, SG_BLAME_FORK_JOIN, end);
+        charge(p, category, SG_BLAME_FORK_JOIN, end);
         cause(SG_BLAME_FORK_JOIN, p->account->rest.region, p->site, end);
         left -= end;
     }
     if (left != 0)
-        charge_late(p, t, leaf, left);
+        charge_late(p, t, category, left);
 }
 
 /* ---- barriers, forks, locks ---- */
@@ -332,8 +333,8 @@ static void check(char *fault, size_t size)
     for (uint32_t i = 0; i < blames.regions_count; i++)
         for (int k = 0; k < SG_BLAME_COUNT; k++) {
             caused[k] += blames.regions[i].caused[k];
-            for (int leaf = 0; leaf < SG_LEAF_COUNT; leaf++)
-                waited[k] += blames.regions[i].waited[k][leaf];
+            for (int category = 0; category < SG_CATEGORY_COUNT; category++)
+                waited[k] += blames.regions[i].waited[k][category];
         }
     for (uint32_t i = 1; i < sg->blocks_count; i++)
         in_code[SG_BLAME_SERIAL] += blames.block_caused[i];
@@ -355,8 +356,8 @@ static uint64_t put_regions(struct sg_writer *w)
             const place *at = &blames.regions[region];
             sg_blame record = {.region = region, .cause = k, .caused = at->caused[k]};
             uint64_t any = record.caused;
-            for (int leaf = 0; leaf < SG_LEAF_COUNT; leaf++)
-                any |= record.waited[leaf] = at->waited[k][leaf];
+            for (int category = 0; category < SG_CATEGORY_COUNT; category++)
+                any |= record.waited[category] = at->waited[k][category];
             if (any == 0)
                 continue;
             sg_put(w, &record, sizeof record);

@@ -13,20 +13,20 @@ _Static_assert(SG_COUNTER_WRITES == SG_COUNTER_READS + 1 && SG_COUNTER_L1_MISSES
 _Static_assert(sizeof((sg_cause_cost *)0)->counters == (2 + SG_EVENTS) * sizeof(uint64_t), "CAUSE_COUNTERS");
 _Static_assert(sizeof((sg_cause_cost *)0)->stalls == SG_STALLS * sizeof(uint64_t), "STALL_NAMES");
 
-static const uint8_t leaf_cause[SG_LEAF_COUNT] = SG_LEAF_CAUSES;
+static const uint8_t category_cause[SG_CATEGORY_COUNT] = SG_CATEGORY_CAUSES;
 
 static struct {
     sg_cause_region **region;
     uint32_t regions;
 } causes = {0};
 
-/* Cause of a reference of the runtime to `address` that is charged to `leaf`. */
-static enum sg_cause cause_of(enum sg_leaf leaf, uint64_t address)
+/* Cause of a reference of the runtime to `address` that is charged to `category`. */
+static enum sg_cause cause_of(enum sg_category category, uint64_t address)
 {
     /* The barrier at the end of a parallel region is part of the join. */
-    if (leaf == SG_LEAF_PRIM_FORK_JOIN && sg_variable_is_of(address, SG_OWN_BARRIER, SG_OWN_LOCK))
+    if (category == SG_CATEGORY_PRIM_FORK_JOIN && sg_variable_is_of(address, SG_OWN_BARRIER, SG_OWN_LOCK))
         return SG_CAUSE_BARRIER;
-    return (enum sg_cause)leaf_cause[leaf];
+    return (enum sg_cause)category_cause[category];
 }
 
 static __attribute__((noinline)) sg_cause_region *make_region(uint32_t region)
@@ -49,9 +49,10 @@ void sg_cause_class(uint32_t region, uint32_t cause, enum sg_miss_class class)
 }
 
 /* Counts a reference of the runtime; the accounts have it already. */
-static enum sg_cause count_own(sg_processor *p, enum sg_leaf leaf, uint64_t address, enum sg_access kind)
+static enum sg_cause count_own(sg_processor *p, enum sg_category category, uint64_t address,
+                               enum sg_access kind)
 {
-    enum sg_cause cause = cause_of(leaf, address);
+    enum sg_cause cause = cause_of(category, address);
     sg_cause_part *part = &region_at(p->account->rest.region)->part[cause];
     part->reads += kind != SG_WRITE;
     part->writes += kind != SG_READ;
@@ -74,7 +75,7 @@ static __attribute__((noinline)) void add_own(sg_cause_region *region, enum sg_c
     for (int i = 0; i < SG_EVENTS; i++)
         part->events[i] += o->count[SG_COUNTER_L1_MISSES + i];
     for (int i = 0; i < SG_STALLS; i++)
-        part->stall[i] += o->stall[SG_LEAF_STALL_LOCAL + i];
+        part->stall[i] += o->stall[SG_CATEGORY_STALL_LOCAL + i];
 }
 
 /* The memory system has done `r`; nothing of `o` is in the accounts yet. */
@@ -102,7 +103,7 @@ static void totals_of(uint32_t region, sg_cause_cost *sum)
         for (int k = 0; k < 2 + SG_EVENTS; k++)
             sum->counters[k] += total.counters[SG_COUNTER_READS + k];
         for (int k = 0; k < SG_STALLS; k++)
-            sum->stalls[k] += total.leaves[SG_LEAF_STALL_LOCAL + k];
+            sum->stalls[k] += total.categories[SG_CATEGORY_STALL_LOCAL + k];
     }
 }
 

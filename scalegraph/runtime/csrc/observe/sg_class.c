@@ -10,8 +10,8 @@
  * that is known, at the place that missed. Words have four bytes: two processors that use different bytes of
  * one word share it truly.
  *
- * Whether a word was written since is told by epochs: a line's grows whenever a processor obtains the line or
- * the right to write it, and a written word takes that of its line. */
+ * Whether a word was written since is recorded by epochs: a line's grows whenever a processor obtains the
+ * line or the right to write it, and a written word takes that of its line. */
 #include "sg_cause.h"
 #include "sg_mem_state.h"
 #include "sg_observers.h"
@@ -411,7 +411,7 @@ static uint64_t put_users(struct sg_writer *w)
     return number;
 }
 
-/* The variables that lie in one line. */
+/* The variables that are in one line. */
 static uint64_t put_parts(struct sg_writer *w, uint64_t line, uint64_t line_end)
 {
     uint64_t number = 0;

@@ -1,4 +1,4 @@
-/* The observers, in the order in which they are called and in which their parts stand in the result file. */
+/* The observers, in the order in which they are called and in which their parts are in the result file. */
 #include "sg_observers.h"
 
 static const sg_observer *const observers[] = {

@@ -148,7 +148,7 @@ const sg_observer sg_observer_part = {
     .parts = parts,
     .parts_count = sizeof parts / sizeof *parts,
     .main_enters = enter,
-    .main_leaves = leave,
+    .main_categories = leave,
     .parallel = enter_parallel,
     .reads_clock = read_clock,
 };

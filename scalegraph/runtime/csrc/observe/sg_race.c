@@ -3,13 +3,13 @@
  * costs nothing where memory is not shared, and says nothing of races that no miss shows. No cycle depends on
  * it.
  *
- * What a thread knows of the writes of others is told by numbers: how many writes had been seen when it last
- * synchronised in any way (lock, barrier, task, atomic operation, wake-up, malloc). A write that came later
- * cannot be ordered before what the thread does now, whatever its partner was: that much is exact. What is
- * not known are synchronisations by ordinary variables: a thread that reads the same word in the same place
- * again without having written it is taken to poll for one, and one that reads a word that another thread has
- * changed may have learned of all that this one did before to other words. Few threads that hand a word
- * around need not poll it: each may come when it is its turn already. So a word is no race that the same
+ * What a thread knows of the writes of others is recorded by numbers: how many writes had been seen when it
+ * last synchronised in any way (lock, barrier, task, atomic operation, wake-up, malloc). A write that came
+ * later cannot be ordered before what the thread does now, whatever its partner was: that much is exact. What
+ * is not known are synchronisations by ordinary variables: a thread that reads the same word in the same
+ * place again without having written it is taken to poll for one, and one that reads a word that another
+ * thread has changed may have learned of all that this one did before to other words. Few threads that hand a
+ * word around need not poll it: each may come when it is its turn already. So a word is no race that the same
  * threads write strictly in turn from its first write to its last, each after it read what the one before
  * wrote: of those that race for a word, one writes over what it has not read, or twice, sooner or later. */
 #include <stdio.h>
@@ -192,7 +192,7 @@ static void take_turn(const word *w, const sg_thread *t, uint64_t time)
     h->before[0] = (uint16_t)t->id;
 }
 
-/* Whether all that a place was told of is a word that was handed around. */
+/* Whether all that a place has seen is a word that was handed around. */
 static bool by_turns(uint32_t place)
 {
     const word *w = word_of(places[place].number);
@@ -204,7 +204,7 @@ static bool by_turns(uint32_t place)
 static void note_reference(sg_processor *p, const sg_pending *r)
 {
     uint64_t number = r->address >> 3, end = (r->address & 7) + r->size;
-    if (r->leaf >= 0 || p->thread == NULL || end > 8)
+    if (r->category >= 0 || p->thread == NULL || end > 8)
         return;
     if (r->kind == SG_READ) {
         note_read(p, number);

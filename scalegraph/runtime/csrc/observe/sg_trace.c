@@ -1,10 +1,10 @@
-/* What happens on each processor, as records of a file; for those runs that ask for it (trace.file).
+/* What happens on each processor, as records of a file; for those runs that request it (trace.file).
  *
- * Time that a processor has spent is told in stretches: a cut tells by leaf what its account was charged
- * since the cut before. A cut comes where the account changes (region, thread), where waiting begins and
- * ends, where the processor lets another one go on, and after trace.interval cycles. What is to be told lies
- * within a window of time, from the first cut of a processor in it to the first one behind it; only waiting
- * is cut at the window's ends to the cycle.
+ * Time that a processor has spent is recorded in stretches: a cut records by category what its account was
+ * charged since the cut before. A cut comes where the account changes (region, thread), where waiting begins
+ * and ends, where the processor lets another one go on, and after trace.interval cycles. What is to be
+ * recorded is within a window of time, from the first cut of a processor in it to the first one behind it;
+ * only waiting is cut at the window's ends to the cycle.
  *
  * Nothing here changes what the run does: no clock, no account, no address and no order of the processors
  * depends on it. */
@@ -57,7 +57,7 @@ static void end_early(void)
     sg_warn(text);
 }
 
-/* Is there a trace with room for what any one event tells? */
+/* Is there a trace with room for what any one event records? */
 static bool ready(void)
 {
     if (SG_UNLIKELY(sg_trace_file_failed())) {
@@ -126,8 +126,8 @@ static bool is_inside(const sg_thread *t)
     return false;
 }
 
-/* The thread is in one of the regions that are told, or not any more; the first one opens the window for all
- * processors, the last one shuts it. */
+/* The thread is in one of the regions that are recorded, or not any more; the first one opens the window for
+ * all processors, the last one shuts it. */
 static void set_inside(const sg_thread *t, bool inside, uint64_t time)
 {
     if (sg_trace->inside[t->id] == inside)
@@ -218,18 +218,18 @@ static void run(sg_processor *p, const sg_thread *t)
                            t->task != NULL ? t->task->traced : 0, 0);
 }
 
-static enum sg_trace_why why(const sg_thread *t, enum sg_leaf leaf)
+static enum sg_trace_why why(const sg_thread *t, enum sg_category category)
 {
-    switch (leaf) {
-    case SG_LEAF_IDLE_BARRIER:
+    switch (category) {
+    case SG_CATEGORY_IDLE_BARRIER:
         return SG_WHY_BARRIER;
-    case SG_LEAF_IDLE_LOCK:
+    case SG_CATEGORY_IDLE_LOCK:
         return SG_WHY_LOCK;
-    case SG_LEAF_IDLE_ORDER:
+    case SG_CATEGORY_IDLE_ORDER:
         return SG_WHY_ORDERED;
-    case SG_LEAF_IDLE_TASK:
+    case SG_CATEGORY_IDLE_TASK:
         return SG_WHY_TASK;
-    case SG_LEAF_IDLE_WAIT:
+    case SG_CATEGORY_IDLE_WAIT:
         if (t->wait_holder >= 0)
             return SG_WHY_JOIN; /* nothing else waits for one thread by its name */
         return t->wait_object != 0 ? SG_WHY_CONDITION : SG_WHY_OTHER; /* else it sleeps */
@@ -253,15 +253,15 @@ static void put_wait(sg_processor *p, enum sg_trace_why why, uint64_t begin, uin
                        0);
 }
 
-static void wait_idle(sg_processor *p, const sg_thread *t, enum sg_leaf leaf, uint64_t cycles)
+static void wait_idle(sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t cycles)
 {
     uint64_t begin, end;
     (void)cycles;
     if (!ready())
         return;
-    sg_lane_cut_idle(p, leaf, &begin, &end);
+    sg_lane_cut_idle(p, category, &begin, &end);
     const sg_waker *w = &sg_trace->waker[t->id];
-    put_wait(p, why(t, leaf), begin, end, t->wait_object, w->processor, w->released);
+    put_wait(p, why(t, category), begin, end, t->wait_object, w->processor, w->released);
 }
 
 static void wake(const sg_thread *t, uint64_t when)
@@ -298,7 +298,7 @@ static void end_barrier_wait(uint64_t object, uint32_t holder, uint64_t released
     uint64_t begin, end;
     if (!ready())
         return;
-    sg_lane_cut_idle(sg_now, SG_LEAF_IDLE_BARRIER, &begin, &end);
+    sg_lane_cut_idle(sg_now, SG_CATEGORY_IDLE_BARRIER, &begin, &end);
     put_wait(sg_now, SG_WHY_BARRIER, begin, end, object, (int32_t)holder, released);
 }
 
@@ -442,8 +442,8 @@ static void finish(sg_processor *p, uint64_t end)
             sg_lane_turn_on(p, begin);
         if (sg_trace_tells(SG_TRACED_SHARES))
             sg_trace_event_put(p, SG_EVENT_SHARE,
-                               p->worked ? SG_LEAF_IDLE_FINISHED : SG_LEAF_IDLE_NOT_STARTED, 0, last, begin,
-                               last - begin);
+                               p->worked ? SG_CATEGORY_IDLE_FINISHED : SG_CATEGORY_IDLE_NOT_STARTED, 0, last,
+                               begin, last - begin);
     } else {
         last = p->clock;
     }

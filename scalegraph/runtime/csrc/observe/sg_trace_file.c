@@ -13,7 +13,7 @@
 
 enum { BUFFER = 1 << 20, FIRST_DESCRIPTOR = 500 };
 
-/* It lies at the beginning of its own memory. */
+/* It is at the beginning of its own memory. */
 struct sg_trace_file {
     char *next, *end; /* of the memory */
     char *buffer;

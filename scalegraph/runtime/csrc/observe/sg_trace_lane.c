@@ -115,9 +115,10 @@ static void put_share(sg_processor *p, const sg_share *share)
 {
     const sg_lane *l = &sg_trace->lane[p->id];
     uint32_t region = l->account->rest.region;
-    for (unsigned leaf = 0; leaf < SG_LEAF_COUNT && sg_trace_tells(SG_TRACED_SHARES); leaf++)
-        if (share->leaves[leaf] != 0)
-            sg_trace_event_put(p, SG_EVENT_SHARE, leaf, region, p->clock, l->from, share->leaves[leaf]);
+    for (unsigned category = 0; category < SG_CATEGORY_COUNT && sg_trace_tells(SG_TRACED_SHARES); category++)
+        if (share->categories[category] != 0)
+            sg_trace_event_put(p, SG_EVENT_SHARE, category, region, p->clock, l->from,
+                               share->categories[category]);
     sg_lane_add_counts(p, share);
     if (p->clock - l->counted >= sg_trace->interval)
         sg_lane_put_counts(p, p->clock);
@@ -139,7 +140,7 @@ void sg_lane_cut(sg_processor *p)
     sg_lane_set_due(l);
 }
 
-void sg_lane_cut_idle(sg_processor *p, enum sg_leaf leaf, uint64_t *begin, uint64_t *end)
+void sg_lane_cut_idle(sg_processor *p, enum sg_category category, uint64_t *begin, uint64_t *end)
 {
     sg_lane *l = &sg_trace->lane[p->id];
     sg_share share;
@@ -153,7 +154,8 @@ void sg_lane_cut_idle(sg_processor *p, enum sg_leaf leaf, uint64_t *begin, uint6
         if (!l->on)
             sg_lane_turn_on(p, *begin);
         if (sg_trace_tells(SG_TRACED_SHARES))
-            sg_trace_event_put(p, SG_EVENT_SHARE, leaf, l->account->rest.region, *end, *begin, *end - *begin);
+            sg_trace_event_put(p, SG_EVENT_SHARE, category, l->account->rest.region, *end, *begin,
+                               *end - *begin);
         sg_lane_put_counts(p, *begin);
         sg_lane_put_counts(p, *end);
     }

@@ -9,12 +9,12 @@ enum { MAX_REGIONS = 64, MOST_RECORDS = 2 * SG_REGION_DEPTH + 64, END_RECORDS = 
 
 /* A processor. */
 typedef struct sg_lane {
-    const sg_account *account;               /* of the stretch that has not been told */
+    const sg_account *account;               /* of the stretch that has not been recorded */
     uint64_t from;                           /* its beginning */
     uint64_t limit;                          /* the processor's limit without a trace */
     uint64_t due;                            /* time of the next cut */
     bool on;                                 /* within the window */
-    uint64_t counted;                        /* time up to which it was told what was counted */
+    uint64_t counted;                        /* time up to which it was recorded what was counted */
     uint64_t ops, flops, references, misses; /* since then */
     uint32_t depth;
     uint32_t *regions; /* that the processor is in, the outermost first */
@@ -43,13 +43,13 @@ struct sg_trace {
     bool *inside;    /* likewise: is it in one of the regions? */
     uint32_t inside_count;
     uint32_t region[MAX_REGIONS];
-    uint32_t regions; /* 0: all time is told */
+    uint32_t regions; /* 0: all time is recorded */
     sg_held *held;
     uint32_t held_count, held_room;
     uint64_t tasks;
-    uint64_t begin, end; /* of what was told */
+    uint64_t begin, end; /* of what was recorded */
     uint64_t inexact;
-    uint32_t most_regions; /* one more than the greatest number of a region that was told */
+    uint32_t most_regions; /* one more than the greatest number of a region that was recorded */
     uint64_t end_room;     /* bytes that the end of the trace may need */
 };
 
@@ -79,7 +79,7 @@ void sg_lane_put_counts(const sg_processor *p, uint64_t time);
 sg_told *sg_lane_told_of(sg_lane *l, uint32_t region);
 /* Records the stretch up to now, and goes on with the account that `p` has now. */
 void sg_lane_cut(sg_processor *p);
-/* The same after a stretch of nothing but waiting, charged to `leaf`: cut at the window's ends. */
-void sg_lane_cut_idle(sg_processor *p, enum sg_leaf leaf, uint64_t *begin, uint64_t *end);
+/* The same after a stretch of nothing but waiting, charged to `category`: cut at the window's ends. */
+void sg_lane_cut_idle(sg_processor *p, enum sg_category category, uint64_t *begin, uint64_t *end);
 
 #endif

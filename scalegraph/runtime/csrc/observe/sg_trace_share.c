@@ -1,9 +1,9 @@
 /* The difference of an account to what it was.
  *
  * Busy cycles are only known in the end, from the executions of blocks; the block hook stays as it is. Of all
- * blocks a region executes few: those that it has executed so far are looked at, and since each execution
+ * blocks a region executes few: those that it has executed so far are examined, and since each execution
  * takes time, their cost differs from the time that has passed if another one was among them. Then, and only
- * then, all blocks are looked at. */
+ * then, all blocks are examined. */
 #include <string.h>
 
 #include "sg_array.h"
@@ -16,11 +16,11 @@ typedef struct seen {
 } seen;
 
 struct sg_told {
-    uint64_t leaves[SG_LEAF_COUNT]; /* what was charged directly */
-    uint64_t parts;                 /* of a cycle, that the clock had not taken */
-    uint64_t scaled[4];             /* what the account says of virtual speedups, in parts */
-    uint64_t busy[4];               /* by leaf, in parts */
-    uint64_t given[4];              /* by leaf: cycles that have been told of them */
+    uint64_t categories[SG_CATEGORY_COUNT]; /* what was charged directly */
+    uint64_t parts;                         /* of a cycle, that the clock had not taken */
+    uint64_t scaled[4];                     /* what the account says of virtual speedups, in parts */
+    uint64_t busy[4];                       /* by category, in parts */
+    uint64_t given[4];                      /* by category: cycles that have been recorded of them */
     uint64_t ops, flops, references, misses;
     seen *blocks;
     uint32_t count, room;
@@ -41,7 +41,7 @@ static void look_at(sg_told *told, uint32_t block)
     told->known[block / 64] |= 1ull << block % 64;
 }
 
-/* Adds the executions of the blocks from number `first` of those looked at on; returns their parts. */
+/* Adds the executions of the blocks from number `first` of those examined on; returns their parts. */
 static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t first, sg_share *share)
 {
     uint64_t parts = 0;
@@ -53,8 +53,8 @@ static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t fi
         uint32_t count = sg->blocks_count; /* numbers beyond it: executed by a lone processor */
         const sg_block_cost *cost = &sg->blocks[s->block < count ? s->block : s->block - count];
         s->executions += executions;
-        for (int leaf = 0; leaf < 4; leaf++)
-            told->busy[leaf] += executions * cost->busy[leaf];
+        for (int category = 0; category < 4; category++)
+            told->busy[category] += executions * cost->busy[category];
         share->ops += executions * cost->ops;
         share->flops += executions * cost->flops;
         parts += executions * cost->parts;
@@ -76,10 +76,10 @@ static uint64_t add_new_blocks(sg_told *told, const sg_account *account, sg_shar
 static uint64_t add_scaled(sg_told *told, const sg_account *account)
 {
     uint64_t parts = 0;
-    for (int leaf = 0; leaf < 4; leaf++) {
-        uint64_t more = account->busy[leaf] - told->scaled[leaf];
-        told->scaled[leaf] += more;
-        told->busy[leaf] += more;
+    for (int category = 0; category < 4; category++) {
+        uint64_t more = account->busy[category] - told->scaled[category];
+        told->scaled[category] += more;
+        told->busy[category] += more;
         parts += more;
     }
     return parts;
@@ -94,10 +94,10 @@ static int largest(const int64_t value[4])
     return best;
 }
 
-/* Shares `cycles` out among the busy leaves: each has then been told its whole cycles so far, and the leaves
- * with the most parts the others, as in the result (sg_cost.c). One that got such a cycle earlier and should
- * not have it any more keeps it, and another one waits for its own. */
-static void give(sg_told *told, uint64_t cycles, uint64_t leaves[4])
+/* Shares `cycles` out among the busy categories: each has then been recorded its whole cycles so far, and the
+ * categories with the most parts the others, as in the result (sg_cost.c). One that got such a cycle earlier
+ * and should not have it any more keeps it, and another one waits for its own. */
+static void give(sg_told *told, uint64_t cycles, uint64_t categories[4])
 {
     int64_t more[4], rest[4], left = (int64_t)cycles;
     for (int i = 0; i < 4; i++) {
@@ -115,7 +115,7 @@ static void give(sg_told *told, uint64_t cycles, uint64_t leaves[4])
             more[largest(more)]--;
     for (int i = 0; i < 4; i++) {
         told->given[i] += (uint64_t)more[i];
-        leaves[i] += (uint64_t)more[i];
+        categories[i] += (uint64_t)more[i];
     }
 }
 
@@ -123,13 +123,13 @@ static void give(sg_told *told, uint64_t cycles, uint64_t leaves[4])
 static uint64_t add_charged(sg_told *told, const sg_account *account, sg_share *share)
 {
     uint64_t cycles = 0;
-    for (int leaf = 0; leaf < SG_LEAF_COUNT; leaf++) {
-        uint64_t now = account->rest.leaves[leaf];
-        if (leaf >= SG_LEAF_STALL_LOCAL && leaf <= SG_LEAF_STALL_CONTENTION)
-            now += account->stall[leaf - SG_LEAF_STALL_LOCAL];
-        share->leaves[leaf] = now - told->leaves[leaf];
-        cycles += share->leaves[leaf];
-        told->leaves[leaf] = now;
+    for (int category = 0; category < SG_CATEGORY_COUNT; category++) {
+        uint64_t now = account->rest.categories[category];
+        if (category >= SG_CATEGORY_STALL_LOCAL && category <= SG_CATEGORY_STALL_CONTENTION)
+            now += account->stall[category - SG_CATEGORY_STALL_LOCAL];
+        share->categories[category] = now - told->categories[category];
+        cycles += share->categories[category];
+        told->categories[category] = now;
     }
     return cycles;
 }
@@ -170,6 +170,6 @@ void sg_told_since(sg_told *told, const sg_account *account, uint64_t cycles, sg
     }
     told->parts = account->parts;
     if (busy != 0)
-        give(told, busy, share->leaves);
+        give(told, busy, share->categories);
     add_counts(told, account, share);
 }

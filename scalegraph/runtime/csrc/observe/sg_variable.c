@@ -1,8 +1,8 @@
-/* What lies at an address.
+/* What is at an address.
  *
  * The heap has a map: for each page either the large block that it belongs to, or a table of the small blocks
  * by granules of 16 bytes, which no two blocks share. Symbols come from the executable's symbol table. A
- * freed block stays in the map until another takes its place; its record tells how far it reached. */
+ * freed block stays in the map until another takes its place; its record records how far it reached. */
 #include "sg_variable.h"
 
 #include <elf.h>
@@ -32,7 +32,7 @@ typedef struct symbol {
     uint32_t variable; /* 0: nothing happened to it yet */
 } symbol;
 
-/* A variable that was asked for, and what it covers there; true until a block is born. */
+/* A variable that was requested, and what it covers there; true until a block is created. */
 typedef struct recent {
     uint64_t start, size, births;
     sg_variable *variable;
@@ -336,7 +336,7 @@ sg_variable *sg_variable_number(uint32_t number)
     return &variables->variables[number];
 }
 
-/* The same for what recent references asked for too. */
+/* The same for what recent references requested too. */
 static inline sg_variable *recent_at(sg_variables_state *v, uint64_t address)
 {
     recent *r = &v->recent[address >> 12 & (RECENT - 1)];

@@ -38,9 +38,9 @@ typedef struct item {
     uint32_t count, size;
 } item;
 
-/* What is left of divisions, by item and leaf. */
+/* What is left of divisions, by item and category. */
 typedef struct remainder {
-    uint64_t of[SG_LEAF_COUNT];
+    uint64_t of[SG_CATEGORY_COUNT];
 } remainder;
 
 struct sg_whatif {
@@ -208,12 +208,12 @@ static bool open_primitives(void)
 
 /* ---- scaling ---- */
 
-static uint64_t scaled(struct sg_whatif *w, const sg_processor *p, uint64_t items, enum sg_leaf leaf,
+static uint64_t scaled(struct sg_whatif *w, const sg_processor *p, uint64_t items, enum sg_category category,
                        uint64_t cycles)
 {
     for (uint64_t left = items; left != 0; left &= left - 1) {
         const item *it = &w->items[__builtin_ctzll(left)];
-        uint64_t *rest = &w->left[p->id][__builtin_ctzll(left)].of[leaf];
+        uint64_t *rest = &w->left[p->id][__builtin_ctzll(left)].of[category];
         unsigned __int128 product = (unsigned __int128)cycles * it->multiplier + *rest;
         cycles = (uint64_t)(product / it->divisor);
         *rest = (uint64_t)(product % it->divisor);
@@ -237,7 +237,7 @@ static int charge_block(sg_processor *p, const void *site)
         /* Whole cycles are scaled to whole cycles. */
         uint64_t unit = cost->busy[i] % SG_PARTS == 0 ? SG_PARTS : 1;
         uint64_t part =
-            unit * scaled(w, p, items, (enum sg_leaf)(SG_LEAF_BUSY_INT + i), cost->busy[i] / unit);
+            unit * scaled(w, p, items, (enum sg_category)(SG_CATEGORY_BUSY_INT + i), cost->busy[i] / unit);
         account->busy[i] += part;
         parts += part;
     }
@@ -265,7 +265,7 @@ static uint64_t busy_cycles(uint32_t number)
     return ((block->executions - w->trapped[number]) * block->parts + w->busy[number]) / SG_PARTS;
 }
 
-/* The items for a stall of `p` at `site` for what lies at `address`. */
+/* The items for a stall of `p` at `site` for what is at `address`. */
 static uint64_t stalled_items(const struct sg_whatif *w, const sg_processor *p, uint64_t address,
                               const void *site)
 {
@@ -284,44 +284,45 @@ static void scale_stalls(sg_processor *p, uint64_t address)
     struct sg_whatif *w = whatif;
     sg_outcome *o = &sg->outcome;
     uint64_t items = stalled_items(w, p, address, p->site);
-    for (int leaf = SG_LEAF_STALL_LOCAL; items != 0 && leaf <= SG_LEAF_STALL_CONTENTION; leaf++)
-        o->stall[leaf] = scaled(w, p, items, (enum sg_leaf)leaf, o->stall[leaf]);
+    for (int category = SG_CATEGORY_STALL_LOCAL; items != 0 && category <= SG_CATEGORY_STALL_CONTENTION;
+         category++)
+        o->stall[category] = scaled(w, p, items, (enum sg_category)category, o->stall[category]);
 }
 
 static uint64_t scale_hit(sg_processor *p, uint64_t address, const void *site, uint64_t cycles)
 {
     struct sg_whatif *w = whatif;
-    return scaled(w, p, stalled_items(w, p, address, site), SG_LEAF_STALL_LOCAL, cycles);
+    return scaled(w, p, stalled_items(w, p, address, site), SG_CATEGORY_STALL_LOCAL, cycles);
 }
 
-static void scale_touch(sg_processor *p, enum sg_leaf leaf)
+static void scale_touch(sg_processor *p, enum sg_category category)
 {
     uint64_t *stall = sg->outcome.stall;
     struct sg_whatif *w = whatif;
     if (sg->config.ideal & SG_IDEAL_SYNC) {
-        for (int i = SG_LEAF_STALL_LOCAL; i <= SG_LEAF_STALL_CONTENTION; i++)
+        for (int i = SG_CATEGORY_STALL_LOCAL; i <= SG_CATEGORY_STALL_CONTENTION; i++)
             stall[i] = 0;
-    } else if (w != NULL && leaf == SG_LEAF_PRIM_LOCK && p->thread != NULL) {
-        for (int i = SG_LEAF_STALL_LOCAL; i <= SG_LEAF_STALL_CONTENTION; i++)
-            stall[i] = scaled(w, p, w->operation[p->thread->id], (enum sg_leaf)i, stall[i]);
+    } else if (w != NULL && category == SG_CATEGORY_PRIM_LOCK && p->thread != NULL) {
+        for (int i = SG_CATEGORY_STALL_LOCAL; i <= SG_CATEGORY_STALL_CONTENTION; i++)
+            stall[i] = scaled(w, p, w->operation[p->thread->id], (enum sg_category)i, stall[i]);
         w->touched = true;
     }
 }
 
-static uint64_t scale_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+static uint64_t scale_primitive(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
-    if (sg_leaf_group[leaf] != SG_GROUP_PRIMITIVE)
+    if (sg_category_group[category] != SG_GROUP_PRIMITIVE)
         return cycles;
     if (sg->config.ideal & SG_IDEAL_SYNC)
         return 0;
     struct sg_whatif *w = whatif;
-    if (w == NULL || leaf != SG_LEAF_PRIM_LOCK || p->thread == NULL)
+    if (w == NULL || category != SG_CATEGORY_PRIM_LOCK || p->thread == NULL)
         return cycles;
     if (w->touched) { /* these cycles are scaled already */
         w->touched = false;
         return cycles;
     }
-    return scaled(w, p, w->operation[p->thread->id], leaf, cycles);
+    return scaled(w, p, w->operation[p->thread->id], category, cycles);
 }
 
 /* ---- where a thread is, and what it holds ---- */
@@ -374,14 +375,14 @@ static void hold(uint64_t object, bool holds)
 
 static void scale_reference(sg_processor *p, const sg_pending *r)
 {
-    if (r->leaf < 0)
+    if (r->category < 0)
         scale_stalls(p, r->address);
 }
 
 static void scale_primitive_reference(sg_processor *p, const sg_pending *r)
 {
-    if (r->leaf >= 0)
-        scale_touch(p, (enum sg_leaf)r->leaf);
+    if (r->category >= 0)
+        scale_touch(p, (enum sg_category)r->category);
 }
 
 /* The region of a task that runs above others scales nothing of its own. */

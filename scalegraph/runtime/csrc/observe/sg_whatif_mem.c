@@ -11,7 +11,7 @@
  *   that another processor took away. */
 #include "sg_mem_state.h"
 
-#define STACKS_APART (17u * 4096u) /* see sg_sched.c: what lies between two stacks */
+#define STACKS_APART (17u * 4096u) /* see sg_sched.c: what is between two stacks */
 
 static uint64_t least_common(uint64_t a, uint64_t b)
 {
@@ -44,7 +44,7 @@ void sg_ideal_open(sg_mem *mem, const sg_config *config)
     uint64_t step = 1, span = 1ull << 22; /* longer than any transaction alone */
     mem->ideal = config->ideal;
     /* All networks call it so. Those with attraction memory have none: the last private cache is the memory,
-     * and has been looked into. */
+     * and has been searched. */
     mem->own_memory =
         sg_config_u64(config, "memory_cycles") + (sg_config_u64(config, "memory_millicycles") + 999) / 1000;
     for (uint32_t i = 0; i < config->parameters; i++)

@@ -45,7 +45,7 @@ struct sg_work {
     uint64_t ordered_turn; /* first iteration of the chunk whose turn it is */
     sg_queue ordered_waiting;
     struct sg_doacross *doacross;
-    /* single copyprivate, task reductions, and memory that the compiler asked for */
+    /* single copyprivate, task reductions, and memory that the compiler requested */
     void *copy;
     bool copied;
     sg_queue copy_waiting;
@@ -63,7 +63,7 @@ typedef struct sg_loop {
 
 /* ---- tasks ---- */
 
-/* Lists of tasks; a task that waits for somebody to run it stands in up to three of them. */
+/* Lists of tasks; a task that waits for somebody to run it is in up to three of them. */
 enum { SG_IN_QUEUE, SG_IN_PARENT, SG_IN_GROUP, SG_TASK_LISTS };
 
 typedef struct sg_tasks {
@@ -98,7 +98,7 @@ typedef struct sg_taskgroup {
 } sg_taskgroup;
 
 struct sg_task {
-    sg_task *parent; /* nearest task around it that was not complete when last looked at */
+    sg_task *parent; /* nearest task around it that was not complete when last examined */
     sg_team *team;
     sg_icv icv;
     uint32_t references; /* of children and dependences, and one until it is complete */
@@ -110,8 +110,8 @@ struct sg_task {
                        */
     bool detached;    /* the completion event is outstanding */
     int priority;
-    uint32_t number; /* 0: not yet asked for */
-    uint64_t traced; /* its number in a trace; 0: none has told that it was created */
+    uint32_t number; /* 0: not yet requested */
+    uint64_t traced; /* its number in a trace; 0: none has recorded that it was created */
     void (*function)(void *);
     void *argument; /* within block */
     void *block;
@@ -143,7 +143,7 @@ struct sg_team {
     void (*function)(void *);
     void *data;
     const void *site;
-    uint64_t frame; /* on its maker's stack: what lies above is outside of the region */
+    uint64_t frame; /* on its maker's stack: what is above is outside of the region */
     uint32_t region;
     sg_barrier *barrier;
     sg_barrier *join;  /* the last barrier; another one where barriers may be cancelled */
@@ -221,7 +221,7 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
                        const sg_loop *loop, uint64_t sections, sg_taskgroup *group)
     __attribute__((noinline)); /* its frame is the border */
 void sg_parallel_end(void);
-/* Members that a team gets when `threads` are asked for, 0: as many as the control variables say. */
+/* Members that a team gets when `threads` are requested, 0: as many as the control variables say. */
 uint32_t sg_team_size(const sg_thread *t, unsigned threads);
 /* ---- sg_omp_barrier.c ---- */
 
@@ -241,7 +241,7 @@ sg_work *sg_work_enter(sg_thread *t, bool *first);
 void sg_work_prepare(sg_work *work, const sg_loop *loop);
 sg_work *sg_work_new(void);
 void sg_work_pass(sg_thread *t, sg_work *work);
-/* `memory` asks for *memory bytes, zeroed, the same for all members of the construct. */
+/* `memory` requests *memory bytes, zeroed, the same for all members of the construct. */
 void sg_work_memory(sg_work *work, bool first, void **memory);
 /* Next chunk of the loop for the running thread: iterations first..last-1. */
 bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last);
@@ -298,7 +298,7 @@ void sg_taskgroup_drop(sg_taskgroup *group);
 
 /* ---- sg_omp_depend.c ---- */
 
-/* Enters `task` behind the tasks that must complete before it; how many those are stands in task->missing. */
+/* Enters `task` behind the tasks that must complete before it; how many those are is in task->missing. */
 void sg_depend_register(sg_task *task, void **depend);
 /* Waits in the running task until a child with these dependences could start. */
 void sg_depend_wait(sg_thread *t, void **depend);

@@ -11,7 +11,7 @@ static inline __attribute__((always_inline)) void pass(const void *site)
         sg_tasks_drain(t);
         team->work_cancelled = false;
     }
-    sg_barrier_wait(team->barrier, t->member, SG_LEAF_PRIM_BARRIER);
+    sg_barrier_wait(team->barrier, t->member, SG_CATEGORY_PRIM_BARRIER);
 }
 
 void sg_team_barrier(const void *site)

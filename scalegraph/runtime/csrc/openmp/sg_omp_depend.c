@@ -223,8 +223,8 @@ static void all_memory(struct sg_depends *depends, sg_task *task, bool last)
 
 static void touch(uint64_t address, enum sg_access kind)
 {
-    sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
-    sg_touch(sg_now, address, kind, SG_LEAF_PRIM_TASK);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
+    sg_touch(sg_now, address, kind, SG_CATEGORY_PRIM_TASK);
 }
 
 /* Nothing that waits for its turn happens between these changes: the predecessors cannot complete meanwhile.

@@ -61,8 +61,8 @@ static void post(const uint64_t *vector, const void *site)
     struct sg_doacross *d = t->work->doacross;
     if (vector[0] >= d->count)
         return;
-    sg_charge_site(sg_now, SG_LEAF_PRIM_SCHEDULE, sg->config.schedule_cycles);
-    sg_touch(sg_now, d->lines + vector[0] * d->distance, SG_WRITE, SG_LEAF_PRIM_SCHEDULE);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
+    sg_touch(sg_now, d->lines + vector[0] * d->distance, SG_WRITE, SG_CATEGORY_PRIM_SCHEDULE);
     d->posted[vector[0]] = flat(d, vector) + 1;
     sg_queue others = {NULL, NULL};
     for (sg_thread *q; (q = sg_queue_take(&d->waiting)) != NULL;)
@@ -81,12 +81,12 @@ static void wait_for(const uint64_t *vector, const void *site)
     if (vector[0] >= d->count)
         return; /* no such iteration */
     uint64_t line = d->lines + vector[0] * d->distance, wanted = flat(d, vector);
-    sg_charge_site(sg_now, SG_LEAF_PRIM_SCHEDULE, sg->config.schedule_cycles);
-    sg_touch(sg_now, line, SG_READ, SG_LEAF_PRIM_SCHEDULE);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
+    sg_touch(sg_now, line, SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     while (d->posted[vector[0]] <= wanted) {
         sg_queue_add(&d->waiting, t);
-        sg_suspend(SG_LEAF_IDLE_ORDER, line, -1);
-        sg_touch(sg_now, line, SG_READ, SG_LEAF_PRIM_SCHEDULE);
+        sg_suspend(SG_CATEGORY_IDLE_ORDER, line, -1);
+        sg_touch(sg_now, line, SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     }
 }
 
@@ -144,7 +144,7 @@ static bool start(unsigned loops, const uint64_t *counts, enum sg_schedule sched
     sg_work_memory(work, first, memory);
     if (reductions != NULL)
         sg_reductions_share(t, work, first, reductions);
-    sg_touch(sg_now, work->address, first ? SG_WRITE : SG_READ, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, work->address, first ? SG_WRITE : SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     return sg_loop_next(t, from, to);
 }
 

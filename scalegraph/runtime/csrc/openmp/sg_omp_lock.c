@@ -108,7 +108,7 @@ SG_API void omp_set_nest_lock(void *lock)
         sg_lock_acquire(sg_lock_at(lock));
         nest->owner = me;
     } else {
-        sg_touch(sg_now, (uint64_t)(uintptr_t)lock, SG_WRITE, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)lock, SG_WRITE, SG_CATEGORY_PRIM_LOCK);
     }
     nest->depth++;
 }

@@ -8,11 +8,11 @@ static void order_wait(sg_thread *t, sg_work *work)
 {
     if (!work->ordered || !t->in_ordered)
         return;
-    sg_touch(sg_now, work->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, work->address, SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     while (work->ordered_turn != t->ordered_chunk) {
         sg_queue_add(&work->ordered_waiting, t);
-        sg_suspend(SG_LEAF_IDLE_ORDER, work->address, -1);
-        sg_touch(sg_now, work->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
+        sg_suspend(SG_CATEGORY_IDLE_ORDER, work->address, -1);
+        sg_touch(sg_now, work->address, SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     }
 }
 
@@ -21,7 +21,7 @@ void sg_order_pass(sg_thread *t, sg_work *work, uint64_t last)
     if (!work->ordered || !t->in_ordered)
         return;
     order_wait(t, work);
-    sg_touch(sg_now, work->address, SG_WRITE, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, work->address, SG_WRITE, SG_CATEGORY_PRIM_SCHEDULE);
     work->ordered_turn = last;
     t->in_ordered = false;
     sg_wake_all(&work->ordered_waiting, sg_now->clock);

@@ -265,7 +265,7 @@ static void settle(sg_thread *t, uint32_t place)
     t->place = place + 1;
     t->places = sg->omp->places[place].set;
     if (t == sg_self() && !sg_thread_fits(t, sg_now->id)) /* leaves its processor for one of the place */
-        sg_suspend_until(SG_LEAF_IDLE_SERIAL, 0, -1, sg_now->clock);
+        sg_suspend_until(SG_CATEGORY_IDLE_SERIAL, 0, -1, sg_now->clock);
 }
 
 void sg_place_member(const sg_team *team, sg_thread *t, uint32_t member, unsigned flags)

@@ -33,7 +33,7 @@ static void fill_in(uintptr_t *data, uintptr_t *outer, uintptr_t *first, uint32_
             record[MEMORY] = (uintptr_t)new_copies(record[MEMORY], size);
             record[END] = record[MEMORY] + size;
         }
-        record[HEAD] = record == data; /* tells unregister where an outer construct's records begin */
+        record[HEAD] = record == data; /* records unregister where an outer construct's records begin */
         if (record[NEXT] == 0) {
             record[NEXT] = (uintptr_t)outer;
             return;

@@ -1,4 +1,4 @@
-/* Sections, single, scope, and the barriers and cancellation that the compiler asks for. */
+/* Sections, single, scope, and the barriers and cancellation that the compiler requests. */
 #include "sg_omp.h"
 
 /* ---- sections: a dynamic loop over their numbers ---- */
@@ -51,11 +51,11 @@ SG_API bool GOMP_sections_end_cancel(void)
 static sg_work *single_start(sg_thread *t)
 {
     bool first;
-    sg_charge_site(sg_now, SG_LEAF_PRIM_SCHEDULE, sg->config.schedule_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
     sg_turn(sg_now);
     sg_work *work = sg_work_enter(t, &first);
     sg_touch(sg_now, work->address, SG_RMW,
-             SG_LEAF_PRIM_SCHEDULE); /* the variable that decides who is first */
+             SG_CATEGORY_PRIM_SCHEDULE); /* the variable that decides who is first */
     return first ? NULL : work;
 }
 
@@ -72,16 +72,16 @@ SG_API void *GOMP_single_copy_start(void)
         return NULL;
     while (!work->copied) {
         sg_queue_add(&work->copy_waiting, t);
-        sg_suspend(SG_LEAF_IDLE_ORDER, work->address, -1);
+        sg_suspend(SG_CATEGORY_IDLE_ORDER, work->address, -1);
     }
-    sg_touch(sg_now, work->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, work->address, SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     return work->copy;
 }
 
 SG_API void GOMP_single_copy_end(void *data)
 {
     sg_work *work = sg_member(SG_CALLER)->work;
-    sg_touch(sg_now, work->address, SG_WRITE, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, work->address, SG_WRITE, SG_CATEGORY_PRIM_SCHEDULE);
     work->copy = data;
     work->copied = true;
     sg_wake_all(&work->copy_waiting, sg_now->clock);
@@ -124,7 +124,7 @@ SG_API bool GOMP_cancellation_point(int which)
     if (!sg->omp->cancellation)
         return false;
     sg_thread *t = sg_member(SG_CALLER);
-    sg_touch(sg_now, t->team->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, t->team->address, SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     return cancelled(t, which);
 }
 
@@ -134,7 +134,7 @@ SG_API bool GOMP_cancel(int which, bool wanted)
         return false;
     sg_thread *t = sg_member(SG_CALLER);
     sg_team *team = t->team;
-    sg_touch(sg_now, team->address, wanted ? SG_WRITE : SG_READ, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, team->address, wanted ? SG_WRITE : SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     if (!wanted)
         return cancelled(t, which);
     if (which & (SG_CANCEL_LOOP | SG_CANCEL_SECTIONS)) {

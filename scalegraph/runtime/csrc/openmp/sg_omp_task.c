@@ -13,7 +13,7 @@
 #include "sg_omp.h"
 
 enum { QUEUE_FACTOR = 64 }; /* tasks for each member beyond which none is deferred (as in libgomp) */
-enum { HEADS = 4 };         /* tasks at the front of another's queue that a waiting task looks at */
+enum { HEADS = 4 };         /* tasks at the front of another's queue that a waiting task examines */
 enum { ANCESTORS = 32 };    /* tasks around a new one that are asked whether they wait for something to do */
 
 /* ---- lists ---- */
@@ -52,7 +52,7 @@ sg_pool *sg_pool_of(sg_team *team)
 
 static void touch(uint64_t address, enum sg_access kind)
 {
-    sg_touch(sg_now, address, kind, SG_LEAF_PRIM_TASK);
+    sg_touch(sg_now, address, kind, SG_CATEGORY_PRIM_TASK);
 }
 
 /* ---- the life of a task ---- */
@@ -227,7 +227,7 @@ void sg_task_run(sg_task *task)
 {
     if (task->function != NULL && (task->constructed || !sg_task_cancelled(task))) {
         /* To take it from a queue; one that is not deferred has cost what it costs when it was created. */
-        sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
         execute(task, task->argument);
     }
     free(task->block);
@@ -250,7 +250,7 @@ void sg_task_run_now(sg_task *task, void *data, void (*copy)(void *, void *), lo
     }
     while (task->detached) {
         task->waiter = t;
-        sg_suspend(SG_LEAF_IDLE_TASK, task->address, -1);
+        sg_suspend(SG_CATEGORY_IDLE_TASK, task->address, -1);
     }
     leave_children(task);
     sg_task_drop(task);
@@ -405,7 +405,7 @@ static void unlink_task(sg_task *task)
 
 /* ---- finding something to do ---- */
 
-/* A task that may run within `current` (NULL: at a barrier, where all may), without a look at the other
+/* A task that may run within `current` (NULL: at a barrier, where all may), without a examine the other
  * members' queues. */
 static sg_task *choose_near(const sg_thread *t, const sg_pool *pool, const sg_task *current,
                             const sg_taskgroup *group)

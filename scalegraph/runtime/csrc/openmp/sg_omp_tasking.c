@@ -32,7 +32,7 @@ static sg_task *new_task(sg_thread *t, const description *d)
     task->untied = (d->flags & TASK_UNTIED) != 0;
     task->final = task->final || (d->flags & TASK_FINAL) != 0;
     task->priority = d->priority < 0 ? 0 : d->priority < most ? d->priority : most;
-    sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
     sg_observe_task(&task->traced, task->region, SG_TASK_STEP_CREATED);
     return task;
 }
@@ -80,7 +80,7 @@ SG_API void omp_fulfill_event(uintptr_t event)
         sg_stop(SG_STATUS_CRASHED,
                 "omp_fulfill_event at 0x%llx: the event is invalid or was fulfilled before",
                 (unsigned long long)(uintptr_t)SG_CALLER);
-    sg_touch(sg_now, task->address, SG_RMW, SG_LEAF_PRIM_TASK);
+    sg_touch(sg_now, task->address, SG_RMW, SG_CATEGORY_PRIM_TASK);
     sg_task_fulfill(task);
 }
 
@@ -180,7 +180,7 @@ static void task_loop(description d, bounds b, uint64_t wanted, const void *site
     uintptr_t *reductions = d.flags & LOOP_REDUCTION && grouped ? ((uintptr_t **)d.data)[2] : NULL;
     if (b.total == 0 || sg_task_cancelled(t->task)) {
         if (reductions != NULL)
-            reductions[2] = 0; /* tells the program that nothing was registered */
+            reductions[2] = 0; /* reports to the program that nothing was registered */
         return;
     }
     division parts = divide(b.total, d.flags, wanted, t->team->size);

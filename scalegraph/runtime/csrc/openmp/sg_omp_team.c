@@ -137,7 +137,7 @@ static void enter(sg_team *team, sg_thread *t, uint32_t member)
 
 /* ---- initial teams ---- */
 
-/* A new thread gets a team of its own, outside all parallel regions, when it first asks for it. */
+/* A new thread gets a team of its own, outside all parallel regions, when it first requests it. */
 static void begin_thread(sg_thread *t)
 {
     t->team = NULL;
@@ -203,7 +203,7 @@ static void join_team(sg_thread *t, sg_team *team)
     sg_tasks_help(t);
     sg_work_pass(t, t->work);
     if (team->size > 1)
-        sg_barrier_wait(team->join, member, SG_LEAF_PRIM_FORK_JOIN);
+        sg_barrier_wait(team->join, member, SG_CATEGORY_PRIM_FORK_JOIN);
     else
         sg_tasks_drain(t);
 }
@@ -225,7 +225,7 @@ static void worker(void)
         enter(team, t, t->start_member);
         sg_now->site = team->site;
         sg_regions_reset(t, team->region);
-        sg_touch(sg_now, team->address, SG_READ, SG_LEAF_PRIM_FORK_JOIN);
+        sg_touch(sg_now, team->address, SG_READ, SG_CATEGORY_PRIM_FORK_JOIN);
         sg_refresh_limit(sg_now);
         team->function(team->data);
         sg_regions_reset(t, team->region);
@@ -238,7 +238,7 @@ static void worker(void)
             continue;
         if (nested)
             dock(t);
-        sg_suspend(SG_LEAF_IDLE_SERIAL, 0, -1);
+        sg_suspend(SG_CATEGORY_IDLE_SERIAL, 0, -1);
     }
 }
 
@@ -258,7 +258,7 @@ static void start_worker(sg_team *team, uint32_t member, unsigned flags, uint64_
 {
     sg_thread *t = get_worker(team, member);
     bool fresh = t->processor == NULL;
-    bool waits = fresh || (t->state == SG_BLOCKED && t->wait_leaf == SG_LEAF_IDLE_SERIAL);
+    bool waits = fresh || (t->state == SG_BLOCKED && t->wait_category == SG_CATEGORY_IDLE_SERIAL);
     t->start = team;
     t->start_member = member;
     sg_place_member(team, t, member, flags);
@@ -365,12 +365,12 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         uint64_t from = sg_now->clock;
         root->busy += size - 1;
         uint32_t created = prepare_workers(team);
-        sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_cycles);
-        sg_touch(sg_now, team->address, SG_WRITE, SG_LEAF_PRIM_FORK_JOIN);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->fork_cycles);
+        sg_touch(sg_now, team->address, SG_WRITE, SG_CATEGORY_PRIM_FORK_JOIN);
         for (uint32_t i = 1; i < size; i++) {
-            sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
+            sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
             if (i >= size - created)
-                sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->create_cycles);
+                sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->create_cycles);
             start_worker(team, i, flags, from);
         }
         sg_observe_team_started(from);

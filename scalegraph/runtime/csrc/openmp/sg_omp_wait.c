@@ -18,7 +18,7 @@ void sg_tasks_drain(sg_thread *t)
             sg_task_run(task);
         } else if (pool->unfinished != 0) {
             pool->drainer = t;
-            sg_suspend(SG_LEAF_IDLE_TASK, pool->address, -1);
+            sg_suspend(SG_CATEGORY_IDLE_TASK, pool->address, -1);
         }
     }
 }
@@ -27,7 +27,7 @@ void sg_task_wait(sg_thread *t, const uint32_t *count, sg_taskgroup *group, uint
 {
     sg_task *current = t->task;
     const void *site = sg_now->site;
-    sg_touch(sg_now, address, SG_READ, SG_LEAF_PRIM_TASK);
+    sg_touch(sg_now, address, SG_READ, SG_CATEGORY_PRIM_TASK);
     while (*count != 0) {
         sg_task *task = sg_task_take(t, current, group);
         if (task != NULL) {
@@ -35,8 +35,8 @@ void sg_task_wait(sg_thread *t, const uint32_t *count, sg_taskgroup *group, uint
             sg_now->site = site;
         } else if (*count != 0) {
             current->waiter = t;
-            sg_suspend(SG_LEAF_IDLE_TASK, address, -1);
-            sg_touch(sg_now, address, SG_READ, SG_LEAF_PRIM_TASK);
+            sg_suspend(SG_CATEGORY_IDLE_TASK, address, -1);
+            sg_touch(sg_now, address, SG_READ, SG_CATEGORY_PRIM_TASK);
         }
     }
 }
@@ -45,7 +45,7 @@ void sg_task_yield(sg_thread *t)
 {
     if (t->yields == YIELDS)
         return; /* each one that goes on below keeps a part of the stack */
-    sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
     sg_task *task = sg_task_take(t, t->task->untied ? NULL : t->task, NULL);
     if (task == NULL)
         return;

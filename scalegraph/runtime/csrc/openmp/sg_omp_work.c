@@ -138,7 +138,7 @@ static bool next_static(sg_thread *t, const sg_work *work, uint64_t *first, uint
 
 static bool next_shared(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
 {
-    sg_touch(sg_now, work->address, SG_RMW, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, work->address, SG_RMW, SG_CATEGORY_PRIM_SCHEDULE);
     uint64_t left = work->total - work->position, chunk = work->chunk ? work->chunk : 1;
     if (left == 0)
         return false;
@@ -154,7 +154,7 @@ static bool next_shared(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *
 
 bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
 {
-    sg_charge_site(sg_now, SG_LEAF_PRIM_SCHEDULE, sg->config.schedule_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
     bool shared = work->schedule == SG_DYNAMIC || work->schedule == SG_GUIDED;
     if (!(shared ? next_shared(t, work, first, last) : next_static(t, work, first, last)))
         return false;
@@ -199,6 +199,6 @@ bool sg_loop_start(const sg_loop *loop, uintptr_t *reductions, void **memory, ui
         sg_reductions_share(t, work, first, reductions);
     /* one member fills the construct in, the others find it filled */
     if (work->schedule == SG_DYNAMIC || work->schedule == SG_GUIDED || memory != NULL || reductions != NULL)
-        sg_touch(sg_now, work->address, first ? SG_WRITE : SG_READ, SG_LEAF_PRIM_SCHEDULE);
+        sg_touch(sg_now, work->address, first ? SG_WRITE : SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     return from == NULL || sg_loop_next(t, from, to);
 }

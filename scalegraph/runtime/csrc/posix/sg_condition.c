@@ -1,5 +1,5 @@
 /* Condition variables, read-write locks and barriers of the program. What the runtime must remember of one
- * stands in the program's variable itself, which is all zero when it is initialised statically. */
+ * is in the program's variable itself, which is all zero when it is initialised statically. */
 #include <errno.h>
 
 #include "sg_posix.h"
@@ -35,7 +35,7 @@ int sg_condition_wait(pthread_cond_t *variable, pthread_mutex_t *mutex, uint64_t
     uint64_t at = (uint64_t)(uintptr_t)variable;
     sg_thread *self = sg_self();
     sg_posix_test_cancel();
-    sg_touch(sg_now, at, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     sg_queue_add(&c->waiting, self);
     unsigned count = mutex->__data.__count;
     mutex->__data.__count = 0;
@@ -46,7 +46,7 @@ int sg_condition_wait(pthread_cond_t *variable, pthread_mutex_t *mutex, uint64_t
         return error;
     }
     if (!self->granted)
-        sg_posix_wait(SG_LEAF_IDLE_WAIT, at, -1, deadline);
+        sg_posix_wait(SG_CATEGORY_IDLE_WAIT, at, -1, deadline);
     bool woken = self->granted;
     error = sg_mutex_lock(mutex, SG_NEVER, site);
     mutex->__data.__count = count;
@@ -82,8 +82,8 @@ int sg_condition_wake(pthread_cond_t *variable, bool all, const void *site)
     condition *c = (condition *)variable;
     if (!sg_enter(site))
         return 0;
-    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
-    sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     while (sg_grant(&c->waiting) && all)
         continue;
     return 0;
@@ -118,7 +118,7 @@ static bool writers_first(pthread_rwlock_t *variable)
            variable->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 }
 
-_Static_assert(sizeof(rwlock) <= offsetof(pthread_rwlock_t, __data.__flags), "leaves that field alone");
+_Static_assert(sizeof(rwlock) <= offsetof(pthread_rwlock_t, __data.__flags), "categories that field alone");
 
 SG_API int pthread_rwlock_init(pthread_rwlock_t *variable, const pthread_rwlockattr_t *attributes)
 {
@@ -151,8 +151,8 @@ static int enter_lock(pthread_rwlock_t *variable, bool write, uint64_t deadline)
 {
     rwlock *lock = (rwlock *)variable;
     uint64_t at = (uint64_t)(uintptr_t)variable;
-    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
-    sg_touch(sg_now, at, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     while (!may_enter(variable, write)) {
         if (deadline == 0)
             return EBUSY;
@@ -164,8 +164,8 @@ static int enter_lock(pthread_rwlock_t *variable, bool write, uint64_t deadline)
             return ETIMEDOUT;
         }
         sg_queue_add(write ? &lock->writers_waiting : &lock->readers_waiting, sg_self());
-        sg_suspend_until(SG_LEAF_IDLE_LOCK, at, lock->writer - 1, deadline);
-        sg_touch(sg_now, at, SG_RMW, SG_LEAF_PRIM_LOCK);
+        sg_suspend_until(SG_CATEGORY_IDLE_LOCK, at, lock->writer - 1, deadline);
+        sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     }
     if (write)
         lock->writer = sg_self_id() + 1;
@@ -236,8 +236,8 @@ SG_API int pthread_rwlock_unlock(pthread_rwlock_t *variable)
     rwlock *lock = (rwlock *)variable;
     if (!sg_enter(SG_CALLER))
         return 0;
-    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
-    sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     if (lock->writer != 0)
         lock->writer = 0;
     else if (lock->readers > 0)
@@ -293,5 +293,5 @@ SG_API int pthread_barrier_wait(pthread_barrier_t *variable)
         sg_barrier_name(b->machine, (uint64_t)(uintptr_t)variable);
     }
     uint32_t last = b->members - 1; /* afterwards, the variable may be another barrier already */
-    return sg_barrier_come(b->machine, SG_LEAF_PRIM_BARRIER) == last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+    return sg_barrier_come(b->machine, SG_CATEGORY_PRIM_BARRIER) == last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }

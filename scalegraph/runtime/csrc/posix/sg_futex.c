@@ -13,11 +13,11 @@ enum { WAIT = 0, WAKE = 1, REQUEUE = 3, CMP_REQUEUE = 4, WAIT_BITSET = 9, WAKE_B
 static long futex_wait(const uint32_t *word, uint32_t value, uint64_t deadline)
 {
     uint64_t at = (uint64_t)(uintptr_t)word;
-    sg_touch(sg_now, at, SG_READ, SG_LEAF_PRIM_LOCK);
+    sg_touch(sg_now, at, SG_READ, SG_CATEGORY_PRIM_LOCK);
     if (__atomic_load_n(word, __ATOMIC_RELAXED) != value)
         return -EAGAIN;
     sg_queue_add(sg_futex_queue(word), sg_self());
-    return sg_wait_granted(SG_LEAF_IDLE_WAIT, at, deadline) ? 0 : -ETIMEDOUT;
+    return sg_wait_granted(SG_CATEGORY_IDLE_WAIT, at, deadline) ? 0 : -ETIMEDOUT;
 }
 
 static long futex_wake(const uint32_t *word, long most)
@@ -44,7 +44,7 @@ static long futex(const uint32_t *word, int operation, long value, long more, co
                   uint32_t third)
 {
     const struct timespec *time = (const struct timespec *)more;
-    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     switch (operation & COMMAND) {
     case WAIT:
         return futex_wait(word, (uint32_t)value, time != NULL ? sg_deadline_in(time) : SG_NEVER);

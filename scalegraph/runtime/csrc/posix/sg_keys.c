@@ -91,7 +91,7 @@ static void leave_once(once *o)
     *o->state =
         o->done ? ONCE_DONE : ONCE_NEW; /* left by an exception or a cancellation: somebody else will */
     if (sg_self() != NULL) {
-        sg_touch(sg_now, (uint64_t)(uintptr_t)o->state, SG_WRITE, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)o->state, SG_WRITE, SG_CATEGORY_PRIM_LOCK);
         while (sg_grant(sg_futex_queue(o->state)))
             continue;
     }
@@ -100,11 +100,11 @@ static void leave_once(once *o)
 int sg_once(pthread_once_t *control, void (*function)(void), const void *site)
 {
     if (sg_enter(site))
-        sg_touch(sg_now, (uint64_t)(uintptr_t)control, SG_READ, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)control, SG_READ, SG_CATEGORY_PRIM_LOCK);
     while (*control == ONCE_RUNS && sg_self() != NULL) {
         sg_queue_add(sg_futex_queue(control), sg_self());
-        sg_wait_granted(SG_LEAF_IDLE_WAIT, (uint64_t)(uintptr_t)control, SG_NEVER);
-        sg_touch(sg_now, (uint64_t)(uintptr_t)control, SG_READ, SG_LEAF_PRIM_LOCK);
+        sg_wait_granted(SG_CATEGORY_IDLE_WAIT, (uint64_t)(uintptr_t)control, SG_NEVER);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)control, SG_READ, SG_CATEGORY_PRIM_LOCK);
     }
     if (*control != ONCE_NEW)
         return 0;
@@ -129,11 +129,11 @@ void __cxa_guard_abort(char *guard);
 SG_API int __cxa_guard_acquire(char *guard)
 {
     if (sg_enter(SG_CALLER))
-        sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_RMW, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     while (guard[0] == 0 && guard[1] != 0 && sg_self() != NULL) {
         sg_queue_add(sg_futex_queue(guard), sg_self());
-        sg_wait_granted(SG_LEAF_IDLE_WAIT, (uint64_t)(uintptr_t)guard, SG_NEVER);
-        sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_RMW, SG_LEAF_PRIM_LOCK);
+        sg_wait_granted(SG_CATEGORY_IDLE_WAIT, (uint64_t)(uintptr_t)guard, SG_NEVER);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     }
     if (guard[0] != 0)
         return 0;
@@ -147,7 +147,7 @@ static void leave_guard(char *guard, char done, const void *site)
     guard[1] = 0;
     if (!sg_enter(site))
         return;
-    sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_WRITE, SG_LEAF_PRIM_LOCK);
+    sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_WRITE, SG_CATEGORY_PRIM_LOCK);
     while (sg_grant(sg_futex_queue(guard)))
         continue;
 }

@@ -74,7 +74,7 @@ void sg_posix_exit(void *result) __attribute__((noreturn));
 /* Ends the running thread if somebody wants that: at the beginning and the end of a wait. */
 void sg_posix_test_cancel(void);
 /* sg_suspend_until at which the thread may be cancelled; after it comes sg_posix_test_cancel. */
-bool sg_posix_wait(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64_t deadline);
+bool sg_posix_wait(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline);
 /* Runs the destructors of the thread_local variables of the running thread. */
 void sg_posix_destroy_data(void);
 /* Runs main in the frame that pthread_exit ends. */
@@ -105,7 +105,7 @@ sg_queue *sg_futex_queue(const void *address);
 /* Wakes the first thread of `queue`; the one that is still on its way there finds itself granted. */
 bool sg_grant(sg_queue *queue);
 /* Waits in `queue`, in which the running thread stands already, until granted. */
-bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline);
+bool sg_wait_granted(enum sg_category category, uint64_t object, uint64_t deadline);
 
 /* The clock at a time of the simulated day, or as much later than now. */
 uint64_t sg_deadline(const struct timespec *time);

@@ -51,7 +51,8 @@ static bool is_last(const sg_thread *t)
         return false;
     for (uint32_t i = 0; i < sg->threads; i++) {
         const sg_thread *other = sg->thread[i];
-        bool docked = other->state == SG_BLOCKED && other->wait_leaf == SG_LEAF_IDLE_SERIAL && !other->timed;
+        bool docked =
+            other->state == SG_BLOCKED && other->wait_category == SG_CATEGORY_IDLE_SERIAL && !other->timed;
         if (other != t && other->state != SG_UNUSED && other->state != SG_ENDED && !docked)
             return false;
     }
@@ -67,8 +68,8 @@ static void finish(void)
     sg_posix_destroy_data();
     sg_keys_destroy(posix);
     sg_mutex_abandon_all(t);
-    sg_charge_site(sg_now, SG_LEAF_PRIM_THREAD, sg->config.thread_cycles);
-    sg_touch(sg_now, t->variable, SG_WRITE, SG_LEAF_PRIM_THREAD);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_THREAD, sg->config.thread_cycles);
+    sg_touch(sg_now, t->variable, SG_WRITE, SG_CATEGORY_PRIM_THREAD);
     if (is_last(t)) /* from here on nobody else ends first */
         exit(0);
     posix->ended = true;
@@ -162,7 +163,7 @@ SG_API void __pthread_unwind_next(__pthread_unwind_buf_t *buffer)
 static void thread_main(void)
 {
     sg_posix *posix = sg_self()->posix;
-    sg_touch(sg_now, sg_self()->variable, SG_READ, SG_LEAF_PRIM_THREAD);
+    sg_touch(sg_now, sg_self()->variable, SG_READ, SG_CATEGORY_PRIM_THREAD);
     if (_setjmp(posix->end) == 0) {
         if (posix->start != NULL)
             posix->result = posix->start(posix->argument);
@@ -180,7 +181,7 @@ int sg_posix_main(int (*run)(void))
     finish();
 }
 
-/* Threads that nobody will join have ended on a stack that they stood on; now it is free. */
+/* Threads that nobody will join have ended on a stack that they was on; now it is free. */
 static void free_ended(void)
 {
     for (uint32_t i = 1; i < sg->threads; i++) {
@@ -190,7 +191,7 @@ static void free_ended(void)
     }
 }
 
-/* The stack that the program asks for; *stack is NULL if it leaves the place to us. */
+/* The stack that the program requests; *stack is NULL if it leaves the place to us. */
 static size_t stack_asked(const pthread_attr_t *attributes, void **stack)
 {
     size_t size, usual;
@@ -215,7 +216,7 @@ static const uint64_t *places_asked(const pthread_attr_t *attributes)
     if (attributes == NULL || pthread_attr_getaffinity_np(attributes, sizeof set, &set) != 0)
         return sg_self()->places;
     uint32_t found = 0, asked = (uint32_t)CPU_COUNT(&set);
-    if (asked == CPU_SETSIZE) /* none asked for */
+    if (asked == CPU_SETSIZE) /* none requested */
         return sg_self()->places;
     places = sg_new(SG_MAX_PROCESSORS / 8);
     for (uint32_t i = 0; i < sg->processors && i < CPU_SETSIZE; i++)
@@ -232,7 +233,7 @@ int sg_posix_create(pthread_t *handle, const pthread_attr_t *attributes, void *(
     void *stack;
     int detached = 0;
     size_t size = stack_asked(attributes, &stack);
-    sg_charge_site(sg_now, SG_LEAF_PRIM_THREAD, sg->config.thread_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_THREAD, sg->config.thread_cycles);
     free_ended();
     sg_thread *t = sg_thread_new_on(stack, size);
     if (t == NULL)
@@ -248,7 +249,7 @@ int sg_posix_create(pthread_t *handle, const pthread_attr_t *attributes, void *(
     t->site = sg_now->site;
     *handle = (pthread_t)(uintptr_t)t->thread_pointer;
     sg_reference_range(handle, sizeof *handle, SG_WRITE, sg_now->site);
-    sg_touch(sg_now, t->variable, SG_WRITE, SG_LEAF_PRIM_THREAD);
+    sg_touch(sg_now, t->variable, SG_WRITE, SG_CATEGORY_PRIM_THREAD);
     sg_thread_start(t, thread_main, sg_now->clock);
     return 0;
 }
@@ -279,11 +280,11 @@ int sg_posix_join(pthread_t handle, void **result, uint64_t deadline)
         if (sg_now->clock >= deadline)
             return ETIMEDOUT;
         posix->joiner = self;
-        sg_posix_wait(SG_LEAF_IDLE_WAIT, t->variable, (int32_t)t->id, deadline);
+        sg_posix_wait(SG_CATEGORY_IDLE_WAIT, t->variable, (int32_t)t->id, deadline);
         posix->joiner = NULL;
         sg_posix_test_cancel();
     }
-    sg_touch(sg_now, t->variable, SG_READ, SG_LEAF_PRIM_THREAD);
+    sg_touch(sg_now, t->variable, SG_READ, SG_CATEGORY_PRIM_THREAD);
     if (result != NULL)
         *result = posix->result;
     if (t->id != 0)
@@ -300,7 +301,7 @@ SG_API int pthread_tryjoin_np(pthread_t handle, void **result)
 {
     const sg_thread *t = sg_enter(SG_CALLER) ? sg_thread_of(handle) : NULL;
     if (t != NULL && t->posix != NULL && !t->posix->ended) {
-        sg_touch(sg_now, t->variable, SG_READ, SG_LEAF_PRIM_THREAD);
+        sg_touch(sg_now, t->variable, SG_READ, SG_CATEGORY_PRIM_THREAD);
         if (!t->posix->ended)
             return EBUSY;
     }
@@ -345,7 +346,7 @@ void sg_posix_test_cancel(void)
         sg_posix_exit(PTHREAD_CANCELED);
 }
 
-bool sg_posix_wait(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64_t deadline)
+bool sg_posix_wait(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline)
 {
     sg_posix *posix = sg_posix_of(sg_self());
     if (posix->cancelled && !posix->cancel_disabled) { /* since it looked last; nobody would wake it */
@@ -353,7 +354,7 @@ bool sg_posix_wait(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64_t 
         return false;
     }
     posix->waits = true;
-    bool woken = sg_suspend_until(leaf, object, holder, deadline);
+    bool woken = sg_suspend_until(category, object, holder, deadline);
     posix->waits = false;
     return woken;
 }
@@ -370,14 +371,14 @@ SG_API int pthread_cancel(pthread_t handle)
     if (t == NULL)
         return ESRCH;
     sg_posix *posix = sg_posix_of(t);
-    sg_touch(sg_now, t->variable, SG_WRITE, SG_LEAF_PRIM_THREAD);
+    sg_touch(sg_now, t->variable, SG_WRITE, SG_CATEGORY_PRIM_THREAD);
     posix->cancelled = true;
     if (t->state == SG_BLOCKED && posix->waits && !posix->cancel_disabled) {
         sg_queue_remove(t);
         sg_wake(t, sg_now->clock);
     }
     if (t == sg_self())
-        sg_touch(sg_now, t->variable, SG_READ, SG_LEAF_PRIM_THREAD);
+        sg_touch(sg_now, t->variable, SG_READ, SG_CATEGORY_PRIM_THREAD);
     return 0;
 }
 

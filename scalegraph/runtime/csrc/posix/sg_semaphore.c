@@ -46,18 +46,18 @@ static int take(sem_t *variable, uint64_t deadline, const void *site)
         return s->value > 0 ? (s->value--, 0) : fail(EAGAIN);
     if (deadline > 0)
         sg_posix_test_cancel();
-    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
-    sg_touch(sg_now, at, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     while (s->value == 0) {
         if (deadline == 0)
             return fail(EAGAIN);
         if (sg_now->clock >= deadline)
             return fail(ETIMEDOUT);
         sg_queue_add(&s->waiting, sg_self());
-        sg_posix_wait(SG_LEAF_IDLE_WAIT, at, -1, deadline);
+        sg_posix_wait(SG_CATEGORY_IDLE_WAIT, at, -1, deadline);
         if (!sg_self()->granted) /* else what was posted would be lost to the others */
             sg_posix_test_cancel();
-        sg_touch(sg_now, at, SG_RMW, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     }
     s->value--;
     return 0;
@@ -94,8 +94,8 @@ SG_API int sem_post(sem_t *variable)
 {
     semaphore *s = (semaphore *)variable;
     if (sg_enter(SG_CALLER)) {
-        sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
-        sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_LEAF_PRIM_LOCK);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     }
     if (s->value == SEM_VALUE_MAX)
         return fail(EOVERFLOW);
@@ -107,7 +107,7 @@ SG_API int sem_post(sem_t *variable)
 SG_API int sem_getvalue(sem_t *restrict variable, int *restrict value)
 {
     if (sg_enter(SG_CALLER))
-        sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_READ, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_READ, SG_CATEGORY_PRIM_LOCK);
     *value = (int)((semaphore *)variable)->value;
     return 0;
 }

@@ -1,5 +1,5 @@
 /* More functions of the C library that move or search memory: their references count, line by line. Those
- * that search are charged for what they had to look at. */
+ * that search are charged for what they had to examine. */
 #include <stdio.h>
 #include <strings.h>
 #include <wchar.h>

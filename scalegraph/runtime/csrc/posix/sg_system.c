@@ -1,6 +1,6 @@
-/* The files in which Linux tells what processors there are: /proc/cpuinfo, /proc/stat,
- * /sys/devices/system/cpu and node. A program that opens one reads what the simulated machine would tell.
- * They are written beside the run's result when first asked for; calls that name one are sent there. The
+/* The files in which Linux lists what processors there are: /proc/cpuinfo, /proc/stat,
+ * /sys/devices/system/cpu and node. A program that opens one reads what the simulated machine would report.
+ * They are written beside the run's result when first requested; calls that name one are sent there. The
  * definitions are weak: a program may have functions of these names. */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -93,7 +93,7 @@ static void put_map(const char *name, const sg_group_of *group)
         close(file);
 }
 
-/* ---- what is told ---- */
+/* ---- what is recorded ---- */
 
 static uint32_t by_size(uint32_t processor, uint32_t size)
 {
@@ -228,9 +228,9 @@ static uint64_t idle_cycles(const sg_processor *p, uint64_t now)
 {
     uint64_t idle = now > p->clock ? now - p->clock : 0;
     for (uint32_t region = 0; region < p->accounts_size; region++)
-        for (int leaf = 0; p->accounts[region] != NULL && leaf < SG_LEAF_COUNT; leaf++)
-            if (sg_leaf_group[leaf] == SG_GROUP_IDLE)
-                idle += p->accounts[region]->rest.leaves[leaf];
+        for (int category = 0; p->accounts[region] != NULL && category < SG_CATEGORY_COUNT; category++)
+            if (sg_category_group[category] == SG_GROUP_IDLE)
+                idle += p->accounts[region]->rest.categories[category];
     return idle;
 }
 
@@ -256,7 +256,7 @@ static void put_stat(void)
 
 /* ---- which paths are ours ---- */
 
-/* What stands in `path` behind the directory `prefix`; NULL: it lies elsewhere. */
+/* What is in `path` behind the directory `prefix`; NULL: it is elsewhere. */
 static const char *behind(const char *path, const char *prefix)
 {
     size_t length = strlen(prefix);

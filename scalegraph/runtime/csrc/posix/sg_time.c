@@ -28,7 +28,7 @@ static void pass_time(uint64_t cycles, const void *site)
     sg_processor *p = sg_now;
     if (p->coroutine == NULL)
         return;
-    sg_charge(p, SG_LEAF_BUSY_INT, cycles);
+    sg_charge(p, SG_CATEGORY_BUSY_INT, cycles);
     if (p->clock > p->limit)
         sg_yield(p, site);
 }
@@ -126,7 +126,7 @@ void sg_sleep(uint64_t deadline, const void *site)
         return;
     sg_posix_test_cancel();
     if (deadline > sg_now->clock)
-        sg_posix_wait(SG_LEAF_IDLE_WAIT, 0, -1, deadline);
+        sg_posix_wait(SG_CATEGORY_IDLE_WAIT, 0, -1, deadline);
     else
         sg_pass(site);
     sg_posix_test_cancel();
@@ -203,7 +203,7 @@ SG_API int sched_yield(void)
 {
     if (!sg_enter(SG_CALLER))
         return 0;
-    sg_charge(sg_now, SG_LEAF_BUSY_CONTROL, 1);
+    sg_charge(sg_now, SG_CATEGORY_BUSY_CONTROL, 1);
     sg_pass(SG_CALLER);
     return 0;
 }

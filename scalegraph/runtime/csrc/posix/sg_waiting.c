@@ -25,11 +25,11 @@ bool sg_grant(sg_queue *queue)
     return true;
 }
 
-bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline)
+bool sg_wait_granted(enum sg_category category, uint64_t object, uint64_t deadline)
 {
     sg_thread *self = sg_self();
     if (!self->granted)
-        sg_suspend_until(leaf, object, -1, deadline);
+        sg_suspend_until(category, object, -1, deadline);
     return self->granted;
 }
 

@@ -1,5 +1,5 @@
 /* Atomic operations of the program: a load or a store is a reference, a read-modify-write costs what
- * the machine asks for it and counts as a primitive. */
+ * the machine requests it and counts as a primitive. */
 #include "sg_runtime.h"
 
 typedef unsigned __int128 uint128;
@@ -25,15 +25,15 @@ static void modify(volatile const void *address, const void *site)
         return;
     sg_count(p, SG_COUNTER_ATOMICS, 1);
     p->site = site;
-    sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
+    sg_charge_site(p, SG_CATEGORY_PRIM_ATOMIC, sg->config.atomic_cycles);
     uint64_t at = (uint64_t)(uintptr_t)address;
     if (sg_filtered(p, at, SG_RMW) ||
         (SG_UNLIKELY(sg_observed.filter != NULL) && sg_observed.filter(p, at, 4, SG_RMW, site))) {
         sg_count_references(p, SG_RMW, 1);
-        sg_observed.cause(p, SG_LEAF_PRIM_ATOMIC, at, SG_RMW);
+        sg_observed.cause(p, SG_CATEGORY_PRIM_ATOMIC, at, SG_RMW);
         sg_observe_counts(at, 2);
     } else {
-        sg_touch(p, at, SG_RMW, SG_LEAF_PRIM_ATOMIC);
+        sg_touch(p, at, SG_RMW, SG_CATEGORY_PRIM_ATOMIC);
     }
 }
 
@@ -119,10 +119,10 @@ static void each_line(volatile const void *address, size_t size, bool write, con
         return;
     sg_count(p, SG_COUNTER_ATOMICS, 1);
     p->site = site;
-    sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
+    sg_charge_site(p, SG_CATEGORY_PRIM_ATOMIC, sg->config.atomic_cycles);
     uint64_t at = (uint64_t)(uintptr_t)address, end = at + size, line = sg->line_bytes;
     for (; at < end; at = (at & ~(line - 1)) + line)
-        sg_touch(p, at, write ? SG_RMW : SG_READ, SG_LEAF_PRIM_ATOMIC);
+        sg_touch(p, at, write ? SG_RMW : SG_READ, SG_CATEGORY_PRIM_ATOMIC);
 }
 
 SG_API void sg_atomic_load(size_t size, const void *a, void *result, int order) __asm__("__atomic_load");

@@ -1,4 +1,4 @@
-/* Tells AddressSanitizer which memory of our heaps nobody may touch, when the runtime is built with
+/* Shows AddressSanitizer which memory of our heaps nobody may touch, when the runtime is built with
  * -DSG_FENCES for its own tests (tests/runtime/test_sanitizers.py). Else nothing of it exists. */
 #ifndef SG_FENCE_H
 #define SG_FENCE_H

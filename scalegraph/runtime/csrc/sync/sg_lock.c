@@ -11,8 +11,8 @@ struct sg_lock {
     uint32_t since;   /* ticket of that one */
     uint32_t next_ticket, now_serving;
     uint32_t last;   /* queue lock: thread at the end of the queue */
-    bool robust;     /* of a mutex that tells the next one that its holder has ended */
-    uint64_t traced; /* times that a trace has told that somebody got it */
+    bool robust;     /* of a mutex that records the next one that its holder has ended */
+    uint64_t traced; /* times that a trace has recorded that somebody got it */
     sg_queue waiting;
     sg_queue timed; /* those that will not wait for ever; they try again after every release */
 };
@@ -81,7 +81,7 @@ int32_t sg_lock_holder(const sg_lock *lock)
     return lock->holder;
 }
 
-static void wait_for(sg_lock *lock, enum sg_leaf wait)
+static void wait_for(sg_lock *lock, enum sg_category wait)
 {
     sg_queue_add(&lock->waiting, sg_self());
     sg_suspend(wait, lock->object ? lock->object : lock->address, lock->holder);
@@ -104,15 +104,15 @@ static bool may_take(sg_lock *lock, uint32_t ticket, uint32_t *passed_over)
  * machine chance ends that sooner or later; here nothing is left to chance, and a program whose processors
  * poll under a lock would never see the one that has work for them. So nobody is passed over for ever: the
  * one that came first is next. */
-void sg_lock_spin(sg_lock *lock, enum sg_leaf leaf, enum sg_leaf wait)
+void sg_lock_spin(sg_lock *lock, enum sg_category category, enum sg_category wait)
 {
     uint32_t passed_over = 0, ticket = lock->next_ticket++;
     for (;;) {
-        sg_touch(sg_now, lock->address, SG_RMW, leaf);
+        sg_touch(sg_now, lock->address, SG_RMW, category);
         if (may_take(lock, ticket, &passed_over))
             break;
         for (;;) {
-            sg_touch(sg_now, lock->address, SG_READ, leaf);
+            sg_touch(sg_now, lock->address, SG_READ, category);
             if (may_take(lock, ticket, &passed_over))
                 break;
             wait_for(lock, wait);
@@ -123,22 +123,22 @@ void sg_lock_spin(sg_lock *lock, enum sg_leaf leaf, enum sg_leaf wait)
     lock->holder = (int32_t)sg_self()->id;
 }
 
-void sg_lock_unspin(sg_lock *lock, enum sg_leaf leaf)
+void sg_lock_unspin(sg_lock *lock, enum sg_category category)
 {
-    sg_touch(sg_now, lock->address, SG_WRITE, leaf);
+    sg_touch(sg_now, lock->address, SG_WRITE, category);
     lock->holder = -1;
     sg_wake_all(&lock->waiting, sg_now->clock);
 }
 
 static void acquire_ticket(sg_lock *lock)
 {
-    sg_touch(sg_now, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_touch(sg_now, lock->address, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     uint32_t ticket = lock->next_ticket++;
     for (;;) {
-        sg_touch(sg_now, lock->serving, SG_READ, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, lock->serving, SG_READ, SG_CATEGORY_PRIM_LOCK);
         if (lock->now_serving == ticket)
             break;
-        wait_for(lock, SG_LEAF_IDLE_LOCK);
+        wait_for(lock, SG_CATEGORY_IDLE_LOCK);
     }
     lock->holder = (int32_t)sg_self()->id;
 }
@@ -147,7 +147,7 @@ static void acquire_queue(sg_lock *lock)
 {
     sg_processor *p = sg_now;
     sg_thread *t = p->thread;
-    sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_touch(p, lock->address, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     if (lock->holder < 0) {
         lock->holder = (int32_t)t->id;
         lock->last = t->id;
@@ -157,11 +157,11 @@ static void acquire_queue(sg_lock *lock)
     lock->last = t->id;
     t->ticket = lock->next_ticket++;
     sg_queue_add(&lock->waiting, t);
-    sg_touch(p, sg->thread[before]->variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
-    sg_touch(p, t->variable, SG_READ, SG_LEAF_PRIM_LOCK);
+    sg_touch(p, sg->thread[before]->variable, SG_WRITE, SG_CATEGORY_PRIM_LOCK);
+    sg_touch(p, t->variable, SG_READ, SG_CATEGORY_PRIM_LOCK);
     if (!t->granted)
-        sg_suspend(SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
-    sg_touch(sg_now, t->variable, SG_READ, SG_LEAF_PRIM_LOCK);
+        sg_suspend(SG_CATEGORY_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
+    sg_touch(sg_now, t->variable, SG_READ, SG_CATEGORY_PRIM_LOCK);
 }
 
 /* The lock as what-if names it. */
@@ -194,7 +194,7 @@ void sg_lock_acquire(sg_lock *lock)
 {
     uint64_t from = sg_now->clock;
     begin_operation(lock);
-    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_count(sg_now, SG_COUNTER_LOCKS, 1);
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
@@ -204,7 +204,7 @@ void sg_lock_acquire(sg_lock *lock)
         acquire_queue(lock);
         break;
     default:
-        sg_lock_spin(lock, SG_LEAF_PRIM_LOCK, SG_LEAF_IDLE_LOCK);
+        sg_lock_spin(lock, SG_CATEGORY_PRIM_LOCK, SG_CATEGORY_IDLE_LOCK);
     }
     sg_observe_lock_taken(from);
     end_operation(lock, 1);
@@ -214,8 +214,8 @@ void sg_lock_acquire(sg_lock *lock)
 static bool try_lock(sg_lock *lock)
 {
     sg_processor *p = sg_now;
-    sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
-    sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_charge_site(p, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_touch(p, lock->address, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     if (lock->holder >= 0 || lock->waiting.head != NULL)
         return false;
     if (sg->config.lock == SG_LOCK_TICKET) {
@@ -244,8 +244,8 @@ bool sg_lock_acquire_until(sg_lock *lock, uint64_t deadline)
         if (sg_now->clock >= deadline)
             return false;
         sg_queue_add(&lock->timed, sg_self());
-        if (!sg_suspend_until(SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder,
-                              deadline))
+        if (!sg_suspend_until(SG_CATEGORY_IDLE_LOCK, lock->object ? lock->object : lock->address,
+                              lock->holder, deadline))
             return false;
     }
     return true;
@@ -256,14 +256,14 @@ static void release_queue(sg_lock *lock)
 {
     sg_processor *p = sg_now;
     if (lock->waiting.head == NULL) {
-        sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+        sg_touch(p, lock->address, SG_RMW, SG_CATEGORY_PRIM_LOCK);
         if (lock->waiting.head == NULL) {
             lock->holder = -1;
             return;
         }
     }
     sg_thread *next = lock->waiting.head;
-    sg_touch(p, next->variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
+    sg_touch(p, next->variable, SG_WRITE, SG_CATEGORY_PRIM_LOCK);
     sg_queue_take(&lock->waiting);
     lock->holder = (int32_t)next->id;
     next->granted = true;
@@ -279,11 +279,11 @@ void sg_lock_release(sg_lock *lock)
     if (SG_UNLIKELY(sg_observed.lock_held != NULL))
         sg_observe_lock_held(name_of(lock), false);
     begin_operation(lock);
-    sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(p, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     report_step(lock, SG_LOCK_STEP_RELEASED); /* whoever gets it next gets it later */
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
-        sg_touch(p, lock->serving, SG_WRITE, SG_LEAF_PRIM_LOCK);
+        sg_touch(p, lock->serving, SG_WRITE, SG_CATEGORY_PRIM_LOCK);
         lock->now_serving++;
         lock->holder = -1;
         sg_wake_all(&lock->waiting, p->clock);
@@ -292,7 +292,7 @@ void sg_lock_release(sg_lock *lock)
         release_queue(lock);
         break;
     default:
-        sg_lock_unspin(lock, SG_LEAF_PRIM_LOCK);
+        sg_lock_unspin(lock, SG_CATEGORY_PRIM_LOCK);
     }
     sg_wake_all(&lock->timed, p->clock);
     end_operation(lock, 0);

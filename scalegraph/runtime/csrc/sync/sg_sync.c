@@ -31,7 +31,7 @@ struct sg_barrier {
     uint64_t come;          /* arrivals so far, of members without numbers */
     uint32_t here;          /* members that have come to this round */
     uint64_t latest;        /* clock of the last arrival */
-    enum sg_leaf kind;      /* of the barrier to which the first of them came */
+    enum sg_category kind;  /* of the barrier to which the first of them came */
 };
 
 sg_barrier *sg_barrier_new(uint32_t members)
@@ -96,7 +96,7 @@ sg_thread *sg_barrier_borrow(sg_barrier *barrier)
 /* `last`: all have come. */
 static void release(sg_barrier *barrier, node *n, bool last)
 {
-    uint64_t complete = barrier->kind == SG_LEAF_PRIM_FORK_JOIN ? barrier->latest : SG_NEVER;
+    uint64_t complete = barrier->kind == SG_CATEGORY_PRIM_FORK_JOIN ? barrier->latest : SG_NEVER;
     for (sg_thread *t; (t = sg_queue_take(&n->waiting)) != NULL; barrier->waiting--) {
         sg_observed.releases(t, last, complete);
         sg_wake(t, sg_now->clock);
@@ -142,7 +142,8 @@ static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
     while (n->generation <= generation && !barrier->broken) {
         sg_queue_add(&n->waiting, sg_self());
         barrier->waiting++;
-        sg_suspend(duty != NULL && duty->tasks() ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
+        sg_suspend(duty != NULL && duty->tasks() ? SG_CATEGORY_IDLE_TASK : SG_CATEGORY_IDLE_BARRIER,
+                   n->object, -1);
         if (duty != NULL && n->generation <= generation && !barrier->broken) {
             do_duty(duty->help);
             if (n->generation <= generation)
@@ -156,40 +157,40 @@ static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
 #define NEXT UINT64_MAX
 
 /* Arrives at `n`; the last one to arrive goes on to the parent and comes back to release the others. */
-static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_leaf leaf)
+static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_category category)
 {
     uint64_t generation = round == NEXT ? n->generation : round;
-    sg_touch(sg_now, n->counter, SG_RMW, leaf);
+    sg_touch(sg_now, n->counter, SG_RMW, category);
     if (SG_UNLIKELY(barrier->broken))
         return;
     if (++n->arrived == n->expected) {
         uint64_t complete = n->complete++;
         n->arrived = 0;
         if (n->parent != NULL)
-            climb(barrier, n->parent, round == NEXT ? NEXT : complete, leaf);
+            climb(barrier, n->parent, round == NEXT ? NEXT : complete, category);
         else if (barrier->duty != NULL)
             do_duty(barrier->duty->drain);
-        sg_touch(sg_now, n->flag, SG_WRITE, leaf);
+        sg_touch(sg_now, n->flag, SG_WRITE, category);
         n->generation++;
         release(barrier, n, true);
         if (round != NEXT) /* it may have completed a round before its own */
             wait_at(barrier, n, round);
         return;
     }
-    sg_touch(sg_now, n->flag, SG_READ, leaf); /* spins on its own copy from here on */
+    sg_touch(sg_now, n->flag, SG_READ, category); /* spins on its own copy from here on */
     wait_at(barrier, n, generation);
-    sg_touch(sg_now, n->flag, SG_READ, leaf);
+    sg_touch(sg_now, n->flag, SG_READ, category);
 }
 
 /* A counter under a lock, and all who wait watch the counter: every arrival takes their copies away and they
  * fetch it again, so one barrier invalidates about half as many copies as there are pairs of processors. */
-static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_leaf leaf)
+static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_category category)
 {
     node *n = barrier->nodes;
     const sg_barrier_duty *duty = barrier->duty;
-    sg_lock_spin(n->lock, leaf, SG_LEAF_IDLE_BARRIER);
-    sg_touch(sg_now, n->counter, SG_READ, leaf);
-    sg_touch(sg_now, n->counter, SG_WRITE, leaf);
+    sg_lock_spin(n->lock, category, SG_CATEGORY_IDLE_BARRIER);
+    sg_touch(sg_now, n->counter, SG_READ, category);
+    sg_touch(sg_now, n->counter, SG_WRITE, category);
     uint64_t generation = round == NEXT ? n->generation : round;
     bool last = !barrier->broken && ++n->arrived == n->expected, tasks = duty != NULL && duty->tasks();
     if (last) {
@@ -199,21 +200,21 @@ static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_leaf leaf
         n->generation += !tasks;
     }
     release(barrier, n, last && !tasks);
-    sg_lock_unspin(n->lock, leaf);
+    sg_lock_unspin(n->lock, category);
     while (!last || (round != NEXT && n->generation <= round)) {
-        sg_touch(sg_now, n->counter, SG_READ, leaf);
+        sg_touch(sg_now, n->counter, SG_READ, category);
         if (n->generation > generation || barrier->broken)
             return;
         sg_queue_add(&n->waiting, sg_self());
         barrier->waiting++;
-        sg_suspend(tasks ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
+        sg_suspend(tasks ? SG_CATEGORY_IDLE_TASK : SG_CATEGORY_IDLE_BARRIER, n->object, -1);
         if (duty != NULL && n->generation <= generation && !barrier->broken)
             do_duty(duty->help);
         tasks = duty != NULL && duty->tasks();
     }
     if (tasks) { /* the others run them, too, and then find the counter changed once more */
         do_duty(duty->drain);
-        sg_touch(sg_now, n->counter, SG_WRITE, leaf);
+        sg_touch(sg_now, n->counter, SG_WRITE, category);
         n->generation++;
         release(barrier, n, true);
     }
@@ -238,10 +239,10 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     barrier->hardware_last = 0;
     if (last > p->clock) {
         sg_observe_barrier_waits();
-        sg_charge_site(p, SG_LEAF_IDLE_BARRIER, last - p->clock);
+        sg_charge_site(p, SG_CATEGORY_IDLE_BARRIER, last - p->clock);
         sg_observe_barrier_waited(n->object, barrier->hardware_by, last);
     }
-    sg_charge_site(p, SG_LEAF_PRIM_BARRIER, sg->config.barrier_hardware_cycles);
+    sg_charge_site(p, SG_CATEGORY_PRIM_BARRIER, sg->config.barrier_hardware_cycles);
     n->generation++;
     release(barrier, n, true);
     if (round != NEXT)
@@ -250,49 +251,49 @@ static void hardware(sg_barrier *barrier, uint64_t round)
 
 /* Members that meet at different barriers of the program, one at an explicit one and another at the end of
  * the region, never meet: whoever comes to the other one waits for ever. */
-static void meet(sg_barrier *barrier, enum sg_leaf leaf)
+static void meet(sg_barrier *barrier, enum sg_category category)
 {
     if (barrier->broken)
         return;
     if (barrier->here == 0)
-        barrier->kind = leaf;
-    while (barrier->kind != leaf)
-        sg_suspend(SG_LEAF_IDLE_BARRIER, barrier->nodes[0].object, -1);
+        barrier->kind = category;
+    while (barrier->kind != category)
+        sg_suspend(SG_CATEGORY_IDLE_BARRIER, barrier->nodes[0].object, -1);
     if (++barrier->here == barrier->members)
         barrier->here = 0;
 }
 
-static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg_leaf leaf)
+static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg_category category)
 {
     sg_observe_marks(SG_MARK_BARRIER, barrier->nodes[0].object);
-    sg_charge_site(sg_now, leaf, sg->config.barrier_cycles);
+    sg_charge_site(sg_now, category, sg->config.barrier_cycles);
     sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
     if (barrier->members <= 1)
         return;
     sg_observe_runtime(true);
     if (sg_now->clock > barrier->latest)
         barrier->latest = sg_now->clock;
-    meet(barrier, leaf);
+    meet(barrier, category);
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
         hardware(barrier, round);
     else if (sg->config.barrier == SG_BARRIER_SIMPLE)
-        watch_counter(barrier, round, leaf);
+        watch_counter(barrier, round, category);
     else
-        climb(barrier, &barrier->nodes[member / barrier->radix], round, leaf);
+        climb(barrier, &barrier->nodes[member / barrier->radix], round, category);
     sg_observe_runtime(false);
 }
 
-void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
+void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_category category)
 {
-    arrive(barrier, member, NEXT, leaf);
+    arrive(barrier, member, NEXT, category);
     sg_synchronise();
 }
 
-uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_leaf leaf)
+uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_category category)
 {
     uint64_t number = barrier->come++;
     uint32_t member = (uint32_t)(number % barrier->members);
-    arrive(barrier, member, number / barrier->members, leaf);
+    arrive(barrier, member, number / barrier->members, category);
     sg_synchronise();
     return member;
 }

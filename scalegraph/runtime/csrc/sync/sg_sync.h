@@ -14,10 +14,10 @@ typedef struct sg_lock sg_lock;
 sg_barrier *sg_barrier_new(uint32_t members);
 /* The barrier is the program's variable at `object`. */
 void sg_barrier_name(sg_barrier *barrier, uint64_t object);
-/* `member` is the caller's number in 0..members-1; costs go to `leaf`, waiting to idle_barrier. */
-void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf);
+/* `member` is the caller's number in 0..members-1; costs go to `category`, waiting to idle_barrier. */
+void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_category category);
 /* The same for members that are any threads; returns the number that this one got by coming so early. */
-uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_leaf leaf);
+uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_category category);
 
 /* What the threads at a barrier do for the barrier's user. */
 typedef struct sg_barrier_duty {
@@ -37,9 +37,9 @@ sg_lock *sg_lock_new(uint64_t object);
 /* The lock that belongs to the program's variable at `object`, made on first use. */
 sg_lock *sg_lock_at(const void *object);
 void sg_lock_forget(const void *object);
-/* Test and set, whatever the machine's kind of lock; costs go to `leaf`, waiting to `wait`. */
-void sg_lock_spin(sg_lock *lock, enum sg_leaf leaf, enum sg_leaf wait);
-void sg_lock_unspin(sg_lock *lock, enum sg_leaf leaf);
+/* Test and set, whatever the machine's kind of lock; costs go to `category`, waiting to `wait`. */
+void sg_lock_spin(sg_lock *lock, enum sg_category category, enum sg_category wait);
+void sg_lock_unspin(sg_lock *lock, enum sg_category category);
 /* For the running thread. */
 void sg_lock_acquire(sg_lock *lock);
 /* The same, at most until the clock `deadline`; false: it was in vain. */
@@ -48,7 +48,8 @@ bool sg_lock_try(sg_lock *lock);
 void sg_lock_release(sg_lock *lock);
 /* Who comes after a holder that ends shall know. */
 void sg_lock_make_robust(sg_lock *lock);
-/* A robust lock that thread `id`, which ends, has still; not told twice. NULL: there is none (any more). */
+/* A robust lock that thread `id`, which ends, has still; not reported twice. NULL: there is none (any more).
+ */
 sg_lock *sg_lock_bequeathed(int32_t id, uint64_t *object);
 /* Number of the thread that has it, or -1. */
 int32_t sg_lock_holder(const sg_lock *lock);
