@@ -14,7 +14,7 @@ import pandas as pd
 from scalegraph.analyze import bounds, reference
 from scalegraph.analyze.bounds import Anchor, Bound, RunWay
 from scalegraph.analyze.metrics import work_unit
-from scalegraph.base.units import significant
+from scalegraph.base.units import plain, significant
 
 Metric: TypeAlias = Literal["latency", "isospeed", "isoefficiency"]
 Pair: TypeAlias = tuple[int, int]
@@ -341,7 +341,7 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
                     low, high = (sum(side) / len(side) for side in zip(*ends, strict=True))
                     intervals[(n, n2)] = (low, high)
             else:
-                at = ", ".join(f"{m.target:g}" for m, cell in zip(matrices, cells, strict=True) if cell is None)
+                at = ", ".join(plain(m.target) for m, cell in zip(matrices, cells, strict=True) if cell is None)
                 reasons[(n, n2)] = f"not known at E = {at}"
     return Matrix(
         first.metric,

@@ -20,6 +20,7 @@ from scalegraph.analyze.fits import Models, fit_models
 from scalegraph.analyze.fits.terms import columns_at
 from scalegraph.analyze.matrix import Matrix, Pair
 from scalegraph.analyze.table import Floats, numbers
+from scalegraph.base.units import plain
 
 Latency: TypeAlias = Literal["accounting", "method1"]
 DRAWS = 400  # from which intervals are read
@@ -130,7 +131,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
     made = _Curves(steps, time, t_seq, lost_there, _memory(rows, steps))
     notes = _said(models, one, latency)
     if few:
-        listed = ", ".join(f"{n:g}" for n in sorted(set(count)))
+        listed = ", ".join(plain(n) for n in sorted(set(count)))
         notes += (f"Runs on N = {listed} alone hardly show how times grow with N: one more count would.",)
     return made, notes
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.table import Floats, numbers
+from scalegraph.base.units import plain
 
 SERIAL = 0.0  # as a reference: the time of the serial program (column ``serial_s``)
 _ONE = {  # column of the reference run -> name beside the others; times count N times, all else are sums already
@@ -105,7 +106,7 @@ def named(reference: float) -> str:
 
     Source: ScaleGraph.
     """
-    return "the serial program" if reference == SERIAL else f"N = {reference:g}"
+    return "the serial program" if reference == SERIAL else f"N = {plain(reference)}"
 
 
 def sentence(scaling: pd.DataFrame) -> str:

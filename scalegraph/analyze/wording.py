@@ -12,7 +12,7 @@ from scalegraph.analyze.matrix import Matrix, bound_words
 from scalegraph.analyze.metrics import speed_unit
 from scalegraph.analyze.reference import named, others
 from scalegraph.analyze.series import Series
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import plain, si, significant
 
 # What grows, as the subject of a sentence.
 _ADDED = {
@@ -122,7 +122,7 @@ def target_words(matrix: Matrix) -> str:
     Source: ScaleGraph.
     """
     unit = {"time": "s", "memory": "B", "speed": speed_unit(matrix.work_unit)}.get(matrix.bound, "")
-    return si(matrix.target, unit) if unit else f"{matrix.target:g}"
+    return si(matrix.target, unit) if unit else plain(matrix.target)
 
 
 def header(

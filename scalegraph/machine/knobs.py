@@ -9,6 +9,7 @@ from typing import Any, Final
 import annotated_types
 from pydantic import BaseModel
 
+from scalegraph.base.units import as_read
 from scalegraph.machine.fields import unit_of
 from scalegraph.machine.model import Cache, Machine
 
@@ -73,7 +74,7 @@ class Knob:
         """Return what is wrong with *value*, or an empty string."""
         kind = "a whole number" if self.whole else "a number"
         if value != value or not self.least <= value <= self.most or (self.whole and value != round(value)):
-            return f"{kind} from {self.least:g} to {self.most:g} was expected"
+            return f"{kind} from {as_read(self.least)} to {as_read(self.most)} was expected"
         return ""
 
 

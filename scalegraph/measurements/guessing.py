@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.units import plain
 from scalegraph.measurements import names, rates
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following
@@ -363,7 +364,8 @@ def _scaling(
         notes.append("times rise with the processors: taken as one problem that slows down; --scaling weak if it grows")
         return "strong"
     message = (
-        f"time changes from {middle[few]:.4g} to {middle[many]:.4g} between {counts[few]:g} and {counts[many]:g} "
+        f"time changes from {plain(middle[few])} to {plain(middle[many])} between {plain(counts[few])}"
+        f" and {plain(counts[many])} "
         "processors: one problem that scales badly, or one that grows with the processors"
     )
     questions.append(Question("scaling", message, "--scaling strong or --scaling weak", ("strong", "weak")))

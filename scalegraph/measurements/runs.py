@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import RunPoint, RunRecord, Value
-from scalegraph.base.units import assigned
+from scalegraph.base.units import as_read, assigned
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.reader import Progress
@@ -68,7 +68,7 @@ def make_runs(
     if (times < 0).any():
         point = int(np.argwhere(times < 0)[0][0])
         raise InputError(
-            _fault(measured, point, f"a time of {float(np.nanmin(times[point])):g} s; 0 or more was expected")
+            _fault(measured, point, f"a time of {as_read(float(np.nanmin(times[point])))} s; 0 or more was expected")
         )
     parameters = _parameters(measured, mapping, counts)
     times[_beside_one(counts, parameters)] = np.nan
@@ -186,7 +186,7 @@ def _counts(measured: MeasurementSet, mapping: Mapping) -> Floats:
     least = 0 if (counts >= 1).any() else 1  # 0 beside others: the serial program
     wrong = np.flatnonzero(~((counts >= least) & (counts == np.floor(counts)) & (counts <= 2**31)))
     if len(wrong):
-        value = f"{mapping.processors} = {counts[wrong[0]]:g}"
+        value = f"{mapping.processors} = {as_read(counts[wrong[0]])}"
         raise InputError(_fault(measured, int(wrong[0]), f"{value}; a whole number of processors was expected"))
     return counts
 

@@ -10,7 +10,7 @@ from scalegraph.analyze import bounds, consistency, matrix_prediction, published
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix, Metric, average, common_efficiencies, scalability
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.units import si
+from scalegraph.base.units import plain, si
 from scalegraph.figures.figure import Handle
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
@@ -201,7 +201,7 @@ def speed_handle(speed: float, unit: str, limits: tuple[float, float] | None, ax
 def efficiency_handle(efficiency: float, axis: Literal["y", "value"]) -> Handle:
     """Return the line that sets the efficiency held."""
     low, high = EFFICIENCY.minimum or 0.0, EFFICIENCY.maximum or 1.0
-    return Handle(EFFICIENCY.name, axis, efficiency, f"E = {efficiency:g} held", (low, high))
+    return Handle(EFFICIENCY.name, axis, efficiency, f"E = {plain(efficiency)} held", (low, high))
 
 
 def held_at(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.units import as_read
 
 OptionValue: TypeAlias = int | float | str | bool | None
 
@@ -82,7 +83,8 @@ class Option:
         low, high = self.minimum, self.maximum
         # written so that NaN fails
         if (low is not None and not number >= low) or (high is not None and not number <= high):
-            span = f" of at least {low:g}" if high is None else f" between {low or 0:g} and {high:g}"
+            least = as_read(low or 0)
+            span = f" of at least {least}" if high is None else f" between {least} and {as_read(high)}"
             raise self._fault(kind + span, value)
         return number
 

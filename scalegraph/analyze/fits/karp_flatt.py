@@ -15,7 +15,7 @@ from scalegraph.analyze.fits.curve import Basis, Curve, student
 from scalegraph.analyze.fits.fit import CONFIDENCE
 from scalegraph.analyze.fits.linear import Solution, solve
 from scalegraph.analyze.fits.noise import Floats, condense
-from scalegraph.base.units import significant
+from scalegraph.base.units import plain, significant
 
 Trend: TypeAlias = Literal["grows", "falls", "stays", "varies", "unknown"]
 _ALIKE = (0.005, 0.25)  # fractions that differ by less, absolutely or of their mean, count as the same
@@ -148,13 +148,13 @@ def _course(fractions: Sequence[SerialFraction]) -> str:
         if (values[i] - values[turns[-1]]) * (values[i + 1] - values[i]) < 0:
             turns.append(i)
     turns.append(len(values) - 1)
-    at = [f"{significant(values[i], 2)} at N = {fractions[i].processors:g}" for i in turns]
+    at = [f"{significant(values[i], 2)} at N = {plain(fractions[i].processors)}" for i in turns]
     ways = ["rises" if values[b] > values[a] else "falls" for a, b in itertools.pairwise(turns)]
     legs = [f"{way} to {place}" for way, place in zip(ways, at[1:], strict=True)]
     most = 3
     if len(legs) > most:
         low, high = (fractions[values.index(pick(values))] for pick in (min, max))
-        ends = [f"{significant(end.value, 2)} at N = {end.processors:g}" for end in (low, high)]
+        ends = [f"{significant(end.value, 2)} at N = {plain(end.processors)}" for end in (low, high)]
         return f"goes up and down between {ends[0]} and {ends[1]}"
     return f"{ways[0]} from {at[0]} to {at[1]}" + "".join(f", then {leg}" for leg in legs[1:])
 
@@ -166,7 +166,7 @@ def _curve(basis: Basis, found: Solution, error: spread.Scale, confidence: float
 
 def _sentence(fractions: Sequence[SerialFraction], trend: Trend) -> str:
     first, last = fractions[0], fractions[-1]
-    ends = [f"{significant(end.value, 2)} at N = {end.processors:g}" for end in (first, last)]
+    ends = [f"{significant(end.value, 2)} at N = {plain(end.processors)}" for end in (first, last)]
     span = f"from {ends[0]} to {ends[1]}"
     if trend == "grows":
         return (

@@ -21,6 +21,7 @@ from typing import Final
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, RunError
 from scalegraph.base.run import RunPoint
+from scalegraph.base.units import as_read
 from scalegraph.control.build import build
 from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.machine import Machine
@@ -175,7 +176,7 @@ def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> t
         while not select.select([handle], [], [], _POLL_S)[0]:
             cancel.check()
             if time.perf_counter() - start > _LIMIT_S:
-                raise RunError(f"{Path(command[0]).name}: took longer than {_LIMIT_S:g} s on this host")
+                raise RunError(f"{Path(command[0]).name}: took longer than {as_read(_LIMIT_S)} s on this host")
         taken = time.perf_counter() - start
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)

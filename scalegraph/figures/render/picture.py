@@ -16,6 +16,7 @@ from matplotlib.figure import Figure as Sheet
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from scalegraph.base.errors import InputError
+from scalegraph.base.units import as_read
 from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
 from scalegraph.figures.palette import Theme, ink, paper
 from scalegraph.figures.render import field as field_panel
@@ -144,8 +145,8 @@ def _checked(size: tuple[float, float]) -> tuple[float, float]:
     fits = all(low <= value <= _LARGEST for low, value in zip(_SMALLEST, size, strict=True))
     if not fits:
         raise InputError(
-            f"size: a picture is at least {_SMALLEST[0]:g} x {_SMALLEST[1]:g} cm and at most {_LARGEST:g} cm"
-            f" a side, got {size[0]:g} x {size[1]:g} cm"
+            f"size: a picture is at least {as_read(_SMALLEST[0])} x {as_read(_SMALLEST[1])} cm and at most"
+            f" {as_read(_LARGEST)} cm a side, got {as_read(size[0])} x {as_read(size[1])} cm"
         )
     return size
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from scalegraph.base.units import significant
+from scalegraph.base.units import si, significant
 from scalegraph.gui.base.tints import ColourMapName, heat
 
 _BAR = 14
@@ -39,7 +39,7 @@ class ColourBar(QWidget):
         """
         self._label, self._limits, self._map = label, limits, colour_map
         self._given = tuple(ticks)
-        self.setAccessibleName(f"Colour scale of {label} from {limits[0]:g} to {limits[1]:g}")
+        self.setAccessibleName(f"Colour scale of {label} from {si(limits[0])} to {si(limits[1])}")
         self.updateGeometry()
         self.update()
 

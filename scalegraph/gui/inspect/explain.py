@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scalegraph.base.units import si, significant, thousands
+from scalegraph.base.units import plain, si, significant, thousands
 
 if TYPE_CHECKING:
     from scalegraph.gui.state.selection_state import Selection
@@ -269,5 +269,5 @@ def _reference(row: Mapping[Any, Any]) -> str:
     if count == SERIAL:
         return "the time of the serial program"
     if count > 1:
-        return f"N times the time of the same problem on N = {count:g}, the fewest there are"
+        return f"N times the time of the same problem on N = {plain(count)}, the fewest there are"
     return "the run of the same problem on one processor"

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from scalegraph.base.run import RunPoint
-from scalegraph.base.units import si
+from scalegraph.base.units import plain, si
 from scalegraph.gui.base import tips
 from scalegraph.gui.base.theme import Theme
 
@@ -186,7 +186,7 @@ class PlanView(QWidget):
 
 
 def _size(value: float) -> str:
-    return f"{value:g}" if abs(value) < _WRITTEN_OUT else si(value)
+    return plain(value) if abs(value) < _WRITTEN_OUT else si(value)
 
 
 def _share(value: float, among: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from scalegraph.base.units import thousands
+from scalegraph.base.units import as_read, thousands
 from scalegraph.gui.base.opening import SOURCES
 from scalegraph.gui.base.widgets import Field, button, label
 from scalegraph.gui.request.form import Pairs, RequestForm, for_build, for_program, for_sources
@@ -307,4 +307,4 @@ def _note(item: Parameter) -> str:
 
 
 def _grouped(value: float) -> str:
-    return thousands(value) if value == int(value) else f"{value:g}"
+    return thousands(value) if value == int(value) else as_read(value)

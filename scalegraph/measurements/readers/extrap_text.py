@@ -9,6 +9,7 @@ import numpy as np
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import as_read
 from scalegraph.measurements.collecting import METRIC, Collector, as_number
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
@@ -87,7 +88,7 @@ class _Scan:
                     + ("" if "(" in rest else ", each point in parentheses")
                 )
             if self.found.new_point(coordinates) is None:
-                raise self.refuse(f"point ({', '.join(f'{value:g}' for value in coordinates)}) appears twice")
+                raise self.refuse(f"point ({', '.join(as_read(value) for value in coordinates)}) appears twice")
 
     def _groups(self, rest: str) -> list[tuple[float, ...]]:
         if "(" not in rest and ")" not in rest:

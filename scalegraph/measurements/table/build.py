@@ -11,6 +11,7 @@ import pandas as pd
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import as_read
 from scalegraph.measurements import names
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric, Skipped
@@ -224,7 +225,7 @@ class _Builder:
     def _check_times(self, metric: Metric, column: Column, found: Floats) -> None:
         if metric.kind == "time" and (found < 0).any():
             row = int(np.flatnonzero(found < 0)[0])
-            raise InputError(self.rows.fault(row, column, f"{found[row]:g} is no time; 0 or more was expected"))
+            raise InputError(self.rows.fault(row, column, f"{as_read(found[row])} is no time; 0 or more was expected"))
 
     def _placed(
         self, blocks: Sequence[_Block], metrics: Sequence[Metric], base: Ints, points: pd.DataFrame

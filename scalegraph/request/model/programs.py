@@ -58,6 +58,7 @@ from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import Value
+from scalegraph.base.units import as_read
 from scalegraph.request.model import expression
 from scalegraph.request.model.defaults import default_machine
 from scalegraph.request.model.request import Name, RequestBody, Strict, Text
@@ -94,11 +95,11 @@ class Parameter(Strict):
         if isinstance(value, str):
             return f"must be a number, got {value!r}"
         if isinstance(self.default, int) and value != int(value):
-            return f"must be a whole number, got {value:g}"
+            return f"must be a whole number, got {as_read(value)}"
         if self.minimum is not None and value < self.minimum:
-            return f"must be at least {self.minimum:g}, got {value:g}"
+            return f"must be at least {as_read(self.minimum)}, got {as_read(value)}"
         if self.maximum is not None and value > self.maximum:
-            return f"must be at most {self.maximum:g}, got {value:g}"
+            return f"must be at most {as_read(self.maximum)}, got {as_read(value)}"
         return ""
 
 

@@ -88,6 +88,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator,
 
 from scalegraph.base import amounts
 from scalegraph.base.run import Ideal, Value, Variant
+from scalegraph.base.units import as_read, plain
 from scalegraph.link import scale
 from scalegraph.request.model import defaults, writing
 from scalegraph.request.model.origin import HERE, Origin
@@ -212,11 +213,11 @@ class Bound(Strict):
         if self.kind in needs and self.value is None:
             raise ValueError(f"the {self.kind} bound needs a value: {needs[self.kind]}")
         if self.kind not in needs and self.value is not None:
-            raise ValueError(f"the {self.kind.replace('_', '-')} bound takes no value, got {self.value:g}")
+            raise ValueError(f"the {self.kind.replace('_', '-')} bound takes no value, got {as_read(self.value)}")
         if self.value is not None and (self.value <= 0 or not math.isfinite(self.value)):
-            raise ValueError(f"the value of the {self.kind} bound must be greater than 0, got {self.value:g}")
+            raise ValueError(f"the value of the {self.kind} bound must be greater than 0, got {as_read(self.value)}")
         if self.kind == "efficiency" and self.value is not None and self.value >= 1:
-            raise ValueError(f"an efficiency between 0 and 1 was expected, got {self.value:g}")
+            raise ValueError(f"an efficiency between 0 and 1 was expected, got {as_read(self.value)}")
         return self
 
     def said(self) -> str:
@@ -227,13 +228,13 @@ class Bound(Strict):
             case "growth":
                 return "size grown with N"
             case "memory":
-                return f"memory bound of {self.value:g} bytes a processor"
+                return f"memory bound of {plain(self.value)} bytes a processor"
             case "time":
-                return f"time bound of {self.value:g} s"
+                return f"time bound of {plain(self.value)} s"
             case "efficiency":
-                return f"efficiency held at {self.value:g}"
+                return f"efficiency held at {plain(self.value)}"
             case "speed":
-                return f"average unit speed held at {self.value:g} operations per second"
+                return f"average unit speed held at {plain(self.value)} operations per second"
 
 
 class Collect(Strict):

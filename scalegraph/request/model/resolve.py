@@ -10,6 +10,7 @@ from pathlib import Path
 from scalegraph import machine as machines
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
+from scalegraph.base.units import as_read
 from scalegraph.request.model import collecting, expression, programs, tracing, variants
 from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Described, Parameter
@@ -248,7 +249,7 @@ class _Work:
             return None
         for count, value in zip(counts, values, strict=True):
             if value <= 0:
-                self.fault(key, f"'{text}' is {value:g} at N = {count}; a factor above 0 was expected")
+                self.fault(key, f"'{text}' is {as_read(value)} at N = {count}; a factor above 0 was expected")
                 return None
         if values != sorted(values):
             self.fault(key, f"'{text}' falls while N rises; a factor that grows was expected")

@@ -9,7 +9,7 @@ import numpy as np
 from scalegraph.analyze.fits import BackTest, fit_laws
 from scalegraph.analyze.repetitions import Timed
 from scalegraph.analyze.wording import percent
-from scalegraph.base.units import si
+from scalegraph.base.units import plain, si
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
@@ -67,7 +67,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
 
 def _points(name: str, timed: Timed, these: np.ndarray[tuple[int], np.dtype[np.bool_]], role: str) -> Line:
     n, mean = timed.processors[these], timed.mean[these]
-    tips = tuple(f"{si(value, 's', 6)} at N = {at:g}" for at, value in zip(n, mean, strict=True))
+    tips = tuple(f"{si(value, 's', 6)} at N = {plain(at)}" for at, value in zip(n, mean, strict=True))
     return Line(
         name, tuple(n.tolist()), tuple(mean.tolist()), role, common.origin_of(timed.source), style="thin", tips=tips,
         processors=tuple(int(at) for at in n),
@@ -78,7 +78,8 @@ def _sentence(best: BackTest) -> str:
     way = "more" if best.error > 0 else "less"
     inside = "inside" if best.inside else "outside"
     return (
-        f"Without N = {best.at:g}, {best.title} would have been chosen; it predicts {si(best.predicted, 's')} there,"
+        f"Without N = {plain(best.at)}, {best.title} would have been chosen; it predicts"
+        f" {si(best.predicted, 's')} there,"
         f" {percent(abs(best.error))} {way} than the {si(best.measured, 's')} that were run, which lie {inside} its"
         " interval."
     )
@@ -91,7 +92,7 @@ def _table(found: list[BackTest]) -> Table:
                 int(test.at), test.title, test.measured, test.predicted, 100 * test.error,
                 _known(test.low), _known(test.high), "yes" if test.inside else "no",
             ),
-            key=f"{test.law}@{test.at:g}",
+            key=f"{test.law}@{plain(test.at)}",
             tip=test.formula,
         )
         for test in found

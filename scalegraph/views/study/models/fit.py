@@ -10,7 +10,7 @@ from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.fits.laws import LAWS
 from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.repetitions import Timed
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import plain, si, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
@@ -91,7 +91,7 @@ def _measured(timed: Timed, one: float) -> Line:
     repeated = timed.repetitions > 1
     counts = np.isfinite(timed.times).sum(axis=1)
     tips = tuple(
-        f"{'speedup ' + significant(value, 6) if one else si(value, 's', 6)} at N = {n:g}"
+        f"{'speedup ' + significant(value, 6) if one else si(value, 's', 6)} at N = {plain(n)}"
         + (f", mean of {count} repetitions" if count > 1 else "")
         for value, n, count in zip(mean, timed.processors, counts, strict=True)
     )
@@ -142,7 +142,7 @@ def _marks(fit: Fit, one: float) -> tuple[Mark, ...]:
 def _sentence(fit: Fit, far: float) -> str:
     low, high = fit.band([far])
     value = float(fit.predict([far])[0])
-    text = f"{fit.title}: {fit.formula}; at N = {far:g} it gives {si(value, 's')}"
+    text = f"{fit.title}: {fit.formula}; at N = {plain(far)} it gives {si(value, 's')}"
     if math.isfinite(float(low[0])) and math.isfinite(float(high[0])):
         text += f" ({si(max(float(low[0]), 0.0), 's')} to {si(float(high[0]), 's')})"
     return f"{text}. {fit.doubt or 'The points distinguish it from the other laws.'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scalegraph.analyze.bounds import WAY_WORDS
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import plain, si, significant
 from scalegraph.figures.figure import EVIDENCE, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.palette import rivals
 from scalegraph.figures.way import Need
@@ -27,11 +27,11 @@ def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
     made, n, work, judged = found
     ways = [made.anchors[int(count)].way for count in n]
     tips = tuple(
-        f"W = {si(value, made.work_unit, 6)} at N = {count:g}, {WAY_WORDS.get(way, way)}"
+        f"W = {si(value, made.work_unit, 6)} at N = {plain(count)}, {WAY_WORDS.get(way, way)}"
         for count, value, way in zip(n, work, ways, strict=True)
     )
     points = Line(
-        f"E = {made.target:g}", tuple(n.tolist()), tuple(work.tolist()), "efficiency", "computed",
+        f"E = {plain(made.target)}", tuple(n.tolist()), tuple(work.tolist()), "efficiency", "computed",
         style="thin", tips=tips, processors=tuple(int(count) for count in n),
     )  # fmt: skip
     x = modelling.span(float(n.min()), fitted_models.FAR * float(n.max()))
@@ -65,7 +65,7 @@ def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
     return Figure(
         "isoefficiency",
         f"{_TITLE}: {common.study_title(data)}",
-        f"To keep E = {made.target:g}: {judged.sentence}",
+        f"To keep E = {plain(made.target)}: {judged.sentence}",
         (
             Plot(
                 common.processors_axis([int(count) for count in n]),

@@ -6,7 +6,7 @@ import math
 
 from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.fits.select import ALIKE, differ
-from scalegraph.base.units import significant
+from scalegraph.base.units import plain, significant
 from scalegraph.figures.figure import EVIDENCE, Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
@@ -29,7 +29,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", target
     sentence = f"{best.title} explains the times best. {best.doubt}".rstrip()
     if not best.doubt:
         sentence += (
-            f" As plausible, and not far from it up to N = {far:g}: {rivals}."
+            f" As plausible, and not far from it up to N = {plain(far)}: {rivals}."
             if rivals
             else " No other law is plausible."
         )
@@ -55,7 +55,7 @@ def _table(fits: list[Fit], far: float) -> Table:
         Column("error", "% of the time run", "mark"),
         Column("adjusted R²"),
         Column("evidence", EVIDENCE, "busy"),
-        Column(f"T({far:g})", "s"),
+        Column(f"T({plain(far)})", "s"),
         Column("from", "s"),
         Column("to", "s"),
     )

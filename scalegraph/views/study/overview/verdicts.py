@@ -6,6 +6,7 @@ import pandas as pd
 
 from scalegraph.analyze import loss, verdicts
 from scalegraph.base.errors import InputError
+from scalegraph.base.units import plain
 from scalegraph.figures.figure import LOSS, Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
@@ -40,7 +41,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         panels.append(_parts(lost))
     if series is not None and lost is not None and len(lost):
         loss_of = f"Loss on N = {series.processors[-1] if count is None else count}"
-    limits = ", ".join(f"{name} from {limit:g}" for limit, name in verdicts.RATINGS[:-1])
+    limits = ", ".join(f"{name} from {plain(limit)}" for limit, name in verdicts.RATINGS[:-1])
     return Figure(
         "verdicts",
         f"{_TITLE}: {common.study_title(data)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scalegraph.analyze.matrix import Matrix, Metric
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.units import significant
+from scalegraph.base.units import plain, significant
 from scalegraph.figures.figure import Cell, Figure, Grid, Origin
 from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
@@ -32,7 +32,7 @@ def _make(
         return _NEED
     mean, single = made
     (mean,), _ = matrices.trimmed([mean]) if mean.anchors else ([mean], ())
-    listed = ", ".join(f"{one.target:g}" for one in single)
+    listed = ", ".join(plain(one.target) for one in single)
     counts = mean.processors
     names = tuple(str(n) for n in counts)
     cells = tuple(tuple(_cell(mean, single, n, n2, data) if n <= n2 else None for n2 in counts) for n in counts)
@@ -65,7 +65,7 @@ def _cell(mean: Matrix, single: tuple[Matrix, ...], n: int, n2: int, data: Study
         lines.append(f"average: {common.exact(value)} ({mean.ways.get((n, n2), '')}{span})")
     for one in single:
         at = one.value(n, n2)
-        lines.append(f"E = {one.target:g}: " + (common.exact(at) if at is not None else "not known"))
+        lines.append(f"E = {plain(one.target)}: " + (common.exact(at) if at is not None else "not known"))
     origins: dict[str, Origin] = {"predicted": "predicted", "computed": "computed"}
     origin = origins.get(mean.ways.get((n, n2), ""), common.origin(data.scaling))
     return Cell((value,), mean.reasons.get((n, n2), "") if value is None else "", "\n".join(lines), origin)

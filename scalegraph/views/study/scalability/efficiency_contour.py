@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scalegraph.analyze import fields
 from scalegraph.analyze.metrics import work_unit
+from scalegraph.base.units import plain
 from scalegraph.figures.figure import Axis, Figure
 from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
@@ -32,7 +33,7 @@ def _make(data: StudyData, efficiency: float | None = None) -> Figure | Need:
     return Figure(
         "efficiency-contour",
         f"{_TITLE}: {common.study_title(data)}",
-        field_common.sentence(panel, f"an efficiency of {held[0]:g}" if held else "", unit),
+        field_common.sentence(panel, f"an efficiency of {plain(held[0])}" if held else "", unit),
         (panel,),
         notes=(field_common.NOTE, *common.run_notes(data)),
     )

@@ -10,7 +10,7 @@ from scalegraph.analyze.bounds import BOUNDS, Bound
 from scalegraph.analyze.matrix import bound_words
 from scalegraph.analyze.metrics import CAUSES, overheads
 from scalegraph.analyze.table import numbers
-from scalegraph.base.units import si
+from scalegraph.base.units import plain, si
 from scalegraph.figures.figure import Axis, Bars, Figure, Line, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
@@ -79,7 +79,7 @@ def rows_held(data: StudyData, held: str, size: object) -> tuple[pd.DataFrame | 
             keys.append(str(near.iloc[int(np.argmin(np.abs(numbers(near, column) - wanted)))]["keys"]))
     rows = data.scaling[data.scaling["keys"].isin(keys)].sort_values("processors").reset_index(drop=True)
     unit = {"time": "s", "memory": "B"}.get(held)
-    words = bound_words(bound, si(target, unit) if unit else f"{target:g}")
+    words = bound_words(bound, si(target, unit) if unit else plain(target))
     return (rows if len(rows) else None), f"{words} (nearest runs)"
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scalegraph.analyze import weak
 from scalegraph.analyze.table import numbers
-from scalegraph.base.units import significant
+from scalegraph.base.units import plain, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
@@ -34,7 +34,7 @@ def _make(data: StudyData) -> Figure | Need:
         **{name: made[name].to_numpy() for name in ("weak_efficiency", "scaled_speedup", "serial_share")}
     )
     counts = tuple(float(n) for n in rows["processors"])
-    first = f"{counts[0]:g}"
+    first = plain(counts[0])
     how = f"Relative to N = {first}: weak efficiency E = T({first})/T(N), scaled speedup S = N E."
     share = f"Gustafson's law S = N - s (N - {first}) gives the serial share s = (N - S)/(N - {first})."
     axis = common.processors_axis([int(n) for n in counts])

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scalegraph.analyze import wording
 from scalegraph.analyze.trace import messages
-from scalegraph.base.units import si
+from scalegraph.base.units import plain, si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Origin, Panel, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -84,8 +84,8 @@ def _size(low: float) -> str:
 def _binary(size: float) -> str:
     for power, prefix in ((40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki")):
         if size >= 2**power:
-            return f"{size / 2**power:g} {prefix}B"
-    return f"{size:g} B"
+            return f"{plain(size / 2**power)} {prefix}B"
+    return f"{plain(size)} B"
 
 
 def _histogram(sizes: pd.DataFrame) -> Plot:
