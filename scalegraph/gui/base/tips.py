@@ -11,6 +11,8 @@ from PySide6.QtGui import QHelpEvent, QTextDocument
 from PySide6.QtGui import Qt as TextFormats
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QMenu, QTabBar, QToolTip, QWidget
 
+from scalegraph.gui.base.combo import ElidedCombo
+
 WIDEST: Final = 360  # pixels
 _FRAME: Final = 24  # pixels of that for border and padding
 _CURSOR: Final = 16  # pixels that Qt leaves below the place it is given, for the pointer
@@ -75,7 +77,7 @@ def told(widget: QWidget, at: QPoint) -> tuple[str, QRect | None]:
     elif isinstance(widget, QMenu):
         action = widget.actionAt(at)
         return (action.toolTip() if action is not None and widget.toolTipsVisible() else ""), None
-    return widget.toolTip(), widget.rect()
+    return (widget.tip() if isinstance(widget, ElidedCombo) else widget.toolTip()), widget.rect()
 
 
 def install(application: QApplication) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDockWidget, QMenu
 
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.dock.tab_names import tab_name
 from scalegraph.gui.dock.view_options import OptionBar
 from scalegraph.gui.dock.view_title import ViewTitle
 from scalegraph.gui.state.handle import Handle
@@ -32,7 +33,7 @@ class Parts:
         link: TraceLink | None,
     ) -> None:
         self.options = OptionBar(view, shared=SHARED if handle.subject == "trace" else ())
-        self.title = ViewTitle(view.title, handle.title, self.options, theme)
+        self.title = ViewTitle(view.title, handle.title, self.options, theme, tab_name(view))
         self.picture = FigureWidget(selection, theme, handle.key, with_title=False, link=link)
         self.copy_picture = QAction("Copy picture", dock)
         self.copy_picture.setShortcut(QKeySequence("Ctrl+Shift+C"))

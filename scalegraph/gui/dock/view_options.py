@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph.base.errors import InputError
+from scalegraph.gui.base.combo import ElidedCombo
 from scalegraph.gui.base.widgets import mark
 from scalegraph.runtime.format import GROUPS
 from scalegraph.subjects.option import Option, OptionValue
@@ -84,7 +85,7 @@ class OptionEditor(QWidget):
             self.editor.setPlaceholderText(self._left_open(value))
 
     def _combo(self, items: list[tuple[str, OptionValue]]) -> QComboBox:
-        combo = QComboBox()
+        combo = ElidedCombo()
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(11 if self.option.follows else 8)  # "as selected: 128"
         for text, value in items:
@@ -280,6 +281,16 @@ class OptionBar(QWidget):
         self.more.setText(_MORE)
         if self.more.sizeHint().width() > width:
             self.more.setText(_MORE[-1])
+
+    def least_width(self) -> int:
+        """Return the pixels that the button takes when it is a mark; 0 where the view has no options."""
+        if not self._own:
+            return 0
+        text = self.more.text()
+        self.more.setText(_MORE[-1])
+        width = self.more.sizeHint().width()
+        self.more.setText(text)
+        return width
 
     def make_room(self, width: int) -> None:
         """Show or hide what is beside the button."""

@@ -13,6 +13,9 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.view_options import OptionBar
 
 _STUDY_FROM: Final = 620  # pixels of width from which the study's name has room
+_GAP: Final = 2  # pixels between buttons
+_SIDES: Final = 32  # pixels of margins, and of what is around the options
+_LEAST: Final = 40  # pixels of the name
 _NAME: Final = 0.42  # of the width that the view's name may take
 
 
@@ -23,9 +26,10 @@ class ViewTitle(QWidget):
     float_wanted = Signal()
     close_wanted = Signal()
 
-    def __init__(self, title: str, study: str, options: OptionBar, theme: Theme) -> None:
+    def __init__(self, title: str, study: str, options: OptionBar, theme: Theme, short: str = "") -> None:
         super().__init__()
         self._theme = theme
+        self._short = short or title  # where the title has no room
         self._title, self._study_text = title, study
         self._options = options
         self._name = QLabel()
@@ -40,7 +44,7 @@ class ViewTitle(QWidget):
         self._busy.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 2, 4, 2)
-        row.setSpacing(2)
+        row.setSpacing(_GAP)
         row.addWidget(self._name)
         row.addSpacing(6)
         row.addWidget(self._study)
@@ -58,7 +62,8 @@ class ViewTitle(QWidget):
         self.maximise.clicked.connect(self.maximise_wanted)
         self.float.clicked.connect(self.float_wanted)
         self.close_button.clicked.connect(self.close_wanted)
-        for button in (self.export, self.more, self.maximise, self.float, self.close_button):
+        self._buttons = (self.export, self.more, self.maximise, self.float, self.close_button)
+        for button in self._buttons:
             row.addWidget(button)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._dress)
@@ -106,9 +111,15 @@ class ViewTitle(QWidget):
     def _fit(self) -> None:
         width = self.width()
         self._study.setVisible(width > _STUDY_FROM)
-        for label, text, share in ((self._name, self._title, _NAME), (self._study, self._study_text, 0.2)):
-            room = max(60, int(share * width))
-            label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room))
+        buttons = sum(button.sizeHint().width() + _GAP for button in self._buttons) + _SIDES
+        options = self._options.least_width()
+        metrics = self._name.fontMetrics()
+        room = max(int(_NAME * width), min(metrics.horizontalAdvance(self._title), width - buttons - options))
+        room = max(_LEAST, min(room, width - buttons - options))
+        title = self._title if metrics.horizontalAdvance(self._title) <= room else self._short
+        self._name.setText(metrics.elidedText(title, Qt.TextElideMode.ElideRight, room))
+        study = self._study.fontMetrics()
+        self._study.setText(study.elidedText(self._study_text, Qt.TextElideMode.ElideRight, max(60, int(0.2 * width))))
         self.setToolTip(f"{self._title} — {self._study_text}")
         used = self._name.sizeHint().width() + (self._study.sizeHint().width() if width > _STUDY_FROM else 0) + 170
         self._options.make_room(width - used)

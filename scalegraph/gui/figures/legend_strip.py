@@ -82,12 +82,12 @@ class LegendStrip(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         places = self._places(self.width())
+        if len(places) < len(self._entries):
+            last = places[-1]
+            painter.setPen(self.palette().windowText().color())
+            room = QRect(last.right() + _SPACE, last.y(), self.width() - last.right() - _SPACE, last.height())
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), self._rest(places))
         for entry, place in zip(self._entries, places, strict=False):
-            if len(places) < len(self._entries) and place is places[-1]:
-                painter.setPen(self.palette().windowText().color())
-                room = QRect(place.x(), place.y(), self.width() - place.x(), place.height())
-                painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), self._rest(places))
-                break
             _draw_sign(painter, entry, QRectF(place.x(), place.y(), _SWATCH, place.height()))
             painter.setPen(self.palette().windowText().color())
             room = place.adjusted(_SWATCH + 5, 0, 0, 0)
@@ -111,7 +111,7 @@ class LegendStrip(QWidget):
         return self.fontMetrics().height() + 4
 
     def _rest(self, places: Sequence[QRect]) -> str:
-        return f"… {len(self._entries) - len(places) + 1} more"
+        return f"… {len(self._entries) - len(places)} more"
 
     def _places(self, width: int) -> list[QRect]:
         metrics = self.fontMetrics()
@@ -123,12 +123,19 @@ class LegendStrip(QWidget):
             if x > 4 and x + need > width - 4:
                 x, y = 4, y + row
                 if y > (self._most_rows - 1) * row + 1:
-                    while len(places) > 1 and places[-1].x() + metrics.horizontalAdvance(self._rest(places)) > width:
-                        places.pop()  # the count of what is left out stands where the last one was
+                    self._count_rest(places, width)
                     break
             places.append(QRect(x, y, need, row))
             x += need + _SPACE
         return places
+
+    def _count_rest(self, places: list[QRect], width: int) -> None:
+        """Make room behind the last of *places* for the count of what is left out; one entry at least is named."""
+        advance = self.fontMetrics().horizontalAdvance
+        while len(places) > 1 and places[-1].right() + _SPACE + advance(self._rest(places)) > width:
+            places.pop()
+        most = width - _SPACE - advance(self._rest(places)) - places[-1].x()
+        places[-1].setWidth(max(min(places[-1].width(), most), _SWATCH))
 
 
 def _draw_sign(painter: QPainter, entry: LegendEntry, room: QRectF) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scalegraph.gui.base.combo import ElidedCombo
 from scalegraph.gui.base.widgets import button, label, mark
 from scalegraph.gui.request.form import Pairs
 
@@ -47,7 +48,7 @@ class Entry(QLineEdit):
         return super().event(event)
 
 
-class Choice(QComboBox):
+class Choice(ElidedCombo):
     """A list to choose from that the mouse wheel does not change in passing."""
 
     chosen = Signal(str)

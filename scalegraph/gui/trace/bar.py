@@ -7,10 +7,11 @@ from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from scalegraph.base.units import si
+from scalegraph.gui.base.combo import ElidedCombo
 from scalegraph.gui.base.widgets import ElidedLabel, FittedLabel, empty, mark
 from scalegraph.gui.trace.handle import TraceHandle
 
@@ -65,7 +66,7 @@ class TraceBar(QWidget):
         self.shown.setMinimumWidth(_LEAST_TOLD)  # chips of the filter go first
         self.shown.setAccessibleName("Visible time")
         self.shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.part = QComboBox()
+        self.part = ElidedCombo()
         self.part.setAccessibleName("What to filter by")
         for name, (title, _example, _tip) in _PARTS.items():
             self.part.addItem(f"Only {title}", name)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph.figures.figure import Grid
+from scalegraph.gui.base.combo import ElidedCombo
 from scalegraph.gui.base.tints import COLOUR_MAPS, ColourMapName, ink, tint
 from scalegraph.gui.figures.colour_bar import ColourBar, TurnedLabel
 from scalegraph.gui.figures.grid.delegate import CellPainter, Show
@@ -57,15 +58,15 @@ class GridPanel(QWidget):
         self.set_grid(grid)
 
     def _lay_out(self) -> None:
-        self.colour_by = QComboBox()
+        self.colour_by = ElidedCombo()
         self.colour_by.setAccessibleName("Value that colours the cells")
         self.colour_by.currentIndexChanged.connect(self._recolour)
-        self.show_what = QComboBox()
+        self.show_what = ElidedCombo()
         self.show_what.setAccessibleName("What the cells show")
         for what in Show:
             self.show_what.addItem(what.value, what)
         self.show_what.currentIndexChanged.connect(self._recolour)
-        self.colour_map = QComboBox()
+        self.colour_map = ElidedCombo()
         self.colour_map.setAccessibleName("Colours")
         for name in COLOUR_MAPS:
             self.colour_map.addItem(name, name)

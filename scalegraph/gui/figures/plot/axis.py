@@ -14,6 +14,8 @@ from scalegraph.gui.base.tints import ink, tint
 from scalegraph.gui.figures.scales import Scale
 
 _FEWEST_LETTERS = 9  # of an axis title that still say something
+_UPRIGHT_LINES = 3  # of the title of an axis that stands upright
+_TITLE_GAP = 3  # pixels between a title and the numbers beside it
 _UPRIGHT_SHARE = 0.33  # of the plot's height that names which stand upright may take
 _LONGEST_NAME = 26  # characters of a category that are on an axis; the tooltip has all
 
@@ -47,21 +49,44 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         axis, title = self._value_scale.axis, self._value_scale.title
         length = self.size().height() if self.orientation in ("left", "right") else self.size().width()
         metrics = QFontMetricsF(self.label.font())
-        if length > 1 and metrics.horizontalAdvance(title) > length:
+        upright = self.orientation in ("left", "right")
+        lines = _lines(title, metrics, length, _UPRIGHT_LINES if upright else 1) if length > 1 else [title]
+        if not lines:
             unit = title.removeprefix(axis.label)
             room = max(0.0, length - metrics.horizontalAdvance(unit))
             few = room < _FEWEST_LETTERS * metrics.averageCharWidth()
             words = "" if few and unit else metrics.elidedText(axis.label, Qt.TextElideMode.ElideRight, room)
-            title = (words + unit).strip()
+            lines = [metrics.elidedText((words + unit).strip(), Qt.TextElideMode.ElideRight, length)]
+        self.setToolTip("" if " ".join(lines) == title else title)
         style = ";".join(f"{key}: {value}" for key, value in self.labelStyle.items())
-        return f"<span style='{style}'>{escape(title)}</span>"
+        text = "<br>".join(map(escape, lines))
+        return f"<div align='center'><span style='{style}'>{text}</span></div>"
 
     def resizeEvent(self, ev: Any = None) -> None:
         """Shorten the title to the new length."""
         if self.isVisible() and self._value_scale.title:
-            self.label.setHtml(self.labelString())
+            self._updateLabel()
             self.turn_names()
         super().resizeEvent(ev)
+
+    def _updateLabel(self) -> None:
+        """Centre lines of the title above one another, for pyqtgraph, which then gives the axis the room for them."""
+        self.label.setTextWidth(-1)
+        self.label.setHtml(self.labelString())
+        self.label.setTextWidth(self.label.document().idealWidth())
+        self._adjustSize()
+        self.picture = None
+        self.update()
+
+    def _updateWidth(self) -> None:
+        """Leave room for every line of the title, for pyqtgraph, whose share of its height fits one line only."""
+        super()._updateWidth()
+        if self.isVisible() and self.fixedWidth is None and self.label.isVisible():
+            height = self.label.boundingRect().height()
+            more = height - 2 * self.label.document().documentMargin() + _TITLE_GAP - 0.8 * height
+            if more > 0:
+                self.setMaximumWidth(self.maximumWidth() + more)
+                self.setMinimumWidth(self.maximumWidth())
 
     def turn_names(self) -> None:
         """Let names of categories stand upright where they have no room beside one another.
@@ -144,6 +169,20 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         if view is not None:
             view.wheelEvent(event, axis=1 if self.orientation in ("left", "right") else 0)
             event.accept()
+
+
+def _lines(title: str, metrics: QFontMetricsF, length: float, most: int) -> list[str]:
+    """Return *title* in lines of *length* pixels, broken between words; empty where *most* lines do not hold it."""
+    lines: list[str] = []
+    for word in title.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and metrics.horizontalAdvance(longer) <= length:
+            lines[-1] = longer
+        elif metrics.horizontalAdvance(word) <= length and len(lines) < most:
+            lines.append(word)
+        else:
+            return []
+    return lines
 
 
 def _shortened(text: str) -> str:

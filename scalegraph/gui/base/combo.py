@@ -1,0 +1,35 @@
+"""A list to choose from whose chosen words end in dots where they have no room; its tooltip then has them all."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
+
+
+class ElidedCombo(QComboBox):
+    """Qt's own cuts words in the middle of a letter."""
+
+    def shown(self) -> str:
+        """Return what of the chosen words has room."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width()
+        return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room - 2)
+
+    def tip(self) -> str:
+        """Return what `tips` shows: all words where they are cut, then what the list is for."""
+        cut = self.shown() != self.currentText()
+        return "\n".join(part for part in (self.currentText() if cut else "", self.toolTip()) if part)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the frame and what has room of the words."""
+        if self.currentIndex() < 0:
+            super().paintEvent(event)
+            return
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        option.currentText = self.shown()  # type: ignore[attr-defined]
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
