@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from scalegraph import analyze, api, views
+from scalegraph.base.asked import Declared, declared, models
 from scalegraph.cli.main import COMMANDS, cli
 from scalegraph.machine.fields import unit_of
 from scalegraph.machine.model import Machine
@@ -123,7 +124,7 @@ def _section(model: type[BaseModel], prefix: str, kind: str = "") -> Iterator[st
     for name, field in model.model_fields.items():
         if field.exclude or name == "origin":
             continue
-        inside = list(_models(field.annotation))
+        inside = list(models(field.annotation))
         listed = "list[" in str(field.annotation) or "tuple[" in str(field.annotation)
         for one in inside:
             found = one.model_fields.get("kind")
@@ -132,8 +133,10 @@ def _section(model: type[BaseModel], prefix: str, kind: str = "") -> Iterator[st
             deeper.append((here, one, "" if not kinds else " or ".join(f"`{k}`" for k in kinds)))
         if not inside:
             unit = unit_of(model, name)
-            said = _cell(field.description or "")
-            cells = (f"`{name}`", _cell(_type(field.annotation)), unit, _range(field), _default(field), said)
+            asked = declared(model, name)
+            span = _range(field) if asked is None else asked.span()
+            said = _cell(field.description or "") + ("" if asked is None else _elsewhere(asked))
+            cells = (f"`{name}`", _cell(_type(field.annotation)), unit, span, _default(field), said)
             rows.append(f"| {' | '.join(cells)} |")
     if rows:
         if prefix:
@@ -147,11 +150,9 @@ def _section(model: type[BaseModel], prefix: str, kind: str = "") -> Iterator[st
         yield from _section(one, f"{here}.", its)
 
 
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models(part)
+def _elsewhere(asked: Declared) -> str:
+    """Return which option sets the value, in brackets."""
+    return f" (option {_code(asked.option.flag)})" if asked.option else ""
 
 
 _PLAIN = {"str": "text", "int": "whole number", "float": "number", "bool": "true or false"}

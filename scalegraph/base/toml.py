@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from scalegraph.base.asked import declared
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.files import reason
 
@@ -124,6 +125,10 @@ def _key(node: Node) -> Iterator[str]:
         yield (node.text or b"").decode()
 
 
+# What pydantic calls a number that is out of range.
+_RANGES = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
+
+
 def load_model(model: type[ModelT], text: str, file: str) -> ModelT:
     """Parse and validate TOML *text* as *model*.
 
@@ -156,6 +161,8 @@ def faults_of(
             message = f"unknown key '{name}'" + near(name, _known_keys(model, item["loc"][:-1]))
         elif kind == "missing":
             message = "is missing"
+        elif kind in _RANGES and (said := declared(model, item["loc"])) is not None:
+            message = said.refusal(item.get("input"))
         else:
             message = item["msg"].removeprefix("Value error, ")
             message = message[0].lower() + message[1:] if not message[:2].isupper() else message

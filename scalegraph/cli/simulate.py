@@ -17,6 +17,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink
 from scalegraph.base.run import Region, RunRecord
+from scalegraph.cli.asked import Amount, request_option
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json
@@ -24,20 +25,18 @@ from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import document, print_losses, print_table
-from scalegraph.cli.sizes import SIZE
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if, what_ifs
-from scalegraph.link import Limits
 from scalegraph.request import Session
 from scalegraph.request.model import programs
-from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS, SHIPPED_MACHINE
+from scalegraph.request.model.defaults import OWN_PROCESSORS
+from scalegraph.request.model.parts import SCHEDULE
 from scalegraph.request.model.request import Collect, MachineChoice, Monitor, ProgramChoice, Request, RunLimits
+from scalegraph.request.model.values import request_value
 from scalegraph.runtime.languages import is_executable
 from scalegraph.store import Study
 
-_SCHEDULE = re.compile(r"(static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?")
 _KEYS = re.compile(r"^program\.\w+(\.\d+)?$")
-_STANDARD = Limits()
 _Found = TypeVar("_Found")
 
 
@@ -89,61 +88,31 @@ class _Given:
 
 @click.command("simulate", cls=ProgramArguments)
 @click.argument("sources", metavar="SRC...|EXECUTABLE", nargs=-1)
-@click.option("--build", default="", metavar="CMD", help="Run this command first; it builds what --exe names.")
-@click.option("--exe", "executable", default="", metavar="FILE",
-              help="A program linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc.")  # fmt: skip
-@click.option("-m", "--machine", default="", metavar="M",
-              help="A shipped machine (see `scalegraph machines`) or a machine file. Without it: "
-              f"{OWN_MACHINE}, and {SHIPPED_MACHINE} for a shipped program.")  # fmt: skip
-@click.option("-p", "--processors", metavar="LIST",
-              help="Processor counts: 1,2,4 or 1-8 (every one) or 1..64 (doubling). Without it 1..64, as far as the "
-              "machine goes.")  # fmt: skip
-@click.option(
-    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a value of the machine; repeatable."
-)
-@click.option(
-    "--cflags", default="", metavar="S", help="Flags for the compiler, after ScaleGraph's own (-O2 -g -fopenmp)."
-)
-@click.option("--ldflags", default="", metavar="S", help="Flags for the linker.")
-@click.option("--include", "-I", multiple=True, metavar="DIR", help="A directory for headers; repeatable.")
-@click.option(
-    "--schedule",
-    default="",
-    metavar="NAME",
-    help="For schedule(runtime): static, dynamic or guided, with ,CHUNK (default dynamic,1: libgomp's).",
-)
+@request_option("program.build")
+@request_option("program.executable", "executable")
+@request_option("machine.name")
+@request_option("processors")
+@request_option("machine.overrides", "overrides")
+@request_option("program.cflags", default="")
+@request_option("program.ldflags", default="")
+@request_option("program.include")
+@request_option("schedule")
 @click.option("--task-queue", type=click.Choice(["members", "central"]), default="members", show_default=True,
               help="Where OpenMP tasks wait: a queue for each member of the team, or one for all.")  # fmt: skip
-@click.option("--env", multiple=True, metavar="K=V", help="Set a variable for the program; repeatable.")
-@click.option(
-    "--stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The program's standard input."
-)
-@click.option(
-    "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), help="The program's working directory."
-)
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=_STANDARD.time_s, show_default=True,
-              metavar="S", help="Seconds of this host that one run may take.")  # fmt: skip
-@click.option("--memory", type=SIZE, default=_STANDARD.memory_bytes, metavar="SIZE",
-              help="Memory the program may allocate, as in 512M or 8G (default 4G).")  # fmt: skip
-@click.option("--accept-exit", multiple=True, type=click.IntRange(1, 255), metavar="CODE",
-              help="Count runs that end with this exit code as done, with a remark; repeatable.")  # fmt: skip
-@click.option("--no-reference", is_flag=True,
-              help="Leave out the one-processor run unless -p names it; there is no speedup then.")  # fmt: skip
-@click.option("--no-instrument", is_flag=True, help="Plant no region probes.")
-@click.option("--collect", multiple=True, type=click.Choice(["classes"]),
-              help="Collect besides: classes (misses as cold, capacity, conflict, sharing; slower).")  # fmt: skip
-@click.option("--monitor", type=click.Choice(["none", "software", "hardware"]), default="none", show_default=True,
-              help="Let the simulated machine monitor regions by inserted instructions or by hardware counters; this "
-              "costs simulated time.")  # fmt: skip
+@request_option("program.env")
+@request_option("program.stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=None)
+@request_option("program.cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None)
+@request_option("limits.time_s", "timeout")
+@request_option("limits.memory_bytes", "memory")
+@request_option("program.accept_exit", type=Amount(request_value("program.accept_exit")))
+@request_option("reference", "no_reference")
+@request_option("collect.regions", "no_instrument")
+@request_option("collect.classes", is_flag=False, type=click.Choice(["classes"]))
+@request_option("collect.monitor")
 @click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
-@click.option("--what-if", "ideals", multiple=True, metavar="LIST",
-              help="Run again with ideals: contention, network, cache, sync, balance, or all; names joined by + count "
-              "together; repeatable.")  # fmt: skip
-@click.option("--speedup", "speedups", multiple=True, metavar="TARGET=FACTOR",
-              help="Run again with a virtual speedup, as in line:solve.c:88=2 or lock:m=inf; repeatable.")  # fmt: skip
-@click.option("--timed", "part", default="", metavar="PART",
-              help="Show time, speedup and efficiency of a part too: a region (`loop main:40`, FILE:LINE "
-              "or a phase's name), or `clock`, what the program times itself.")  # fmt: skip
+@request_option("what_if.ideal", "ideals")
+@request_option("what_if.speedup", "speedups")
+@request_option("timed", "part")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=WRITTEN_FILE, metavar="STUDY",
               help="Keep the runs in a study file.")  # fmt: skip
@@ -182,7 +151,7 @@ def simulate(
             **given,
             arguments=ctx.meta.get("program_arguments", ()),
             env=env if task_queue == "members" else (f"SCALEGRAPH_TASK_QUEUE={task_queue}", *env),
-            limits=RunLimits(time_s=timeout, memory_bytes=memory, output_bytes=_STANDARD.output_bytes),
+            limits=RunLimits(time_s=timeout, memory_bytes=memory),
             regions=not no_instrument,
             reference=not no_reference,
             trace=traced,
@@ -263,7 +232,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
             _collect(faults, lambda: parse_processors(_counts(given, machine), machine.max_processors, machine.name))
             or []
         )
-    if given.schedule and not _SCHEDULE.fullmatch(given.schedule):
+    if given.schedule and not re.fullmatch(SCHEDULE, given.schedule):
         form = "expected static, dynamic, guided or auto, with a chunk size as in dynamic,4 if wanted"
         faults.append(Fault(f"'{given.schedule}': {form}", key="--schedule"))
     cflags = _collect(faults, lambda: _words("--cflags", given.cflags)) or ()

@@ -12,6 +12,7 @@ import click
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si
+from scalegraph.cli.asked import flag_of, request_option
 from scalegraph.cli.output import echo
 from scalegraph.request.model.request import TRACE_KINDS, USUAL_TRACE, TraceChoice
 from scalegraph.store import Study
@@ -20,17 +21,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _META = "scalegraph.trace"
 _USUAL = "usual"
 _ALL = "all"
-OPTIONS = {
-    "what": "--trace",
-    "begin": "--trace-from",
-    "end": "--trace-to",
-    "region": "--trace-region",
-    "interval": "--trace-interval",
-    "runs": "--trace-runs",
-    "limit": "--trace-limit",
-    "directory": "--trace-output",
-}
-_TIME = "as in 20ms, 0.5s or '2e6 cycles' of simulated time"
+_VALUES = ("what", "begin", "end", "region", "interval", "runs", "limit")  # of the request's trace, in help's order
+_DIRECTORY = "--trace-output"
 
 
 @dataclass(frozen=True)
@@ -43,20 +35,13 @@ class TraceGiven:
 
 def trace_options(command: _Command) -> _Command:
     """Add the options about traces to a command; `trace_given` returns what they say."""
-    helps = {
-        "directory": ("DIR", "Where traces go; STUDY-NAME.traces next to the study if not given."),
-        "limit": ("SIZE", "Bytes of events in one trace, as in 512M; it ends there (default 1G)."),
-        "runs": ("WHICH", "Which runs are traced: actual, or all: what-if runs and repetitions too (default: actual)."),
-        "interval": ("T", f"Length over which shares and counters are added up, {_TIME}."),
-        "region": ("NAME", "Trace only what happens inside the region: its name, FILE:LINE or #ID."),
-        "end": ("T", f"Trace up to here, {_TIME}."),
-        "begin": ("T", f"Trace from here, {_TIME}."),
-        "what": ("[=LIST]", f"Write a trace of each run: {', '.join(TRACE_KINDS)} or all (default: all but chunks)."),
-    }
-    for name, (metavar, text) in helps.items():
-        command = click.option(
-            OPTIONS[name], f"trace_{name}", metavar=metavar, help=text, expose_value=False, callback=_keep(name)
-        )(command)
+    place = "Where traces go; STUDY-NAME.traces next to the study if not given."
+    command = click.option(
+        _DIRECTORY, "trace_directory", metavar="DIR", help=place, expose_value=False, callback=_keep("directory")
+    )(command)
+    for name in reversed(_VALUES):
+        keeping = {"expose_value": False, "callback": _keep(name), "default": None, "type": str}
+        command = request_option(f"trace.{name}", f"trace_{name}", **keeping)(command)
     return command
 
 
@@ -94,9 +79,9 @@ def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
         faults = [replace(fault, key=option(f"trace.{fault.key}")) for fault in error.faults]
     if study is None and directory is None:
         text = "a place for the traces was expected: -o STUDY puts them next to the study, --trace-output into DIR"
-        faults.append(Fault(text, key=OPTIONS["what"]))
+        faults.append(Fault(text, key=flag_of("trace.what")))
     if directory is not None and Path(directory).exists() and not Path(directory).is_dir():
-        faults.append(Fault(f"'{directory}' is no directory", key=OPTIONS["directory"]))
+        faults.append(Fault(f"'{directory}' is no directory", key=_DIRECTORY))
     if faults or choice is None:
         raise InputError(faults)
     return TraceGiven(choice, Path(directory) if directory is not None else None)
@@ -104,10 +89,9 @@ def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
 
 def option(key: str) -> str:
     """Return the option that the user wrote for the request's field *key*; other keys as they are."""
-    if key == "timed":
-        return "--timed"
     parts = key.split(".")
-    return OPTIONS.get(parts[1], key) if parts[0] == "trace" and len(parts) > 1 else key
+    asked = key == "timed" or (parts[0] == "trace" and len(parts) > 1)
+    return (flag_of(".".join(parts[:2])) or key) if asked else key
 
 
 def print_traces(study: Study) -> None:

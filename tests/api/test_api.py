@@ -316,7 +316,7 @@ def test_the_lists_name_what_there_is() -> None:
     [
         ({"sources": "nothing.c"}, "program.sources.0: 'nothing.c': no such file"),
         ({"sources": "prog.c", "machine": "kssr"}, "machine.name: unknown machine 'kssr'; did you mean 'ksr1'?"),
-        ({"sources": "prog.c", "processors": [0]}, "processors.0: input should be greater than or equal to 1; got 0"),
+        ({"sources": "prog.c", "processors": [0]}, "processors.0: expected 1 to 65536 processors; got 0"),
         ({}, "either 'name' (a shipped program), 'sources' or 'executable' was expected"),
     ],
 )

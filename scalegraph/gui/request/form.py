@@ -17,15 +17,26 @@ from scalegraph.base.units import as_read
 from scalegraph.gui.request import text
 from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
 from scalegraph.request.model.origin import HERE, Origin
+from scalegraph.request.model.parts import BOUNDS, BoundWords
 from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import SEARCHED, USUAL_TRACE, Bound, Request, Speedups, TraceChoice, WhatIf
+from scalegraph.request.model.values import request_value
 
 Pairs = tuple[tuple[str, str], ...]
 
 CUSTOM: Final = "*"  # the growth is written down instead of taken from a method of the program
 FIXED: Final = ""
-BOUND_KINDS: Final = ("problem_size", "growth", "memory", "time", "speed", "efficiency")
-_BOUND_DEFAULTS: Final = {"memory": "1 MiB", "time": "10 ms", "efficiency": "0.5", "speed": "10e6"}
+BOUND_KINDS: Final = tuple(BOUNDS)
+
+
+def bound_words(kind: str) -> BoundWords:
+    """Return what is declared of a bound of that kind; of one that does not exist, nothing."""
+    return next((words for name, words in BOUNDS.items() if name == kind), BoundWords(kind, ""))
+
+
+def _usual(key: str) -> str:
+    """Return the default that the request's value *key* is declared with, as it is typed."""
+    return request_value(key).default_text()
 
 
 @dataclass(frozen=True)
@@ -34,13 +45,13 @@ class BoundForm:
 
     kind: str = "problem_size"
     value: str = ""
-    tolerance: str = "0.05"
-    max_runs: str = "10"
+    tolerance: str = _usual("bound.tolerance")
+    max_runs: str = _usual("bound.max_runs")
 
     @staticmethod
     def of_kind(kind: str) -> BoundForm:
         """Return a bound of that kind with a value to start from."""
-        return BoundForm(kind=kind, value=_BOUND_DEFAULTS.get(kind, ""))
+        return BoundForm(kind=kind, value=bound_words(kind).start)
 
 
 @dataclass(frozen=True)
@@ -75,11 +86,11 @@ class RequestForm:
     monitor: str = "none"
     lines: bool = True
     detail: str = "outer"
-    repetitions: str = "1"
+    repetitions: str = _usual("repetitions")
     reference: bool = True  # from a file; passed on
-    time_s: str = "10 min"
-    memory_bytes: str = "8 GiB"
-    output_bytes: str = "16 MiB"
+    time_s: str = _usual("limits.time_s")
+    memory_bytes: str = _usual("limits.memory_bytes")
+    output_bytes: str = _usual("limits.output_bytes")
     schedule: str = ""
     timed: str = ""
     trace: bool = False
@@ -91,7 +102,7 @@ class RequestForm:
     trace_end: str = ""
     trace_region: str = ""
     trace_interval: str = ""
-    trace_limit: str = "1 GiB"
+    trace_limit: str = _usual("trace.limit")
     what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; the request panel passes them on
     speedups: Speedups = field(default_factory=Speedups)
     origin: Origin = HERE  # the file that the request was loaded from, if it was
@@ -114,6 +125,11 @@ class _Reader:
         except ValueError as error:
             self.faults.append(Fault(str(error), key=key))
             return None
+
+    def number(self, key: str, typed: str) -> Any:
+        """Return the number that was typed for the request's value *key*."""
+        said = request_value(key)
+        return self.take(key, text.whole if said.whole else text.real, typed, said.expected())
 
 
 def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
@@ -162,7 +178,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
             "output_bytes": reader.take("limits.output_bytes", text.size, form.output_bytes),
         },
     }
-    data["repetitions"] = reader.take("repetitions", text.whole, form.repetitions, "a whole number of runs")
+    data["repetitions"] = reader.number("repetitions", form.repetitions)
     data["processors"] = reader.take("processors", text.processors, form.processors)
     data |= _what_if(form, data["processors"] or ())
     if form.trace:
@@ -226,8 +242,8 @@ def _bound(bound: BoundForm, index: int, reader: _Reader) -> dict[str, Any]:
     readers: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         "memory": (text.size, ()),
         "time": (text.duration, ()),
-        "efficiency": (text.real, ("an efficiency between 0 and 1",)),
-        "speed": (text.real, ("operations per second and processor, like 10e6",)),
+        "efficiency": (text.real, (bound_words("efficiency").value,)),
+        "speed": (text.real, (f"{bound_words('speed').value}, like {bound_words('speed').start}",)),
     }
     if bound.kind in readers:
         take, more = readers[bound.kind]
@@ -235,8 +251,8 @@ def _bound(bound: BoundForm, index: int, reader: _Reader) -> dict[str, Any]:
         # A value that cannot be read is a fault already; the model must not add "needs a value" to it.
         made["value"] = 0.5 if value is None else float(value)
     if bound.kind in SEARCHED:
-        share = reader.take(f"bound.{index}.tolerance", text.real, bound.tolerance, "a share of the value, like 0.05")
-        tries = reader.take(f"bound.{index}.max_runs", text.whole, bound.max_runs, "a whole number of runs")
+        share = reader.number(f"bound.{index}.tolerance", bound.tolerance)
+        tries = reader.number(f"bound.{index}.max_runs", bound.max_runs)
         made |= {key: v for key, v in (("tolerance", share), ("max_runs", tries)) if v is not None}
     return made
 

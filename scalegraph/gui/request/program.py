@@ -15,10 +15,11 @@ from scalegraph.gui.base.opening import SOURCES
 from scalegraph.gui.base.widgets import Field, button, label
 from scalegraph.gui.request.form import Pairs, RequestForm, for_build, for_program, for_sources
 from scalegraph.gui.request.model import RequestModel
-from scalegraph.gui.request.sections import Catalog, Section
+from scalegraph.gui.request.sections import Catalog, Section, dress
 from scalegraph.gui.request.widgets import Choice, PairsEditor
 from scalegraph.request.model import programs
 from scalegraph.request.model.programs import Parameter, Program
+from scalegraph.request.model.values import request_value
 
 _OWN: Final = "\0own"  # no program is called that
 _BUILT: Final = "\0built"
@@ -29,6 +30,7 @@ _OWN_ITEMS: Final = (
     (_EXECUTABLE, "An executable of your own…"),
     (_BUILT, "A build of your own (make, CMake)"),
 )
+_MORE: Final = ("title", "cflags", "ldflags", "include", "stdin", "accept_exit", "directory", "cwd")  # behind a button
 _COMPILED: Final = ("cflags", "ldflags", "include", "directory")  # said by a build of the user's own, or above
 
 
@@ -48,27 +50,19 @@ class ProgramSection(Section):
         self.choice = Choice()
         self.choice.setAccessibleName("Program")
         self.choice.chosen.connect(self.choose)
-        self.add(
-            "Program",
-            self.choice,
-            ("program.name", "program"),
-            "Sources of your own, what your own build makes, or a shipped program",
-        )
+        self.ask("program", self.choice, "program.name")
         self.summary = label("", "muted", wrap=True)
         self.column.addWidget(self.summary)
-        self._own = self.add("Sources", self._source_row(), ("program.sources",))
-        self._build_entry = self.entry("build", "make CC=scalegraph-cc")
-        self._base_entry = self.entry("directory", "the directory of the request")
+        self._own = self.ask("program.sources", self._source_row())
+        self._build_entry = self.entry("build", request_value("program.build").placeholder())
+        self._base_entry = self.entry("directory", request_value("program.directory").placeholder())
         self._built = (
-            self.add("Base directory", self._base_entry, ("program.directory",),
-                     "What names are relative to; the build command runs there"),
-            self.add("Build command", self._build_entry, ("program.build",),
-                     "Run in the base directory before the runs; empty if the program is built already"),
-            self.add("Executable", self._executable_row(), ("program.executable",),
-                     "What scalegraph-cc, scalegraph-c++ or scalegraph-fc linked"),
-        )  # fmt: skip
-        self._args_entry = self.entry("args", "for instance {n} -v, where {n} stands for the parameter n")
-        self._args = self.add("Arguments", self._args_entry, ("program.args",), "Arguments of the program")
+            self.ask("program.directory", self._base_entry),
+            self.ask("program.build", self._build_entry),
+            self.ask("program.executable", self._executable_row()),
+        )
+        self._args_entry = self.entry("args", request_value("program.args").placeholder())
+        self._args = self.ask("program.args", self._args_entry)
         self._more_button = button("More: title, compiler flags, environment, input", kind="link")
         self._more_button.setCheckable(True)
         self._more_button.toggled.connect(self._show_more)
@@ -188,7 +182,7 @@ class ProgramSection(Section):
         row = QWidget()
         line = QHBoxLayout(row)
         line.setContentsMargins(0, 0, 0, 0)
-        self._executable_entry = self.entry("executable", "prog")
+        self._executable_entry = self.entry("executable", request_value("program.executable").placeholder())
         self._executable_entry.setAccessibleName("Executable")
         change = button("Choose…", "Choose the program that the build made")
         change.clicked.connect(self._ask_executable)
@@ -210,33 +204,17 @@ class ProgramSection(Section):
         column.setSpacing(6)
         self._entries = {}
         self._more_fields = {}
-        for attribute, name, hint, tip in (
-            ("title", "Title", "made of program and machine", "Name of the request and its study, for people"),
-            ("cflags", "Compiler flags", "-O3 -DSIZE=100", "Given to the compiler after ScaleGraph's own flags"),
-            ("ldflags", "Linker flags", "-lm", "Given to the linker after the objects"),
-            ("include", "Header directories", "include", "Directories searched for headers"),
-            ("stdin", "Standard input", "a file", "File given to the program as standard input"),
-            (
-                "accept_exit",
-                "Accepted exit codes",
-                "1, 3",
-                "Exit codes besides 0 with which the results of a run count",
-            ),
-            (
-                "directory",
-                "Base directory",
-                "the directory of the request",
-                "Names are relative to it; builds run there",
-            ),
-            ("cwd", "Working directory", "the base directory", "Directory in which the runs start"),
-        ):
-            editor = self.entry(attribute, hint)
+        for attribute in _MORE:
+            key = attribute if attribute == "title" else f"program.{attribute}"
+            editor = self.entry(attribute, request_value(key).placeholder())
             self._entries[attribute] = editor
-            made = Field(name, editor, ("title",) if attribute == "title" else (f"program.{attribute}",), tip)
+            said = dress(editor, key)
+            made = Field(said.label, editor, (key,), said.tip())
             self.fields.append(made)
             self._more_fields[attribute] = made
             column.addWidget(made)
         env = PairsEditor("variable", self._env_typed, name_hint="NAME", add="Add environment variable")
+        dress(env, "program.env")
         self.tables["program.env"] = env
         column.addWidget(env)
         self._more.hide()
@@ -267,11 +245,16 @@ class ParameterSection(Section):
     """Base values of the program's parameters."""
 
     def __init__(self, model: RequestModel) -> None:
-        super().__init__(model, "Parameters", "Values at the base size. Several separated by commas are a sweep.")
+        super().__init__(
+            model,
+            request_value("parameters").label,
+            "Values at the base size. Several separated by commas are a sweep.",
+        )
         self._catalog = Catalog()
         self.editor = PairsEditor("parameter", self._typed, name_hint="name, used as {name}")
         self.editor.setAccessibleName("Parameter")
         self.tables["parameters"] = self.editor
+        dress(self.editor, "parameters")
         self.add("", self.editor, ("parameters",), beside=False)
 
     def set_catalog(self, catalog: Catalog) -> None:

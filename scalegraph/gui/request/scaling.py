@@ -3,56 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from scalegraph.gui.base.widgets import Field, button, label
-from scalegraph.gui.request.form import BOUND_KINDS, CUSTOM, FIXED, BoundForm, Pairs, RequestForm
+from scalegraph.gui.request.form import BOUND_KINDS, CUSTOM, FIXED, BoundForm, Pairs, RequestForm, bound_words
 from scalegraph.gui.request.model import RequestModel
-from scalegraph.gui.request.sections import Catalog, Section
+from scalegraph.gui.request.sections import Catalog, Section, dress
 from scalegraph.gui.request.widgets import Choice, Entry, PairsEditor
 from scalegraph.request.model.request import SEARCHED
-
-BOUND_WORDS: Final = {
-    "problem_size": "Fixed problem size",
-    "growth": "Size grown with N",
-    "memory": "Memory per processor",
-    "time": "Execution time held",
-    "efficiency": "Efficiency held",
-    "speed": "Unit speed held",
-}
-_BOUND_TIPS: Final = {
-    "problem_size": "Every N runs the base parameters (strong scaling)",
-    "growth": "Every N runs the parameters grown for it, once",
-    "memory": "The size is chosen so that every processor has this much memory of the problem (M = N B)",
-    "time": "For every N the size is searched that takes this long",
-    "efficiency": "For every N the size is searched that runs at this efficiency (E = T1 / (N T))",
-    "speed": "For every N the size is searched at which a processor does so many operations a second (isospeed)",
-}
-_HINTS: Final = {"memory": "1 MiB", "time": "10 ms", "efficiency": "0.5", "speed": "10e6"}
-_VALUE_NAMES: Final = {
-    "memory": "bytes per processor",
-    "time": "time",
-    "efficiency": "efficiency E",
-    "speed": "operations/s",
-}
+from scalegraph.request.model.values import request_value
 
 
 class GrowthSection(Section):
     """A scaling method of the program, or factors written down."""
 
     def __init__(self, model: RequestModel) -> None:
-        super().__init__(model, "What grows with N")
+        super().__init__(model, request_value("scaling").label)
         self._catalog = Catalog()
         self.choice = Choice()
         self.choice.chosen.connect(self._chosen)
-        self.add("Scaling method", self.choice, ("scaling", "scaling.method"), "Which parameters grow, and how, with N")
+        self.ask("scaling.method", self.choice, "scaling")
         self.editor = PairsEditor("factor", self._typed, name_hint="parameter", value_hint="N, sqrt(N), 2 * N ..")
         self.editor.setAccessibleName("Growth factor")
         self.tables["scaling.grow"] = self.editor
-        self._grow = self.add("Factors", self.editor, ("scaling.grow",), "Factor of the base value as a formula in N")
+        self._grow = self.ask("scaling.grow", self.editor)
         self.rule = label("", "muted", wrap=True)
         self.column.addWidget(self.rule)
 
@@ -94,7 +70,7 @@ class BoundSection(Section):
     """What is held constant while N grows; one or several."""
 
     def __init__(self, model: RequestModel) -> None:
-        super().__init__(model, "What is held constant", "Each bound is a scalability question of its own.")
+        super().__init__(model, request_value("bound").label, f"{request_value('bound').help}.")
         self._rows: list[_BoundRow] = []
         self._place = QVBoxLayout()
         self._place.setSpacing(6)
@@ -146,15 +122,14 @@ class _BoundRow(Field):
         line.setContentsMargins(0, 0, 0, 0)
         self.kind = Choice()
         self.kind.setAccessibleName(f"Bound {index + 1}")
-        self.kind.offer([(kind, BOUND_WORDS[kind]) for kind in BOUND_KINDS])
+        dress(self.kind, "bound.kind")
+        self.kind.offer(list(request_value("bound.kind").choices.items()))
         self.kind.chosen.connect(lambda kind: self._section.change(self._index, BoundForm.of_kind(kind)))
         self.value = self._entry("value")
-        self.within = label("±")
         self.tolerance = self._entry("tolerance")
-        self.tolerance.setToolTip("Tolerance as a fraction of the value: 0.05 is 5 %")
-        self.runs_label = label("tries")
+        self.within = label(request_value("bound.tolerance").short)
         self.max_runs = self._entry("max_runs")
-        self.max_runs.setToolTip("Sizes tried for one N before the search gives up")
+        self.runs_label = label(request_value("bound.max_runs").short)
         for narrow in (self.tolerance, self.max_runs):
             narrow.setFixedWidth(64)
         self.gone = button("Remove", kind="flat")
@@ -169,6 +144,7 @@ class _BoundRow(Field):
     def _entry(self, attribute: str) -> Entry:
         made = Entry()
         made.setAccessibleName(f"{attribute.replace('_', ' ')} of bound {self._index + 1}")
+        dress(made, f"bound.{attribute}")
         made.textEdited.connect(
             lambda text: self._section.change(
                 self._index, replace(self._bound, **{attribute: text}), f"bound.{self._index}.{attribute}"
@@ -180,11 +156,12 @@ class _BoundRow(Field):
     def show_bound(self, bound: BoundForm, *, removable: bool) -> None:
         self._bound = bound
         self.kind.show_value(bound.kind)
-        self.kind.setToolTip(_BOUND_TIPS.get(bound.kind, ""))
+        words = bound_words(bound.kind)
+        self.kind.setToolTip(words.help)
         self.value.show_text(bound.value)
-        self.value.setPlaceholderText(_HINTS.get(bound.kind, ""))
-        self.value.setToolTip(_VALUE_NAMES.get(bound.kind, ""))
-        self.value.setVisible(bound.kind in _HINTS)
+        self.value.setPlaceholderText(words.start)
+        self.value.setToolTip(words.value)
+        self.value.setVisible(bool(words.value))
         self.tolerance.show_text(bound.tolerance)
         self.max_runs.show_text(bound.max_runs)
         searched = bound.kind in SEARCHED

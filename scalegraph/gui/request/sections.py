@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from PySide6.QtWidgets import QWidget
 
+from scalegraph.base.asked import Declared
 from scalegraph.base.errors import Fault
 from scalegraph.gui.base.widgets import Field, Group
 from scalegraph.gui.request.form import RequestForm
 from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.widgets import Entry, PairsEditor
+from scalegraph.request.model.values import request_value
+
+VALUE: Final = "request value"  # property of an editor: the key of what it edits
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,16 @@ class Catalog:
 
     programs: Mapping[str, Any] = field(default_factory=dict)  # request.programs.Described
     machines: Sequence[Any] = ()  # machine.MachineSummary
+
+
+def dress(editor: QWidget, key: str) -> Declared:
+    """Give *editor* the tooltip of the request's value *key*, and a name where it has none; return what is declared."""
+    said = request_value(key)
+    editor.setToolTip(said.tip())
+    editor.setProperty(VALUE, key)
+    if not editor.accessibleName():
+        editor.setAccessibleName(said.label)
+    return said
 
 
 class Section(Group):
@@ -44,6 +58,23 @@ class Section(Group):
         made = Field(name, editor, keys, tip, beside=beside)
         self.fields.append(made)
         self.column.addWidget(made)
+        return made
+
+    def ask(self, key: str, editor: QWidget, *also: str) -> Field:
+        """Add the field of the request's value *key*, labelled and explained as it is declared.
+
+        Faults of the keys *also* come there, too.
+        """
+        said = dress(editor, key)
+        return self.add(said.label, editor, (key, *also), said.tip())
+
+    def ask_text(self, key: str, attribute: str, *also: str) -> Entry:
+        """Add the field of the request's value *key*, which the form keeps as the text *attribute*; return its editor.
+
+        Faults of the keys *also* come there, too.
+        """
+        made = self.entry(attribute, request_value(key).placeholder())
+        self.ask(key, made, *also)
         return made
 
     def entry(self, attribute: str, placeholder: str = "") -> Entry:

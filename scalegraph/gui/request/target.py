@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QWidget
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.request.form import Pairs, RequestForm
 from scalegraph.gui.request.model import RequestModel
-from scalegraph.gui.request.sections import Catalog, Section
+from scalegraph.gui.request.sections import Catalog, Section, dress
 from scalegraph.gui.request.widgets import Choice, PairsEditor
 from scalegraph.machine import FieldRow
+from scalegraph.request.model.values import request_value
 
 _FILE: Final = "\0file"
 
@@ -26,15 +27,14 @@ class MachineSection(Section):
         self._catalog = Catalog()
         self.choice = Choice()
         self.choice.chosen.connect(self._chosen)
-        self.add("Machine", self.choice, ("machine", "machine.name", "machine.path"), "A shipped machine or a file")
+        self.ask("machine.name", self.choice, "machine", "machine.path")
         self.summary = label("", "muted", wrap=True)
         self.column.addWidget(self.summary)
-        self.processors = self.entry("processors", "1, 2, 4, 8, 16, 32")
-        self.add("Processors N", self.processors, ("processors",), "Counts with commas, ranges as 1-16")
+        self.processors = self.ask_text("processors", "processors")
         self.overrides = PairsEditor("override", self._typed, name_hint="key", add="Change a value of the machine")
         self.overrides.setAccessibleName("Override")
         self.tables["machine.overrides"] = self.overrides
-        self.add("Overrides", self.overrides, ("machine.overrides",), "Values that apply to this request only")
+        self.ask("machine.overrides", self.overrides)
 
     def set_catalog(self, catalog: Catalog) -> None:
         """Offer the machines."""
@@ -84,66 +84,42 @@ def _about(row: FieldRow) -> str:
     return "\n".join(part for part in (f"{row.description}{unit}", f"now {row.value}", row.origin) if part)
 
 
-MONITORS: Final = {
-    "none": "none: free of cost",
-    "software": "software: inserted probes",
-    "hardware": "hardware: event counters",
-}
-MONITORING: Final = (
-    "Who observes the regions on the simulated machine itself. Software and hardware monitoring take simulated time at "
-    "the beginning and end of every region (monitor.probe_cycles and monitor.counter_cycles of the machine)"
-)
-
-
 class RunSection(Section):
     """Repetitions, schedule, what is collected, and the limits of one run."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Runs")
-        self.repetitions = self.entry("repetitions", "1")
-        self.add("Repetitions", self.repetitions, ("repetitions",), "Repetitions of each run; the simulator needs one")
-        self.schedule = self.entry("schedule", "as written in the program")
-        self.schedule.setToolTip("For loops with schedule(runtime): static, dynamic, guided or auto, and a chunk size")
-        self.add("Loop schedule", self.schedule, ("schedule",))
-        self.timed = self.entry("timed", "the whole run only")
-        self.add(
-            "Timed part",
-            self.timed,
-            ("timed",),
-            "Show time, speedup and efficiency of a part too: a region (loop main:40, FILE:LINE or a phase's name), or "
-            "clock, what the program times itself",
-        )
+        self.repetitions = self.ask_text("repetitions", "repetitions")
+        self.schedule = self.ask_text("schedule", "schedule")
+        self.timed = self.ask_text("timed", "timed")
         self.collect = QWidget()
         grid = QGridLayout(self.collect)  # two by two: side by side they are wider than a small window's form
         grid.setContentsMargins(0, 0, 0, 0)
-        self.regions = self._check("costs by region", "regions")
-        self.lines = self._check("costs by source line", "lines")
-        self.detail = Choice()
-        self.detail.setAccessibleName("Which loops become regions")
-        self.detail.offer([("outer", "outer loops"), ("all", "all loops"), ("functions", "functions only")])
-        self.detail.chosen.connect(lambda value: self.model.edit("choice of the detail", detail=value))
-        self.classes = self._check("misses by class", "classes")
-        self.classes.setToolTip("Cold, capacity, conflict, true and false sharing; runs take up to ten times longer")
+        self.regions = self._check("regions")
+        self.lines = self._check("lines")
+        self.detail = self._choice("detail", "choice of the detail")
+        self.classes = self._check("classes")
         for place, widget in enumerate((self.regions, self.detail, self.lines, self.classes)):
             grid.addWidget(widget, place // 2, place % 2)
         grid.setColumnStretch(2, 1)
-        self.add("Collect", self.collect, ("collect",), "What each run records in addition to its totals")
-        self.monitor = Choice()
+        self.ask("collect", self.collect)
+        self.monitor = self._choice("monitor", "choice of the monitoring")
         self.monitor.setAccessibleName("Monitoring on the simulated machine")
-        self.monitor.offer([(kind, words) for kind, words in MONITORS.items()])
-        self.monitor.chosen.connect(lambda value: self.model.edit("choice of the monitoring", monitor=value))
-        self.add("Monitoring", self.monitor, ("collect.monitor",), MONITORING)
-        self.time_s = self.entry("time_s", "10 min")
-        self.add("Time limit", self.time_s, ("limits.time_s",), "Longest time that one run may take on this computer")
-        self.memory = self.entry("memory_bytes", "8 GiB")
-        self.add(
-            "Memory limit", self.memory, ("limits.memory_bytes",), "Most memory that one run may use on this computer"
-        )
-        self.output = self.entry("output_bytes", "16 MiB")
-        self.add("Output kept", self.output, ("limits.output_bytes",), "Most bytes of printed output kept for each run")
+        self.ask("collect.monitor", self.monitor)
+        self.time_s = self.ask_text("limits.time_s", "time_s")
+        self.memory = self.ask_text("limits.memory_bytes", "memory_bytes")
+        self.output = self.ask_text("limits.output_bytes", "output_bytes")
 
-    def _check(self, words: str, attribute: str) -> QCheckBox:
-        made = QCheckBox(words)
+    def _choice(self, attribute: str, change: str) -> Choice:
+        made = Choice()
+        said = dress(made, f"collect.{attribute}")
+        made.offer(list(said.choices.items()))
+        made.chosen.connect(lambda value: self.model.edit(change, **{attribute: value}))
+        return made
+
+    def _check(self, attribute: str) -> QCheckBox:
+        made = QCheckBox(request_value(f"collect.{attribute}").label)
+        dress(made, f"collect.{attribute}")
         made.clicked.connect(lambda on: self.model.edit("choice of what is collected", **{attribute: on}))
         return made
 

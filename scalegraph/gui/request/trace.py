@@ -7,12 +7,11 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QWidget
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.request.form import RequestForm
 from scalegraph.gui.request.model import RequestModel
-from scalegraph.gui.request.sections import Section
+from scalegraph.gui.request.sections import Section, dress
 from scalegraph.gui.request.widgets import Choice
-from scalegraph.request.model.request import TRACE_KINDS
+from scalegraph.request.model.values import request_value
 
 _COLUMNS = 3  # of checks: side by side they are wider than a small window's form
-_TIME = "as in 20 ms, 0.5 s or 2e6 cycles of simulated time"
 
 
 class TraceSection(Section):
@@ -20,47 +19,49 @@ class TraceSection(Section):
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Trace")
-        self.on = QCheckBox("write what happened when")
-        self.on.setToolTip("Each run writes a trace file next to the study; times and counts of the run stay the same")
+        self.on = QCheckBox(request_value("trace").label)
+        dress(self.on, "trace")
         self.on.clicked.connect(lambda on: self.model.edit("choice of tracing", trace=on))
         self.column.addWidget(self.on)
-        self.kinds = {kind: self._check(kind, text) for kind, text in TRACE_KINDS.items()}
+        self.kinds = {kind: self._check(kind, text) for kind, text in request_value("trace.what").choices.items()}
         grid = QWidget()
         lines = QGridLayout(grid)
         lines.setContentsMargins(0, 0, 0, 0)
         for place, check in enumerate(self.kinds.values()):
             lines.addWidget(check, place // _COLUMNS, place % _COLUMNS)
         lines.setColumnStretch(_COLUMNS, 1)
-        self.add("Contents", grid, ("trace", "trace.what"), "What is written down")
-        self.processors = self.entry("trace_processors", "those of the request")
-        self.add("Processors", self.processors, ("trace.processors",), "Counts whose runs are traced")
-        self.sizes = Choice()
-        self.sizes.setAccessibleName("Traced sizes")
-        self.sizes.offer([("all", "all that are run"), ("base", "that of the parameters")])
-        self.sizes.chosen.connect(lambda value: self.model.edit("choice of the traced sizes", trace_sizes=value))
-        self.add("Sizes", self.sizes, ("trace.sizes",), "Which problem sizes are traced, where several are run")
-        self.runs = Choice()
-        self.runs.setAccessibleName("Traced runs")
-        self.runs.offer([("actual", "actual ones"), ("all", "what-if runs and repetitions too")])
-        self.runs.chosen.connect(lambda value: self.model.edit("choice of the traced runs", trace_runs=value))
-        self.add("Runs", self.runs, ("trace.runs",), "Whether runs that something is ideal in are traced as well")
-        self.begin = self.entry("trace_begin", "beginning")
-        self.end = self.entry("trace_end", "end of the run")
-        self.begin.setAccessibleName("Trace from")
-        self.end.setAccessibleName("Trace to")
+        self.ask("trace.what", grid, "trace")
+        self.processors = self.ask_text("trace.processors", "trace_processors")
+        self.sizes = self._choice("trace.sizes", "Traced sizes")
+        self.runs = self._choice("trace.runs", "Traced runs")
+        self._ask_times()
+        self.region = self.ask_text("trace.region", "trace_region")
+        self.interval = self.ask_text("trace.interval", "trace_interval")
+        self.limit = self.ask_text("trace.limit", "trace_limit")
+
+    def _choice(self, key: str, name: str) -> Choice:
+        made = Choice()
+        made.setAccessibleName(name)
+        made.offer(list(request_value(key).choices.items()))
+        attribute = key.replace(".", "_")
+        made.chosen.connect(lambda value: self.model.edit(f"choice of the {name.lower()}", **{attribute: value}))
+        self.ask(key, made)
+        return made
+
+    def _ask_times(self) -> None:
+        begin, end = request_value("trace.begin"), request_value("trace.end")
+        self.begin = self.entry("trace_begin", begin.placeholder())
+        self.end = self.entry("trace_end", end.placeholder())
         times = QWidget()
         line = QHBoxLayout(times)
         line.setContentsMargins(0, 0, 0, 0)
+        for editor, key, name in ((self.begin, "trace.begin", "Trace from"), (self.end, "trace.end", "Trace to")):
+            editor.setAccessibleName(name)
+            dress(editor, key)
         line.addWidget(self.begin, 1)
-        line.addWidget(label("to", "muted"))
+        line.addWidget(label(end.short, "muted"))
         line.addWidget(self.end, 1)
-        self.add("From", times, ("trace.begin", "trace.end"), f"The part of the run that is traced, {_TIME}")
-        self.region = self.entry("trace_region", "everywhere")
-        self.add("Inside", self.region, ("trace.region",), "Only inside this region: its name, FILE:LINE or #ID")
-        self.interval = self.entry("trace_interval", "chosen")
-        self.add("Sampling", self.interval, ("trace.interval",), f"Shares and counters are added up over it, {_TIME}")
-        self.limit = self.entry("trace_limit", "1 GiB")
-        self.add("Size limit", self.limit, ("trace.limit",), "Bytes of events in one trace; it ends there")
+        self.add(begin.label, times, ("trace.begin", "trace.end"), begin.tip())
 
     def _check(self, kind: str, text: str) -> QCheckBox:
         made = QCheckBox(kind)

@@ -81,342 +81,141 @@ study beside the actual runs. docs/WHATIF.md says what each switch and each targ
 
 from __future__ import annotations
 
-import math
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import PrivateAttr, field_validator, model_validator
 
-from scalegraph.base import amounts
-from scalegraph.base.run import Ideal, Value, Variant
-from scalegraph.base.units import as_read, plain
-from scalegraph.link import scale
+from scalegraph.base.asked import asked, option
+from scalegraph.base.run import Value
 from scalegraph.request.model import defaults, writing
+from scalegraph.request.model.extras import TRACE_KINDS, USUAL_TRACE, Speedups, TraceChoice, TraceKind, WhatIf
 from scalegraph.request.model.origin import HERE, Origin
+from scalegraph.request.model.parts import (
+    SCHEDULE,
+    SEARCHED,
+    Bound,
+    BoundKind,
+    Collect,
+    MachineChoice,
+    Monitor,
+    Name,
+    Processors,
+    ProgramChoice,
+    RunLimits,
+    Scaling,
+    Strict,
+    Text,
+)
 
-Monitor: TypeAlias = Literal["none", "software", "hardware"]
-BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
-SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
-Text = Annotated[str, Field(max_length=4096)]
-Processors = Annotated[int, Field(ge=1, le=65536)]
-ExitCode = Annotated[int, Field(ge=1, le=255)]
-
-
-class Strict(BaseModel):
-    """Base of the request's parts: frozen, unknown keys refused, no NaN."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=False, defer_build=True)
-
-
-class ProgramChoice(Strict):
-    """Which program, and how it is compiled and started. Paths are relative to the request file."""
-
-    name: str = Field(default="", max_length=200, description="a shipped program, or the path of a program's TOML file")
-    sources: tuple[Text, ...] = Field(default=(), description="sources, if no program is named: C, C++, Fortran")
-    executable: str = Field(default="", description="a program that ScaleGraph's compilers linked, in place of sources")
-    build: str = Field(default="", description="command that builds the executable, run in the directory by a shell")
-    args: tuple[Text, ...] | None = Field(default=None, description="{name}: a parameter, {N}: processors")
-    cflags: tuple[Text, ...] = Field(default=(), description="for the compiler, after ScaleGraph's own")
-    ldflags: tuple[Text, ...] = Field(default=(), description="for the linker, after the objects")
-    include: tuple[Text, ...] = Field(default=(), description="directories searched for headers")
-    env: dict[str, str] = Field(default_factory=dict, description="added to the program's environment")
-    stdin: str = Field(default="", description="file given to the program as standard input")
-    accept_exit: tuple[ExitCode, ...] = Field(default=(), description="exit codes besides 0 that count as success")
-    directory: str = Field(default="", description="what names are relative to; working directory of the runs")
-    cwd: str = Field(default="", description="working directory of the runs, if it is another one")
-
-    @model_validator(mode="after")
-    def _one_of(self) -> ProgramChoice:
-        given = sum(map(bool, (self.name, self.sources, self.executable)))
-        if given != 1:
-            raise ValueError(
-                "either 'name' (a shipped program), 'sources' or 'executable' was expected"
-                + (", not more than one of them" if given else "")
-            )
-        texts = (self.build, self.executable, self.stdin, self.directory, self.cwd, *self.sources, *(self.args or ()))
-        texts = (*texts, *self.cflags, *self.ldflags, *self.include, *self.env, *self.env.values())
-        if any("\0" in text for text in texts):
-            raise ValueError("a zero byte cannot be in a name, an argument or the environment")
-        if wrong := [name for name in self.env if not name or "=" in name]:
-            raise ValueError(f"'{wrong[0]}' cannot be the name of a variable of the environment")
-        if self.build and not self.executable:
-            raise ValueError("'build' needs 'executable': the program that the command builds")
-        return self
-
-
-class Scaling(Strict):
-    """What grows when the machine grows: a method of the program, or factors of the base values over N."""
-
-    method: str = Field(default="", max_length=40, description="one of the program's scaling methods, I to IV")
-    grow: dict[Name, Text] = Field(default_factory=dict, description="parameter = factor as a formula in N")
-
-    @model_validator(mode="after")
-    def _not_both(self) -> Scaling:
-        if self.method and self.grow:
-            raise ValueError("either 'method' or 'grow' was expected, not both")
-        return self
-
-
-def _texts(value: Any) -> Any:
-    """Return a mapping with its numbers as text."""
-    if isinstance(value, dict):
-        return {k: str(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for k, v in value.items()}
-    return value
-
-
-class MachineChoice(Strict):
-    """The target: a shipped machine or a machine file, and values changed for this request."""
-
-    name: str = Field(default="", max_length=200, description="a shipped machine; that of the program if empty")
-    path: str = Field(default="", description="a machine file of your own; taken instead of the name")
-    overrides: dict[str, str] = Field(default_factory=dict, description="machine keys set for this request")
-
-    @field_validator("overrides", mode="before")
-    @classmethod
-    def _as_text(cls, value: Any) -> Any:
-        """Accept numbers where the machine's own reader expects text."""
-        return _texts(value)
-
-    @property
-    def reference(self) -> str:
-        """What `machine.load` takes."""
-        return self.path or self.name
-
-
-class Bound(Strict):
-    """What is held constant while the machine grows."""
-
-    kind: BoundKind = Field(default="problem_size", description="what is held constant")
-    value: float | None = Field(
-        default=None, description="E (0 to 1), seconds, bytes per processor, operations per second and processor"
-    )
-    tolerance: float = Field(default=0.03, gt=0, le=0.5, description="how near is near enough, as a share of the value")
-    max_runs: int = Field(default=10, ge=2, le=100, description="sizes tried for one N before the search gives up")
-    processors: tuple[Processors, ...] = Field(
-        default=(), max_length=1024, description="counts for this bound; those of the request if empty"
-    )
-
-    @field_validator("processors")
-    @classmethod
-    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(sorted(set(value)))
-
-    @model_validator(mode="after")
-    def _value_fits(self) -> Bound:
-        needs = {
-            "memory": "bytes per processor",
-            "time": "seconds",
-            "efficiency": "an efficiency between 0 and 1",
-            "speed": "operations per second and processor",
-        }
-        if self.kind in needs and self.value is None:
-            raise ValueError(f"the {self.kind} bound needs a value: {needs[self.kind]}")
-        if self.kind not in needs and self.value is not None:
-            raise ValueError(f"the {self.kind.replace('_', '-')} bound takes no value, got {as_read(self.value)}")
-        if self.value is not None and (self.value <= 0 or not math.isfinite(self.value)):
-            raise ValueError(f"the value of the {self.kind} bound must be greater than 0, got {as_read(self.value)}")
-        if self.kind == "efficiency" and self.value is not None and self.value >= 1:
-            raise ValueError(f"an efficiency between 0 and 1 was expected, got {as_read(self.value)}")
-        return self
-
-    def said(self) -> str:
-        """Return the bound in words."""
-        match self.kind:
-            case "problem_size":
-                return "fixed problem size"
-            case "growth":
-                return "size grown with N"
-            case "memory":
-                return f"memory bound of {plain(self.value)} bytes a processor"
-            case "time":
-                return f"time bound of {plain(self.value)} s"
-            case "efficiency":
-                return f"efficiency held at {plain(self.value)}"
-            case "speed":
-                return f"average unit speed held at {plain(self.value)} operations per second"
-
-
-class Collect(Strict):
-    """What each run records in addition to its totals."""
-
-    regions: bool = Field(default=True, description="costs by function, loop and construct")
-    lines: bool = Field(default=True, description="costs by source line")
-    detail: Literal["outer", "all", "functions"] = Field(
-        default="outer", description="which loops are regions of their own"
-    )
-    classes: bool = Field(
-        default=False, description="misses as cold, capacity, conflict, true and false sharing; makes runs slower"
-    )
-    monitor: Monitor = Field(default="none", description="who observes regions; all but none cost simulated time")
-
-
-def _factor(value: Any) -> str:
-    """Return a factor as the text that names it, the same for 2, 2.0 and "2"."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f'a factor was expected: a number above 0 or "inf", got {value!r}')  # noqa: TRY004 - pydantic's
-    number = scale.factor_of(str(value))
-    return "inf" if number is None else f"{float(number):.12g}"
-
-
-class WhatIf(Strict):
-    """What shall be different in a second set of runs: ideal switches, virtual speedups, values of the machine."""
-
-    ideal: tuple[Ideal, ...] = Field(default=(), description="contention, network, cache, sync, balance")
-    speedup: dict[str, str] = Field(default_factory=dict, max_length=64, description="target = factor")
-    machine: dict[str, str] = Field(default_factory=dict, description="machine keys, over those of [machine]")
-    processors: tuple[Processors, ...] = Field(
-        default=(), max_length=1024, description="counts to search; those of the request if empty"
-    )
-
-    @field_validator("speedup", mode="before")
-    @classmethod
-    def _factors(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        for target in value:
-            scale.parse(str(target))
-        return {str(target): _factor(factor) for target, factor in value.items()}
-
-    @field_validator("machine", mode="before")
-    @classmethod
-    def _as_text(cls, value: Any) -> Any:
-        return _texts(value)
-
-    @field_validator("processors")
-    @classmethod
-    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(sorted(set(value)))
-
-    @model_validator(mode="after")
-    def _something(self) -> WhatIf:
-        if not self.variant:
-            raise ValueError("something different was expected: 'ideal', 'speedup' or 'machine'")
-        return self
-
-    @property
-    def variant(self) -> Variant:
-        """The coordinate of its runs."""
-        return Variant(ideal=self.ideal, speedup=self.speedup, machine=self.machine)
-
-
-class Speedups(Strict):
-    """Virtual speedups of what costs most, found in the actual runs: a curve for each."""
-
-    lines: int = Field(default=0, ge=0, le=50, description="the most expensive lines")
-    regions: int = Field(default=0, ge=0, le=50, description="the most expensive regions")
-    factors: tuple[str, ...] = Field(default=("1.5", "2", "4", "inf"), min_length=1, max_length=32)
-    processors: tuple[Processors, ...] = Field(
-        default=(), max_length=1024, description="counts to look at; the largest of the request if empty"
-    )
-
-    @field_validator("factors", mode="before")
-    @classmethod
-    def _factors(cls, value: Any) -> Any:
-        return tuple(_factor(item) for item in value) if isinstance(value, list | tuple) else value
-
-
-TraceKind: TypeAlias = Literal["regions", "waits", "locks", "tasks", "chunks", "shares", "counters"]
-TRACE_KINDS: dict[TraceKind, str] = {
-    "regions": "entering and leaving functions, loops and constructs",
-    "waits": "waiter and holder, where, and how long",
-    "locks": "acquiring and releasing locks",
-    "tasks": "creating, switching to and ending tasks",
-    "chunks": "the iterations that a processor obtained of a loop, each time",
-    "shares": "the accounts (computing, stalls, idle, overhead) interval by interval",
-    "counters": "operations, references and misses interval by interval",
-}
-USUAL_TRACE: tuple[TraceKind, ...] = tuple(kind for kind in TRACE_KINDS if kind != "chunks")
-_TRACE_LEAST = 2**16
-
-
-class TraceChoice(Strict):
-    """What the traced runs write down, of which time and place, and how much at most."""
-
-    what: tuple[TraceKind, ...] = Field(default=USUAL_TRACE, max_length=32, description="what is collected")
-    processors: tuple[Processors, ...] = Field(
-        default=(), max_length=1024, description="counts whose runs are traced; those of the request if empty"
-    )
-    sizes: Literal["all", "base"] = Field(
-        default="all", description="all: every size that is run; base: that of the parameters only"
-    )
-    runs: Literal["actual", "all"] = Field(
-        default="actual", description="actual ones, once; all: what-if runs and repetitions too"
-    )
-    begin: Annotated[str, Field(max_length=40)] = Field(
-        default="", description="simulated time at which it begins, as in 20 ms or 2e6 cycles"
-    )
-    end: Annotated[str, Field(max_length=40)] = Field(default="", description="simulated time at which it ends")
-    region: str = Field(default="", max_length=400, description="collect inside it only: NAME, FILE:LINE or #ID")
-    interval: Annotated[str, Field(max_length=40)] = Field(
-        default="", description="length over which shares and counters are added up; chosen if empty"
-    )
-    limit: int = Field(default=2**30, ge=_TRACE_LEAST, le=2**44, description="bytes of events in one trace at most")
-
-    @field_validator("what")
-    @classmethod
-    def _in_order(cls, value: tuple[TraceKind, ...]) -> tuple[TraceKind, ...]:
-        if not value:
-            raise ValueError(f"one at least of {', '.join(TRACE_KINDS)} was expected")
-        return tuple(kind for kind in TRACE_KINDS if kind in value)
-
-    @field_validator("processors")
-    @classmethod
-    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(sorted(set(value)))
-
-    @field_validator("begin", "end", "interval", mode="before")
-    @classmethod
-    def _time(cls, value: Any) -> Any:
-        """Accept a number of seconds; refuse what is no time."""
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            value = f"{value} s"
-        if isinstance(value, str):
-            value = value.strip()
-            if value:
-                amounts.cycles(value, 1.0)
-        return value
-
-    @field_validator("limit", mode="before")
-    @classmethod
-    def _size(cls, value: Any) -> Any:
-        return amounts.size(value) if isinstance(value, str) else value
-
-
-class RunLimits(Strict):
-    """Limits of one run; the run is stopped and reported when it meets one."""
-
-    time_s: float = Field(default=600.0, gt=0, le=30 * 86400, description="host seconds")
-    memory_bytes: int = Field(default=4 * 2**30, ge=64 * 2**20, description="that the program may allocate")
-    output_bytes: int = Field(default=16 * 2**20, ge=0, description="of the program's output that is kept")
+__all__ = [
+    "SEARCHED",
+    "TRACE_KINDS",
+    "USUAL_TRACE",
+    "Bound",
+    "BoundKind",
+    "Collect",
+    "MachineChoice",
+    "Monitor",
+    "Name",
+    "Processors",
+    "ProgramChoice",
+    "Request",
+    "RequestBody",
+    "RunLimits",
+    "Scaling",
+    "Speedups",
+    "Strict",
+    "Text",
+    "TraceChoice",
+    "TraceKind",
+    "WhatIf",
+]
 
 
 class RequestBody(Strict):
     """A request without its program: also the defaults that a program file may state."""
 
-    title: str = Field(default="", max_length=200, description="a name for people")
-    parameters: dict[Name, Value | tuple[Value, ...]] = Field(
-        default_factory=dict, description="base values; a list sweeps"
+    title: str = asked(
+        default="",
+        max_length=200,
+        label="Title",
+        hint="made of program and machine",
+        help="Name of the request and its study, for people",
     )
-    scaling: Scaling = Field(default_factory=Scaling)
-    machine: MachineChoice = Field(default_factory=MachineChoice)
-    processors: tuple[Processors, ...] = Field(default=(1, 2, 4, 8, 16, 32), max_length=1024)
-    bound: tuple[Bound, ...] = Field(default=(Bound(),), max_length=16)
-    collect: Collect = Field(default_factory=Collect)
-    trace: TraceChoice | None = Field(default=None, description="write a trace of the runs")
-    what_if: tuple[WhatIf, ...] = Field(default=(), max_length=256)
-    speedups: Speedups = Field(default_factory=Speedups)
-    limits: RunLimits = Field(default_factory=RunLimits)
-    repetitions: int = Field(default=1, ge=1, le=1000, description="runs of every point")
-    reference: bool = Field(default=True, description="run each size on one processor too, whether named or not")
-    schedule: str = Field(
+    parameters: dict[Name, Value | tuple[Value, ...]] = asked(
+        default_factory=dict,
+        label="Parameters",
+        help="Values at the base size; several, separated by commas, are a sweep",
+    )
+    scaling: Scaling = asked(
+        default_factory=Scaling, label="What grows with N", help="What grows when the machine grows"
+    )
+    machine: MachineChoice = asked(default_factory=MachineChoice, label="Machine", help="The simulated machine")
+    processors: tuple[Processors, ...] = asked(
+        default=(1, 2, 4, 8, 16, 32),
+        max_length=1024,
+        label="Processors N",
+        unit="processors",
+        hint="1, 2, 4, 8, 16, 32",
+        help="Processor counts to run on, with commas, and ranges as in 1-8",
+        option=option(
+            "-p",
+            "--processors",
+            metavar="LIST",
+            note="1..64 doubles. Without the option 1..64, as far as the machine goes.",
+        ),
+    )
+    bound: tuple[Bound, ...] = asked(
+        default=(Bound(),),
+        max_length=16,
+        label="What is held constant",
+        help="Each bound is a scalability question of its own",
+    )
+    collect: Collect = asked(
+        default_factory=Collect, label="Collect", help="What each run records in addition to its totals"
+    )
+    trace: TraceChoice | None = asked(
+        default=None,
+        label="write what happened when",
+        help="Each run writes a trace file next to the study; times and counts of the run stay the same",
+    )
+    what_if: tuple[WhatIf, ...] = asked(
+        default=(), max_length=256, label="What if", help="The runs once more, with something different"
+    )
+    speedups: Speedups = asked(
+        default_factory=Speedups,
+        label="Virtual speedups",
+        help="The runs once more, with the most expensive lines and regions faster",
+    )
+    limits: RunLimits = asked(default_factory=RunLimits, label="Limits", help="Limits of one run")
+    repetitions: int = asked(
+        default=1, ge=1, le=1000, label="Repetitions", unit="runs", help="Runs of every point; the simulator needs one"
+    )
+    reference: bool = asked(
+        default=True,
+        label="Reference",
+        help="Run each size on one processor too, whether named or not: speedup and latency need it",
+        option=option(
+            "--no-reference", help="Leave out the one-processor run unless -p names it; there is no speedup then"
+        ),
+    )
+    schedule: str = asked(
         default="",
         max_length=60,
-        pattern=r"^((static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?)?$",
-        description="for schedule(runtime), in OMP_SCHEDULE syntax",
+        pattern=SCHEDULE,
+        label="Loop schedule",
+        hint="as written in the program",
+        help="For loops with schedule(runtime): static, dynamic, guided or auto, and a chunk size as in dynamic,4",
+        option=option("--schedule", metavar="NAME", note="Without it dynamic,1, as libgomp does."),
     )
-    timed: str = Field(
-        default="", max_length=400, description="a part shown beside the run: clock, a region, FILE:LINE or a phase"
+    timed: str = asked(
+        default="",
+        max_length=400,
+        label="Timed part",
+        hint="the whole run only",
+        help="Show time, speedup and efficiency of a part too: a region (`loop main:40`, FILE:LINE "
+        "or a phase's name), or `clock`, what the program times itself",
+        option=option("--timed", metavar="PART"),
     )
 
     @field_validator("bound", mode="before")
@@ -475,7 +274,9 @@ class RequestBody(Strict):
 class Request(RequestBody):
     """All that a user requests."""
 
-    program: ProgramChoice
+    program: ProgramChoice = asked(
+        label="Program", help="Sources of your own, what your own build makes, or a shipped program"
+    )
     _origin: Origin = PrivateAttr(default=HERE)
 
     @model_validator(mode="after")

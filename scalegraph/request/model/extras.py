@@ -1,0 +1,255 @@
+"""What a request asks for besides its runs: what-if runs, virtual speedups and traces. Each value is declared once."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from pydantic import field_validator, model_validator
+
+from scalegraph.base import amounts
+from scalegraph.base.asked import asked, option
+from scalegraph.base.run import Ideal, Variant
+from scalegraph.link import scale
+from scalegraph.request.model.parts import Processors, Strict, texts
+
+_TIME = "as in 20ms, 0.5s or 2e6cycles of simulated time"
+
+
+def _factor(value: Any) -> str:
+    """Return a factor as the text that names it, the same for 2, 2.0 and "2"."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f'a factor was expected: a number above 0 or "inf", got {value!r}')  # noqa: TRY004 - pydantic's
+    number = scale.factor_of(str(value))
+    return "inf" if number is None else f"{float(number):.12g}"
+
+
+class WhatIf(Strict):
+    """What shall be different in a second set of runs: ideal switches, virtual speedups, values of the machine."""
+
+    ideal: tuple[Ideal, ...] = asked(
+        default=(),
+        label="Ideals",
+        help="What shall be ideal: contention, network, cache, sync, balance",
+        option=option(
+            "--what-if",
+            metavar="LIST",
+            help="Run again with ideals: contention, network, cache, sync, balance, or all; "
+            "names joined by + count together",
+            repeat=True,
+        ),
+    )
+    speedup: dict[str, str] = asked(
+        default_factory=dict,
+        max_length=64,
+        label="Virtual speedups",
+        help="How many times faster a line, region or lock shall be: target = factor",
+        option=option(
+            "--speedup",
+            metavar="TARGET=FACTOR",
+            help="Run again with a virtual speedup, as in line:solve.c:88=2 or lock:m=inf",
+            repeat=True,
+        ),
+    )
+    machine: dict[str, str] = asked(
+        default_factory=dict, label="Machine values", help="Values of the machine, over those of [machine]"
+    )
+    processors: tuple[Processors, ...] = asked(
+        default=(),
+        max_length=1024,
+        label="Processors of the what-if runs",
+        unit="processors",
+        help="Processor counts of the what-if runs; those of the request if empty",
+    )
+
+    @field_validator("speedup", mode="before")
+    @classmethod
+    def _factors(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        for target in value:
+            scale.parse(str(target))
+        return {str(target): _factor(factor) for target, factor in value.items()}
+
+    @field_validator("machine", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        return texts(value)
+
+    @field_validator("processors")
+    @classmethod
+    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(value)))
+
+    @model_validator(mode="after")
+    def _something(self) -> WhatIf:
+        if not self.variant:
+            raise ValueError("something different was expected: 'ideal', 'speedup' or 'machine'")
+        return self
+
+    @property
+    def variant(self) -> Variant:
+        """The coordinate of its runs."""
+        return Variant(ideal=self.ideal, speedup=self.speedup, machine=self.machine)
+
+
+class Speedups(Strict):
+    """Virtual speedups of what costs most, found in the actual runs: a curve for each."""
+
+    lines: int = asked(
+        default=0,
+        ge=0,
+        le=50,
+        label="Lines",
+        unit="lines",
+        help="How many of the most expensive lines get virtual speedups",
+    )
+    regions: int = asked(
+        default=0,
+        ge=0,
+        le=50,
+        label="Regions",
+        unit="regions",
+        help="How many of the most expensive regions get virtual speedups",
+    )
+    factors: tuple[str, ...] = asked(
+        default=("1.5", "2", "4", "inf"),
+        min_length=1,
+        max_length=32,
+        label="Factors",
+        help="How many times faster each of them is made in turn; inf takes no time",
+    )
+    processors: tuple[Processors, ...] = asked(
+        default=(),
+        max_length=1024,
+        label="Processors of the speedups",
+        unit="processors",
+        help="Processor counts of the virtual speedups; the largest of the request if empty",
+    )
+
+    @field_validator("factors", mode="before")
+    @classmethod
+    def _factors(cls, value: Any) -> Any:
+        return tuple(_factor(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+TraceKind: TypeAlias = Literal["regions", "waits", "locks", "tasks", "chunks", "shares", "counters"]
+TRACE_KINDS: dict[TraceKind, str] = {
+    "regions": "entering and leaving functions, loops and constructs",
+    "waits": "waiter and holder, where, and how long",
+    "locks": "acquiring and releasing locks",
+    "tasks": "creating, switching to and ending tasks",
+    "chunks": "the iterations that a processor obtained of a loop, each time",
+    "shares": "the accounts (computing, stalls, idle, overhead) interval by interval",
+    "counters": "operations, references and misses interval by interval",
+}
+USUAL_TRACE: tuple[TraceKind, ...] = tuple(kind for kind in TRACE_KINDS if kind != "chunks")
+_TRACE_LEAST = 2**16
+
+
+class TraceChoice(Strict):
+    """What the traced runs write down, of which time and place, and how much at most."""
+
+    what: tuple[TraceKind, ...] = asked(
+        default=USUAL_TRACE,
+        max_length=32,
+        label="Contents",
+        choices=TRACE_KINDS,
+        help="What a trace contains",
+        option=option(
+            "--trace",
+            metavar="[=LIST]",
+            help=f"Write a trace of each run: {', '.join(TRACE_KINDS)} or all (default: all but chunks)",
+        ),
+    )
+    processors: tuple[Processors, ...] = asked(
+        default=(),
+        max_length=1024,
+        label="Processors",
+        unit="processors",
+        hint="those of the request",
+        help="Processor counts whose runs are traced; those of the request if empty",
+    )
+    sizes: Literal["all", "base"] = asked(
+        default="all",
+        label="Sizes",
+        choices={"all": "all that are run", "base": "that of the parameters"},
+        help="Which problem sizes are traced, where several are run",
+    )
+    runs: Literal["actual", "all"] = asked(
+        default="actual",
+        label="Runs",
+        choices={"actual": "actual ones", "all": "what-if runs and repetitions too"},
+        help="Which runs are traced: actual, once each, or all: what-if runs and repetitions too",
+        option=option("--trace-runs", metavar="WHICH"),
+    )
+    begin: str = asked(
+        default="",
+        max_length=40,
+        label="From",
+        hint="beginning",
+        help=f"When the trace begins, {_TIME}",
+        option=option("--trace-from", metavar="T"),
+    )
+    end: str = asked(
+        default="",
+        max_length=40,
+        label="To",
+        short="to",
+        hint="end of the run",
+        help=f"When the trace ends, {_TIME}",
+        option=option("--trace-to", metavar="T"),
+    )
+    region: str = asked(
+        default="",
+        max_length=400,
+        label="Inside",
+        hint="everywhere",
+        help="Trace only what happens inside this region: its name, FILE:LINE or #ID",
+        option=option("--trace-region", metavar="NAME"),
+    )
+    interval: str = asked(
+        default="",
+        max_length=40,
+        label="Sampling",
+        hint="chosen",
+        help=f"Length over which shares and counters are added up, {_TIME}",
+        option=option("--trace-interval", metavar="T"),
+    )
+    limit: int = asked(
+        default=2**30,
+        ge=_TRACE_LEAST,
+        le=2**44,
+        label="Size limit",
+        unit="B",
+        help="Size of the events in one trace at most; the trace ends there",
+        option=option("--trace-limit", metavar="SIZE"),
+    )
+
+    @field_validator("what")
+    @classmethod
+    def _in_order(cls, value: tuple[TraceKind, ...]) -> tuple[TraceKind, ...]:
+        if not value:
+            raise ValueError(f"one at least of {', '.join(TRACE_KINDS)} was expected")
+        return tuple(kind for kind in TRACE_KINDS if kind in value)
+
+    @field_validator("processors")
+    @classmethod
+    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(value)))
+
+    @field_validator("begin", "end", "interval", mode="before")
+    @classmethod
+    def _time(cls, value: Any) -> Any:
+        """Accept a number of seconds; refuse what is no time."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = f"{value} s"
+        if isinstance(value, str):
+            value = value.strip()
+            if value:
+                amounts.cycles(value, 1.0)
+        return value
+
+    @field_validator("limit", mode="before")
+    @classmethod
+    def _size(cls, value: Any) -> Any:
+        return amounts.size(value) if isinstance(value, str) else value

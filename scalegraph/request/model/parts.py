@@ -1,0 +1,384 @@
+"""The parts of a request. Each value is declared once: label, unit, range, help and option stand beside its type."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from scalegraph.base.asked import asked, option
+from scalegraph.base.units import as_read, plain
+from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
+
+SCHEDULE = r"^((static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?)?$"  # OMP_SCHEDULE syntax
+Monitor: TypeAlias = Literal["none", "software", "hardware"]
+BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
+SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
+MONITORS: dict[Monitor, str] = {
+    "none": "none: free of cost",
+    "software": "software: inserted probes",
+    "hardware": "hardware: event counters",
+}
+
+
+class BoundWords(NamedTuple):
+    """What a kind of bound is called and does; what its value is and one to start from, both empty without a value."""
+
+    title: str
+    help: str
+    value: str = ""
+    start: str = ""
+
+
+BOUNDS: dict[BoundKind, BoundWords] = {
+    "problem_size": BoundWords("Fixed problem size", "Every N runs the base parameters (strong scaling)"),
+    "growth": BoundWords("Size grown with N", "Every N runs the parameters grown for it, once"),
+    "memory": BoundWords(
+        "Memory per processor",
+        "The size is chosen so that every processor has this much memory of the problem (M = N B)",
+        "bytes per processor",
+        "1 MiB",
+    ),
+    "time": BoundWords(
+        "Execution time held", "For every N the size is searched that takes this long", "seconds", "10 ms"
+    ),
+    "speed": BoundWords(
+        "Unit speed held",
+        "For every N the size is searched at which a processor does so many operations a second (isospeed)",
+        "operations per second and processor",
+        "10e6",
+    ),
+    "efficiency": BoundWords(
+        "Efficiency held",
+        "For every N the size is searched that runs at this efficiency (E = T1 / (N T))",
+        "an efficiency between 0 and 1",
+        "0.5",
+    ),
+}
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
+Text = Annotated[str, Field(max_length=4096)]
+Processors = Annotated[int, Field(ge=1, le=65536)]
+ExitCode = Annotated[int, Field(ge=1, le=255)]
+
+
+class Strict(BaseModel):
+    """Base of the request's parts: frozen, unknown keys refused, no NaN."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=False, defer_build=True)
+
+
+class ProgramChoice(Strict):
+    """Which program, and how it is compiled and started. Paths are relative to the request file."""
+
+    name: str = asked(
+        default="", max_length=200, label="Program", help="A shipped program, or the path of a program's TOML file"
+    )
+    sources: tuple[Text, ...] = asked(
+        default=(), label="Sources", help="Sources in C, C++ or Fortran, if no program is named"
+    )
+    executable: str = asked(
+        default="",
+        label="Executable",
+        hint="prog",
+        help="A program that scalegraph-cc, scalegraph-c++ or scalegraph-fc linked, in place of sources",
+        option=option("--exe", metavar="FILE"),
+    )
+    build: str = asked(
+        default="",
+        label="Build command",
+        hint="make CC=scalegraph-cc",
+        help="Command that builds the executable; a shell runs it in the base directory before the runs",
+        option=option("--build", metavar="CMD"),
+    )
+    args: tuple[Text, ...] | None = asked(
+        default=None,
+        label="Arguments",
+        hint="for instance {n} -v, where {n} stands for the parameter n",
+        help="Arguments of the program; {name} stands for a parameter, {N} for the processors",
+    )
+    cflags: tuple[Text, ...] = asked(
+        default=(),
+        label="Compiler flags",
+        hint="-O3 -DSIZE=100",
+        help="Flags for the compiler, after ScaleGraph's own (-O2 -g -fopenmp)",
+        option=option("--cflags", metavar="S"),
+    )
+    ldflags: tuple[Text, ...] = asked(
+        default=(),
+        label="Linker flags",
+        hint="-lm",
+        help="Flags for the linker, after the objects",
+        option=option("--ldflags", metavar="S"),
+    )
+    include: tuple[Text, ...] = asked(
+        default=(),
+        label="Header directories",
+        hint="include",
+        help="Directories that the compiler searches for headers",
+        option=option(
+            "-I", "--include", metavar="DIR", help="A directory that the compiler searches for headers", repeat=True
+        ),
+    )
+    env: dict[str, str] = asked(
+        default_factory=dict,
+        label="Environment",
+        help="Variables added to the environment of the program; {N} in a value stands for the processors",
+        option=option("--env", metavar="K=V", help="Set a variable for the program", repeat=True),
+    )
+    stdin: str = asked(
+        default="",
+        label="Standard input",
+        hint="a file",
+        help="File given to the program as standard input",
+        option=option("--stdin", metavar="FILE"),
+    )
+    accept_exit: tuple[ExitCode, ...] = asked(
+        default=(),
+        label="Accepted exit codes",
+        hint="1, 3",
+        help="Exit codes besides 0 with which the results of a run count",
+        option=option(
+            "--accept-exit",
+            metavar="CODE",
+            help="Count runs that end with this exit code as done, with a remark",
+            repeat=True,
+        ),
+    )
+    directory: str = asked(
+        default="",
+        label="Base directory",
+        hint="the directory of the request",
+        help="Directory that names are relative to; builds run there",
+    )
+    cwd: str = asked(
+        default="",
+        label="Working directory",
+        hint="the base directory",
+        help="Directory in which the runs start",
+        option=option("--cwd", metavar="DIR"),
+    )
+
+    @model_validator(mode="after")
+    def _one_of(self) -> ProgramChoice:
+        given = sum(map(bool, (self.name, self.sources, self.executable)))
+        if given != 1:
+            raise ValueError(
+                "either 'name' (a shipped program), 'sources' or 'executable' was expected"
+                + (", not more than one of them" if given else "")
+            )
+        texts = (self.build, self.executable, self.stdin, self.directory, self.cwd, *self.sources, *(self.args or ()))
+        texts = (*texts, *self.cflags, *self.ldflags, *self.include, *self.env, *self.env.values())
+        if any("\0" in text for text in texts):
+            raise ValueError("a zero byte cannot be in a name, an argument or the environment")
+        if wrong := [name for name in self.env if not name or "=" in name]:
+            raise ValueError(f"'{wrong[0]}' cannot be the name of a variable of the environment")
+        if self.build and not self.executable:
+            raise ValueError("'build' needs 'executable': the program that the command builds")
+        return self
+
+
+class Scaling(Strict):
+    """What grows when the machine grows: a method of the program, or factors of the base values over N."""
+
+    method: str = asked(
+        default="",
+        max_length=40,
+        label="Scaling method",
+        help="One of the program's scaling methods: which parameters grow, and how, with N",
+    )
+    grow: dict[Name, Text] = asked(
+        default_factory=dict, label="Factors", help="Factor of the base value of each parameter, as a formula in N"
+    )
+
+    @model_validator(mode="after")
+    def _not_both(self) -> Scaling:
+        if self.method and self.grow:
+            raise ValueError("either 'method' or 'grow' was expected, not both")
+        return self
+
+
+def texts(value: Any) -> Any:
+    """Return a mapping with its numbers as text."""
+    if isinstance(value, dict):
+        return {k: str(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for k, v in value.items()}
+    return value
+
+
+class MachineChoice(Strict):
+    """The target: a shipped machine or a machine file, and values changed for this request."""
+
+    name: str = asked(
+        default="",
+        max_length=200,
+        label="Machine",
+        help="A shipped machine (see `scalegraph machines`) or a machine file",
+        option=option(
+            "-m",
+            "--machine",
+            metavar="M",
+            note=f"Without it: {OWN_MACHINE}, and {SHIPPED_MACHINE} for a shipped program.",
+        ),
+    )
+    path: str = asked(
+        default="", label="Machine file", help="A machine file of your own, in place of a shipped machine"
+    )
+    overrides: dict[str, str] = asked(
+        default_factory=dict,
+        label="Overrides",
+        help="Values of the machine that this request changes",
+        option=option("--set", metavar="KEY=VALUE", help="Change a value of the machine", repeat=True),
+    )
+
+    @field_validator("overrides", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        """Accept numbers where the machine's own reader expects text."""
+        return texts(value)
+
+    @property
+    def reference(self) -> str:
+        """What `machine.load` takes."""
+        return self.path or self.name
+
+
+class Bound(Strict):
+    """What is held constant while the machine grows."""
+
+    kind: BoundKind = asked(
+        default="problem_size",
+        label="Bound",
+        choices={kind: words.title for kind, words in BOUNDS.items()},
+        help="What is held constant while N grows",
+    )
+    value: float | None = asked(
+        default=None,
+        label="Value",
+        help="What is held: bytes per processor, seconds, an efficiency between 0 and 1, "
+        "or operations per second and processor",
+    )
+    tolerance: float = asked(
+        default=0.03,
+        gt=0,
+        le=0.5,
+        label="Tolerance",
+        short="±",
+        help="Difference from the value that is near enough, as a share of the value: 0.05 is 5 %",
+    )
+    max_runs: int = asked(
+        default=10,
+        ge=2,
+        le=100,
+        label="Tries",
+        unit="runs",
+        short="tries",
+        help="Sizes tried for one N before the search gives up",
+    )
+    processors: tuple[Processors, ...] = asked(
+        default=(),
+        max_length=1024,
+        label="Processors of the bound",
+        unit="processors",
+        help="Processor counts for this bound; those of the request if empty",
+    )
+
+    @field_validator("processors")
+    @classmethod
+    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(value)))
+
+    @model_validator(mode="after")
+    def _value_fits(self) -> Bound:
+        needs = BOUNDS[self.kind].value
+        if needs and self.value is None:
+            raise ValueError(f"the {self.kind} bound needs a value: {needs}")
+        if not needs and self.value is not None:
+            raise ValueError(f"the {self.kind.replace('_', '-')} bound takes no value, got {as_read(self.value)}")
+        if self.value is not None and (self.value <= 0 or not math.isfinite(self.value)):
+            raise ValueError(f"the value of the {self.kind} bound must be greater than 0, got {as_read(self.value)}")
+        if self.kind == "efficiency" and self.value is not None and self.value >= 1:
+            raise ValueError(f"an efficiency between 0 and 1 was expected, got {as_read(self.value)}")
+        return self
+
+    def said(self) -> str:
+        """Return the bound in words."""
+        match self.kind:
+            case "problem_size":
+                return "fixed problem size"
+            case "growth":
+                return "size grown with N"
+            case "memory":
+                return f"memory bound of {plain(self.value)} bytes a processor"
+            case "time":
+                return f"time bound of {plain(self.value)} s"
+            case "efficiency":
+                return f"efficiency held at {plain(self.value)}"
+            case "speed":
+                return f"average unit speed held at {plain(self.value)} operations per second"
+
+
+class Collect(Strict):
+    """What each run records in addition to its totals."""
+
+    regions: bool = asked(
+        default=True,
+        label="costs by region",
+        help="Costs by function, loop and construct",
+        option=option("--no-instrument", help="Plant no region probes"),
+    )
+    lines: bool = asked(default=True, label="costs by source line", help="Costs by source line")
+    detail: Literal["outer", "all", "functions"] = asked(
+        default="outer",
+        label="Which loops become regions",
+        choices={"outer": "outer loops", "all": "all loops", "functions": "functions only"},
+        help="Which loops are regions of their own",
+    )
+    classes: bool = asked(
+        default=False,
+        label="misses by class",
+        help="Misses as cold, capacity, conflict, true and false sharing; runs take up to ten times longer",
+        option=option(
+            "--collect",
+            help="Collect besides: classes (misses as cold, capacity, conflict, sharing; slower)",
+            repeat=True,
+        ),
+    )
+    monitor: Monitor = asked(
+        default="none",
+        label="Monitoring",
+        choices=MONITORS,
+        help="Who observes the regions on the simulated machine itself. "
+        "Software and hardware monitoring take simulated time at the beginning and end of every region "
+        "(monitor.probe_cycles and monitor.counter_cycles of the machine)",
+        option=option(
+            "--monitor",
+            help="Let the simulated machine monitor regions by inserted instructions or by hardware counters; "
+            "this costs simulated time",
+        ),
+    )
+
+
+class RunLimits(Strict):
+    """Limits of one run; the run is stopped and reported when it meets one."""
+
+    time_s: float = asked(
+        default=600.0,
+        gt=0,
+        le=30 * 86400,
+        label="Time limit",
+        unit="s",
+        help="Longest time that one run may take on this computer",
+        option=option("--timeout", metavar="S"),
+    )
+    memory_bytes: int = asked(
+        default=4 * 2**30,
+        ge=64 * 2**20,
+        label="Memory limit",
+        unit="B",
+        help="Most memory that the program may allocate in one run",
+        option=option("--memory", metavar="SIZE"),
+    )
+    output_bytes: int = asked(
+        default=16 * 2**20, ge=0, label="Output kept", unit="B", help="Most printed output that is kept of each run"
+    )
