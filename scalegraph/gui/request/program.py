@@ -245,11 +245,8 @@ class ParameterSection(Section):
     """Base values of the program's parameters."""
 
     def __init__(self, model: RequestModel) -> None:
-        super().__init__(
-            model,
-            request_value("parameters").label,
-            "Values at the base size. Several separated by commas are a sweep.",
-        )
+        said = request_value("parameters")
+        super().__init__(model, said.label, f"{said.help}.")
         self._catalog = Catalog()
         self.editor = PairsEditor("parameter", self._typed, name_hint="name, used as {name}")
         self.editor.setAccessibleName("Parameter")
