@@ -233,7 +233,7 @@ FAULTS = {
     "begin = '2 s'\nend = '1 s'": (12, "'1 s': a time after '2 s' was expected"),
     "interval = '1 ns'": (11, "less than a cycle of the machine"),
     "limit = 'much'": (11, "a size in bytes"),
-    "limit = 10": (11, "65536"),
+    "limit = 10": (11, "expected 64 KiB to 16 TiB; got 10"),
     "colour = 1": (11, "unknown key 'colour'"),
 }
 
