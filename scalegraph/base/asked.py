@@ -22,7 +22,7 @@ from scalegraph.base.units import as_read
 class Option:
     """The option of the command line that sets the value, ``Option("-m", "--machine", metavar="M")``.
 
-    *help* stands in place of the value's own, for an option that switches something off. *note* follows the help.
+    *help* replaces the value's own, for an option that switches something off. *note* follows the help.
     """
 
     names: tuple[str, ...]
@@ -67,8 +67,8 @@ def asked(
     """Return pydantic's field of a value that a user may give; *more* is pydantic's: default, ge, gt, le, lt.
 
     *label* names the value in the window, *short* where a line has little room. *unit* is ``B`` and ``s`` for sizes
-    and times, which are then read and written with any unit. *hint* stands in an empty editor; without it the default
-    does. *choices* says what each name means that the value may have.
+    and times, which are then read and written with any unit. *hint* is what an empty editor shows; without it the
+    default. *choices* says what each name means that the value may have.
     """
     info = Field(description=help, json_schema_extra={"unit": unit}, **more)
     info.metadata.append(_Asked(label, short, hint, choices or {}, option))
@@ -135,7 +135,7 @@ class Declared:
         return f"{_with(self.option.help or self.help, facts)}{again}. {self.option.note}".strip()
 
     def placeholder(self) -> str:
-        """Return what stands in an empty editor."""
+        """Return what an empty editor shows."""
         return self.hint or self.default_text()
 
     def refusal(self, given: object) -> str:

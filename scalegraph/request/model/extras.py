@@ -1,4 +1,4 @@
-"""What a request asks for besides its runs: what-if runs, virtual speedups and traces. Each value is declared once."""
+"""What a request contains besides its runs: what-if runs, virtual speedups, traces. Each value is declared once."""
 
 from __future__ import annotations
 

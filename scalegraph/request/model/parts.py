@@ -1,4 +1,4 @@
-"""The parts of a request. Each value is declared once: label, unit, range, help and option stand beside its type."""
+"""The parts of a request. Each value is declared once: type, label, unit, range, help and option."""
 
 from __future__ import annotations
 
