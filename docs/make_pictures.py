@@ -23,15 +23,18 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PIL import Image
 from PySide6.QtCore import QBuffer, QDeadlineTimer, QEventLoop, QIODevice
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from scalegraph.figures import render
 from scalegraph.figures.figure import Timeline
 from scalegraph.gui import app
+from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.request import Session
 from scalegraph.request.model.request import TraceChoice
+from scalegraph.subjects.option import OptionValue
+from scalegraph.views.ways import ADD_SIZES
 
 IMAGES = Path(__file__).parent / "images"
 WINDOW = (1280, 800)
@@ -71,6 +74,8 @@ int main(int argc, char **argv)
 """
 WHAT_IFS = ("contention", "network", "cache", "sync", "balance")
 SHARED = ("compare", "compare-matrix")  # views of several studies
+SEARCHED = "loop eliminate"  # a region of the trace in view
+MONITORED = ("monitoring",)  # views of runs that the simulated machine itself observes
 REGIONS = (("setup", 0.06, 0.9), ("sweep", 0.8, 0.02), ("exchange", 0.04, 0.25), ("output", 0.02, 0.6))
 LONGEST_MS = 600_000
 SETTLED_MS = 300  # for timers that gather several changes into one drawing
@@ -105,7 +110,8 @@ def main(arguments: list[str]) -> int:
             window.open_study(study)
             settle(window)
             whole(window)
-            views(window, [name for name in window.session.views() if name not in (*CAUSES, *SHARED)])
+            views(window, [name for name in window.session.views() if name not in (*CAUSES, *SHARED, *MONITORED)])
+            views(window, ("parallelism",), "-operations", of="operations")
         if only not in ("--measured", "--traces", "--first"):
             window.resize(*WINDOW)
             window.panels.want("navigator", True)
@@ -113,6 +119,12 @@ def main(arguments: list[str]) -> int:
             settle(window)
             causes(window)
             views(window, CAUSES)
+            study = monitored(directory)
+            window.open_study(study)
+            settle(window)
+            views(window, MONITORED)
+            window.close_study(str(study.resolve()))  # it is no part of what is compared
+            settle(window)
         if only not in ("--causes", "--traces", "--first"):
             window.resize(*WINDOW)
             window.panels.want("navigator", True)
@@ -170,8 +182,8 @@ def traced(window: MainWindow, found: list[Path]) -> None:
     area = window.study.area
     assert area is not None
     area.search.start()
-    area.search.field.setText("eliminate_row")
-    area.search.field.textEdited.emit("eliminate_row")
+    area.search.field.setText(SEARCHED)
+    area.search.field.textEdited.emit(SEARCHED)
     settle(window)
     area.search.step()
     settle(window)
@@ -203,6 +215,14 @@ def with_causes(directory: Path) -> Path:
     asked.write_text(REQUEST + tables)
     command = [sys.executable, "-m", "scalegraph.cli.main", "run", str(asked), "-o", str(study), "--quiet"]
     subprocess.run(command, check=True)
+    return study
+
+
+def monitored(directory: Path) -> Path:
+    """Make a study whose runs are monitored by software on the simulated machine."""
+    study = directory / "monitored.sgstudy"
+    options = ("--processors", "1,2,4,8,16,32", "--monitor", "software", "-o", str(study))
+    subprocess.run([sys.executable, "-m", "scalegraph.cli.main", "simulate", "ge2", *options], check=True)
     return study
 
 
@@ -299,9 +319,12 @@ def answered(window: MainWindow, directory: Path) -> None:
     settle(window)
     area = window.study.area
     assert area is not None
+    dock = next(dock for dock in area.docks if dock.view.name == "hottest")
+    wait(lambda: dock.figure() is not None)
+    settle(window)
     save(window, "answer")
-    next(dock for dock in area.docks if dock.view.name == "hottest").picture.way_wanted.emit("add-sizes")
-    wait(lambda: window.request.can_run)
+    press(dock.picture.ways, ADD_SIZES.text)
+    wait(lambda: window.page == "request" and window.request.can_run)
     settle(window)
     save(window, "request-sizes")
     window.request.banner.clear()
@@ -333,8 +356,13 @@ def whole(window: MainWindow) -> None:
     window.selection.clear()
 
 
-def views(window: MainWindow, names: Iterable[str]) -> None:
-    """Picture each of the views *names* alone, in the room that the window can give it."""
+def press(ways: QWidget, text: str) -> None:
+    """Press the button with *text* below a picture, as a user does."""
+    next(button for button in ways.findChildren(QPushButton) if button.text() == text).click()
+
+
+def views(window: MainWindow, names: Iterable[str], suffix: str = "", **options: OptionValue) -> None:
+    """Picture each of the views *names* alone, with *options*, in the room that the window can give it."""
     area, handle = window.study.area, window.study.handle
     assert area is not None
     assert handle is not None
@@ -342,18 +370,19 @@ def views(window: MainWindow, names: Iterable[str]) -> None:
     window.resize(1100, 760)
     for name in names:
         dock = area.show_view(handle, name)
+        if options:
+            dock.set_options(options)
         area.maximise(dock)
         settle(window)
-        save(dock, f"view-{name}")
+        save(dock, f"view-{name}{suffix}")
         area.maximise(dock)
 
 
 def settle(window: MainWindow) -> None:
     """Wait until everything in sight is drawn."""
-    pause(SETTLED_MS)
-    wait(lambda: not window.jobs.running)
-    pause(SETTLED_MS)
-    wait(lambda: not window.jobs.running)
+    for _ in range(2):
+        pause(SETTLED_MS)
+        wait(lambda: not window.jobs.running and not len(turn_queue()))
 
 
 def wait(ready: Callable[[], bool]) -> None:
