@@ -22,6 +22,8 @@ def shown(qtbot: Any, panel: PlotPanel, size: tuple[int, int]) -> PlotPanel:
     panel.show()
     qtbot.waitExposed(panel)
     qtbot.wait(1)  # names are placed in a turn of their own
+    panel.grab()  # the title of an axis is broken where the plot has its size, which then changes once more
+    qtbot.waitUntil(lambda: not isinstance(panel, PlotPanel) or not panel._later.isActive())
     return panel
 
 
