@@ -1,0 +1,86 @@
+"""Numbers for people are written by `base.units` and `base.measures`: no other module formats digits of its own."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HOME = ("base", "figures")  # of the formatter, and of pictures, whose files have numbers of their own
+# Modules that may write digits with a format of their own, with the reason.
+ELSEWHERE = {
+    "analyze/consistency.py": "the digits that a table has in print are counted and compared",
+    "analyze/fits/select.py": "a ratio of likelihoods has two digits, and none behind the point from 100 on",
+    "control/calibration/derive.py": "a text for the machine file that calibration writes",
+    "cli/matrix.py": "the rest of an identity is an order of magnitude: 4e-16",
+    "gui/base/style.py": "sizes in a style sheet, which Qt reads",
+    "gui/figures/scales.py": "the value of a place on an axis, divided as the ticks beside it are",
+    "gui/figures/timeline/paint.py": "values of a ramp, between ticks",
+    "gui/request/sizes.py": "the first text of a field that people go on to edit",
+    "machine/checks.py": "cycles far above the largest that is accepted",
+    "machine/knobs.py": "a value for a machine file",
+    "measurements/readers/published.py": "the text of a bound that names a table",
+    "request/model/request.py": "the text that names a factor",
+    "request/planning/search.py": "sizes that a search tried",
+    "views/study/scalability/matrix.py": "the rest of an identity is an order of magnitude: 4e-16",
+}
+# Modules that still write shares of three or four digits, and what belongs to them, with a format of their own.
+SHARES = {
+    "analyze/matrix_prediction.py",
+    "gui/figures/flame/panel.py",
+    "gui/figures/timeline/targets.py",
+    "gui/inspect/explain.py",
+    "gui/inspect/explain_trace.py",
+    "gui/state/trace_marks.py",
+    "gui/trace/bar.py",
+    "gui/trace/pointing.py",
+    "views/flames/trace_trees.py",
+    "views/study/memory/hot_spots.py",
+    "views/trace/sums.py",
+    "views/trace/time/source.py",
+    "views/trace/time/task_summary.py",
+}
+
+
+def written(tree: ast.AST) -> Iterator[ast.FormattedValue]:
+    """Yield what f-strings write with a general or exponential format, but for text that is read again at once."""
+    read = {
+        id(value)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("float", "len")
+        for value in ast.walk(call)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FormattedValue) or node.format_spec is None or id(node) in read:
+            continue
+        if re.search(r"[ge]'?$", ast.unparse(node.format_spec)):
+            yield node
+
+
+def test_only_the_formatter_writes_numbers_with_digits_of_its_own(root: Path) -> None:
+    found: dict[str, list[int]] = {}
+    for path in sorted((root / "scalegraph").rglob("*.py")):
+        name = path.relative_to(root / "scalegraph").as_posix()
+        if lines := [node.lineno for node in written(ast.parse(path.read_text()))]:
+            found[name] = lines
+    stray = {
+        name: lines for name, lines in found.items() if not name.startswith(HOME) and name not in {*ELSEWHERE, *SHARES}
+    }
+    assert not stray, f"write these with base.units (plain, as_read, significant, si, percent): {stray}"
+    assert {*ELSEWHERE, *SHARES} <= set(found), "an exception that is not needed any more"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("f'{n:g}'", 1),
+        ("f'{100 * share:.3g} %'", 1),
+        ("f'{x:+.1e}'", 1),
+        ("f'{x:.{digits}g}'", 1),
+        ("float(f'{x:.3g}')", 0),
+        ("f'{n}, {n:,}, {x:.1f}, {word:>8}'", 0),
+    ],
+)
+def test_the_rule_finds_what_it_refuses(text: str, count: int) -> None:
+    assert len(list(written(ast.parse(text)))) == count
