@@ -21,7 +21,7 @@ ELSEWHERE = {
     "machine/checks.py": "cycles far above the largest that is accepted",
     "machine/knobs.py": "a value for a machine file",
     "measurements/readers/published.py": "the text of a bound that names a table",
-    "request/model/request.py": "the text that names a factor",
+    "request/model/extras.py": "the text that names a factor",
     "request/planning/search.py": "sizes that a search tried",
     "views/study/scalability/matrix.py": "the rest of an identity is an order of magnitude: 4e-16",
 }
