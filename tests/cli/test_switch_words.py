@@ -34,6 +34,7 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/trusting.py": ("run", "advise"),
     "cli/what_if.py": ("simulate",),
     "cli/window.py": ("demo",),
+    "request/model/": ("simulate",),  # options that are declared with the values of requests
     "request/results/assertions.py": ASSERTING,
     "request/consent/": ("run", "advise"),
     "request/results/data.py": ("matrix", "export", "compare"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QScrollArea, QWidget
 
 from scalegraph.base.errors import MissingTool
 from scalegraph.gui import app
@@ -392,6 +392,24 @@ def test_every_action_is_reached_from_the_palette(window: MainWindow, qtbot: Any
     assert window.theme.name == "dark"
     assert not palette.isVisible()
     window.actions_["theme_light"].trigger()
+
+
+@pytest.mark.parametrize("size", [(800, 500), (1024, 700), (1280, 720), (1920, 1080)])
+def test_the_sheet_of_keys_is_whole_in_the_window(window: MainWindow, qtbot: Any, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    action, sheet = window.actions_["shortcuts"], window.sheet
+    for _ in range(2):  # it is as large when it is opened again
+        action.trigger()
+        QApplication.processEvents()  # the area learns its size
+        assert window.rect().contains(sheet.geometry())
+        area = sheet.findChild(QScrollArea)
+        body, bar = area.widget(), area.verticalScrollBar()
+        assert body.visibleRegion().boundingRect().width() == body.width() >= body.minimumSizeHint().width()
+        while bar.value() < bar.maximum():
+            qtbot.keyClick(sheet, Qt.Key.Key_PageDown)
+        assert body.visibleRegion().boundingRect().bottom() == body.rect().bottom()
+        action.trigger()
+        assert not sheet.isVisible()
 
 
 def test_escape_leaves_the_palette_and_the_sheet(window: MainWindow, qtbot: Any) -> None:

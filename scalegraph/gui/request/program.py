@@ -151,17 +151,18 @@ class ProgramSection(Section):
         made = QWidget()
         column = QVBoxLayout(made)
         column.setContentsMargins(0, 2, 0, 6)
-        row = QHBoxLayout()
+        first, others = QHBoxLayout(), QHBoxLayout()  # of two lines, which a small window has room for
         self.own_sources = button("Choose source files…", "C, C++ or Fortran, with OpenMP or threads", "primary")
         self.own_sources.clicked.connect(self.ask_sources)
         executable = button("Executable…", "What scalegraph-cc, scalegraph-c++ or scalegraph-fc linked")
         executable.clicked.connect(self._ask_executable)
         build = button("Build command…", "make, CMake ..: run before the program")
         build.clicked.connect(lambda: self.choose(_BUILT))
-        for way in (self.own_sources, executable, build):
-            row.addWidget(way)
-        row.addStretch(1)
-        column.addLayout(row)
+        for row, ways in ((first, (self.own_sources,)), (others, (executable, build))):
+            for way in ways:
+                row.addWidget(way)
+            row.addStretch(1)
+            column.addLayout(row)
         column.addWidget(
             label("The program is not changed. Files can also be dropped on the window.", "muted", wrap=True)
         )

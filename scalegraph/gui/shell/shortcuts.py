@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QMargins, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.shell.command_palette import hint, words
 
 _SHORT: Final = 14  # letters
+_COLUMNS: Final = 3
+_AROUND: Final = 20  # pixels of the window that stay in sight around the sheet
+_SCROLLING: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class ShortcutSheet(QFrame):
-    """Lists actions with their keys in columns by menu; any key or click closes it."""
+    """Lists actions with their keys in columns by menu; any key or click closes it, but those that scroll it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -27,19 +30,34 @@ class ShortcutSheet(QFrame):
         self.setAccessibleName("Keyboard shortcuts")
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(24, 18, 24, 18)
-        self._body: QWidget | None = None
+        self._area = QScrollArea()
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setWidgetResizable(True)
+        self._area.viewport().setAutoFillBackground(False)
+        self._column.addWidget(self._area)
         self.hide()
 
     def open(self, menus: Mapping[str, Sequence[QAction]]) -> None:
-        """Show the shortcuts of *menus*."""
-        if self._body is not None:
-            self._column.removeWidget(self._body)
-            self._body.deleteLater()
-        self._body = _body(menus)
-        self._column.addWidget(self._body)
+        """Show the shortcuts of *menus*; hide them where they are shown already."""
+        if self.isVisible():
+            self.hide()
+            return
+        owner, margins = self._owner, self._column.contentsMargins()
+        room = owner.size().shrunkBy(margins + QMargins(_AROUND, _AROUND, _AROUND, _AROUND))
+        for count in range(_COLUMNS, 0, -1):
+            body = _body(menus, count)
+            self._area.setWidget(body)  # which deletes the one before, and gives this its style
+            body.setAutoFillBackground(False)  # the sheet's shows through
+            for part in body.findChildren(QWidget):
+                part.ensurePolished()
+            wanted = body.sizeHint()
+            if wanted.width() <= room.width():
+                break
+        bar = self._area.verticalScrollBar().sizeHint().width() if wanted.height() > room.height() else 0
+        self._area.setFixedSize(QSize(wanted.width() + bar, wanted.height()).boundedTo(room))
         self.adjustSize()
-        owner = self._owner
-        self.move((owner.width() - self.width()) // 2, max(20, (owner.height() - self.height()) // 2))
+        self.move((owner.width() - self.width()) // 2, max(_AROUND, (owner.height() - self.height()) // 2))
         self.show()
         self.raise_()
         self.setFocus()
@@ -51,9 +69,13 @@ class ShortcutSheet(QFrame):
             return True
         return super().event(event)
 
-    def keyPressEvent(self, _event: QKeyEvent) -> None:
-        """Qt: any key closes."""
-        self.hide()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: any key closes, but those that scroll where there is more than fits."""
+        bar = self._area.verticalScrollBar()
+        if event.key() in _SCROLLING and bar.maximum():
+            QApplication.sendEvent(bar, event)
+        else:
+            self.hide()
 
     def mousePressEvent(self, _event: object) -> None:
         """Qt: a click closes."""
@@ -71,7 +93,8 @@ def _keys(action: QAction) -> str:
     return both if len(both) <= _SHORT else known[0]
 
 
-def _body(menus: Mapping[str, Sequence[QAction]]) -> QWidget:
+def _body(menus: Mapping[str, Sequence[QAction]], count: int) -> QWidget:
+    """Return the list of *menus* in *count* columns."""
     made = QWidget()
     outer = QVBoxLayout(made)
     outer.setContentsMargins(0, 0, 0, 0)
@@ -79,8 +102,8 @@ def _body(menus: Mapping[str, Sequence[QAction]]) -> QWidget:
     row = QHBoxLayout()
     row.setSpacing(28)
     outer.addLayout(row)
-    columns = [QGridLayout() for _ in range(3)]
-    heights = [0, 0, 0]
+    columns = [QGridLayout() for _ in range(count)]
+    heights = [0] * count
     for title, actions in menus.items():
         keyed = [action for action in actions if hint(action) or not action.shortcut().isEmpty()]
         if not keyed:

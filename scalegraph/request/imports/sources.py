@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.traces.model import Trace
+
+if TYPE_CHECKING:  # the window imports this before it is shown, and must not wait for numpy
+    from scalegraph.traces.model import Trace
 
 MOST_FILES: Final = 200_000  # that are viewed below a folder: a home directory ends after some seconds
 _NEVER: Final = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
