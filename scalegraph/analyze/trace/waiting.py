@@ -204,8 +204,8 @@ def _with_release(reported: Rows, derived: Rows, count: int) -> Rows:
     if not len(lacking):
         return reported
     released = reported.released.copy()
+    derived = in_order(derived)  # which leaves waits without length out
     if len(derived):
-        derived = in_order(derived)
         row = place(
             derived.starts(count), derived.begin, reported.location[lacking], reported.end[lacking], before=True
         )
