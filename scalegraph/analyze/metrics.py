@@ -154,12 +154,25 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("idle_not_started", "idle_serial", "idle_finished"),
         "idle:2",
     ),
-    ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_message", "idle_wait"), "idle:6"),
+    (
+        "message_wait_s",
+        "waiting for partners of messages",
+        ("idle_message", "idle_late_sender", "idle_late_receiver", "idle_collective"),
+        "idle:9",
+    ),
+    ("transfer_wait_s", "waiting for messages on their way", ("idle_transfer", "idle_network"), "idle:11"),
+    ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_wait", "idle_masked"), "idle:6"),
     ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive:2"),
     (
+        "message_s",
+        "sending, receiving and packing messages",
+        ("prim_message", "prim_send", "prim_receive", "prim_pack"),
+        "primitive:9",
+    ),
+    (
         "other_primitive_s",
-        "scheduling, tasks, threads, messages, monitoring",
-        ("prim_schedule", "prim_task", "prim_message", "prim_thread", "prim_monitor"),
+        "scheduling, tasks, threads, monitoring",
+        ("prim_schedule", "prim_task", "prim_thread", "prim_monitor"),
         "primitive:1",
     ),
 )

@@ -7,7 +7,7 @@ processes. *Useful* is time in the program's own code, memory stalls included; w
     parallel      = load balance x communication          mean useful time / T_para
     load balance  = mean useful time / greatest useful time
     communication = serialisation x transfer              greatest useful time / T_para
-    transfer      = T_para with free primitives / T_para
+    transfer      = T_para with free primitives and an ideal network / T_para
     computation   = instructions x ipc x frequency        useful time of the reference / useful time, sums
 
 The reference is the run of the same problem on the fewest processors, so strong scaling and sizes that grow with N are
@@ -30,7 +30,9 @@ from scalegraph.runtime.format import CATEGORY_GROUPS
 
 USEFUL = ("busy", "memory_stall")
 USEFUL_CATEGORIES = tuple(name for name, group in CATEGORY_GROUPS.items() if group in USEFUL)
-_PRIMITIVE_CATEGORIES = tuple(name for name, group in CATEGORY_GROUPS.items() if group == "primitive")
+# What an ideal network and free primitives take away: waiting for others stays, also for what they send.
+_TRANSFER = ("idle_transfer", "idle_network")
+_PRIMITIVE_CATEGORIES = (*(name for name, group in CATEGORY_GROUPS.items() if group == "primitive"), *_TRANSFER)
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ FACTORS: tuple[Factor, ...] = (
     Factor("load_balance", "load balance", 2, "some processors have more to do than others"),
     Factor("communication", "communication efficiency", 2, "even the busiest processor waits or synchronises"),
     Factor("serialisation", "serialisation", 3, "processors wait for each other in turn, though their shares are even"),
-    Factor("transfer", "transfer", 3, "barriers, locks, scheduling and tasks themselves take time"),
+    Factor("transfer", "transfer", 3, "barriers, locks, scheduling, tasks and messages themselves take time"),
     Factor("computation", "computation scaling", 1, "the same work takes more processor time than on the reference"),
     Factor("instructions", "instruction scaling", 2, "more operations are executed than on the reference"),
     Factor("ipc", "IPC scaling", 2, "operations take more cycles: caches, memory, network"),
@@ -105,8 +107,8 @@ def efficiencies(
     *records* by run key give the accounts of each processor, *busiest* the useful time (s) of the busiest one where it
     is known without; what needs it is NaN elsewhere. Busy time that was imported has memory stalls in it.
     *free*: T_para (s) with free synchronisation by run key, from what-if runs; else the primitives of the busiest
-    processor are taken off its time, which is exact for that processor. ``transfer_by`` says which: ``what-if`` or
-    ``accounts``; ``reference`` is the N compared with.
+    processor, and its waiting for messages on their way, are taken off its time, which is exact for that processor.
+    ``transfer_by`` says which: ``what-if`` or ``accounts``; ``reference`` is the N compared with.
 
     Shape: (rows of *scaling*, factors + 5). Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
     """

@@ -22,7 +22,10 @@ _ADDED = {
     "waiting for serial parts": "waiting for serial code",
     "other waiting": "waiting",
     "starting and ending parallel regions": "time for starting and ending parallel regions",
-    "scheduling, tasks, threads, messages, monitoring": "time for scheduling, tasks, threads, messages, monitoring",
+    "waiting for partners of messages": "waiting for partners of messages",
+    "waiting for messages on their way": "waiting for messages on their way",
+    "sending, receiving and packing messages": "time for sending, receiving and packing messages",
+    "scheduling, tasks, threads, monitoring": "time for scheduling, tasks, threads, monitoring",
     "memory stall": "memory stall",
 }
 

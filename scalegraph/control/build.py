@@ -187,7 +187,8 @@ def _own_digest() -> str:
     for package in ("instrument", "toolchain", "control"):
         for path in sorted((root / package).glob("*.py")):
             total.update(path.read_bytes())
-    total.update((root / "runtime" / "format.py").read_bytes())
+    for name in ("format.py", "accounts.py"):
+        total.update((root / "runtime" / name).read_bytes())
     return total.hexdigest()
 
 

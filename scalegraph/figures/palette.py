@@ -37,9 +37,11 @@ _CATEGORIES: Final = {
     "memory_stall": ("#0072B2", "#B2DFFF", "#36ABFF", "#000FB9", "#490DFF", "#6C77F3", "#00D0E0"),
     "idle": (
         "#E69F00", "#453321", "#F0E5C2", "#FAFF60", "#BEB477", "#DFDA7F", "#FCFFB2", "#E2D600", "#5E3308",
+        "#86A550", "#60462E", "#637A52", "#6A6E35", "#B4C757", "#D6871F",
     ),
     "primitive": (
         "#D55E00", "#731D56", "#D9AFB8", "#AB380E", "#994A7E", "#AB0E46", "#E7A1D0", "#DF7F93", "#FAB49A",
+        "#AB7396", "#823285", "#402636",
     ),
 }  # fmt: skip
 # viridis in steps that look equal (CIEDE2000, for the colour-blind as well), without what is as dark or light as paper

@@ -17,6 +17,12 @@ _WAITS = {
     "idle_order": "waits for its turn",
     "idle_task": "waits for tasks",
     "idle_message": "waits for a message",
+    "idle_late_sender": "waits for a message",
+    "idle_late_receiver": "waits to send a message",
+    "idle_transfer": "waits for a message that is on its way",
+    "idle_network": "waits for a message that is held up in the network",
+    "idle_collective": "waits in a collective operation",
+    "idle_masked": "is masked off",
     "idle_wait": "waits for a signal at",
     "idle_serial": "waits for a parallel region to begin",
     "idle_not_started": "has not begun",
@@ -71,7 +77,9 @@ def _numbered(what: str, numbers: Sequence[int]) -> str:
 
 def _plural(doing: str) -> str:
     verb, _, rest = doing.partition(" ")
-    return {"waits": "wait", "has": "have", "computes": "compute"}.get(verb, verb) + (f" {rest}" if rest else "")
+    return {"waits": "wait", "has": "have", "is": "are", "computes": "compute"}.get(verb, verb) + (
+        f" {rest}" if rest else ""
+    )
 
 
 def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence[Wait], time_s: float) -> str:

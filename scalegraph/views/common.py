@@ -62,6 +62,15 @@ CATEGORY_WORDS = {
     "prim_thread": "threads",
     "idle_wait": "waiting for signals",
     "prim_monitor": "monitoring",
+    "prim_send": "sending messages",
+    "prim_receive": "receiving messages",
+    "prim_pack": "packing messages",
+    "idle_late_sender": "waiting for senders",
+    "idle_late_receiver": "waiting for receivers",
+    "idle_transfer": "messages on their way",
+    "idle_network": "messages held up in the network",
+    "idle_collective": "waiting in collectives",
+    "idle_masked": "masked off",
 }
 # The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
 _SHADES = {
@@ -90,6 +99,15 @@ _SHADES = {
     "prim_thread": 3,
     "idle_wait": 3,
     "prim_monitor": 8,
+    "prim_send": 9,
+    "prim_receive": 10,
+    "prim_pack": 11,
+    "idle_late_sender": 9,
+    "idle_late_receiver": 10,
+    "idle_transfer": 11,
+    "idle_network": 12,
+    "idle_collective": 13,
+    "idle_masked": 14,
 }
 
 SIZE = Option(

@@ -64,6 +64,24 @@ def test_primitives_of_the_busiest_processor_are_its_transfer():
     assert row["transfer_by"] == "accounts"
 
 
+def test_messages_on_their_way_are_transfer_and_late_partners_are_serialisation():
+    run = synthetic.run(8)
+    accounts = {name: list(cycles) for name, cycles in run.processor_categories.items()}
+    busiest = max(range(8), key=lambda p: sum(accounts[name][p] for name in pop.USEFUL_CATEGORIES if name in accounts))
+    waited = 0
+    for name, cycles in {"idle_transfer": 300, "idle_network": 200, "idle_late_sender": 1000, "prim_send": 50}.items():
+        accounts[name] = [0] * 8
+        accounts[name][busiest] = cycles
+        waited += cycles
+    accounts["idle_barrier"][busiest] -= waited
+    _, plain = _found([synthetic.run(1), run])
+    _, found = _found([synthetic.run(1), run.model_copy(update={"processor_categories": accounts})])
+    at, before = (table[table["processors"] == 8].iloc[0] for table in (found, plain))
+    assert at["transfer"] == pytest.approx(before["transfer"] - 550 / run.time_cycles)
+    assert at["communication"] == pytest.approx(before["communication"])
+    assert at["serialisation"] > before["serialisation"]
+
+
 def test_a_what_if_run_measures_the_transfer():
     runs = synthetic.fixed((1, 4))
     table = scaling(StudyData.from_runs(runs).table)

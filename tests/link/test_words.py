@@ -5,6 +5,7 @@ import pytest
 from scalegraph.base.run import Wait
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, wait_in_words, waits_in_words
+from scalegraph.runtime.format import CATEGORY_GROUPS
 
 
 def outcome(**changes: object) -> Outcome:
@@ -60,3 +61,10 @@ def test_waiting_for_a_thread_and_sleeping_have_their_own_words() -> None:
     assert wait_in_words("idle_wait", 0xC0, 3) == "waits for the end of thread 3"
     assert wait_in_words("idle_wait", 0x80) == "waits for a signal at 0x80"
     assert wait_in_words("idle_wait", 0) == "sleeps"
+
+
+def test_every_category_of_waiting_has_words_of_its_own() -> None:
+    waiting = [name for name, group in CATEGORY_GROUPS.items() if group == "idle"]
+    assert "computes" not in {wait_in_words(name, 0) for name in waiting}
+    many = [Wait(processor=n, thread=n, doing=wait_in_words("idle_masked", 0), place="") for n in range(6)]
+    assert waits_in_words(many) == "threads 0 to 5 are masked off"

@@ -31,6 +31,12 @@ _CATEGORY_CAUSES: Final = {
     "idle_order": Cause.ORDERED,
     "idle_task": Cause.TASK,
     "idle_message": Cause.LATE_SENDER,
+    "idle_late_sender": Cause.LATE_SENDER,
+    "idle_late_receiver": Cause.LATE_RECEIVER,
+    "idle_transfer": Cause.TRANSIT,
+    "idle_network": Cause.TRANSIT,
+    "idle_collective": Cause.COLLECTIVE,
+    "idle_masked": Cause.OTHER,
     "idle_wait": Cause.CONDITION,
 }
 

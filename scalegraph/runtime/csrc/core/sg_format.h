@@ -39,6 +39,15 @@ enum sg_category {
     SG_CATEGORY_PRIM_THREAD, /* creating, ending and switching threads */
     SG_CATEGORY_IDLE_WAIT, /* waiting for a signal: condition variable, semaphore, futex, join, sleep */
     SG_CATEGORY_PRIM_MONITOR, /* monitoring: what a probe at the beginning or end of a region costs */
+    SG_CATEGORY_PRIM_SEND, /* sending a message: the sender's own software overhead */
+    SG_CATEGORY_PRIM_RECEIVE, /* receiving a message: matching it and the receiver's own software overhead */
+    SG_CATEGORY_PRIM_PACK, /* packing and unpacking data that is not contiguous, and operations of reductions */
+    SG_CATEGORY_IDLE_LATE_SENDER, /* waiting for a message that has not been sent yet */
+    SG_CATEGORY_IDLE_LATE_RECEIVER, /* waiting to send until the receiver takes the message */
+    SG_CATEGORY_IDLE_TRANSFER, /* waiting for a message that is on its way: latency and bandwidth */
+    SG_CATEGORY_IDLE_NETWORK, /* waiting for a message that others hold up: interfaces, links and routers in use */
+    SG_CATEGORY_IDLE_COLLECTIVE, /* waiting in a collective operation for others that have not come yet */
+    SG_CATEGORY_IDLE_MASKED, /* masked off: the other elements of a SIMD machine execute something else */
     SG_CATEGORY_COUNT
 };
 
@@ -204,9 +213,9 @@ enum sg_task_step {
     SG_TASK_STEP_COUNT
 };
 
-#define SG_CATEGORY_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE}
-#define SG_CATEGORY_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
-#define SG_CATEGORY_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor"}
+#define SG_CATEGORY_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE}
+#define SG_CATEGORY_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
+#define SG_CATEGORY_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor", "prim_send", "prim_receive", "prim_pack", "idle_late_sender", "idle_late_receiver", "idle_transfer", "idle_network", "idle_collective", "idle_masked"}
 #define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals", "serial_ops"}
 #define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
 #define SG_STATUS_NAMES {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
@@ -247,10 +256,10 @@ _Static_assert(sizeof(sg_section) == 24, "sg_section differs from format.py");
 typedef struct sg_cost {
     uint32_t processor;
     uint32_t region;
-    uint64_t categories[28];
+    uint64_t categories[37];
     uint64_t counters[21];
 } sg_cost;
-_Static_assert(sizeof(sg_cost) == 400, "sg_cost differs from format.py");
+_Static_assert(sizeof(sg_cost) == 472, "sg_cost differs from format.py");
 
 typedef struct sg_site {
     uint64_t address;
@@ -352,10 +361,10 @@ _Static_assert(sizeof(sg_resource) == 64, "sg_resource differs from format.py");
 typedef struct sg_blame {
     uint32_t region;
     uint32_t cause;
-    uint64_t waited[28];
+    uint64_t waited[37];
     uint64_t caused;
 } sg_blame;
-_Static_assert(sizeof(sg_blame) == 240, "sg_blame differs from format.py");
+_Static_assert(sizeof(sg_blame) == 312, "sg_blame differs from format.py");
 
 typedef struct sg_blamed_site {
     uint64_t address;
