@@ -24,6 +24,7 @@ from scalegraph import views  # noqa: E402
 from scalegraph.cli.completion import stubs  # noqa: E402
 from scalegraph.cli.main import COMMANDS, cli  # noqa: E402
 from scalegraph.request.results import quantities, trace_quantities  # noqa: E402
+from scalegraph.toolchain import mpi  # noqa: E402
 from scalegraph.toolchain.wrapper import ALSO, NAMES  # noqa: E402
 
 SIZES = (48, 128, 256)
@@ -76,7 +77,7 @@ def main(*, check: bool) -> int:
 
 def compiler_completions() -> dict[str, str]:
     """Return the files below ``share`` that complete the command lines of the compilers as those of gcc."""
-    pairs = [(name, _BEHIND[language]) for names in (NAMES, ALSO) for language, name in names.items()]
+    pairs = [(name, _BEHIND[language]) for names in (NAMES, ALSO, mpi.NAMES) for language, name in names.items()]
     made = {f"bash-completion/completions/{name}": _BASH.format(name=name, behind=behind) for name, behind in pairs}
     for name, behind in pairs:
         made[f"fish/vendor_completions.d/{name}.fish"] = f"complete --command {name} --wraps {behind}\n"

@@ -32,8 +32,17 @@ Optimisation, language, warnings, macros and
 .B \\-fopenmp
 are as you say; OpenMP is not on unless you turn it on. Debug information is always on. Link time optimisation and
 position independence are left out.
+.PP
+.B scalegraph\\-mpicc\\fR, \\fBscalegraph\\-mpicxx\\fR and \\fBscalegraph\\-mpifort
+are the same for MPI programs: they find ScaleGraph's mpi.h. As the compilers of MPICH and Open MPI they answer
+.BR \\-show ,
+.B \\-compile_info
+and
+.BR \\-showme ,
+so that CMake's FindMPI takes them as MPI_C_COMPILER.
 .SH EXAMPLES
 .nf
+make CC=scalegraph\\-mpicc
 make CC=scalegraph\\-cc CXX=scalegraph\\-c++ FC=scalegraph\\-fc
 cmake \\-B build \\-DCMAKE_C_COMPILER=scalegraph\\-cc
 scalegraph simulate ./prog \\-p 1,4,16 \\-\\- ARGS
@@ -56,7 +65,7 @@ def pages(commands: Mapping[str, tuple[str, str]], find: Callable[[str], click.C
     for name in commands:
         made |= _below(f"scalegraph {name}", find(name))
     made["scalegraph-cc.1"] = _wrapper()
-    for name in ("c++", "fc"):
+    for name in ("c++", "fc", "mpicc", "mpicxx", "mpifort"):
         made[f"scalegraph-{name}.1"] = ".so man1/scalegraph-cc.1\n"
     return made
 

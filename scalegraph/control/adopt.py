@@ -23,12 +23,13 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library, sources_digest
 from scalegraph.runtime.tools import call
 from scalegraph.toolchain.complaints import with_mpi
+from scalegraph.toolchain.mpi import is_mpi
 
 _LIMIT_BYTES = 256 * 2**20
 _SHOWN_LINES = 60  # of what a build command says before it fails
 _MANIFEST = "build.json"
 PLACES = "places.json"
-_FORM = "3"  # of what `describe` writes
+_FORM = "4"  # of what `describe` writes
 HOW = (
     "build it with ScaleGraph's compilers: CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc (see docs/BUILD.md), "
     "or name its sources"
@@ -36,7 +37,7 @@ HOW = (
 
 
 class Manifest(BaseModel):
-    """What is kept beside an executable's block table. *root*: see `link.Build`; *content*: `content_digest`."""
+    """What is kept beside an executable's block table. *root*, *mpi*: see `link.Build`; *content*: `content_digest`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,6 +46,7 @@ class Manifest(BaseModel):
     remarks: tuple[str, ...]
     root: str = ""
     content: str = ""
+    mpi: bool = False
 
     def built_sources(self) -> tuple[BuiltSource, ...]:
         """Return the sources as a build has them."""
@@ -60,7 +62,8 @@ def describe(executable: Path, place: Path, root: str = "", remarks: Sequence[st
     (place / "blocks").write_bytes(block_table(executable))
     save(places(executable, root), place / PLACES)
     units = read_units(executable)
-    manifest = _manifest(units, root, remarks).model_copy(update={"content": content_digest(executable, units)})
+    found = {"content": content_digest(executable, units), "mpi": is_mpi(executable)}
+    manifest = _manifest(units, root, remarks).model_copy(update=found)
     (place / _MANIFEST).write_text(manifest.model_dump_json(), encoding="utf-8")
 
 
@@ -128,6 +131,7 @@ def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = 
         file_digest=digest,
         root=manifest.root,
         places=place / PLACES,
+        mpi=manifest.mpi,
     )
 
 

@@ -23,6 +23,7 @@ from scalegraph.runtime.languages import EXPECTED, LINKED, PLAIN, Language, is_p
 from scalegraph.runtime.library import Library, library
 from scalegraph.toolchain.flags import Flags, read_flags
 from scalegraph.toolchain.linking import driver, libraries, link
+from scalegraph.toolchain.mpi import include_options
 from scalegraph.toolchain.objects import Compilation, Source, compile_source
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class _Request:
 
     def compilation(self, language: Language) -> Compilation:
         """Return how this request's sources of *language* are compiled."""
-        options = ["-O2", "-g", *self.flags.compile, *(f"-I{item}" for item in self.flags.include)]
+        ours = include_options(language, first=False)
+        options = ["-O2", "-g", *self.flags.compile, *(f"-I{item}" for item in self.flags.include), *ours]
         compiler = find_compiler(language)
         openmp = () if compiler.clang else ("-fopenmp",)
         return Compilation(compiler, (*options, *openmp), self.cwd, self.cancel, self.detail)
@@ -124,6 +126,7 @@ def _built(directory: Path, program: str, digest: str, launcher: Path) -> Build:
         remarks=manifest.remarks,
         digest=digest,
         places=directory / PLACES,
+        mpi=manifest.mpi,
     )
 
 

@@ -42,6 +42,7 @@ class Build:
     file_digest: str = ""  # of an executable of the user's; studies of ScaleGraph 0.1.0 may know it by that
     root: str = ""  # files are named relative to it; as given to the compiler, if it is empty
     places: Path | None = None  # see instrument.places
+    mpi: bool = False  # an MPI program: its processors are processes, of one thread or more
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _places: list[Places] = field(default_factory=list, repr=False, compare=False)
     _variables: list[VariableMap] = field(default_factory=list, repr=False, compare=False)

@@ -17,6 +17,7 @@ from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import INSTALL, Compiler
 
 SOURCES = Path(__file__).parent / "csrc"
+INCLUDE = Path(__file__).parent / "include"  # headers for the user's programs
 PROBE_HEADER = SOURCES / "core" / "sg_probe.h"
 ARCHIVE = "libscalegraph-sim.a"
 LAUNCHER = "sg-launch"
@@ -69,12 +70,12 @@ def _files() -> list[Path]:
     found = (f"{folder}/{name}" for folder, _, names in os.walk(SOURCES) for name in names)
     shipped = (Path(name) for name in found if name.endswith((".c", ".S", ".h", ".flags")))
     ours = sorted((path for path in shipped if path != _LAUNCHER_SOURCE), key=lambda path: path.name)
-    return [*ours, _LAUNCHER_SOURCE]
+    return [*ours, *sorted(INCLUDE.glob("*.h")), _LAUNCHER_SOURCE]
 
 
 def include_flags() -> list[str]:
     """Return the options that let a source of the runtime include the headers of all its folders."""
-    return [f"-I{folder}" for folder in sorted({path.parent for path in SOURCES.rglob("*.h")})]
+    return [f"-I{folder}" for folder in (*sorted({path.parent for path in SOURCES.rglob("*.h")}), INCLUDE)]
 
 
 @cache

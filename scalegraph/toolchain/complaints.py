@@ -6,10 +6,17 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from scalegraph.toolchain.mpi import SERVED
+
 NO_MPI = (
     "MPI is not supported yet: ScaleGraph simulates programs of one process, with OpenMP or threads; build the program "
     "without MPI if it can be"
 )
+_HOW = (
+    "compile MPI programs with ScaleGraph's compilers scalegraph-mpicc, scalegraph-mpicxx and scalegraph-mpifort "
+    "(make CC=scalegraph-mpicc, or name its sources)"
+)
+_LACKS = "ScaleGraph's MPI lacks this function; docs/MPI.md says what it serves"
 _MPI = re.compile(
     r"\bmpi(cxx|\+\+)?\.h: No such file|[`'\"](mpif\.h|mpi(_f08)?\.mod)['\"]"
     r"|undefined reference to [`'](P?MPI_\w+|p?mpi_\w+_)'"
@@ -31,14 +38,18 @@ _SHOWN_NAMES = 3
 _HINT = "; does a library lack?"
 
 
-def uses_mpi(output: str) -> bool:
-    """Return whether a compiler, linker or shell misses MPI, by its *output*."""
-    return _MPI.search(output) is not None
+def about_mpi(output: str) -> str:
+    """Return what to know about MPI if a compiler, linker or shell misses it, by its *output*; else nothing."""
+    found = _MPI.search(output)
+    if found is None or not SERVED:
+        return NO_MPI if found else ""
+    return _LACKS if found[0].startswith("undefined") else _HOW
 
 
 def with_mpi(sentence: str, output: str) -> str:
     """Return *sentence*, with what to know about MPI if that is what *output* misses."""
-    return f"{sentence.removesuffix(_HINT)}: {NO_MPI}" if uses_mpi(output) else sentence
+    said = about_mpi(output)
+    return f"{sentence.removesuffix(_HINT)}: {said}" if said else sentence
 
 
 def in_users_terms(output: str, names: Mapping[Path, str], cwd: Path) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.toolchain.command import TAKES_WORD, is_linking
+from scalegraph.toolchain.mpi import is_library
 
 _WHOLE = {
     "-c": "ScaleGraph compiles and links by itself",
@@ -74,7 +75,7 @@ def read_flags(cflags: str | Sequence[str], ldflags: str | Sequence[str], includ
             why = refusal(words[0], linking=linking)
             if why:
                 faults.append(Fault(f"{words[0]} cannot be used: {why}", key=key))
-            elif words[0] not in _OURS:
+            elif words[0] not in _OURS and not is_library(words[0]):
                 (to_link if linking or is_linking(words[0]) or words[0] == "-pthread" else to_compile).extend(words)
     if faults:
         raise InputError(faults)
@@ -104,9 +105,9 @@ def _options(given: str | Sequence[str], key: str, faults: list[Fault]) -> list[
 
 def is_dropped(word: str, *, linking: bool) -> bool:
     """Return whether a wrapped compiler leaves *word* out: said otherwise by us, or without meaning here."""
-    return (
-        word.startswith(_DROPPED) or word in LEFT_OUT or (linking and (word.startswith("-fopenmp") or word == "-lgomp"))
-    )
+    if linking and (word.startswith("-fopenmp") or word == "-lgomp" or is_library(word)):
+        return True
+    return word.startswith(_DROPPED) or word in LEFT_OUT
 
 
 def refusal(word: str, *, linking: bool, wrapped: bool = False) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import scalegraph
 from scalegraph.runtime.cache import cache_root, get_or_make
+from scalegraph.toolchain import mpi
 from scalegraph.toolchain.wrapper import ALSO, NAMES
 
 
@@ -19,7 +20,7 @@ def wrapper_directory() -> Path:
         f'PYTHONPATH={shlex.quote(str(root))}"${{PYTHONPATH:+:$PYTHONPATH}}" '
         f"exec {shlex.quote(sys.executable)} -P -m scalegraph.toolchain.wrapper"
     )
-    names = [*NAMES.items(), *ALSO.items()]
+    names = [*NAMES.items(), *ALSO.items(), *((f"mpi-{language}", name) for language, name in mpi.NAMES.items())]
     directory = cache_root() / "wrappers" / hashlib.sha256(f"{start}{names}".encode()).hexdigest()[:16]
 
     def write(place: Path) -> None:

@@ -1,5 +1,7 @@
 """The compilers ``scalegraph-cc``, ``scalegraph-c++`` and ``scalegraph-fc``: gcc's command line, simulated programs.
 
+``scalegraph-mpicc``, ``scalegraph-mpicxx`` and ``scalegraph-mpifort`` are the same for MPI programs (`mpi`).
+
 What asks the compiler something or only preprocesses goes to it as it is. What compiles goes through `objects`, what
 links through `linking`; so ``make``, configure scripts and CMake need to know nothing of it. Modules that take long to
 import are imported where they are needed: a build calls a wrapper a thousand times.
@@ -18,8 +20,9 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError, ScaleGraphError
 from scalegraph.runtime.compiler import KINDS, Compiler, compiler_command, find_compiler
 from scalegraph.runtime.languages import Language
+from scalegraph.toolchain import mpi
 from scalegraph.toolchain.command import Command, Input, is_linked, read_command
-from scalegraph.toolchain.complaints import NO_MPI, uses_mpi
+from scalegraph.toolchain.complaints import about_mpi
 from scalegraph.toolchain.flags import LEFT_OUT, is_dropped, refusal
 
 if TYPE_CHECKING:
@@ -47,6 +50,30 @@ def fc() -> NoReturn:
     sys.exit(_run("fortran", sys.argv[1:]))
 
 
+def mpicc() -> NoReturn:
+    """Run as ``scalegraph-mpicc``."""
+    sys.exit(_run_mpi("c", sys.argv[1:]))
+
+
+def mpicxx() -> NoReturn:
+    """Run as ``scalegraph-mpicxx``."""
+    sys.exit(_run_mpi("c++", sys.argv[1:]))
+
+
+def mpifort() -> NoReturn:
+    """Run as ``scalegraph-mpifort``."""
+    sys.exit(_run_mpi("fortran", sys.argv[1:]))
+
+
+def _run_mpi(language: Language, words: Sequence[str]) -> int:
+    """Serve the command line of this process as a compiler for MPI programs does."""
+    said = mpi.answer(language, NAMES[language], words)
+    if said is not None:
+        sys.stdout.write(f"{said}\n")
+        return 0
+    return _run(language, [*mpi.include_options(language, first=True), *words] if words else words)
+
+
 def _run(language: Language, words: Sequence[str]) -> int:
     """Serve the command line of this process; refuse to be the compiler behind ourselves: that has no end."""
     if os.environ.get(_INSIDE) == language:
@@ -69,8 +96,8 @@ def main(language: Language, words: Sequence[str]) -> int:
         return _Work(language, command).run()
     except BuildError as error:
         sys.stderr.write(error.output or f"{NAMES[language]}: {error}\n")
-        if uses_mpi(error.output):
-            sys.stderr.write(f"{NAMES[language]}: {NO_MPI}\n")
+        if said := about_mpi(error.output):
+            sys.stderr.write(f"{NAMES[language]}: {said}\n")
         return 1
     except ScaleGraphError as error:
         for line in str(error).splitlines():
@@ -229,4 +256,5 @@ def _detail() -> Detail | None:
 
 
 if __name__ == "__main__":
-    sys.exit(_run(cast("Language", sys.argv[1]), sys.argv[2:]))
+    for_mpi, name = sys.argv[1].startswith("mpi-"), cast("Language", sys.argv[1].removeprefix("mpi-"))
+    sys.exit((_run_mpi if for_mpi else _run)(name, sys.argv[2:]))

@@ -65,6 +65,9 @@ def test_every_command_and_compiler_has_a_manual_page(root: Path) -> None:
         "scalegraph-cc.1",
         "scalegraph-c++.1",
         "scalegraph-fc.1",
+        "scalegraph-mpicc.1",
+        "scalegraph-mpicxx.1",
+        "scalegraph-mpifort.1",
         "scalegraph-trace-info.1",
     } <= pages
 

@@ -1,0 +1,1 @@
+complete --command scalegraph-mpicxx --wraps g++
