@@ -20,7 +20,8 @@ from scalegraph.analyze.fits import Models, fit_models
 from scalegraph.analyze.fits.terms import columns_at
 from scalegraph.analyze.matrix import Matrix, Pair
 from scalegraph.analyze.table import Floats, numbers
-from scalegraph.base.units import plain
+from scalegraph.base.measures import percent
+from scalegraph.base.units import plain, significant
 
 Latency: TypeAlias = Literal["accounting", "method1"]
 DRAWS = 400  # from which intervals are read
@@ -246,7 +247,7 @@ def _anchor(curves: _Curves, index: int, n: int, met: Floats, largest: float, ma
         )
     )
     far = work / largest
-    label = "model of T(N, W)" + (f", at {far:.3g} times the largest work that was run" if far > _FAR else "")
+    label = "model of T(N, W)" + (f", at {significant(far)} times the largest work that was run" if far > _FAR else "")
     memory = float(_at(curves.memory[None, :], met[:1])[0]) / n
     return Anchor(
         n,
@@ -298,7 +299,7 @@ def _said(models: Models, one: Models | None, latency: Latency) -> tuple[str, ..
     said = []
     for name, fitted, series in named:
         error = float(fitted.cv_error[series])
-        text = f"Model: {name} = {fitted.formula(series)} s, cross-validated error {100 * error:.2g} %"
+        text = f"Model: {name} = {fitted.formula(series)} s, cross-validated error {percent(error)}"
         said.append(text + (" - too rough to rely on." if not error <= _ROUGH else "."))
         doubt = fitted.doubt(series)
         if doubt:

@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import loss, reference, wording
+from scalegraph.analyze import loss, reference
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import Floats, numbers
 from scalegraph.analyze.weak import grown_series
+from scalegraph.base.measures import percent
 from scalegraph.base.units import significant
 
 # What an efficiency is called: the limits that evaluations of parallel programs usually take (POP: 80 %).
@@ -53,11 +54,11 @@ def share_words(share: float) -> str:
     Source: ScaleGraph.
     """
     if share >= 0.97:
-        return "nearly all" if share < 1.03 else wording.percent(share)
+        return "nearly all" if share < 1.03 else percent(share)
     for fraction, words in _FRACTIONS.items():
         if abs(share - float(fraction)) <= 0.03:
             return words
-    return wording.percent(share)
+    return percent(share)
 
 
 def rating(efficiency: float) -> str:

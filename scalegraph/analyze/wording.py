@@ -30,16 +30,6 @@ _ADDED = {
 }
 
 
-def percent(share: float) -> str:
-    """Return a share (0 to 1) in percent: ``12 %``; not known is an en dash.
-
-    Source: ScaleGraph.
-    """
-    if not math.isfinite(share):
-        return "–"
-    return f"{significant(100 * share, 2 if abs(share) < 0.9995 else 3)}\u00a0%"
-
-
 def span(processors: tuple[int, ...]) -> str:
     """Return ``1 to 64 processors`` or ``1 processor``.
 

@@ -109,6 +109,19 @@ def _unit(power: int, unit: str) -> str:
     return " ".join(part for part in (_WORDS.get(PREFIXES[power], ""), unit) if part)
 
 
+def percent(share: float | None, places: int | None = None) -> str:
+    """Return a share (0 to 1) in percent; not known is an en dash.
+
+    Sentences have two digits (``12 %``); with *places*, as in a column or where one number replaces another, each has
+    as many decimals (``12.3 %``, ``< 0.1 %``).
+    """
+    if share is None or not math.isfinite(share):
+        return "–"
+    if places is not None:
+        return f"{Measure(1.0, '%', places).number(100 * share)}\u00a0%"
+    return f"{significant(100 * share, 2 if abs(share) < 0.9995 else 3)}\u00a0%"
+
+
 def exact(value: float | None, unit: str = "") -> str:
     """Return one number on its own with its unit, as a tooltip says it."""
     if isinstance(value, int) or (value is not None and math.isfinite(value) and value == int(value) and unit == ""):

@@ -15,7 +15,8 @@ from scalegraph import machine
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import check_replaceable, write_atomic
-from scalegraph.base.units import si
+from scalegraph.base.measures import percent
+from scalegraph.base.units import si, significant
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, on_terminal, print_json, print_rows, replace_line
 from scalegraph.cli.places import WRITTEN_FILE
@@ -164,10 +165,15 @@ def _print(found: Machine, rows: list[Row], *, as_json: bool) -> None:
     headers = ("program", "threads", "-O2", "scalar", "spread", "predicted", "error", "error to -O2")
     print_rows(headers, [_cells(row) for row in rows], title=f"{found.title}: measured and predicted", left=(0,))
     total = summary(rows)
+    speedups = f", of the two-thread speedups {significant(total.speedup_size)}"
     echo(
-        f"\npredicted / measured (scalar), geometric mean: {total.ratio:.2f}; mean error a factor of {total.size:.2f}"
-        + (f", of the two-thread speedups {total.speedup_size:.2f}" if math.isfinite(total.speedup_size) else "")
+        f"\npredicted / measured (scalar), geometric mean: {significant(total.ratio)};"
+        f" mean error a factor of {significant(total.size)}{speedups if math.isfinite(total.speedup_size) else ''}"
     )
+
+
+def _signed(share: float) -> str:
+    return f"{'+' * (share >= 0.005)}{percent(share, 0)}"
 
 
 def _entry(row: Row) -> dict[str, object]:
@@ -181,8 +187,8 @@ def _cells(row: Row) -> list[str]:
         str(row.threads),
         si(row.optimised_s, "s"),
         si(row.scalar_s, "s"),
-        f"{100 * row.spread:.0f} %",
+        percent(row.spread, 0),
         si(row.predicted_s, "s"),
-        f"{100 * row.error:+.0f} %",
-        f"{100 * row.error_optimised:+.0f} %",
+        _signed(row.error),
+        _signed(row.error_optimised),
     ]

@@ -18,6 +18,7 @@ from scalegraph import machine as machines
 from scalegraph.base.errors import BuildError, MissingTool, ScaleGraphError
 from scalegraph.base.host import INSTALL_QT
 from scalegraph.base.run import RunPoint
+from scalegraph.base.units import si, thousands
 from scalegraph.control import build
 from scalegraph.control.execute import default_workers
 from scalegraph.link import Job, Simulated
@@ -205,7 +206,7 @@ def _simulation() -> Check:
     if not record.ok or record.stdout.strip() != "499500 on 2":
         found = record.message or f"printed {record.stdout.strip()!r}, expected '499500 on 2'"
         return Check(name, "missing", found, "please report this", needed=True)
-    return Check(name, "ok", f"{record.time_cycles} cycles, {record.host_s or 0:.2f} s here")
+    return Check(name, "ok", f"{record.time_cycles} cycles, {si(record.host_s or 0.0, 's')} here")
 
 
 def _thread_pointer() -> Check:
@@ -274,4 +275,4 @@ def _last(text: str, otherwise: str) -> str:
 
 def _memory() -> str:
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{total / 2**30:.0f} GiB of memory"
+    return f"{thousands(total / 2**30)} GiB of memory"

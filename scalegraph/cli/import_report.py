@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scalegraph.base.measures import percent
 from scalegraph.cli.output import echo, print_json, print_rows
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _show_table(table: TableGuess) -> None:
         elif column.repetition is not None:
             role = f"{role}, repetition {column.repetition + 1}"
         cells = ", ".join(row[column.index] for row in table.preview[:4] if column.index < len(row))
-        rows.append([column.title, role, column.unit, f"{100 * column.confidence:.0f} %", column.why, cells])
+        rows.append([column.title, role, column.unit, percent(column.confidence, 0), column.why, cells])
     print_rows(("column", "role", "unit", "sure", "because of", "cells"), rows, left=(0, 1, 2, 4, 5))
     if len(table.columns) > _SHOWN:
         echo(f".. and {len(table.columns) - _SHOWN} more columns")

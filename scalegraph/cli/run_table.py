@@ -9,9 +9,9 @@ from typing import Any
 
 from scalegraph.analyze import timed
 from scalegraph.analyze.remarks import remarks
-from scalegraph.base.measures import Measure, measure
+from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
-from scalegraph.base.units import significant
+from scalegraph.base.units import si, significant
 from scalegraph.cli.output import echo, print_rows
 from scalegraph.request.model.tracing import path_of
 
@@ -180,9 +180,9 @@ def _cells(record: RunRecord, values: dict[str, float | None], columns: tuple[Me
         _plain(values.get("speedup")),
         _plain(values.get("efficiency")),
         latency.number(values.get("latency_s")),
-        *(f"{100 * (share or 0.0) / total:.1f}%" if total else "–" for share in shares),
+        *(percent((share or 0.0) / total, 1) if total else "–" for share in shares),
         misses.number(record.misses),
-        f"{record.host_s:.2f} s" if record.host_s is not None else "–",
+        si(record.host_s, "s"),
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.measures import percent
 from scalegraph.base.run import IDEALS, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import echo, print_rows
@@ -59,7 +60,7 @@ def print_what_if(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> 
             si(row.time_s, "s", 4),
             si(row.actual_s, "s", 4),
             f"{significant(row.gain)} x",
-            f"{100 * row.closed_s / row.actual_s:.1f}%",
+            percent(row.closed_s / row.actual_s, 1),
             significant(row.speedup),
         ]
         for row in compared

@@ -8,6 +8,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scalegraph.base.measures import percent
+from scalegraph.base.units import si
 from scalegraph.figures.figure import Flame
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -125,6 +127,11 @@ class Geometry:
         if not wanted:
             return np.zeros(0, np.int64)
         return np.array([i for i, frame in enumerate(self.flame.frames) if frame.key and frame.key in wanted], np.int64)
+
+
+def change_text(change: float, unit: str) -> str:
+    """Return a difference of frames with its sign: ``+12 %``, ``-3.40 ms``."""
+    return f"{'+' * (change > 0)}{percent(change / 100) if unit == '%' else si(change, unit)}"
 
 
 def change_share(flame: Flame, change: float) -> float:

@@ -111,7 +111,7 @@ def test_a_search_says_how_much_it_found_and_fades_the_rest(panel: FlamePanel) -
     QTest.keyClick(panel.canvas, KEYS.Key_Slash)
     assert panel.search.hasFocus() or panel.search.isVisible()
     panel.search.setText("BARR")
-    assert panel.answer.text() == "1 frame, 59.5 %"
+    assert panel.answer.text() == "1 frame, 59.5\u00a0%"
     assert panel.canvas.found.tolist().count(True) == 1
     QTest.keyClick(panel.search, KEYS.Key_Return)
     assert panel.canvas.at == frame(panel, "barrier")

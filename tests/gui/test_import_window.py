@@ -303,7 +303,7 @@ def test_call_paths_are_found_by_part_of_their_path_and_shared_by_the_views(
     assert "MPI_Waitall" in window.study.header.chosen.text()
     index = tree.tree.currentIndex()
     assert tree.model.data(index) == "MPI_Waitall"
-    assert tree.model.data(index.siblingAtColumn(1)) == "3.3 %"
+    assert tree.model.data(index.siblingAtColumn(1)) == "3.3\u00a0%"
     choose_share(tree, "value")
     assert tree.model.data(index.siblingAtColumn(1)) == "201 ms"
     assert any(part.title == "Call path MPI_Waitall" for part in window.inspector.parts())

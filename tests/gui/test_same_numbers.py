@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from scalegraph import views
+from scalegraph.base.measures import exact
 from scalegraph.cli import run_table
 from scalegraph.figures.figure import Figure, Plot, Source, Table
 from scalegraph.figures.render import numbers
@@ -103,7 +104,7 @@ def test_the_share_of_a_region(simulated: StudyData) -> None:
         assert exclusive[key] == near(100 * costs.loc[int(key), "share"])
         assert by_pop.get(key, exclusive[key]) == near(exclusive[key])
         categories = explain(simulated, Selection(region=int(key), processors=run.point.processors))[-1].facts
-        said = [float(re.search(r"([\d.]+) % of processor time", fact.formula)[1])  # type: ignore[index]
+        said = [float(re.search(r"([\d.]+)\u00a0% of processor time", fact.formula)[1])  # type: ignore[index]
                 for fact in categories if "of processor time" in fact.formula]  # fmt: skip
         assert sum(said) == pytest.approx(exclusive[key], abs=0.06 * max(1, len(said)))
     assert sum(exclusive.values()) == pytest.approx(100)
@@ -167,7 +168,7 @@ def test_time_speedup_efficiency_latency_and_miss_rate_of_a_simulated_study(simu
     rates = quantities.compute(simulated, "rates", run.point.processors)
     facts = {fact.name: fact.value for part in explain(simulated, Selection(processors=run.point.processors))
              for fact in part.facts}  # fmt: skip
-    assert f"{100 * rates['miss_rate'].iloc[0]:.3g} % of references" == facts["miss rate"] or len(rates) > 1
+    assert f"{exact(100 * rates['miss_rate'].iloc[0], '%')} of references" == facts["miss rate"] or len(rates) > 1
 
 
 @pytest.mark.parametrize("make", [times, call_paths])

@@ -150,5 +150,5 @@ def test_cursors_on_an_axis_of_shares_measure_shares_and_no_ticks(
     assert not panel.marks.cursors  # they were moments of another axis
     panel.marks.place(25.0, "A")
     panel.marks.place(40.0, "B")
-    assert panel.measured.text().endswith("between them 15 %")
+    assert panel.measured.text().endswith("between them 15.00 %")
     assert panel.measured.isVisible()

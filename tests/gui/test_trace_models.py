@@ -103,7 +103,7 @@ def test_pointing_says_location_time_and_shares() -> None:
     assert found is not None
     assert found.location == 1
     assert "rank 1" in found.tip
-    assert "busy 100 %" in found.tip
+    assert "busy 100.0 %" in found.tip
     value = hit(layout, 260, layout.bands[1].top + 5)
     assert value is not None
     assert "busy 2" in value.tip

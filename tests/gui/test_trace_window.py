@@ -388,7 +388,7 @@ def test_a_closed_view_ends_its_analysis_and_says_how_far_it_is(
     dock = dock_of(window, "waits")
     dock.refresh()  # it may have been there before
     qtbot.waitUntil(begun.is_set)
-    qtbot.waitUntil(lambda: "40 %" in dock.title.progress)
+    qtbot.waitUntil(lambda: "40\u00a0%" in dock.title.progress)
     dock.close()
     qtbot.waitUntil(ended.is_set)
 
@@ -435,4 +435,4 @@ def test_the_time_of_a_trace_of_a_part_of_a_run_is_not_called_the_whole_run(
     assert area is not None
     assert area.trace_bar.shown.toolTip().endswith("the traced 3.00 ms of a run of 12.0 ms")
     handle.window.show(0.0, 0.0015)
-    assert area.trace_bar.shown.toolTip().endswith("50 % of what was traced")
+    assert area.trace_bar.shown.toolTip().endswith("50\u00a0% of what was traced")

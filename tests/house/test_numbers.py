@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-HOME = ("base", "figures")  # of the formatter, and of pictures, whose files have numbers of their own
+HOME = "base"  # of the formatter
 # Modules that may write digits with a format of their own, with the reason.
 ELSEWHERE = {
     "analyze/consistency.py": "the digits that a table has in print are counted and compared",
     "analyze/fits/select.py": "a ratio of likelihoods has two digits, and none behind the point from 100 on",
     "control/calibration/derive.py": "a text for the machine file that calibration writes",
     "cli/matrix.py": "the rest of an identity is an order of magnitude: 4e-16",
+    "figures/timelines.py": "times have the digits that separate neighbours: ticks, or pixels",
     "gui/base/style.py": "sizes in a style sheet, which Qt reads",
     "gui/figures/scales.py": "the value of a place on an axis, divided as the ticks beside it are",
     "gui/figures/timeline/paint.py": "values of a ramp, between ticks",
@@ -25,26 +26,10 @@ ELSEWHERE = {
     "request/planning/search.py": "sizes that a search tried",
     "views/study/scalability/matrix.py": "the rest of an identity is an order of magnitude: 4e-16",
 }
-# Modules that still write shares of three or four digits, and what belongs to them, with a format of their own.
-SHARES = {
-    "analyze/matrix_prediction.py",
-    "gui/figures/flame/panel.py",
-    "gui/figures/timeline/targets.py",
-    "gui/inspect/explain.py",
-    "gui/inspect/explain_trace.py",
-    "gui/state/trace_marks.py",
-    "gui/trace/bar.py",
-    "gui/trace/pointing.py",
-    "views/flames/trace_trees.py",
-    "views/study/memory/hot_spots.py",
-    "views/trace/sums.py",
-    "views/trace/time/source.py",
-    "views/trace/time/task_summary.py",
-}
 
 
 def written(tree: ast.AST) -> Iterator[ast.FormattedValue]:
-    """Yield what f-strings write with a general or exponential format, but for text that is read again at once."""
+    """Yield what f-strings write with a format of floating-point numbers, but for text that is read again at once."""
     read = {
         id(value)
         for call in ast.walk(tree)
@@ -54,7 +39,7 @@ def written(tree: ast.AST) -> Iterator[ast.FormattedValue]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.FormattedValue) or node.format_spec is None or id(node) in read:
             continue
-        if re.search(r"[ge]'?$", ast.unparse(node.format_spec)):
+        if re.search(r"[efgn%]'?$", ast.unparse(node.format_spec)):
             yield node
 
 
@@ -64,11 +49,9 @@ def test_only_the_formatter_writes_numbers_with_digits_of_its_own(root: Path) ->
         name = path.relative_to(root / "scalegraph").as_posix()
         if lines := [node.lineno for node in written(ast.parse(path.read_text()))]:
             found[name] = lines
-    stray = {
-        name: lines for name, lines in found.items() if not name.startswith(HOME) and name not in {*ELSEWHERE, *SHARES}
-    }
-    assert not stray, f"write these with base.units (plain, as_read, significant, si, percent): {stray}"
-    assert {*ELSEWHERE, *SHARES} <= set(found), "an exception that is not needed any more"
+    stray = {name: lines for name, lines in found.items() if not name.startswith(HOME) and name not in ELSEWHERE}
+    assert not stray, f"write these with base.units or base.measures (si, significant, thousands, percent): {stray}"
+    assert set(ELSEWHERE) <= set(found), "an exception that is not needed any more"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +62,8 @@ def test_only_the_formatter_writes_numbers_with_digits_of_its_own(root: Path) ->
         ("f'{x:+.1e}'", 1),
         ("f'{x:.{digits}g}'", 1),
         ("float(f'{x:.3g}')", 0),
-        ("f'{n}, {n:,}, {x:.1f}, {word:>8}'", 0),
+        ("f'{100 * share:.1f} %'", 1),
+        ("f'{n}, {word:>8}'", 0),
     ],
 )
 def test_the_rule_finds_what_it_refuses(text: str, count: int) -> None:

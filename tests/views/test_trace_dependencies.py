@@ -58,7 +58,7 @@ def test_the_path_is_drawn_on_the_lanes_with_what_lies_on_it() -> None:
     np.testing.assert_allclose(line.x1, [0.6, 1])
     assert line.lane.tolist() == [1, 0]
     assert figure.sentence == (
-        "The critical path of 1.00 s goes over 2 processors with 1 hand-over; 100 % of it is in solve in line 7"
+        "The critical path of 1.00 s goes over 2 processors with 1 hand-over; 100\u00a0% of it is in solve in line 7"
         " of work.c; were the work there spread evenly, the run would be up to 400 ms shorter."
     )
     rows = {str(row.values[0]): row.values for row in table_of(figure, 1).rows}
@@ -92,8 +92,8 @@ def test_activities_on_the_path_add_up_to_it() -> None:
 def test_waits_are_told_in_a_sentence_with_the_worst_first() -> None:
     figure = build("waits", imbalance())
     assert figure.sentence == (
-        "20 % of processor time waits; 100 % of that in barrier in line 7 of work.c, most often for processor 1, which"
-        " meanwhile is in solve in line 7 of work.c."
+        "20\u00a0% of processor time waits; 100\u00a0% of that in barrier in line 7 of work.c,"
+        " most often for processor 1, which meanwhile is in solve in line 7 of work.c."
     )
     (row,) = table_of(figure, 1).rows
     place = place_of(row.key)

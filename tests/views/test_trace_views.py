@@ -86,7 +86,7 @@ def test_spacetime_shows_how_long_every_location_did_what() -> None:
     assert seconds_by_key(track, 1) == pytest.approx({"busy": 0.5, "idle": 0.5}, abs=0.005)
     assert [key.name for key in panel_of(figure).key] == ["busy", "idle"]
     assert figure.sentence == (
-        "2 processors, the whole run of 1.00 s: busy 75 %, idle 25 %; 1 message; 1 wait at barriers."
+        "2 processors, the whole run of 1.00 s: busy 75\u00a0%, idle 25\u00a0%; 1 message; 1 wait at barriers."
     )
 
 
@@ -218,7 +218,8 @@ def test_two_runs_stand_on_one_axis_with_the_ratio_of_times_and_psi() -> None:
     four, sixteen = traces.counted(4e6, traces.SECOND, 4), traces.counted(24e6, traces.SECOND * 3 // 2, 16)
     figure = views.get("trace-compare").build(replace(four, others=(sixteen,)))
     assert figure.sentence == (
-        "T(4)/T(16) = 1.00 s/1.50 s = 0.667; the unit speed is held (within 0 %), so psi(4, 16) = N'W/(NW') = 0.667."
+        "T(4)/T(16) = 1.00 s/1.50 s = 0.667; the unit speed is held (within 0\u00a0%),"
+        " so psi(4, 16) = N'W/(NW') = 0.667."
     )
     panel = panel_of(figure)
     assert (panel.begin, panel.end) == (0.0, 1.5)
@@ -230,7 +231,7 @@ def test_two_runs_stand_on_one_axis_with_the_ratio_of_times_and_psi() -> None:
 def test_a_ratio_of_times_is_not_called_psi_when_the_speed_is_not_held() -> None:
     four, eight = traces.counted(4e6, traces.SECOND, 4), traces.counted(4e6, traces.SECOND, 8)
     figure = views.get("trace-compare").build(replace(four, others=(eight,)))
-    assert "differ by 50 %, so that this ratio is not psi" in figure.sentence
+    assert "differ by 50\u00a0%, so that this ratio is not psi" in figure.sentence
     plain = traces.halves(), traces.halves(traces.SECOND // 2)
     said = views.get("trace-compare").build(replace(plain[0], others=(plain[1],))).sentence
     assert said == "T of made/T of made = 1.00 s/500 ms = 2.00."
@@ -360,7 +361,7 @@ def test_what_is_not_known_of_the_time_is_said() -> None:
     traces.calls(made, 3, (0, 500, 0))
     whole = traces.finish(made, 1000)
     assert "not known" not in spacetime(whole).sentence
-    assert "not known 60 %" in spacetime(whole, locations="0-4").sentence
+    assert "not known 60\u00a0%" in spacetime(whole, locations="0-4").sentence
 
 
 def test_messages_without_an_end_are_told_apart_from_those_that_are_left_out() -> None:

@@ -15,6 +15,7 @@ from scalegraph.analyze.fits.fit import CONFIDENCE, Fit
 from scalegraph.analyze.fits.laws import STRONG, WEAK, Law, Scaling, formula
 from scalegraph.analyze.fits.linear import Solution, left_out_error, solve
 from scalegraph.analyze.fits.noise import Flags, Floats, Sample, condense
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plain
 
 
@@ -196,7 +197,7 @@ def _cannot_tell(fit: Fit, apart: Sequence[Fit], largest: float) -> str:
     what = f"measure at N >= {plain(place)}" if place else "their noise hides that: repeat the measurements"
     return (
         f"These points cannot distinguish {fit.title} from {names}: "
-        f"at N = {plain(far)} they differ by {100 * share:.0f} %; {what}."
+        f"at N = {plain(far)} they differ by {percent(share)}; {what}."
     )
 
 

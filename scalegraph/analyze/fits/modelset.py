@@ -15,6 +15,7 @@ from scalegraph.analyze.fits.linear import Solution
 from scalegraph.analyze.fits.mixture import mixture_band
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Indices, Sample
 from scalegraph.analyze.fits.terms import Hypothesis
+from scalegraph.base.measures import percent
 from scalegraph.base.units import assigned
 
 RIVALS = 8  # hypotheses kept for each series, the chosen one first
@@ -324,7 +325,7 @@ class Models:
         place = assigned(zip(self.parameters, self.far, strict=True))
         return (
             f"These points cannot distinguish {self.term_text(series)} from {listed}: "
-            f"at {place} they differ by up to {100 * apart.max():.0f} %."
+            f"at {place} they differ by up to {percent(apart.max())}."
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample
+from scalegraph.base.measures import percent
 
 # A rival is plausible unless the best beats it by what is significant at this level: 6 in the criterion (evidence of
 # 20 : 1) where there are many points, more where there are few.
@@ -121,8 +122,8 @@ def poor(cv_error: float, best: str) -> str:
     """
     if not cv_error > POOR:
         return ""
-    share = "over 1000" if cv_error > 10 else f"{100 * cv_error:.0f}"
-    return f"Nothing explains these points: even by {best} each is {share} % off what the others say, on average."
+    share = "over 1000\u00a0%" if cv_error > 10 else percent(cv_error)
+    return f"Nothing explains these points: even by {best} each is {share} off what the others say, on average."
 
 
 def odds(first: float, second: float) -> str:

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Flame
-from scalegraph.figures.flame_geometry import Geometry, change_share
+from scalegraph.figures.flame_geometry import Geometry, change_share, change_text
 from scalegraph.figures.palette import colour, diverging, legible_on
 from scalegraph.figures.render.text import fitted, text_of
 
@@ -82,8 +82,7 @@ def _legend(brush: Brush, axes: Axes, flame: Flame) -> None:
         bar = axes.figure.colorbar(mapped, ax=axes, orientation="vertical", fraction=0.03, pad=0.01, aspect=18)
         bar.set_ticks([low, 0.0, high])
         unit = flame.change.unit
-        words = [f"{value:+.3g} %" if unit == "%" and value else si(value, unit) for value in (low, 0.0, high)]
-        bar.set_ticklabels(words)
+        bar.set_ticklabels([change_text(value, unit) for value in (low, 0.0, high)])
         bar.set_label(flame.change.label, color=brush.ink, size=7)
         bar.ax.tick_params(colors=brush.ink, labelsize=6)
         bar.outline.set_visible(False)

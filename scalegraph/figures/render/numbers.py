@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.text import one_line, visible
-from scalegraph.base.units import as_read, significant
+from scalegraph.base.units import as_read, significant, thousands
 from scalegraph.figures.columns import cell_text, column_heading, column_measure
 from scalegraph.figures.figure import (
     Cell,
@@ -259,7 +259,7 @@ def cell_texts(values: tuple[float | None, ...]) -> list[str]:
 def _decimals(value: float) -> str:
     if value and abs(value) < 0.095:
         return significant(value, 2)
-    return f"{value:.2f}" if abs(value) < 10 else significant(value)
+    return thousands(value, 2) if abs(value) < 10 else significant(value)
 
 
 def _main(figure: Figure) -> Panel:

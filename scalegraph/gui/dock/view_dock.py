@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QDockWidget
 
 from scalegraph.base.errors import InputError, ScaleGraphError
+from scalegraph.base.measures import percent
 from scalegraph.figures import render
 from scalegraph.figures.figure import Figure, Timeline
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
@@ -339,7 +340,7 @@ class ViewDock(QDockWidget):
     def _tell_share(self, share: float) -> None:
         """Show how far the picture is; what is done at once shows nothing."""
         self.title.show_busy(True, share)
-        self.picture.show_loading(f"Drawing … {100 * share:.0f} %")
+        self.picture.show_loading(f"Drawing … {percent(share, 0)}")
 
     def _failed(self, error: Exception) -> None:
         self.title.show_busy(False)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
+from scalegraph.base.measures import percent
 from scalegraph.gui.base.icons import icon
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.view_options import OptionBar
@@ -85,7 +86,7 @@ class ViewTitle(QWidget):
 
     def show_busy(self, busy: bool, share: float | None = None) -> None:
         """Show that a newer picture is being made, and what *share* of it (0 to 1) is done, if that is known."""
-        self._busy.setText("drawing …" if share is None else f"drawing … {100 * share:.0f} %")
+        self._busy.setText("drawing …" if share is None else f"drawing … {percent(share, 0)}")
         self._busy.setVisible(busy and self.width() > _STUDY_FROM)
 
     @property

@@ -96,7 +96,9 @@ class SurfacePanel(QWidget):
         self._elevation = min(_STEEPEST, max(_FLATTEST, self._elevation + up))
         self._scene = projection.scene(self._surface, self._azimuth, self._elevation)
         self._node = None
-        self.setAccessibleDescription(f"seen from {self._azimuth:.0f} degrees, {self._elevation:.0f} degrees above")
+        self.setAccessibleDescription(
+            f"seen from {round(self._azimuth)} degrees, {round(self._elevation)} degrees above"
+        )
         self.update()
 
     # drawing

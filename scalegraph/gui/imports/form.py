@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from scalegraph.base.measures import percent
 from scalegraph.base.units import as_read
 from scalegraph.gui.base.widgets import Field, Group, empty, label
 from scalegraph.gui.imports.state import NONE, ImportState
@@ -196,7 +197,7 @@ class ImportForm(QWidget):
             choice.offer([("", first), *_ROLES])
             choice.setItemText(0, first)
             choice.show_value(said or "")
-            choice.setToolTip(f"{column.why}; {100 * column.confidence:.0f} % sure" if column.why else "")
+            choice.setToolTip(f"{column.why}; {percent(column.confidence, 0)} sure" if column.why else "")
 
     def _show_meaning(self, seen: Preview, state: ImportState) -> None:
         measured, mapping = seen.measured, seen.mapping

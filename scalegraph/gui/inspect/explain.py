@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from scalegraph.base.measures import exact, percent
 from scalegraph.base.units import plain, si, significant, thousands
 
 if TYPE_CHECKING:
@@ -143,13 +144,13 @@ def _run_facts(row: Mapping[Any, Any]) -> tuple[Fact, ...]:
             facts.append(
                 Fact(
                     words,
-                    f"{100 * value / whole:.1f} % of processor time",
+                    f"{percent(value / whole, 1)} of processor time",
                     f"{si(value, 's', 4)} / (N T = {si(whole, 's', 4)})",
                 )
             )
     misses, references = _number(row, "misses"), _number(row, "references")
     if references > 0:
-        rate = f"{100 * misses / references:.3g} % of references"
+        rate = f"{exact(100 * misses / references, '%')} of references"
         facts.append(Fact("miss rate", rate, f"{si(misses)} misses / {si(references)} references"))
     return tuple(facts)
 
@@ -220,7 +221,7 @@ def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
                     Fact(
                         category.replace("_", " "),
                         value,
-                        f"{si(cycles)} of {si(whole)} cycles: {100 * cycles / whole:.1f} % of processor time",
+                        f"{si(cycles)} of {si(whole)} cycles: {percent(cycles / whole, 1)} of processor time",
                     )
                 )
         origin = f"{run.source.capitalize()}: {run.point.label()}. Without the regions inside it."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si, thousands
 from scalegraph.figures.timelines import time_text
 from scalegraph.gui.inspect.explain import Fact, Part
@@ -55,7 +56,7 @@ def _totals(data: TraceData, begin: int, end: int, location: int | None) -> list
     for name, title in (("activity", "Activities"), ("region", "Regions")):
         sums = _sums(data, name, begin, end, chosen)
         facts = tuple(
-            Fact(words, si(ticks / data.trace.meta.ticks_per_second, "s", 4), f"{100 * ticks / whole:.3g} % of {whose}")
+            Fact(words, si(ticks / data.trace.meta.ticks_per_second, "s", 4), f"{percent(ticks / whole, 1)} of {whose}")
             for words, ticks in sums[:_MOST]
         )
         if facts and whole:
@@ -80,7 +81,7 @@ def _by_location(data: TraceData, begin: int, end: int) -> list[Part]:
     for number, ticks in list(zip(sums.locations.tolist(), sums.ticks.T.tolist(), strict=True))[:_MOST_LOCATIONS]:
         order = sorted(zip(ticks, TITLES, strict=True), reverse=True)
         reported = [f"{name} {si(spent / data.trace.meta.ticks_per_second, 's', 4)}" for spent, name in order if spent]
-        share = f"{100 * order[0][0] / sums.length:.3g} % {order[0][1]}" if reported else "not recorded"
+        share = f"{percent(order[0][0] / sums.length, 1)} {order[0][1]}" if reported else "not recorded"
         facts.append(Fact(data.location_name(number), share, ", ".join(reported)))
     left = len(sums.locations) - len(facts)
     more = f"And {left} more. " if left > 0 else ""
@@ -120,7 +121,7 @@ def _region(data: TraceData, number: int, begin: int, end: int, location: int | 
     whole = data.trace.seconds * max(1, len(data.trace.definitions.locations))
     spent = region_times(data).get(number, 0.0)
     if whole:
-        share = f"{100 * spent / whole:.3g} % of {si(whole, 's', 4)}"
+        share = f"{percent(spent / whole, 1)} of {si(whole, 's', 4)}"
         facts.append(Fact("time of all locations in the run", si(spent, "s", 4), share))
     if (begin, end) != (data.trace.meta.begin, data.trace.meta.end) or location is not None:
         chosen = None if location is None else (location,)

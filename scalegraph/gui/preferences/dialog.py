@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scalegraph.base.units import si
 from scalegraph.gui.base.jobs import Jobs
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import MODES, Theme
@@ -190,7 +191,7 @@ class PreferencesDialog(QDialog):
         self._jobs.start("clearing the cache", lambda _reporter: cache.clear(), done=self._measured)
 
     def _measured(self, size: Any) -> None:
-        self.cache_size.setText(f"{size / 1e6:,.1f} MB")
+        self.cache_size.setText(si(size, "B"))
 
 
 def _page() -> tuple[QWidget, QFormLayout]:

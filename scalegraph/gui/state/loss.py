@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from scalegraph.base.measures import percent
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.base.units import si
 
@@ -92,7 +93,7 @@ def _line(row: dict[Any, Any]) -> RegionLoss:
     share = float(row["loss_share_incl"])
     share = 0.0 if math.isnan(share) or abs(share) < _NOTHING else share
     place = f"{row['file'].rsplit('/', 1)[-1]}:{row['line']}" if row["file"] else ""
-    lost = f"loses {si(row['loss_incl_s'], 's', 4)} summed over processors, {100 * share:.1f} % of the whole loss"
+    lost = f"loses {si(row['loss_incl_s'], 's', 4)} summed over processors, {percent(share, 1)} of the whole loss"
     kind, name = str(row["kind"]), str(row["name"]).removeprefix("function ")
     if kind not in ("function", "program") and not name.startswith(kind):
         name = f"{kind} {name}"

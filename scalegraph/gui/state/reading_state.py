@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
+from scalegraph.base.measures import percent
 from scalegraph.gui.base.widgets import button, label
 
 _BAR_WIDTH = 320
@@ -48,4 +49,4 @@ class ReadingState(QWidget):
     def show_share(self, share: float) -> None:
         """Move the bar."""
         self.bar.setValue(round(1000 * share))
-        self.bar.setFormat(f"{100 * share:.0f} %")
+        self.bar.setFormat(percent(share, 0))

@@ -7,6 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
+from scalegraph.base.measures import exact
 from scalegraph.base.units import thousands
 
 CURSORS: Final = ("A", "B")
@@ -83,7 +84,7 @@ class TraceMarks(QObject):
         tick = 1 / self.ticks_per_second
 
         def told(there: float) -> str:
-            return time_text(there, tick) if self.measure == "s" else f"{there:.4g} {self.measure}"
+            return time_text(there, tick) if self.measure == "s" else exact(there, self.measure)
 
         parts = [f"{name} {told(seconds)}" for name, seconds in sorted(self._cursors.items())]
         if len(self._cursors) == len(CURSORS):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scalegraph.analyze.calltree import point_of
+from scalegraph.base.measures import percent
 from scalegraph.base.units import assigned, si, significant
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ class CallValues:
 
     def share_text(self, path: int) -> str:
         """Return the share at *path*."""
-        share = float(self.shares[path])
-        return f"{100 * share:.1f} %" if np.isfinite(share) else "–"
+        return percent(float(self.shares[path]), 1)
 
 
 def call_values(

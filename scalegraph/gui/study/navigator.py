@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scalegraph.base.measures import percent
 from scalegraph.gui.base.fitted_names import NameDelegate
 from scalegraph.gui.base.jobs import Jobs
 from scalegraph.gui.base.lifetime import tied
@@ -130,7 +131,7 @@ class Navigator(QWidget):
     def _progressed(self, handle: Handle, share: float) -> None:
         item = self._item_of(handle.key)
         if item is not None:
-            item.setText(1, f"{100 * share:.0f} %")
+            item.setText(1, percent(share, 0))
 
     def _closed(self, key: str) -> None:
         item = self._item_of(key)
@@ -309,7 +310,7 @@ class Navigator(QWidget):
         self.regions_tree.clear()
         made: dict[int, QTreeWidgetItem] = {}
         for loss in losses:
-            item = QTreeWidgetItem([loss.name, f"{100 * loss.share:.1f} %"])
+            item = QTreeWidgetItem([loss.name, percent(loss.share, 1)])
             item.setData(0, _KEY, loss.region)
             item.setData(1, ShareRole, loss.share)
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

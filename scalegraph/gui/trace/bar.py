@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.gui.base.combo import ElidedCombo
 from scalegraph.gui.base.widgets import ElidedLabel, FittedLabel, empty, mark
@@ -186,9 +187,9 @@ class TraceBar(QWidget):
 
         begin, end = self._trace.window.shown
         finest = (end - begin) / 2000
-        share, data = 100 * (end - begin) / self._trace.window.length, self._trace.data()
+        share, data = (end - begin) / self._trace.window.length, self._trace.data()
         run = "what was traced" if data is not None and trace_window.run_seconds(data) is not None else "the run"
-        of = f"{share:.3g} % of {run}"
+        of = f"{percent(share)} of {run}"
         if self._trace.window.whole:
             of = trace_window.all_of(data) if data is not None else "the whole run"
         ends = f"{time_text(begin, finest)} to {time_text(end, finest)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from scalegraph.base.measures import exact
 from scalegraph.base.units import si
 from scalegraph.figures.timelines import time_text
 
@@ -46,7 +47,7 @@ class Pointed:
             lines.append(f"{span}: {si((self.end - self.begin) * tick, 's', 4)}, {self.end - self.begin} ticks")
         for layer, parts in self.shares:
             if len(parts) > 1:
-                reported = ", ".join(f"{name} {100 * share:.3g} %" for name, share in parts[:_MOST_PARTS])
+                reported = ", ".join(f"{name} {exact(100 * share, '%')}" for name, share in parts[:_MOST_PARTS])
                 lines.append(f"this pixel ({si((end - begin) * tick, 's')}) by {layer}: {reported}")
         return "\n".join(lines)
 

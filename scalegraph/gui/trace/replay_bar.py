@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from scalegraph.base.units import si
+from scalegraph.base.units import plain, si
 from scalegraph.gui.base.icons import icon
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.theme import Theme
@@ -235,7 +235,7 @@ class ReplayBar(QWidget):
         self.speed.setCurrentIndex(next(row for row, (_text, speed) in enumerate(wanted) if speed == chosen))
         self.speed.setToolTip(
             f"Speed: {speed_words(replay.speed)}, {si(replay.speed, '', 2)} of real time."
-            f" Usual: what is visible plays in about {USUAL_SECONDS:.0f} s"
+            f" Usual: what is visible plays in about {plain(USUAL_SECONDS)} s"
         )
 
     def _show_bookmarks(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.measures import percent
 from scalegraph.measurements.collecting import Collector
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
@@ -60,7 +61,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
     if not text.endswith("\n"):
         raise InputError(Fault("is cut off: its last line does not end", file=str(path), line=len(lines)))
     if 0 < shares < _WHOLE:
-        message = f"is cut off: its functions are {shares:.1f} % of the time; expected all of it"
+        message = f"is cut off: its functions are {percent(shares / 100, 1)} of the time; expected all of it"
         raise InputError(Fault(message, file=str(path), line=len(lines)))
     return found.finish("gprof", path.stem, notes=[NOTE])
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from scalegraph.analyze.calltree import CallTree, merged
 from scalegraph.analyze.trace import profile
+from scalegraph.base.measures import percent
 from scalegraph.figures.figure import Axis
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -66,8 +67,8 @@ def _available(data: TraceData, sums: profile.CallSums) -> float:
 
 def _covered(data: TraceData, tree: CallTree, sums: profile.CallSums) -> str:
     """Return how much of the locations' time has frames: what is outside all regions has none."""
-    part = 100 * tree.whole / (_available(data, sums) or 1.0)
-    return f"Frames cover {part:.3g} % of the time of {trace_sums.located(data.trace, len(sums.locations))}."
+    part = tree.whole / (_available(data, sums) or 1.0)
+    return f"Frames cover {percent(part)} of the time of {trace_sums.located(data.trace, len(sums.locations))}."
 
 
 def _tree(data: TraceData, sums: profile.CallSums, *, visits: bool, regions: frozenset[int] | None) -> CallTree:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from scalegraph.base.units import plural, si
+from scalegraph.base.measures import exact
+from scalegraph.base.units import PREFIXES, plural, si
 from scalegraph.figures.way import Need
 from scalegraph.subjects.interval_sums import calls
 from scalegraph.subjects.trace import TraceData
@@ -76,11 +77,10 @@ def prefix(largest: float, unit: str) -> tuple[float, str]:
     """Return by what to divide values up to *largest*, and their unit then: ``(1e-3, "ms")``."""
     if not unit or not 0 < largest < float("inf"):
         return 1.0, unit
-    powers = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
     power = max(-4, min(0 if unit == "s" else 6, math.floor(math.log10(largest) / 3)))
-    return 1000.0**power, f"{powers[power]}{unit}"
+    return 1000.0**power, f"{PREFIXES[power]}{unit}"
 
 
 def tick_tip(seconds: float, share: float) -> str:
     """Return a time and its share for a tip: ``1.2345 ms, 12.3 %``."""
-    return f"{si(seconds, 's', 6)}, {100 * share:.3g}\u00a0%"
+    return f"{si(seconds, 's', 6)}, {exact(100 * share, '%')}"

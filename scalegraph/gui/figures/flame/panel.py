@@ -9,9 +9,9 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
-from scalegraph.base.units import si
+from scalegraph.base.measures import percent
 from scalegraph.figures.figure import Flame
-from scalegraph.figures.flame_geometry import WHOLE
+from scalegraph.figures.flame_geometry import WHOLE, change_text
 from scalegraph.figures.palette import Theme, diverging
 from scalegraph.gui.base import tips
 from scalegraph.gui.base.key_claim import KeyClaim
@@ -180,7 +180,7 @@ class FlamePanel(QWidget):
         words = ""
         if text.strip():
             whole = self.flame.whole
-            share = f", {100 * geometry.found_value(self.canvas.found) / whole:.3g} %" if whole > 0 and count else ""
+            share = f", {percent(geometry.found_value(self.canvas.found) / whole, 1)}" if whole > 0 and count else ""
             words = f"{count:,} frame{'' if count == 1 else 's'}{share}"
         self.answer.setText(words)
         self.answer.setToolTip(f"Share of {self.flame.base}; a frame on another that was found counts with that.")
@@ -207,6 +207,6 @@ def _change_entries(flame: Flame, theme: Theme) -> list[LegendEntry]:
     unit = flame.change.unit
     made = []
     for share, value, words in ((-1.0, low, "less"), (0.0, 0.0, "unchanged"), (1.0, high, "more")):
-        text = "" if not value else f" ({value:+.3g} %)" if unit == "%" else f" ({'+' * (value > 0)}{si(value, unit)})"
+        text = f" ({change_text(value, unit)})" if value else ""
         made.append(LegendEntry(f"{words}{text}", QColor(diverging(share, theme)), "bar"))
     return made

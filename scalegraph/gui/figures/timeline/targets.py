@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from scalegraph.base.measures import exact
 from scalegraph.base.units import si
 from scalegraph.figures.figure import AreaTrack, Arrows, LaneTrack, PathLine, Ticks
 from scalegraph.figures.timelines import time_text
@@ -133,7 +134,7 @@ def _bin(layout: Layout, x: float, y: float) -> Hit | None:
         parts = sorted(zip(shares.tolist(), codes.tolist(), strict=True), reverse=True)
         for share, code in parts[:_MOST_PARTS]:
             if code >= 0 and share > 0:
-                lines.append(f"{track.key[code].name} {100 * share:.3g} %")
+                lines.append(f"{track.key[code].name} {exact(100 * share, '%')}")
     return Hit("\n".join(lines), track.locations[lane], begin, end)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.metrics import breakdown
 from scalegraph.analyze.table import numbers
+from scalegraph.base.measures import percent
 from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Bars, Figure, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
@@ -39,8 +39,8 @@ def _make(data: StudyData, size: object = None, by: object = "category") -> Figu
     bars = Bars(tuple(float(i) for i in range(len(rows))), tuple(stacks), tuple(tips), counts)
     busy = numbers(rows, "cpu_utilisation")
     sentence = (
-        f"{series.label or 'This problem'}: processors are busy {wording.percent(float(busy[0]))} of the time"
-        f" at N = {counts[0]} and {wording.percent(float(busy[-1]))} at N = {counts[-1]}."
+        f"{series.label or 'This problem'}: processors are busy {percent(float(busy[0]))} of the time"
+        f" at N = {counts[0]} and {percent(float(busy[-1]))} at N = {counts[-1]}."
     )
     return Figure(
         "breakdown",

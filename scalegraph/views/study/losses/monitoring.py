@@ -7,6 +7,7 @@ import numpy as np
 from scalegraph.analyze import wording
 from scalegraph.analyze.monitoring import Perturbation, perturbation
 from scalegraph.analyze.series import Series
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Figure, Plot
 from scalegraph.figures.way import Need
@@ -46,7 +47,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
     return Figure(
         "monitoring",
         f"{_TITLE}: {common.study_title(data)}",
-        f"Monitoring makes {series.label or 'the problem'} {wording.percent(worst.perturbation)} slower on "
+        f"Monitoring makes {series.label or 'the problem'} {percent(worst.perturbation)} slower on "
         f"{wording.span((worst.processors,))}: {si(worst.time_s, 's')} instead of {si(worst.compensated_s, 's')}.",
         (
             Plot(

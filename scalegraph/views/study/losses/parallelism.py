@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from scalegraph.analyze import series as selection
-from scalegraph.analyze import wording
 from scalegraph.analyze.table import PARAMETER, numbers
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import ELAPSED_TIME, OPERATIONS, Axis, Figure, Line, Plot
 from scalegraph.figures.way import Need
@@ -59,7 +59,7 @@ def _make(data: StudyData, grow: object = None, of: object = "time") -> Figure |
     wide = min(sizes) > 0 and max(sizes) / min(sizes) >= 8
     shares = [value for line in lines for value in line.y if np.isfinite(value)]
     ends = " and ".join(
-        f"{wording.percent(line.y[-1] / 100)} with {line.name} (at {axis_name} = {plain(line.x[-1])})"
+        f"{percent(line.y[-1] / 100)} with {line.name} (at {axis_name} = {plain(line.x[-1])})"
         for line in dict.fromkeys((lines[0], lines[-1]))
     )
     floor = max(0.0, 10.0 * math.floor(min(shares) / 10.0) - 10.0)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import pop, wording
+from scalegraph.analyze import pop
 from scalegraph.analyze.table import numbers
+from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
@@ -109,10 +110,10 @@ def _spoken_of(found: pd.DataFrame, processors: object) -> tuple[pd.Series, int]
 
 def _sentence(last: pd.Series, processors: int) -> str:
     worst = pop.dominant({name: float(last[name]) for name in pop.NAMES})
-    text = f"On {processors} processors the global efficiency is {wording.percent(float(last['global']))}"
+    text = f"On {processors} processors the global efficiency is {percent(float(last['global']))}"
     if worst is None:
         return f"{text}: nothing is lost."
-    return f"{text}; most is lost to {worst.title} ({wording.percent(float(last[worst.name]))}): {worst.low}."
+    return f"{text}; most is lost to {worst.title} ({percent(float(last[worst.name]))}): {worst.low}."
 
 
 def _tree(found: pd.DataFrame) -> Table:

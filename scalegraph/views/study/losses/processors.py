@@ -6,6 +6,8 @@ import pandas as pd
 
 from scalegraph.analyze import wording
 from scalegraph.analyze.profile import processor_costs
+from scalegraph.base.measures import percent
+from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Bars, Figure, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
@@ -36,8 +38,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
         balance = "evenly" if ratio < 1.05 else "unevenly" if ratio > 1.25 else "fairly evenly"
         sentence = (
             f"Work is spread {balance} over {wording.span((run.point.processors,))}: the busiest (number"
-            f" {int(busy.to_numpy().argmax())}) works {ratio:.2f} times the mean, a load balance of"
-            f" {wording.percent(1 / ratio)}."
+            f" {int(busy.to_numpy().argmax())}) works {significant(ratio)} times the mean, a load balance of"
+            f" {percent(1 / ratio)}."
         )
     return Figure(
         "processors",

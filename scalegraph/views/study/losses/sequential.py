@@ -10,8 +10,8 @@ from scalegraph.analyze import series as selection
 from scalegraph.analyze import wording
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, numbers
-from scalegraph.analyze.wording import percent
 from scalegraph.base.errors import InputError, near
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import PROCESSOR_TIME, REFERENCES, Axis, Figure, Plot
 from scalegraph.figures.way import Need

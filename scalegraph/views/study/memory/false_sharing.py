@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from scalegraph.base.measures import percent
 from scalegraph.base.run import LinePart, LineUser, RunRecord, SharedLine
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need
@@ -43,11 +44,11 @@ def _sentence(run: RunRecord) -> str:
     worst = run.shared_lines[0]
     whole = sum(part.get("false_sharing", 0) for part in run.classes.values())
     misses = sum(sum(part.values()) for part in run.classes.values())
-    share = 100 * whole / misses if misses else 0.0
+    share = whole / misses if misses else 0.0
     names = list(dict.fromkeys(part.variable for part in _written(worst)))
     by = len([user for user in worst.users if user.written]) + worst.more_users
     return (
-        f"False sharing makes {share:.0f} % of the misses on {run.point.processors} processors; the worst line has"
+        f"False sharing makes {percent(share)} of the misses on {run.point.processors} processors; the worst line has"
         f" {_false(worst)} of them: {' and '.join(names[:3]) or 'what lies there'}, written by {by} processors."
     )
 

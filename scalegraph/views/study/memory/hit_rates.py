@@ -6,6 +6,7 @@ import numpy as np
 
 from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
+from scalegraph.base.measures import percent
 from scalegraph.figures.figure import REFERENCES, Axis, Figure, Plot
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
@@ -31,7 +32,7 @@ def _make(data: StudyData, size: object = None, level: object = "private") -> Fi
         if np.isfinite(numbers(rates, name)).any()
     )
     parts = [
-        f"{text} {100 * float(rates[name].iloc[-1]):.1f} %"
+        f"{text} {percent(float(rates[name].iloc[-1]), 1)}"
         for name, (text, _) in words.items()
         if np.isfinite(float(rates[name].iloc[-1]))
     ]

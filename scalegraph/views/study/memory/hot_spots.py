@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.misses import resource_costs
+from scalegraph.base.measures import exact, percent
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import ELAPSED_TIME, Axis, Cell, Column, Figure, Grid, Panel, Plot, Row, Table
 from scalegraph.subjects import series as series_
@@ -48,8 +49,8 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
             continue
         first, mean = mine.iloc[0], float(mine["busy"].mean())
         parts.append(
-            f"the busiest {kind} is {first['name']}, {100 * float(first['busy']):.1f} % of the time"
-            f" (mean of those in use {100 * mean:.1f} %)"
+            f"the busiest {kind} is {first['name']}, {percent(float(first['busy']))} of the time"
+            f" (mean of those in use {percent(mean)})"
         )
     return f"On {run.point.processors} processors {' and '.join(parts)}."
 
@@ -110,8 +111,8 @@ def _cell(table: pd.DataFrame, name: str, n: int) -> Cell:
     row = table[table.index == name].to_dict("records")[0]
     value = 100 * float(row["busy"])
     tip = (
-        f"{name} on {n} processors: busy {value:.3g} %, {int(row['transactions'])} transactions, each waits"
-        f" {float(row['wait']):.3g} cycles"
+        f"{name} on {n} processors: busy {exact(value, '%')}, {int(row['transactions'])} transactions, each waits"
+        f" {exact(float(row['wait']), 'cycles')}"
     )
     return Cell((value,), tip=tip)
 

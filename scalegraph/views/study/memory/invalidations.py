@@ -6,6 +6,7 @@ import math
 
 from scalegraph.analyze import causes
 from scalegraph.analyze.series import Series
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
 from scalegraph.subjects.study import StudyData
@@ -25,10 +26,10 @@ def _make(data: StudyData, size: object = None) -> Figure:
     parts = causes.invalidations(series.rows)
     last = parts.iloc[-1]
     total = float(last.sum())
-    share = 100 * float(last["barrier"] + last["lock"]) / total if total else 0.0
+    share = float(last["barrier"] + last["lock"]) / total if total else 0.0
     sentence = (
         f"{series.label or 'This problem'}: {si(total, '')} copies invalidated at N = {series.processors[-1]},"
-        f" {share:.0f} % of them by barriers and locks."
+        f" {percent(share)} of them by barriers and locks."
         if total
         else f"{series.label or 'This problem'}: no copies are invalidated."
     )

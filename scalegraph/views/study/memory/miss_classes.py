@@ -7,6 +7,7 @@ from pathlib import PurePath
 import pandas as pd
 
 from scalegraph.analyze import misses
+from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
@@ -31,7 +32,7 @@ def _make(
         return _NO_MISS
     table, names = _rows(data, run, str(by))
     words = {name: text for name, (text, _) in cause_words.CLASSES.items()}
-    parts = [f"{words[str(name)]} {100 * value / total.sum():.0f} %" for name, value in total.items() if value]
+    parts = [f"{words[str(name)]} {percent(value / total.sum())}" for name, value in total.items() if value]
     return Figure(
         "miss-classes",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",

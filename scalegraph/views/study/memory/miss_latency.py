@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import causes, wording
+from scalegraph.analyze import causes
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
+from scalegraph.base.measures import percent
+from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
@@ -67,14 +69,14 @@ def _sentence(series: Series, latency: pd.DataFrame) -> str:
     """Return the mean on the most processors and the means that it is made of, each with its share of the accesses."""
     last, shares = latency.iloc[-1], causes.access_shares(series.rows).iloc[-1]
     parts = [
-        f"{words} {float(last[name]):.0f} ({wording.percent(float(shares[name]))})"
+        f"{words} {significant(float(last[name]))} ({percent(float(shares[name]))})"
         for name, words, _ in _CURVES[1:]
         if np.isfinite(float(last[name]))
     ]
     where = f"{series.label or 'This problem'}: on {series.processors[-1]} processors"
     if not parts:
         return f"{where} no access goes through the network."
-    mean = f"an access through the network takes {float(last['program']):.0f} cycles on average"
+    mean = f"an access through the network takes {significant(float(last['program']))} cycles on average"
     return f"{where} {mean}, by what makes it (share of accesses): {', '.join(parts)}."
 
 

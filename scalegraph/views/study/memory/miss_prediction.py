@@ -5,6 +5,7 @@ from __future__ import annotations
 from scalegraph.analyze import causes, miss_latency_prediction
 from scalegraph.analyze.miss_latency_prediction import Prediction, Reach
 from scalegraph.analyze.table import numbers
+from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Column, Figure, Mark, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
@@ -74,7 +75,7 @@ def _named(found: Prediction) -> tuple[tuple[str, Reach], ...]:
 
 
 def _sentence(found: Prediction) -> str:
-    at = f"fastest on {found.fastest} processors, where a remote access takes {found.l_max:.0f} cycles"
+    at = f"fastest on {found.fastest} processors, where a remote access takes {significant(found.l_max)} cycles"
     words = {name: reach.words for name, reach in _named(found)}
     return (
         f"{at}; misses alone predict {words['predicted']} processors, {words['optimistic']} without synchronisation,"

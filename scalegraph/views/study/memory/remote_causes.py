@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Figure
 from scalegraph.subjects.option import Option
@@ -29,7 +30,7 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
     what = "remote accesses" if show == "accesses" else "cycles of waiting for memory"
     sentence = (
         f"{series.label or 'This problem'}: {si(float(last.sum()), '')} {what} at N = {series.processors[-1]},"
-        f" {100 * float(last['barrier'] + last['lock']) / max(float(last.sum()), 1):.0f} % of them for barriers and"
+        f" {percent(float(last['barrier'] + last['lock']) / max(float(last.sum()), 1))} of them for barriers and"
         f" locks; most of the growth comes from {cause_words.CAUSES[str(grown)][0]}."
     )
     return Figure(

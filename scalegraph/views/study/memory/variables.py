@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from scalegraph.analyze.misses import variable_costs
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
 from scalegraph.subjects.option import Option
@@ -29,7 +30,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
     names = [_name(row) for row in costs.to_dict("records")]
     first = costs.iloc[0]
     sentence = (
-        f"On {run.point.processors} processors {100 * float(first['share']):.0f} % of the waiting for memory is for"
+        f"On {run.point.processors} processors {percent(float(first['share']))} of the waiting for memory is for"
         f" {first['name']}: {si(float(first['stall_s']), 's')} of processor time."
         if float(first["stall_s"]) > 0
         else "No reference of this run waits for memory."

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from scalegraph.analyze import causes
+from scalegraph.base.measures import exact, percent
 from scalegraph.base.run import RunRecord
+from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
@@ -25,10 +27,10 @@ def _make(data: StudyData, processors: object = None, size: object = None) -> Fi
     table = causes.widths(run)
     total = float(table.to_numpy().sum())
     binned = table.groupby([_bin(int(width)) for width in table.index], sort=False).sum()
-    single = 100 * float(table[table.index == 1].to_numpy().sum()) / total
+    single = float(table[table.index == 1].to_numpy().sum()) / total
     sentence = (
         f"On {run.point.processors} processors a write that invalidates any copies invalidates"
-        f" {causes.average_width(run):.2f} on average; {single:.0f} % of them invalidate one."
+        f" {significant(causes.average_width(run))} on average; {percent(single)} of them invalidate one."
     )
     return Figure(
         "widths",
@@ -55,7 +57,7 @@ def _plot(binned: pd.DataFrame, total: float, run: RunRecord) -> Plot:
         stacks.append((words, role, tuple(100 * count / total for count in counts)))
         tips.append(
             tuple(
-                f"{width} copies, {words}: {count:.0f} writes\n{run.point.label()}"
+                f"{width} copies, {words}: {exact(count)} writes\n{run.point.label()}"
                 for width, count in zip(binned.index, counts, strict=True)
             )
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from scalegraph.analyze.fits import BackTest, fit_laws
 from scalegraph.analyze.repetitions import Timed
-from scalegraph.analyze.wording import percent
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, si
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.way import Need

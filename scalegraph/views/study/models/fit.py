@@ -10,7 +10,8 @@ from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.fits.laws import LAWS
 from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.repetitions import Timed
-from scalegraph.base.units import plain, si, significant
+from scalegraph.base.measures import percent
+from scalegraph.base.units import plain, si, significant, thousands
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
@@ -135,7 +136,7 @@ def _marks(fit: Fit, one: float) -> tuple[Mark, ...]:
     if peak is None or not math.isfinite(peak.value):
         return ()
     value = float(fit.predict([peak.value])[0])
-    words = f"p* = {peak.value:.0f} ({modelling.interval(peak.low, peak.high, 2)})"
+    words = f"p* = {thousands(peak.value)} ({modelling.interval(peak.low, peak.high, 2)})"
     return (Mark(words, x=peak.value, y=one / value if one else value),)
 
 
@@ -150,7 +151,7 @@ def _sentence(fit: Fit, far: float) -> str:
 
 def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:
     how = "repetitions" if timed.repetitions > 1 else "how far the points are from the law, as there are no repetitions"
-    share = f"{100 * fit.curve.confidence:.0f} %"
+    share = percent(fit.curve.confidence)
     first = f"Bands are {share} intervals of the law, given that it holds; the noise comes from {how}."
     numbers = "; ".join(
         f"{entry.name} = {significant(entry.value, 3)} ({modelling.interval(entry.low, entry.high)})"

@@ -6,6 +6,7 @@ import math
 
 from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.fits.select import ALIKE, differ
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, significant
 from scalegraph.figures.figure import EVIDENCE, Column, Figure, Row, Table
 from scalegraph.figures.way import Need
@@ -41,7 +42,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", target
         notes=(
             "Error: of each point as predicted by the others. Evidence: Akaike weight among these laws.",
             "A further coefficient counts only if it is significant at 5 %.",
-            f"Intervals hold with {100 * best.curve.confidence:.0f} % if the law holds.",
+            f"Intervals hold with {percent(best.curve.confidence)} if the law holds.",
         ),
     )
 

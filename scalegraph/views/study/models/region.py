@@ -10,6 +10,7 @@ from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.fits.terms import columns_at
 from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.measures import percent
 from scalegraph.base.units import assigned, plain, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Origin, Plot
 from scalegraph.figures.way import Need
@@ -70,8 +71,8 @@ def _make(
             for note in (
                 f"Shown for {others}." if others else "",
                 *made.source.notes,
-                f"The band is the {100 * models.confidence:.0f} % interval, with what plausible rivals say.",
-                f"Error of left-out points: {significant(100 * float(models.cv_error[index]), 2)} %.",
+                f"The band is the {percent(models.confidence)} interval, with what plausible rivals say.",
+                f"Error of left-out points: {percent(float(models.cv_error[index]))}.",
             )
             if note
         ),

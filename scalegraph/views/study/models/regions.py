@@ -8,7 +8,7 @@ import numpy as np
 
 from scalegraph.analyze.fits.noise import Floats, Indices
 from scalegraph.analyze.regionmodels import RegionModels
-from scalegraph.analyze.wording import percent
+from scalegraph.base.measures import percent
 from scalegraph.base.units import assigned
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scalegraph.analyze import loss, wording
 from scalegraph.analyze.profile import line_costs, region_costs
+from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import seconds
 from scalegraph.figures.figure import PROCESSOR_TIME, Column, Figure, Row, Table
@@ -109,7 +110,7 @@ def _sentence(run: RunRecord, rows: list[Row], what: str) -> str:
     if not rows:
         return f"No {what} of this run costs anything."
     many = "one" if len(rows) == 1 else f"{len(rows)}"
-    together = wording.percent(sum(float(row.values[1] or 0) for row in rows) / 100)
+    together = percent(sum(float(row.values[1] or 0) for row in rows) / 100)
     return (
         f"On {wording.span((run.point.processors,))}, the {many} most expensive {what}{'' if len(rows) == 1 else 's'}"
         f" take{'s' if len(rows) == 1 else ''} {together} of processor time."

@@ -8,6 +8,7 @@ import pandas as pd
 
 from scalegraph.analyze import wording
 from scalegraph.analyze.profile import region_costs, region_losses
+from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import LOSS, PROCESSOR_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
@@ -124,16 +125,16 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
     own = inner.sort_values("charged_share", ascending=False).iloc[0]
     waits = " and to waiting for it" if own["caused_s"] > own["total_s"] else ""
     text = (
-        f"On {wording.span((run.point.processors,))}, {wording.percent(float(own['charged_share']))} of processor time"
+        f"On {wording.span((run.point.processors,))}, {percent(float(own['charged_share']))} of processor time"
         f" goes to {common.region_name(own.to_dict())} itself{waits}"
     )
     if int(top["region"]) != int(own["region"]):
-        inside = wording.percent(float(top["charged_share_incl"]))
+        inside = percent(float(top["charged_share_incl"]))
         text += f", {inside} to {common.region_name(top.to_dict())} with all inside"
     if "loss_share" in inner.columns and inner["loss_share"].notna().any():
         worst = inner.sort_values("loss_share", ascending=False).iloc[0]
         text += (
-            f"; {wording.percent(float(worst['loss_share']))} of what is lost against one processor is lost in"
+            f"; {percent(float(worst['loss_share']))} of what is lost against one processor is lost in"
             f" {common.region_name(worst.to_dict())}"
         )
     return text + "."

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from scalegraph.analyze import wording
 from scalegraph.analyze.profile import line_costs
 from scalegraph.base.errors import InputError, near
+from scalegraph.base.measures import percent
 from scalegraph.base.run import LineCost, Region, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import MISSES, PROCESSOR_TIME, REFERENCES, Column, Figure, Source, SourceLine
@@ -99,7 +100,7 @@ def base_notes(run: RunRecord) -> tuple[str, ...]:
         return (f"{whole}.", *said)
     idle = ((run.idle_s or 0.0) - float(costs["idle_s"].sum())) * run.clock_hz / run.processor_cycles
     return (
-        f"{whole}; {100 * rest:.1f} % of it is charged to no line (idle time: {100 * idle:.1f} %).",
+        f"{whole}; {percent(rest, 1)} of it is charged to no line (idle time: {percent(idle, 1)}).",
         *said,
     )
 

@@ -10,6 +10,7 @@ from scalegraph.analyze.bounds import BOUNDS, Bound
 from scalegraph.analyze.matrix import bound_words
 from scalegraph.analyze.metrics import CAUSES, overheads
 from scalegraph.analyze.table import numbers
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, si
 from scalegraph.figures.figure import Axis, Bars, Figure, Line, Plot
 from scalegraph.figures.way import Need
@@ -109,7 +110,7 @@ def _sentence(rows: pd.DataFrame, title: str) -> str:
     last = rows.iloc[-1]
     parts = sorted(((float(last[column]), words) for column, words, _ in _SOURCES), reverse=True)
     total = sum(value for value, _ in parts)
-    share = f", {100 * parts[0][0] / total:.0f} % of the latency" if total > 0 else ""
+    share = f", {percent(parts[0][0] / total)} of the latency" if total > 0 else ""
     return f"{title}: on {int(last['processors'])} processors most is lost to {parts[0][1]}{share}."
 
 

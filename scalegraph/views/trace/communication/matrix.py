@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import messages
 from scalegraph.analyze.trace.messages import Matrix
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Cell, Figure, Grid
@@ -104,7 +104,7 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
         text += f" carry {si(size, 'B')}" if size else "; the trace does not record their sizes"
         if size:
             share = float(made.size[row, column]) / size
-            text += f"; most goes from {made.names[row]} to {made.names[column]}: {wording.percent(share)}"
+            text += f"; most goes from {made.names[row]} to {made.names[column]}: {percent(share)}"
         pairs = int(np.count_nonzero(made.count))
         text += f". {pairs} of {len(made.names) ** 2} pairs {'talks' if pairs == 1 else 'talk'} to each other."
     order = _VALUES.get(value, 0)
@@ -129,7 +129,7 @@ def _waits(chosen: Window, made: Matrix, what: str, value: str) -> Figure:
             f"{int(made.count.sum()):,} {kind} take {si(total, 's')} of all locations' time; {made.names[row]} waits"
             f" longest for {made.names[column]} ({si(float(time[row, column]), 's')}), and"
             f" {made.names[int(held.argmax())]} keeps others waiting most"
-            f" ({wording.percent(float(held.max()) / total)})."
+            f" ({percent(float(held.max()) / total)})."
         )
     order = {"time": 0, "count": 1}.get(value, 0)
     tips = ("{0:.6g} s in {1:,.0f} waits", "{2:.6g} s a wait")

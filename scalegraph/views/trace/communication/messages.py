@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import messages
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Origin, Panel, Plot, Row, Table
 from scalegraph.figures.way import Need
@@ -63,7 +63,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
         panels.append(_waits(waits))
         first, all_of_it = waits.iloc[0], float(waits["time_s"].sum())
         if all_of_it > 0:
-            share = wording.percent(float(first["time_s"]) / all_of_it)
+            share = percent(float(first["time_s"]) / all_of_it)
             text += f" Waits take {si(all_of_it, 's')}, {share} of it for {first['why']}."
     if not panels:
         return _NOT_HERE.of(said=text)

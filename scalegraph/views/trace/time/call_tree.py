@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import profile
+from scalegraph.base.measures import percent
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -89,7 +89,7 @@ def _sentence(table: pd.DataFrame) -> str:
         at = by_path[at]["parent"]
     path = " → ".join(reversed(names[:4]))
     more = "… → " if len(names) > 4 else ""
-    return f"Most time is spent in {more}{path}: {wording.percent(float(most['share']))} of all locations' time."
+    return f"Most time is spent in {more}{path}: {percent(float(most['share']))} of all locations' time."
 
 
 VIEW = View(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import durations
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
@@ -37,7 +37,7 @@ def _sentence(length: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> str:
     few = max(1, len(length) // 100)
     tail = float(np.partition(length, len(length) - few)[-few:].sum())
     if len(length) >= 100 and total:
-        sentence += f"; the longest hundredth takes {wording.percent(tail / total)} of their time"
+        sentence += f"; the longest hundredth takes {percent(tail / total)} of their time"
     return sentence + "."
 
 

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.activity import ActivitySums
+from scalegraph.base.measures import percent
 from scalegraph.figures.figure import IDEAL, Axis, Column, Figure, Polygon, Radar, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
@@ -62,7 +62,7 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
             name,
             f"series:{at}",
             tuple(values[key] for key in reported),
-            tuple(f"{_WORDS[key][0]}: {wording.percent(values[key])}\n{_WORDS[key][1]}" for key in reported),
+            tuple(f"{_WORDS[key][0]}: {percent(values[key])}\n{_WORDS[key][1]}" for key in reported),
         )
         for at, (name, values) in enumerate(made)
     )
@@ -93,13 +93,13 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
 
 def _sentence(values: dict[str, float]) -> str:
     known = {name: value for name, value in values.items() if value == value and name not in ("parallel", "presence")}
-    text = f"Of all locations' time {wording.percent(values['parallel'])} is work"
+    text = f"Of all locations' time {percent(values['parallel'])} is work"
     if not known:
         return text + "."
     worst = min(known, key=lambda name: known[name])
     if known[worst] > 0.995:
         return text + "; nothing else loses more than half a percent."
-    return f"{text}; the weakest spoke is {_WORDS[worst][0]} with {wording.percent(known[worst])}."
+    return f"{text}; the weakest spoke is {_WORDS[worst][0]} with {percent(known[worst])}."
 
 
 def _by_location(chosen: Window, sums: ActivitySums) -> Figure | Need:
@@ -112,16 +112,14 @@ def _by_location(chosen: Window, sums: ActivitySums) -> Figure | Need:
     names = tuple(data.location_name(number) for number in chosen.locations)
     polygons = (
         Polygon("busy and overhead", "primitive", tuple((busy + overhead).tolist()),
-                tuple(f"{name}: busy or overhead {wording.percent(float(v))}"
+                tuple(f"{name}: busy or overhead {percent(float(v))}"
                       for name, v in zip(names, busy + overhead, strict=True))),
         Polygon("busy", "busy", tuple(busy.tolist()),
-                tuple(f"{name}: busy {wording.percent(float(v))}" for name, v in zip(names, busy, strict=True))),
+                tuple(f"{name}: busy {percent(float(v))}" for name, v in zip(names, busy, strict=True))),
     )  # fmt: skip
     mean, most = float(np.mean(busy)), float(np.max(busy))
-    text = f"The {len(names)} locations are busy for {wording.percent(mean)} of the time on average"
-    text += (
-        f", the busiest for {wording.percent(most)}: a load balance of {wording.percent(mean / most)}." if most else "."
-    )
+    text = f"The {len(names)} locations are busy for {percent(mean)} of the time on average"
+    text += f", the busiest for {percent(most)}: a load balance of {percent(mean / most)}." if most else "."
     return Figure(
         "kiviat",
         trace_common.title(data, _TITLE),

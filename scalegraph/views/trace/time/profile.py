@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import profile
-from scalegraph.base.units import si
+from scalegraph.base.measures import percent
+from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -136,7 +136,7 @@ def _sentence(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> st
         return "The chosen time has no length."
     covered = float(sums.covered.sum()) / sums.available
     text = (
-        f"In {si(chosen.seconds, 's')} {first['name']} takes {wording.percent(float(first['share']))} of the time of"
+        f"In {si(chosen.seconds, 's')} {first['name']} takes {percent(float(first['share']))} of the time of"
         f" {trace_sums.located(chosen.data.trace, len(chosen.locations))}"
     )
     uneven = table[(table["share"] > 0.05) & (table["imbalance"] > 1.25)]
@@ -144,10 +144,10 @@ def _sentence(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> st
         worst = uneven.sort_values("imbalance", ascending=False).iloc[0]
         text += (
             f"; {worst['name']} is spread unevenly: {chosen.data.location_name(int(worst['most_at']))} has"
-            f" {float(worst['imbalance']):.2f} times the mean"
+            f" {significant(float(worst['imbalance']))} times the mean"
         )
     outside = 1 - covered
-    return text + (f"; {wording.percent(outside)} is outside of every region." if outside > 0.005 else ".")
+    return text + (f"; {percent(outside)} is outside of every region." if outside > 0.005 else ".")
 
 
 VIEW = View(

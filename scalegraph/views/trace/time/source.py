@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from scalegraph.base.errors import InputError, near
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import LOCATIONS_TIME, Column, Figure, Source, SourceLine
 from scalegraph.figures.way import Need
@@ -107,7 +108,7 @@ def _sentence(chosen: Window, name: str, times: dict[tuple[str, int], float], wh
     if not mine or not whole:
         return f"No region of {name} was entered in {chosen.words}."
     line = max(mine, key=lambda number: mine[number])
-    return f"Line {line} takes most: {si(mine[line], 's')}, {100 * mine[line] / whole:.3g} % of {chosen.words}."
+    return f"Line {line} takes most: {si(mine[line], 's')}, {percent(mine[line] / whole)} of {chosen.words}."
 
 
 VIEW = View(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import phases as analysis
 from scalegraph.analyze.trace import tasks
+from scalegraph.base.measures import exact, percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
@@ -88,7 +88,7 @@ def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
     shares = [table.groupby("name", sort=False)["share"].sum() for _, _, table in made]
     if len(made) == 1:
         heights = tuple(100 * float(shares[0].get(name, 0.0)) for name in names)
-        tips = tuple(f"{name}: {height:.4g}\u00a0%" for name, height in zip(names, heights, strict=True))
+        tips = tuple(f"{name}: {exact(height, '%')}" for name, height in zip(names, heights, strict=True))
         return Plot(
             Axis("task", scale="category", categories=tuple(names)),
             Axis("share of execution time", "%"),
@@ -106,7 +106,7 @@ def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
                 for number, name in enumerate(names)
             ),
             tuple(
-                tuple(f"{trace}, {name}: {100 * float(share.get(name, 0.0)):.4g}\u00a0%"
+                tuple(f"{trace}, {name}: {exact(100 * float(share.get(name, 0.0)), '%')}"
                       for trace, share in zip(categories, shares, strict=True))
                 for name in names
             ),
@@ -151,12 +151,12 @@ def _sentence(_name: str, chosen: Window, table: pd.DataFrame) -> str:
     first = named.iloc[0]
     text = (
         f"Of {si(chosen.seconds, 's')} on {trace_sums.located(chosen.data.trace, len(chosen.locations))},"
-        f" {first['name']} takes {wording.percent(float(first['share']))}"
+        f" {first['name']} takes {percent(float(first['share']))}"
     )
     if len(named) > 1:
-        text += f", {named['name'].iloc[1]} {wording.percent(float(named['share'].iloc[1]))}"
+        text += f", {named['name'].iloc[1]} {percent(float(named['share'].iloc[1]))}"
     rest = 1 - float(named["share"].sum())
-    return text + (f"; {wording.percent(rest)} is in none." if rest > 0.005 else ".")
+    return text + (f"; {percent(rest)} is in none." if rest > 0.005 else ".")
 
 
 VIEW = View(

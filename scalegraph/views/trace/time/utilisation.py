@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import activity
+from scalegraph.base.measures import percent
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import (
     LOCATIONS_TIME,
@@ -120,13 +120,11 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
         return "The chosen time has no length."
     busy = float(totals[0]) / sums.length
     who = trace_sums.located(chosen.data.trace, count)
-    text = (
-        f"On average {significant(busy)} of {who} {'are' if count > 1 else 'is'} busy ({wording.percent(busy / count)})"
-    )
+    text = f"On average {significant(busy)} of {who} {'are' if count > 1 else 'is'} busy ({percent(busy / count)})"
     words = {"memory_stall": "waits for memory", "primitive": "goes to parallel primitives",
              "communication": "goes to communication", "idle": "is idle", "other": "goes to other things"}  # fmt: skip
     others = sorted(((float(totals[n]) / sums.available, name) for n, name in enumerate(ACTIVITIES) if n), reverse=True)
-    parts = [f"{wording.percent(share)} of the time {words[name]}" for share, name in others[:2] if share >= 0.005]
+    parts = [f"{percent(share)} of the time {words[name]}" for share, name in others[:2] if share >= 0.005]
     return text + (f"; {', '.join(parts)}" if parts else "") + "."
 
 

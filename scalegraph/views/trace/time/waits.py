@@ -8,6 +8,7 @@ from typing import Final
 import pandas as pd
 
 from scalegraph.analyze.trace.wait_states import WaitStates, by_place, worst
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need
@@ -20,7 +21,6 @@ from scalegraph.subjects.window import Window
 from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace.places import Place
-from scalegraph.views.trace.timeline.spacetime import percent
 from scalegraph.views.view import View
 
 _TOO_SHORT: Final = Need("No wait in {words} lasts {least} or longer: choose a shorter duration.")

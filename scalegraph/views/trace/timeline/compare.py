@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si, significant
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Figure, LaneTrack, Overlay, PathLine, Ticks, Timeline
@@ -233,10 +234,10 @@ def _pair(first: TraceData, second: TraceData) -> str:
     apart = abs(speed2 - speed) / max(speed, speed2)
     psi = n2 * work / (n * work2)
     if apart <= _SAME_SPEED:
-        return (f"{reported}; the unit speed is held (within {spacetime.percent(apart)}), so psi({n}, {n2}) = "
+        return (f"{reported}; the unit speed is held (within {percent(apart)}), so psi({n}, {n2}) = "
                 f"N'W/(NW') = {significant(psi, 3)}")  # fmt: skip
     return (f"{reported}; the unit speeds {_speed(first, speed)} and {_speed(second, speed2)} differ by "
-            f"{spacetime.percent(apart)}, so that this ratio is not psi")  # fmt: skip
+            f"{percent(apart)}, so that this ratio is not psi")  # fmt: skip
 
 
 VIEW = View(

@@ -9,6 +9,7 @@ import numpy as np
 
 from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
 from scalegraph.analyze.trace.critical_path_profile import OnPath
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plural, si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Column, Figure, PathLine, Row, Table, Timeline
@@ -23,7 +24,6 @@ from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import tracks as trace_tracks
 from scalegraph.views.trace.places import Place
-from scalegraph.views.trace.timeline.spacetime import percent
 from scalegraph.views.view import View
 
 _NO_TIME = Need("The run takes no time, so that it has no critical path.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scalegraph.analyze import wording
 from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.messages import groups
+from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Figure, Key, LaneTrack, Plot, Timeline
 from scalegraph.figures.way import Need
@@ -114,14 +114,12 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
     if len(busy) > 1:
         least, most = int(busy.argmin()), int(busy.argmax())
         text += (
-            f"{data.location_name(int(sums.locations[least]))} is busy for {wording.percent(float(busy[least]))} of the"
-            f" time, {data.location_name(int(sums.locations[most]))} for {wording.percent(float(busy[most]))}"
+            f"{data.location_name(int(sums.locations[least]))} is busy for {percent(float(busy[least]))} of the"
+            f" time, {data.location_name(int(sums.locations[most]))} for {percent(float(busy[most]))}"
         )
     else:
-        text += (
-            f"{data.location_name(int(sums.locations[0]))} is busy for {wording.percent(float(busy[0]))} of the time"
-        )
-    return f"{text}; overhead takes {wording.percent(overhead)} of all, {wording.percent(idle)} is idle."
+        text += f"{data.location_name(int(sums.locations[0]))} is busy for {percent(float(busy[0]))} of the time"
+    return f"{text}; overhead takes {percent(overhead)} of all, {percent(idle)} is idle."
 
 
 VIEW = View(

@@ -10,6 +10,7 @@ import numpy as np
 
 from scalegraph.analyze.trace.candidates import WORDS, Cause
 from scalegraph.analyze.trace.moment import Changes, Moment, StateRows, moment
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plural, si
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.timelines import time_text
@@ -22,7 +23,6 @@ from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
 from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace.timeline.spacetime import percent
 from scalegraph.views.view import View
 
 NAME: Final = "moment"

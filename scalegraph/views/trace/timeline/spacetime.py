@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plural, si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
@@ -175,13 +176,6 @@ def sentence(
     parts += [f"not known {percent(unknown)}"] if unknown > _LEAST_UNKNOWN else []
     reported = f"{len(window.locations)} {kind}, {time}" + (f": {', '.join(parts)}" if parts else "")
     return f"{'; '.join([reported, *counts])}."
-
-
-def percent(share: float) -> str:
-    """Return a share for display: ``63 %``, ``<0.1 %``."""
-    if 0 < share < 0.001:
-        return "<0.1 %"
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
 
 
 VIEW = View(
