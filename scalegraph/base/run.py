@@ -352,6 +352,8 @@ class RunRecord(_Frozen):
     misses: Count | None = None
     invalidations: Count | None = None
     host_s: Number | None = None
+    processes: Count | None = None  # of an MPI program, and the threads of each
+    threads_per_process: Count | None = None
     categories: dict[str, Count] = Field(  # cycles summed over processors
         default_factory=dict, validation_alias=AliasChoices("categories", "leaves"), serialization_alias="leaves"
     )

@@ -91,6 +91,7 @@ def what_if_documents(records: Sequence[RunRecord], others: Sequence[RunRecord])
 
 def _run(record: RunRecord, values: dict[str, float | None], place: Path | None = None) -> dict[str, Any]:
     row: dict[str, Any] = {"processors": record.point.processors}
+    row |= {"processes": record.processes, "threads_per_process": record.threads_per_process}
     if record.point.parameters:
         row["parameters"] = dict(record.point.parameters)
     row |= {name: getattr(record, name) for name in RUN_SCALARS}

@@ -84,6 +84,7 @@ class _Given:
     accept_exit: tuple[int, ...] = ()
     trace: TraceGiven | None = None
     timed: str = ""
+    threads_per_process: int = 1
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -92,6 +93,7 @@ class _Given:
 @request_option("program.executable", "executable")
 @request_option("machine.name")
 @request_option("processors")
+@request_option("program.threads_per_process")
 @request_option("machine.overrides", "overrides")
 @request_option("program.cflags", default="")
 @request_option("program.ldflags", default="")
@@ -251,6 +253,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
             directory=str(Path.cwd()),  # a study that is opened elsewhere finds its sources again
             cwd=str(given.cwd or ""),
             accept_exit=given.accept_exit,
+            threads_per_process=given.threads_per_process,
         ),
         machine=MachineChoice(**{"path" if is_path else "name": wanted}, overrides=overrides),
         processors=tuple({1, *counts} if given.reference else counts),

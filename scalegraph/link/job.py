@@ -27,7 +27,8 @@ class Job:
     time (``classes``: misses by class). *program*: its name in the record, that of the build if it is empty.
     *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark. *trace*: a trace is
     written of it; nothing else of the record is different then, but the host's time. *estimate_s*: host seconds that it
-    is expected to take, if known; used for the time left only.
+    is expected to take, if known; used for the time left only. *threads_per_process*: N processors are N / T processes
+    of an MPI program; of others it is 1.
     """
 
     build: Build
@@ -44,6 +45,15 @@ class Job:
     accept_exit: tuple[int, ...] = ()
     trace: TraceOrder | None = None
     estimate_s: float | None = None
+    threads_per_process: int = 1
+
+    @property
+    def processes(self) -> int:
+        """How many processes of an MPI program share the processors out; 0 of any other program.
+
+        One processor is one process of one thread.
+        """
+        return max(self.point.processors // self.threads_per_process, 1) if self.build.mpi else 0
 
     @property
     def name(self) -> str:

@@ -60,6 +60,8 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
         stdout=outcome.stdout,
         stderr=outcome.stderr if status == "ok" else _without_report(outcome.stderr),
         clock_hz=job.machine.clock_hz,
+        processes=job.processes or None,
+        threads_per_process=job.point.processors // job.processes if job.processes else None,
         **fields,
     )
 
@@ -276,7 +278,7 @@ def _remarks(job: Job, outcome: Outcome, result: Result | None) -> Iterable[str]
         yield from _with_places(job.build, result.meta["warnings"]).split("; ")
     if outcome.exit_code and outcome.exit_code in job.accept_exit:
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
-    if result is not None and (remark := thread_remark(result, job.point.processors)):
+    if result is not None and not job.processes and (remark := thread_remark(result, job.point.processors)):
         yield remark
     for name in outcome.truncated:
         yield f"{name} truncated at {job.limits.output_bytes} bytes"

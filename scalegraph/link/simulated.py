@@ -42,12 +42,14 @@ class Simulated:
         However the program ends, the outcome is in the record's status and message; see `Limits` for the limits.
         What the point's variant says is done here, but for its machine values, which the job's machine has already.
 
-        Raises `InputError` when the number of processors is not between 1 and the machine's maximum, `RunError` when
-        the program cannot be started at all.
+        Raises `InputError` when the number of processors is not between 1 and the machine's maximum or is none that
+        whole processes fill, `RunError` when the program cannot be started at all.
         """
         processors, most = job.point.processors, job.machine.max_processors
         if not 1 <= processors <= most:
             raise InputError(f"{processors} processors: machine '{job.machine.name}' has 1 to {most}")
+        if processors > 1 and processors % job.threads_per_process:
+            raise InputError(f"{processors} processors: no multiple of {job.threads_per_process} threads a process")
         try:
             _sweep()
             with contextlib.ExitStack() as stack:
@@ -61,7 +63,7 @@ class Simulated:
 
     def _run(self, job: Job, place: Path, traced: Path | None, cancel: CancelToken) -> RunRecord:
         """Run *job* with its files in *place* and its trace, if it has one, in *traced*."""
-        env = _environment(place, job.env)
+        env = _environment(place, {**_threads(job), **job.env})
         result_path = place / "result"
         write_config(place / "config", _config(job, place, env, result_path) | _trace_config(job, traced))
         command = process.Command(
@@ -91,6 +93,7 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) ->
         "run.quantum_cycles": str(_QUANTUM_CYCLES),
         "run.result_path": str(result_path),
         "run.blocks_path": str(job.build.blocks),
+        **({"run.ranks": str(job.processes)} if job.processes else {}),
     }
     variant = job.point.variant
     if switches := [name for name in variant.ideal if name != "balance"]:
@@ -146,6 +149,11 @@ def _result(path: Path) -> tuple[Result | None, tuple[str, ...]]:
         return None, ()
     except ResultError as error:
         return None, (str(error),)
+
+
+def _threads(job: Job) -> dict[str, str]:
+    """Return how many threads OpenMP takes in each process, if the user does not say it: an MPI program's share."""
+    return {"OMP_NUM_THREADS": str(job.point.processors // job.processes)} if job.processes else {}
 
 
 def _environment(place: Path, extra: Mapping[str, str]) -> dict[str, str]:

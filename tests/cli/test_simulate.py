@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 DOCUMENTED = {
     "processors", "time_cycles", "time_s", "work_ops", "work_flops", "busy_s", "memory_stall_s", "idle_s",
     "primitive_s", "references", "misses", "invalidations", "latency_s", "efficiency", "speedup", "host_s",
-    "exit_code", "stdout",
+    "exit_code", "stdout", "processes", "threads_per_process",
 }  # fmt: skip
 
 
@@ -71,6 +71,7 @@ def test_document_has_what_the_specification_names(place: Path, capsys: pytest.C
     assert [row["processors"] for row in made["runs"]] == [1, 4]
     assert set(four) >= DOCUMENTED
     assert four["stdout"] == "{x} 4.4985e+06\n"
+    assert (four["processes"], four["threads_per_process"]) == (None, None)  # no MPI program
     assert (four["exit_code"], four["status"], four["message"]) == (0, "ok", "")
     assert four["speedup"] == pytest.approx(one["time_s"] / four["time_s"])
     assert four["efficiency"] == pytest.approx(four["speedup"] / 4)

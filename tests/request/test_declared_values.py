@@ -104,6 +104,7 @@ def test_a_value_that_is_added_shows_in_the_fault_the_option_and_the_reference(m
         (("--timeout", "1e9"), "'--timeout': expected more than 0 s, at most 720 h; got '1e9'"),
         (("--memory", "100K"), "'--memory': expected at least 64 MiB; got '100K'"),
         (("--accept-exit", "256"), "'--accept-exit': expected 1 to 255; got '256'"),
+        (("--threads-per-process", "0"), "'--threads-per-process': expected 1 to 4096 threads; got '0'"),
         (("--accept-exit", "x"), "'--accept-exit': a whole number was expected, got 'x'"),
     ],
 )

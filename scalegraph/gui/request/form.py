@@ -71,6 +71,7 @@ class RequestForm:
     env: Pairs = ()
     stdin: str = ""
     accept_exit: str = ""
+    threads_per_process: str = _usual("program.threads_per_process")
     directory: str = ""
     cwd: str = ""
     parameters: Pairs = ()
@@ -228,6 +229,7 @@ def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     made["env"] = _pairs(form.env, "program.env", reader, str)
     if form.accept_exit.strip():
         made["accept_exit"] = reader.take("program.accept_exit", text.exit_codes, form.accept_exit)
+    made["threads_per_process"] = reader.number("program.threads_per_process", form.threads_per_process)
     return {key: value for key, value in made.items() if value is not None}
 
 
@@ -298,6 +300,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         env=tuple(choice.env.items()),
         stdin=choice.stdin,
         accept_exit=", ".join(map(str, choice.accept_exit)),
+        threads_per_process=str(choice.threads_per_process),
         directory=choice.directory,
         cwd=choice.cwd,
         parameters=tuple((name, text.values_text(value)) for name, value in named.items()),

@@ -9,11 +9,13 @@ from typing import Any, Final
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QWidget
 
 from scalegraph.gui.base.widgets import label
+from scalegraph.gui.request import text
 from scalegraph.gui.request.form import Pairs, RequestForm
 from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.sections import Catalog, Section, dress
 from scalegraph.gui.request.widgets import Choice, PairsEditor
 from scalegraph.machine import FieldRow
+from scalegraph.request.model import processes
 from scalegraph.request.model.values import request_value
 
 _FILE: Final = "\0file"
@@ -31,6 +33,9 @@ class MachineSection(Section):
         self.summary = label("", "muted", wrap=True)
         self.column.addWidget(self.summary)
         self.processors = self.ask_text("processors", "processors")
+        self.threads = self.ask_text("program.threads_per_process", "threads_per_process")
+        self.processes = label("", "muted", wrap=True)
+        self.column.addWidget(self.processes)
         self.overrides = PairsEditor("override", self._typed, name_hint="key", add="Change a value of the machine")
         self.overrides.setAccessibleName("Override")
         self.tables["machine.overrides"] = self.overrides
@@ -59,7 +64,19 @@ class MachineSection(Section):
         self.summary.setText(f"up to {found.processors_max} processors" if found is not None else "")
         self.summary.setVisible(found is not None)
         self.processors.show_text(form.processors)
+        self.threads.show_text(form.threads_per_process)
+        self._show_processes(form)
         self.overrides.show_pairs(form.overrides)
+
+    def _show_processes(self, form: RequestForm) -> None:
+        """Say which processes the processors are, where there is more than one thread in each."""
+        try:
+            counts, threads = text.processors(form.processors), int(form.threads_per_process)
+        except ValueError:
+            counts, threads = (), 1
+        said = processes.words(counts, threads) if threads > 1 else ""
+        self.processes.setText(f"MPI processes x threads: {said}" if said else "")
+        self.processes.setVisible(bool(said))
 
     def choose_file(self, path: Path) -> None:
         """Take the machine described by the file at *path*."""

@@ -146,6 +146,15 @@ class ProgramChoice(Strict):
             repeat=True,
         ),
     )
+    threads_per_process: int = asked(
+        default=1,
+        ge=1,
+        le=4096,
+        label="Threads a process (MPI)",
+        unit="threads",
+        help="Of an MPI program: N processors are N / T processes of T threads",
+        option=option("--threads-per-process", metavar="T"),
+    )
     directory: str = asked(
         default="",
         label="Base directory",

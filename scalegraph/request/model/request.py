@@ -14,6 +14,7 @@
     # build = "make CC=scalegraph-cc"            # and the command that builds it, run in the directory first
     # args = ["{n}", "-t", "{N}"]                # {name} is replaced by the parameter, {N} by the processors
     # accept_exit = [1]                          # exit codes besides 0 with which the results count
+    # threads_per_process = 4                    # of an MPI program: N processors are N / 4 processes
     # cflags = ["-O3"]; ldflags = ["-lm"]; include = ["inc"]; stdin = "input.txt"
     # directory = "."; cwd = "data"             # where all names are relative to; where the runs work
     # env = { KEY = "value", THREADS = "{N}" }

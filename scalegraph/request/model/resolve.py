@@ -11,7 +11,7 @@ from scalegraph import machine as machines
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read
-from scalegraph.request.model import collecting, expression, programs, tracing, variants
+from scalegraph.request.model import collecting, expression, processes, programs, tracing, variants
 from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Described, Parameter
 from scalegraph.request.model.request import Request
@@ -290,6 +290,7 @@ class _Work:
             above = ", ".join(str(count) for count in counts if count > most)
             if above:
                 self.fault(key, f"{above}: machine '{machine.name}' has 1 to {most} processors")
+        self.faults += processes.faults(self.request)
         self.faults += collecting.faults(self.request)
         self.faults += variants.machine_faults(self.request, self._reference())
         self.faults += tracing.faults(self.request, machine)

@@ -17,7 +17,7 @@ from scalegraph.control.execute import Progress, default_workers, execute, skip
 from scalegraph.link import Build, Job, Limits, Link
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
-from scalegraph.request.model import collecting, programs, shipped, variants
+from scalegraph.request.model import collecting, processes, programs, shipped, variants
 from scalegraph.request.model.kept import searches_of
 from scalegraph.request.model.resolve import Resolved
 from scalegraph.request.model.tracing import Tracing
@@ -33,6 +33,7 @@ _WORDS = {
     "machine": "another machine",
     "schedule": "another loop schedule",
     "input": "another standard input",
+    "processes": "another number of threads a process",
 }
 
 
@@ -93,7 +94,10 @@ class Submission:
         build = self._executable() if self._found.target.executable else self._sources()
         for remark in build.remarks:
             self._emit(Note(remark))
-        if faults := variants.faults(build, [what.variant for what in self._found.request.what_if]):
+        request = self._found.request
+        if faults := processes.of_build(request, build):
+            raise InputError(faults)
+        if faults := variants.faults(build, [what.variant for what in request.what_if]):
             raise InputError(faults)
         if self._found.request.trace is not None and self._found.request.trace.region:
             regions_of(build, self._found.request.trace.region)
@@ -152,6 +156,7 @@ class Submission:
                 "machine": digest(dict(found.machine.runtime_config())),
                 "schedule": found.request.schedule,
                 "input": stdin,
+                **processes.identity(found.request),
             },
             memory=found.family.memory_formula.text if found.family.memory_formula else "",
             sources=tuple(SourceText.of(source.file, source.text, source.instrumented) for source in build.sources),
@@ -299,6 +304,7 @@ class Submission:
             collect=collecting.collected(request, self._records.get(point.key)),
             program=target.program,
             accept_exit=request.program.accept_exit,
+            threads_per_process=request.program.threads_per_process,
             trace=self._tracing.order(point, build, identity, known) if traced else None,
             estimate_s=self._host.seconds(point),
         )

@@ -1,0 +1,80 @@
+"""N processors of an MPI program are N / T processes of T threads; what cannot be is refused in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalegraph import machine as machines
+from scalegraph.base.errors import InputError
+from scalegraph.base.run import RunPoint
+from scalegraph.link import Job, Simulated
+from scalegraph.request import Request, Session
+from scalegraph.request.model import processes
+from scalegraph.request.model.resolve import resolve
+from tests.request.conftest import fake_build
+
+Requests = Callable[..., Request]
+
+
+@pytest.fixture
+def hybrid(request_of: Requests) -> Requests:
+    """Return a maker of requests for processes of four threads."""
+
+    def make(threads: int = 4, **more: Any) -> Request:
+        made = request_of(**more)
+        return made.model_copy(update={"program": made.program.model_copy(update={"threads_per_process": threads})})
+
+    return make
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every program be an MPI program."""
+    monkeypatch.setattr(
+        "scalegraph.control.build", lambda *given, **more: replace(fake_build(*given, **more), mpi=True)
+    )
+
+
+def job(processors: int, threads: int, *, mpi: bool) -> Job:
+    build = replace(fake_build(["p.c"]), mpi=mpi)
+    return Job(build, machines.load("ksr1"), RunPoint(processors=processors), threads_per_process=threads)
+
+
+@pytest.mark.parametrize(("processors", "threads", "made"), [(16, 4, 4), (16, 1, 16), (4, 4, 1), (1, 4, 1)])
+def test_processors_are_shared_out_and_one_is_one_process(processors: int, threads: int, made: int) -> None:
+    assert job(processors, threads, mpi=True).processes == made
+    assert job(processors, threads, mpi=False).processes == 0
+
+
+def test_counts_that_processes_do_not_fill_are_refused_where_they_stand(hybrid: Requests) -> None:
+    request = hybrid(processors=[1, 2, 4, 6, 8])
+    (fault,) = resolve(request)[1]
+    assert fault.key == "processors"
+    assert fault.message == "2, 6: processes of 4 threads need a multiple of 4 processors"
+    assert resolve(hybrid(processors=[1, 4, 8]))[1] == []
+    with pytest.raises(InputError, match="6 processors: no multiple of 4 threads a process"):
+        Simulated().run(job(6, 4, mpi=True))
+
+
+def test_processes_are_said_beside_the_counts() -> None:
+    assert processes.words((1, 4, 6, 16), 4) == "1 x 1, 1 x 4, 4 x 4"
+
+
+@pytest.mark.usefixtures("link")
+def test_a_program_of_one_process_is_refused_with_threads_a_process(link: Any, hybrid: Requests) -> None:
+    with pytest.raises(InputError, match="'p' is one process, as it is no MPI program; leave out its 4 threads a"):
+        Session(link=link()).submit(hybrid(processors=[1, 4]), None)
+
+
+@pytest.mark.usefixtures("link", "messages")
+def test_an_mpi_program_runs_and_other_processes_are_another_study(link: Any, hybrid: Requests, tmp_path: Path) -> None:
+    path = tmp_path / "a.sgstudy"
+    with Session(link=link()).submit(hybrid(processors=[1, 4, 8]), path) as study:
+        assert sorted(run.point.processors for run in study.runs()) == [1, 4, 8]
+    with pytest.raises(InputError, match="runs of another number of threads a process"):
+        Session(link=link()).submit(hybrid(2, processors=[1, 4, 8]), path)
