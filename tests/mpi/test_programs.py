@@ -1,0 +1,148 @@
+"""The shipped MPI programs: their descriptions load, and natively they find their own results right on any ranks."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scalegraph.base.resources import resource_dir
+from scalegraph.request.model import programs
+from tests.mpi.native import MISSING, Native, find
+
+FOLDER = resource_dir("programs") / "mpi"
+RANKS = (1, 2, 3, 4, 8, 16)
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+# description -> arguments to try
+INPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "allreduce": (("100", "5"), ("1", "3", "5"), ("4001", "2", "7")),
+    "burg": (("440", "10"), ("16", "10"), ("1003", "12", "block"), ("441", "10", "scattered")),
+    "burg-single": (("2880", "10"), ("2881", "10", "scattered")),
+    "pingpong": (("1024", "3"), ("0", "2"), ("70000", "1", "1")),
+}
+EXACT = {"allreduce", "pingpong"}  # whole numbers: the same text
+ROUNDING = {"burg-single": 1e-3}  # of a number's size; others as DOUBLE
+DOUBLE = 1e-9
+
+
+@pytest.fixture(scope="session")
+def native() -> Native:
+    """The MPI of this computer."""
+    found = find()
+    if found is None:
+        pytest.skip(MISSING)
+    return found
+
+
+@pytest.fixture(scope="session")
+def binaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Programs that are compiled already; the key "" has the place for more."""
+    return {"": tmp_path_factory.mktemp("mpi")}
+
+
+def made(name: str, native: Native, binaries: dict[str, Path]) -> Path:
+    """Return the compiled program of the description *name*."""
+    if name not in binaries:
+        described = programs.load(str(FOLDER / f"{name}.toml"))
+        (source,) = described.sources()
+        binaries[name] = native.compiled(source, binaries[""] / name, *described.program.cflags)
+    return binaries[name]
+
+
+def alike(one: str, other: str, tolerance: float) -> bool:
+    """Return whether two outputs are equal but for the rounding of their numbers."""
+    if NUMBER.sub("#", one) != NUMBER.sub("#", other):
+        return False
+    pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=tolerance * 1e-3) for a, b in pairs)
+
+
+def test_every_description_has_inputs_here_and_every_source_a_description() -> None:
+    described = {path.stem: programs.load(str(path)) for path in FOLDER.glob("*.toml")}
+    assert set(described) == set(INPUTS)
+    sources = {source.name for found in described.values() for source in found.sources()}
+    assert sources == {path.name for path in FOLDER.glob("*.c")}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_description_fits_its_program(name: str) -> None:
+    described = programs.load(str(FOLDER / f"{name}.toml"))
+    text = "".join(source.read_text(encoding="utf-8") for source in described.sources())
+    assert "#include" in text
+    assert described.program.title
+    assert described.program.request.processors
+    arguments = programs.fill(described.program.args, described.program.parameters(), 4)
+    assert all(arguments)
+    if described.program.region:
+        assert re.search(rf"^\w.*\b{described.program.region}\(", text, re.MULTILINE)
+
+
+def test_sources_are_formatted() -> None:
+    binary = Path(sys.executable).with_name("clang-format")
+    if not binary.exists():
+        pytest.skip("clang-format is not installed: pip install -e '.[dev]'")
+    command = [str(binary), "--dry-run", "--Werror", *map(str, sorted(FOLDER.glob("*.[ch]")))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_results_are_right_and_the_same_on_any_number_of_ranks(
+    name: str, native: Native, binaries: dict[str, Path]
+) -> None:
+    binary = made(name, native, binaries)
+    for arguments in INPUTS[name]:
+        expected = ""
+        for ranks in RANKS:
+            done = native.run(binary, ranks, *arguments)
+            assert (done.returncode, done.stderr) == (0, ""), (arguments, ranks, done.stderr)
+            expected = expected or done.stdout
+            same = (
+                done.stdout == expected if name in EXACT else alike(done.stdout, expected, ROUNDING.get(name, DOUBLE))
+            )
+            assert same, (arguments, ranks, done.stdout, expected)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_default_input_is_right(name: str, native: Native, binaries: dict[str, Path]) -> None:
+    described = programs.load(str(FOLDER / f"{name}.toml"))
+    arguments = programs.fill(described.program.args, described.program.parameters(), 4)
+    done = native.run(made(name, native, binaries), 4, *arguments)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_wrong_arguments_are_refused_with_the_usage(name: str, native: Native, binaries: dict[str, Path]) -> None:
+    done = native.run(made(name, native, binaries), 2, "many")
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: ")
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("program", "right", "wrong"),
+    [
+        ("burg", "s->b[-1], 1, MPI_REAL_TYPE", "s->b[-1], 0, MPI_REAL_TYPE"),
+        ("burg", "numerator += f[j] * late[j];", "numerator += j % 7 ? f[j] * late[j] : 0;"),
+        ("burg", "2, MPI_REAL_TYPE, MPI_SUM", "2, MPI_REAL_TYPE, MPI_MAX"),
+        ("allreduce", "MPI_DOUBLE, MPI_SUM", "MPI_DOUBLE, MPI_MAX"),
+        ("pingpong", "i < size; i++)\n        ball[i]++", "i < size - 1; i++)\n        ball[i]++"),
+    ],
+)
+def test_a_wrong_program_finds_itself_wrong(
+    program: str, right: str, wrong: str, native: Native, tmp_path: Path
+) -> None:
+    text = (FOLDER / f"{program}.c").read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    shutil.copy(FOLDER / "program.h", tmp_path)
+    source = tmp_path / "wrong.c"
+    source.write_text(text.replace(right, wrong), encoding="utf-8")
+    done = native.run(native.compiled(source, tmp_path / "wrong"), 4, *INPUTS[program][0])
+    assert done.returncode == 1 or "truncat" in done.stderr.lower(), (done.returncode, done.stdout, done.stderr)
