@@ -94,7 +94,7 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
         where = waits_in_words(waits)
         limit = f"stopped at its time limit of {significant(time_s)} s"
         return f"{limit}: {where}" if where else limit
-    if status == "deadlock" and waits:
+    if status == "deadlock" and waits and "; rank " not in told:
         return f"deadlock: {waits_in_words(waits)}"
     if told:
         return with_what(told, outcome.stderr).replace(

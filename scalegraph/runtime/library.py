@@ -21,6 +21,8 @@ INCLUDE = Path(__file__).parent / "include"  # headers for the user's programs
 PROBE_HEADER = SOURCES / "core" / "sg_probe.h"
 ARCHIVE = "libscalegraph-sim.a"
 LAUNCHER = "sg-launch"
+OWN_DATA = ".sg_data"
+"""Section of the library's own variables."""
 _LAUNCHER_SOURCE = SOURCES / "launch" / "sg_launch.c"
 _LAUNCHER_FLAGS = ("-std=gnu11", "-O2", "-fno-pie", "-D_GNU_SOURCE", "-Wall", "-Wextra")
 _STANDALONE = "sg_standalone.h"
@@ -92,9 +94,7 @@ def _digest(compiler: Compiler) -> str:
 
 
 def _build(compiler: Compiler, where: Path) -> None:
-    ar = shutil.which("ar")
-    if ar is None:
-        raise MissingTool("the archiver 'ar' was not found; install it with: apt-get install binutils")
+    ar = _binutil("ar")
     sources = [path for path in _files() if path.suffix in (".c", ".S")]
     (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -139,7 +139,7 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     ours = ["-Wno-error", "-g0", prefix, *include_flags(), f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
     result = compiler.run([*flags, *ours, "-c", str(source), "-o", str(target)])
     if result.returncode == 0:
-        return target
+        return target if source == _LAUNCHER_SOURCE else _apart(target)
     if "fatal error" in result.stderr and ".h: No such file" in result.stderr:
         raise MissingTool(f"the compiler lacks the C library's headers; {INSTALL}")
     raise BuildError(
@@ -147,3 +147,19 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
         "this is a fault of ScaleGraph, not of your program",
         result.stderr,
     )
+
+
+def _apart(target: Path) -> Path:
+    """Give our own variables in the object *target* a section of their own, which the ranks of a program share."""
+    command = [_binutil("objcopy"), f"--rename-section=.data={OWN_DATA},alloc,load,data,contents", str(target)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise BuildError("the simulator's own objects could not be changed by 'objcopy'", result.stderr)
+    return target
+
+
+def _binutil(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise MissingTool(f"'{name}' was not found; install it with: apt-get install binutils")
+    return path

@@ -11,15 +11,21 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
-from scalegraph.runtime.library import Library
+from scalegraph.runtime.library import OWN_DATA, Library
 from scalegraph.toolchain.complaints import in_users_terms, of_linker
 
 # Where static data lies decides which of it shares a cache line, a page and a cache set: it must not move with the size
-# of our own code. 28 MiB for the text, 16 for constants, 16 for variables that have a value; zeroed ones last. All are
+# of our own code. 27 MiB for the text, 16 for constants, 16 for variables that have a value; zeroed ones last. All are
 # low, as they are natively, because programs map memory at places of their own choice. Our own code has no zeroed
 # variables (compile.flags): those of the program that the linker places last of all, in .bss (names of critical
 # sections, common blocks of Fortran), would move with their size; nor texts that the linker merges with the program's.
-_FIXED_PLACES: Final = ("-Wl,--section-start=.rodata=0x2000000", "-Wl,-Tdata=0x3000000", "-Wl,-Tbss=0x4000000")
+# Our variables are before all that: ranks of a message-passing program share them, and have the others for themselves.
+_FIXED_PLACES: Final = (
+    f"-Wl,--section-start={OWN_DATA}=0x1f00000",
+    "-Wl,--section-start=.rodata=0x2000000",
+    "-Wl,-Tdata=0x3000000",
+    "-Wl,-Tbss=0x4000000",
+)
 
 
 def link(

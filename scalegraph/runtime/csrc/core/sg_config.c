@@ -51,6 +51,7 @@ typedef struct field {
 
 static const field fields[] = {
     {"run.processors", U32, AT(processors), 1, 4096, NULL, 0},
+    {"run.ranks", U32, AT(ranks), 0, 4096, NULL, 1},
     {"run.arena_bytes", U64, AT(arena_bytes), 1 << 16, 1ull << 44, NULL, 0},
     {"run.stack_bytes", U64, AT(stack_bytes), 1 << 14, 64 * GIB, NULL, 0},
     {"run.quantum_cycles", U64, AT(quantum_cycles), 1, 1000000000, NULL, 0},

@@ -57,6 +57,7 @@ typedef struct sg_parameter {
 typedef struct sg_config {
     /* run.* */
     uint32_t processors; /* of this run */
+    uint32_t ranks;      /* processes that share them out; 0: the program passes no messages */
     uint64_t arena_bytes;
     uint64_t stack_bytes;
     uint64_t quantum_cycles; /* how far a processor may run ahead of the earliest one on hits alone */

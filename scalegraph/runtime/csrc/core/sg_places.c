@@ -10,14 +10,14 @@
 SG_API long sysconf(int name)
 {
     if ((name == _SC_NPROCESSORS_CONF || name == _SC_NPROCESSORS_ONLN) && sg != NULL)
-        return sg->processors;
+        return sg->own_processors;
     long (*real)(int) = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
     return real(name);
 }
 
 SG_API int get_nprocs(void)
 {
-    return sg != NULL ? (int)sg->processors : 1;
+    return sg != NULL ? (int)sg->own_processors : 1;
 }
 
 SG_API int get_nprocs_conf(void)

@@ -79,19 +79,41 @@ static __attribute__((noinline)) bool becomes_lone(sg_processor *p)
     return p->clock <= limit_of(p) && !sg->stop_signal;
 }
 
-/* The processor had no thread until `t` became ready. */
-static inline void charge_idle(sg_processor *p, const sg_thread *t)
+static inline void charge_waiting(sg_processor *p, const sg_thread *t, enum sg_category category,
+                                  uint64_t cycles)
 {
-    enum sg_category category = t->wait_category;
-    uint64_t cycles = t->ready_at - p->clock;
-    if (!p->worked)
-        category = SG_CATEGORY_IDLE_NOT_STARTED;
-    else if (category == SG_CATEGORY_IDLE_NOT_STARTED)
-        category = SG_CATEGORY_IDLE_SERIAL;
     sg_charge(p, category, cycles);
     if (category != SG_CATEGORY_IDLE_NOT_STARTED && category != SG_CATEGORY_IDLE_SERIAL)
         sg_site_of(p->site)->cycles[SG_GROUP_IDLE] += cycles;
     sg_observe_waited(p, t, category, cycles);
+}
+
+/* The same for a thread that waited for another rank first and then for a message on its way. */
+static __attribute__((noinline)) void charge_message(sg_processor *p, const sg_thread *t)
+{
+    uint64_t met = t->met < p->clock ? p->clock : t->met > t->ready_at ? t->ready_at : t->met;
+    uint64_t way = t->ready_at - met, jam = t->jam < way ? t->jam : way;
+    if (met > p->clock)
+        charge_waiting(p, t, t->wait_category, met - p->clock);
+    if (way > jam)
+        charge_waiting(p, t, SG_CATEGORY_IDLE_TRANSFER, way - jam);
+    if (jam > 0)
+        charge_waiting(p, t, SG_CATEGORY_IDLE_NETWORK, jam);
+}
+
+/* The processor had no thread until `t` became ready. */
+static inline void charge_idle(sg_processor *p, const sg_thread *t)
+{
+    enum sg_category category = t->wait_category;
+    if (SG_UNLIKELY(t->by_message)) {
+        charge_message(p, t);
+        return;
+    }
+    if (!p->worked)
+        category = SG_CATEGORY_IDLE_NOT_STARTED;
+    else if (category == SG_CATEGORY_IDLE_NOT_STARTED)
+        category = SG_CATEGORY_IDLE_SERIAL;
+    charge_waiting(p, t, category, t->ready_at - p->clock);
 }
 
 /* Makes `t` the thread of `p`, which has none. */
@@ -232,6 +254,8 @@ static void resume(void **from, sg_processor *to)
     /* Done here, on this stack, which is warm. */
     if (to->coroutine->pending.address != 0)
         sg_perform(to);
+    if (SG_UNLIKELY(sg->rank != to->thread->rank))
+        sg->turn_to(to->thread->rank);
     sg_now = to;
     sg_arch_set_thread_pointer(to->thread_pointer, sg->fast_thread_pointer);
     sg_arch_switch(from, to->coroutine->stack_pointer);

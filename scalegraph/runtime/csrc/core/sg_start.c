@@ -8,6 +8,7 @@
 
 #include "sg_arch.h"
 #include "sg_posix.h"
+#include "sg_rank.h"
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 
@@ -99,6 +100,7 @@ static void open_runtime(char **argv)
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
     sg_observers_open();
+    sg_ranks_open();
     sg_sched_open();
     sg_numa_open();
     sg_posix_open();
@@ -181,6 +183,8 @@ static int call_main(void)
 
 static void run_main(void)
 {
+    if (sg->ranks > 0)
+        sg_ranks_start(real_main, arguments.argc, arguments.argv, arguments.envp);
     exit(sg_posix_main(call_main));
 }
 

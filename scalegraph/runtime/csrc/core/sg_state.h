@@ -32,10 +32,13 @@
 #define SG_VARIABLE_BASE     (SG_BASE + 0xc000000000ull)
 #define SG_ARGUMENT_BASE     (SG_BASE + 0xd000000000ull)
 #define SG_ARGUMENT_POINTERS (1ull << 32) /* room for what points to them, before their texts */
-#define SG_MAX_PROCESSORS    4096u
-#define SG_MAX_THREADS       4096u /* at a time */
-#define SG_REGION_DEPTH      256u
-#define SG_EXIT_STATUS       99 /* of a program that the runtime had to stop */
+/* Heaps of the ranks of a program but the first, which has the one above. */
+#define SG_RANK_HEAP_BASE  (SG_BASE + 0x100000000000ull)
+#define SG_RANK_HEAP_BYTES (1ull << 32)
+#define SG_MAX_PROCESSORS  4096u
+#define SG_MAX_THREADS     4096u /* at a time */
+#define SG_REGION_DEPTH    256u
+#define SG_EXIT_STATUS     99 /* of a program that the runtime had to stop */
 
 #define SG_STALLS (SG_CATEGORY_STALL_CONTENTION - SG_CATEGORY_STALL_LOCAL + 1)
 #define SG_EVENTS (SG_COUNTER_PAGE_MISSES - SG_COUNTER_L1_MISSES + 1)
@@ -45,6 +48,7 @@ typedef struct sg_thread sg_thread;
 typedef struct sg_team sg_team;
 typedef struct sg_work sg_work;
 typedef struct sg_task sg_task;
+typedef struct sg_rank sg_rank;
 
 /* Blocks cost parts of cycles; a clock takes whole ones, and the rest waits in the account. */
 #define SG_PARTS_SHIFT 10
@@ -175,6 +179,9 @@ struct sg_thread {
     uint64_t deadline; /* of a timed wait */
     sg_thread *next_timed;
     bool timed, timed_out;
+    /* A message ends the wait: it was on its way from `met` on, held up for `jam` of that time. */
+    bool by_message;
+    uint64_t met, jam;
     uint32_t ticket;
     /* What it waits for, see observe/sg_blame.c. */
     bool in_runtime; /* it runs, but what it does is no code of the program */
@@ -190,6 +197,7 @@ struct sg_thread {
     volatile uint32_t parked; /* state of the host's thread: 0 none, 1 sleeps, 2 shall end */
     pthread_t host;
     struct sg_posix *posix;
+    sg_rank *rank; /* process of which it is a thread; NULL: there is only one */
     /* Regions. */
     uint32_t depth;
     uint32_t *stack_of_regions;
@@ -231,10 +239,12 @@ typedef struct sg_context {
     sg_processor *processor; /* array of config.processors */
     sg_coroutine *coroutine; /* likewise */
     uint32_t processors;
-    sg_thread **thread; /* by number; SG_MAX_THREADS places */
-    uint32_t threads;   /* places in use so far */
+    uint32_t own_processors; /* of them, those that the program sees: all, or those of its rank */
+    sg_thread **thread;      /* by number; SG_MAX_THREADS places */
+    uint32_t threads;        /* places in use so far */
     /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_order.h. */
     uint64_t *order;
+    uint64_t slack; /* references of a processor may come so much earlier than those of others, as a key */
     uint32_t order_leaves, free_leaves;
     uint32_t *leaf_of, *free_leaf;
     uint64_t idle[SG_MAX_PROCESSORS / 64]; /* bit set of the processors without a thread */
@@ -287,11 +297,18 @@ typedef struct sg_context {
     sg_outcome outcome;
     /* OpenMP. */
     struct sg_omp *omp;
-    sg_table locks;         /* by the address of the program's variable */
-    struct kept *policies;  /* sg_numa.c */
-    bool blocks_scaled;     /* what-if has its own tables of blocks */
-    bool primitives_differ; /* synchronisation is free, or a lock is scaled */
-    sg_table futexes;       /* queues, by address */
+    /* Message passing: sg_rank.c. */
+    uint32_t ranks; /* 0: the program passes no messages */
+    sg_rank **all_ranks;
+    sg_rank *rank; /* that runs or ran last */
+    void (*turn_to)(sg_rank *rank);
+    void (*explain_deadlock)(char *text, size_t size); /* adds which rank waits for what */
+    int (*rank_exit)(int status); /* the running rank ends; returns the program's status if it is the last */
+    sg_table locks;               /* by the address of the program's variable */
+    struct kept *policies;        /* sg_numa.c */
+    bool blocks_scaled;           /* what-if has its own tables of blocks */
+    bool primitives_differ;       /* synchronisation is free, or a lock is scaled */
+    sg_table futexes;             /* queues, by address */
     struct named *semaphores;
     struct sg_file *files;    /* streams that were locked once */
     struct sg_system *system; /* sg_system.c; NULL: nobody has asked */

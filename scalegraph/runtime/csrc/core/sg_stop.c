@@ -74,15 +74,20 @@ void sg_stop_deadlock(void)
             waiting++;
         }
     waiting -= count[SG_CATEGORY_IDLE_NOT_STARTED] + count[SG_CATEGORY_IDLE_SERIAL];
-    char text[512];
+    char text[1000];
     int used = snprintf(text, sizeof text, "deadlock: all %u working threads wait for each other", waiting);
     static const struct {
         enum sg_category category;
         const char *what;
     } kinds[] = {
-        {SG_CATEGORY_IDLE_BARRIER, "at a barrier"}, {SG_CATEGORY_IDLE_LOCK, "for a lock"},
-        {SG_CATEGORY_IDLE_ORDER, "for their turn"}, {SG_CATEGORY_IDLE_TASK, "for tasks"},
+        {SG_CATEGORY_IDLE_BARRIER, "at a barrier"},
+        {SG_CATEGORY_IDLE_LOCK, "for a lock"},
+        {SG_CATEGORY_IDLE_ORDER, "for their turn"},
+        {SG_CATEGORY_IDLE_TASK, "for tasks"},
         {SG_CATEGORY_IDLE_WAIT, "for a signal"},
+        {SG_CATEGORY_IDLE_LATE_SENDER, "to receive a message"},
+        {SG_CATEGORY_IDLE_LATE_RECEIVER, "for the receiver of a message"},
+        {SG_CATEGORY_IDLE_COLLECTIVE, "in collective operations"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (count[kinds[i].category] > 0 && used < (int)sizeof text)
@@ -96,6 +101,8 @@ void sg_stop_deadlock(void)
             break;
         }
     }
+    if (sg->explain_deadlock != NULL && used < (int)sizeof text)
+        sg->explain_deadlock(text + used, sizeof text - (size_t)used);
     stop(SG_STATUS_DEADLOCK, text);
     __builtin_unreachable();
 }

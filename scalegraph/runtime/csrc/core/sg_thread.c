@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "sg_arch.h"
-#include "sg_runtime.h"
+#include "sg_rank.h"
 
 /* A host thread that lends its thread pointer and its stack. */
 static void *park(void *argument)
@@ -172,7 +172,8 @@ sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
     t->wait_object = 0;
     t->complete = SG_NEVER;
     t->in_runtime = false;
-    t->places = NULL;
+    t->rank = sg->rank;
+    t->places = t->rank != NULL ? t->rank->places : NULL;
     t->policy = sg_self() != NULL ? sg_self()->policy : NULL;
     t->processor = NULL;
     sg_regions_reset(t, 0);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "sg_alloc.h"
 #include "sg_fence.h"
 
 #define CLASSES     52
@@ -34,7 +35,7 @@ typedef struct local_heap {
     char *next, *end;
 } local_heap;
 
-typedef struct heap {
+typedef struct sg_heap {
     uint64_t base, top, mapped, limit;
     span *spans; /* free large blocks */
     local_heap *local;
@@ -44,6 +45,7 @@ typedef struct heap {
 /* The allocator works before the runtime's context exists: the C library allocates while it starts. */
 static struct {
     heap program, own;
+    heap *current; /* that of the rank that runs; NULL: the program's only one */
     bool own_mode;
 } memory = {
     .program = {.base = SG_HEAP_BASE, .top = SG_HEAP_BASE, .mapped = SG_HEAP_BASE, .limit = UINT64_MAX},
@@ -67,6 +69,25 @@ bool sg_alloc_own(bool own)
     return before;
 }
 
+/* The heap of the program, or of the rank that runs. */
+static inline heap *programs(void)
+{
+    return memory.current != NULL ? memory.current : &memory.program;
+}
+
+void sg_alloc_heap(struct sg_heap *heap)
+{
+    memory.current = heap;
+}
+
+struct sg_heap *sg_heap_new(uint32_t rank)
+{
+    heap *h = sg_new(sizeof *h);
+    h->base = h->top = h->mapped = SG_RANK_HEAP_BASE + rank * SG_RANK_HEAP_BYTES;
+    h->limit = memory.program.limit < SG_RANK_HEAP_BYTES ? memory.program.limit : SG_RANK_HEAP_BYTES;
+    return h;
+}
+
 void sg_alloc_limit(uint64_t bytes)
 {
     memory.program.limit = bytes;
@@ -74,7 +95,7 @@ void sg_alloc_limit(uint64_t bytes)
 
 void sg_alloc_ahead(uint64_t *low, uint64_t *high)
 {
-    const heap *h = &memory.program;
+    const heap *h = programs();
     uint64_t end = h->limit < SG_STACK_BASE - h->base ? h->base + h->limit : SG_STACK_BASE;
     *low = h->top;
     *high = end > h->mapped ? end : h->mapped;
@@ -126,7 +147,7 @@ static local_heap *local_of(heap *h)
             return NULL;
     }
     const sg_thread *self = sg_self();
-    return &h->local[h == &memory.program && self != NULL ? self->id : 0];
+    return &h->local[h != &memory.own && self != NULL ? self->id : 0];
 }
 
 static void *allocate_small(heap *h, uint64_t size)
@@ -192,7 +213,7 @@ static void *allocate_large(heap *h, uint64_t size, bool *zeroed)
 /* `caller`: code address behind the program's call, NULL when the runtime itself asks. */
 static void *allocate(uint64_t size, bool *zeroed, const void *caller)
 {
-    heap *h = memory.own_mode ? &memory.own : &memory.program;
+    heap *h = memory.own_mode ? &memory.own : programs();
     *zeroed = false;
     if (size > (1ull << 46))
         return errno = ENOMEM, NULL;
@@ -240,10 +261,10 @@ SG_API void free(void *pointer)
     if (pointer == NULL)
         return;
     uint64_t at = (uint64_t)pointer;
-    heap *h = at >= memory.own.base && at < memory.own.top ? &memory.own : &memory.program;
+    heap *h = at >= memory.own.base && at < memory.own.top ? &memory.own : programs();
     if (at < h->base || at >= h->top)
         return;
-    if (h == &memory.program)
+    if (h != &memory.own)
         sg_observe_freed(pointer);
     header *head = header_of(pointer);
     char *start = (char *)pointer - head->offset;

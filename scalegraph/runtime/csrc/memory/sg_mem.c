@@ -123,7 +123,7 @@ void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address)
     for (uint32_t k = 0; k < mem->private_levels; k++)
         __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
                            1);
-    sg_dir_expect(&mem->dir, address);
+    sg_dir_expect(&mem->dir, sg_mem_global(mem, processor, address));
     __builtin_prefetch((const void *)(uintptr_t)address);
 }
 
@@ -141,7 +141,7 @@ static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, en
     if (!awaited && serve(mem, processor, address, kind, at, outcome))
         return 1;
     at->address = address;
-    sg_dir_expect(&mem->dir, address);
+    sg_dir_expect(&mem->dir, sg_mem_global(mem, processor, address));
     return 0;
 }
 
@@ -170,12 +170,13 @@ static int anybody(const sg_mem *mem, const uint64_t *bits)
 /* `gone` has been pushed out of the last private level of `p`. */
 static void leave(sg_mem *mem, uint32_t p, uint64_t gone, uint64_t now, sg_outcome *out)
 {
-    uint64_t line = sg_entry_line(gone), address = line << mem->line_shift;
+    uint64_t own = sg_entry_line(gone), address = sg_mem_global(mem, p, own << mem->line_shift);
+    uint64_t line = address >> mem->line_shift;
     sg_line *entry = sg_dir_line(&mem->dir, sg_dir_chunk(&mem->dir, address), address);
     int answers = entry->state == SG_LINE_DIRTY_SHARED && entry->owner == p;
     int dirty = sg_entry_state(gone) == SG_MODIFIED || answers;
     if (mem->lost)
-        mem->lost(p, line, 0);
+        mem->lost(p, own, 0);
     entry->holders[p >> 6] &= ~(1ull << (p & 63));
     int last = entry->state == SG_LINE_OWNED || !anybody(mem, entry->holders);
     if (last)
@@ -213,6 +214,7 @@ static void charge(sg_outcome *out, const sg_reply *reply, enum sg_transaction k
 
 static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
 {
+    line = sg_mem_local_line(mem, line);
     for (uint32_t word = 0; word < mem->dir.words; word++)
         for (uint64_t left = mem->others[word]; left; left &= left - 1) {
             uint32_t q = word * 64 + (uint32_t)__builtin_ctzll(left);
@@ -236,16 +238,17 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
         r->keeps = r->kind == SG_FETCH_READ;
     } else if (entry->state == SG_LINE_OWNED) {
         const sg_cache *c = &mem->level[mem->private_levels - 1];
-        sg_set set = sg_cache_set(c, entry->owner, r->line);
-        int way = sg_set_find(c, set, r->line);
+        uint64_t line = sg_mem_local_line(mem, r->line);
+        sg_set set = sg_cache_set(c, entry->owner, line);
+        int way = sg_set_find(c, set, line);
         r->from = SG_FROM_CACHE;
         r->supplier = entry->owner;
         r->dirty = way >= 0 && sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED;
         if (r->kind != SG_FETCH_READ)
             return;
         if (way >= 0)
-            *sg_set_at(c, set, way) = sg_entry_make(r->line, SG_SHARED);
-        restate(mem, entry->owner, r->line, mem->private_levels - 1, SG_SHARED);
+            *sg_set_at(c, set, way) = sg_entry_make(line, SG_SHARED);
+        restate(mem, entry->owner, line, mem->private_levels - 1, SG_SHARED);
         r->keeps = r->dirty && mem->owned;
         entry->state = r->keeps ? SG_LINE_DIRTY_SHARED : SG_LINE_SHARED;
         if (r->keeps)
@@ -271,7 +274,7 @@ static void materialise(sg_mem *mem, sg_line *entry, uint64_t address, uint32_t 
 {
     int last = (int)mem->private_levels - 1;
     const sg_cache *c = &mem->level[last];
-    uint64_t line = address >> c->line_shift;
+    uint64_t line = sg_mem_local(mem, address) >> c->line_shift;
     uint64_t gone = sg_set_insert(c, sg_cache_set(c, home, line), sg_entry_make(line, SG_EXCLUSIVE));
     mem->found[home].address = 0;
     entry->state = SG_LINE_OWNED;
@@ -397,14 +400,15 @@ int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address)
 uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level, uint64_t now,
                       sg_outcome *out, int *remote)
 {
-    char *chunk = sg_dir_chunk(&mem->dir, address);
-    sg_line *entry = sg_dir_line(&mem->dir, chunk, address);
-    uint32_t home = *sg_dir_home(&mem->dir, chunk, address);
+    uint64_t wide = sg_mem_global(mem, p, address);
+    char *chunk = sg_dir_chunk(&mem->dir, wide);
+    sg_line *entry = sg_dir_line(&mem->dir, chunk, wide);
+    uint32_t home = *sg_dir_home(&mem->dir, chunk, wide);
     if (home == 0 || (home & SG_DIR_PLACED) || (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
         return UINT64_MAX;
     sg_outcome own = {0};
     sg_request r;
-    ask(mem, &r, p, address, SG_FETCH_READ, now);
+    ask(mem, &r, p, wide, SG_FETCH_READ, now);
     r.home = home - 1;
     enum sg_copy state = transact(mem, entry, &r, &own);
     hold(entry, p, state);
@@ -432,8 +436,9 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
         return;
     }
     int upgrade = at->level < mem->private_levels;
+    uint64_t wide = sg_mem_global(mem, processor, address);
     sg_request r;
-    ask(mem, &r, processor, address,
+    ask(mem, &r, processor, wide,
         upgrade           ? SG_UPGRADE
         : kind == SG_READ ? SG_FETCH_READ
                           : SG_FETCH_WRITE,
@@ -442,15 +447,15 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
         outcome->count[SG_COUNTER_L1_MISSES]++;
     sg_mem_stall(outcome, SG_CATEGORY_STALL_LOCAL, at->cycles, &r.now);
 
-    char *chunk = sg_dir_chunk(&mem->dir, address);
-    sg_line *entry = sg_dir_line(&mem->dir, chunk, address);
-    r.home = touch_page(mem, chunk, address, &r, outcome);
+    char *chunk = sg_dir_chunk(&mem->dir, wide);
+    sg_line *entry = sg_dir_line(&mem->dir, chunk, wide);
+    r.home = touch_page(mem, chunk, wide, &r, outcome);
     uint64_t seen = r.now; /* by the prefetcher */
     enum sg_copy state = kind == SG_READ ? SG_EXCLUSIVE : SG_MODIFIED;
     int own_page = mem->attraction && entry->state == SG_LINE_UNTOUCHED && r.home == processor;
     if (!own_page) {
         if (mem->attraction && entry->state == SG_LINE_UNTOUCHED)
-            materialise(mem, entry, address, r.home, r.now, outcome);
+            materialise(mem, entry, wide, r.home, r.now, outcome);
         outcome->count[SG_COUNTER_MISSES]++;
         if (upgrade)
             outcome->count[SG_COUNTER_UPGRADES]++;
@@ -458,7 +463,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     }
     hold(entry, processor, state);
     if (upgrade) {
-        restate(mem, processor, r.line, mem->private_levels, state);
+        restate(mem, processor, address >> mem->line_shift, mem->private_levels, state);
         if (at->level > 0 || at->way > 0)
             serve(mem, processor, address, SG_READ, at, &(sg_outcome){0}); /* brings it to the front */
     } else {

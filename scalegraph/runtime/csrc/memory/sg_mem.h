@@ -119,6 +119,9 @@ typedef struct sg_policy {
     uint64_t nodes[SG_POLICY_NODES / 64]; /* of SG_PLACE_INTERLEAVE: bitmap, not empty */
 } sg_policy;
 
+/* From now on each `group` processors have memory of their own in [low, low + bytes): sg_alias. */
+void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group);
+
 uint32_t sg_mem_nodes(const sg_mem *mem);
 uint32_t sg_mem_node_of(const sg_mem *mem, uint32_t processor);
 /* Node where the page of `address` lives or has been placed; -1: will be decided when somebody touches it. */

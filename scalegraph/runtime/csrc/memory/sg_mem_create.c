@@ -186,6 +186,14 @@ void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context)
     mem->ops->statistics(mem->net, visit, context);
 }
 
+void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group)
+{
+    uint64_t room = 1ull << 20;
+    while (room < bytes)
+        room *= 2;
+    mem->alias = (sg_alias){low, room, group};
+}
+
 uint32_t sg_mem_line_bytes(const sg_mem *mem)
 {
     return 1u << mem->level[0].line_shift;

@@ -16,6 +16,16 @@ typedef struct sg_place {
     uint64_t cycles; /* to examine the levels up to this one */
 } __attribute__((aligned(64))) sg_place;
 
+/* Ranks of a program have data at equal addresses. Private caches, which serve one rank only, and all that is
+ * outside the memory system go by these; the directory, shared caches and the network by others, which no two
+ * ranks share and which fall into the same sets. */
+typedef struct sg_alias {
+    uint64_t low, bytes; /* where equal addresses are; bytes: a power of two, 0: there are none */
+    uint32_t group;      /* processors of a rank */
+} sg_alias;
+
+#define SG_ALIAS_BASE (1ull << 46)
+
 struct sg_mem {
     uint32_t processors;
     uint32_t private_levels; /* level[0 .. private_levels - 1] belong to one processor */
@@ -40,6 +50,7 @@ struct sg_mem {
     sg_dir dir;
     const sg_net_ops *ops;
     void *net;
+    sg_alias alias;
     /* Called when the private caches of `p` lose a line, if anybody wants to know; NULL: nobody. */
     void (*lost)(uint32_t p, uint64_t line, int invalidated);
     uint64_t *others; /* scratch bitmap: holders without the requester */
@@ -60,6 +71,28 @@ static inline void sg_mem_stall(sg_outcome *out, enum sg_category category, uint
     out->stall[category] += cycles;
     out->cycles += cycles;
     *now += cycles;
+}
+
+/* The address of the machine for one of the program, as processor `p` uses it. */
+static inline uint64_t sg_mem_global(const sg_mem *mem, uint32_t p, uint64_t address)
+{
+    uint64_t offset = address - mem->alias.low;
+    if (offset >= mem->alias.bytes)
+        return address;
+    return SG_ALIAS_BASE + p / mem->alias.group * mem->alias.bytes + offset;
+}
+
+/* The other way round. */
+static inline uint64_t sg_mem_local(const sg_mem *mem, uint64_t address)
+{
+    if (address < SG_ALIAS_BASE || mem->alias.bytes == 0 || address >= SG_ALIAS_BASE << 1)
+        return address;
+    return mem->alias.low + ((address - SG_ALIAS_BASE) & (mem->alias.bytes - 1));
+}
+
+static inline uint64_t sg_mem_local_line(const sg_mem *mem, uint64_t line)
+{
+    return sg_mem_local(mem, line << mem->line_shift) >> mem->line_shift;
 }
 
 static inline uint32_t sg_mem_home_of(const sg_mem *mem, uint64_t address)

@@ -74,7 +74,7 @@ static uint32_t *reads = NULL;                /* likewise */
 
 static bool open_race(void)
 {
-    if (sg->processors < 2 || sg->alone || (sg->config.ideal & SG_IDEAL_SYNC))
+    if (sg->processors < 2 || sg->alone || sg->ranks > 1 || (sg->config.ideal & SG_IDEAL_SYNC))
         return false;
     line_shift = (uint32_t)__builtin_ctzll(sg_line_bytes() / 8);
     words = sg_new(WORDS * sizeof(word));

@@ -200,6 +200,9 @@ typedef struct sg_omp {
 
 /* ---- sg_omp_team.c ---- */
 
+/* Makes sg->omp anew: that of another process of the program. */
+void sg_omp_renew(void);
+
 /* The running thread, which entered the runtime at `site`. */
 static inline sg_thread *sg_member(const void *site)
 {

@@ -27,7 +27,7 @@ static int limit_int(uint32_t value)
 QUESTION(omp_get_num_threads, t->team->size)
 QUESTION(omp_get_thread_num, t->member)
 QUESTION(omp_get_max_threads, t->task->icv.threads)
-QUESTION(omp_get_num_procs, sg->processors)
+QUESTION(omp_get_num_procs, sg->own_processors)
 QUESTION(omp_in_parallel, t->team->active_level > 0)
 QUESTION(omp_get_dynamic, t->task->icv.dynamic)
 QUESTION(omp_get_nested,

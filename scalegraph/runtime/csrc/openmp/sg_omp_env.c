@@ -249,7 +249,7 @@ void sg_omp_environment(void)
     sg_icv *icv = &omp->icv;
     const char *format = getenv("OMP_AFFINITY_FORMAT"), *display = getenv("OMP_DISPLAY_ENV");
     omp->threads_list = list_of("OMP_NUM_THREADS", one_number, &omp->threads_count);
-    icv->threads = omp->threads_count > 0 ? omp->threads_list[0] : sg->processors;
+    icv->threads = omp->threads_count > 0 ? omp->threads_list[0] : sg->own_processors;
     if (omp->threads_count < 2)
         omp->threads_count = 0;
     icv->dynamic = truth_of("OMP_DYNAMIC", false);

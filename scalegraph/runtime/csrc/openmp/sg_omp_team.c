@@ -302,8 +302,8 @@ uint32_t sg_team_size(const sg_thread *t, unsigned threads)
     if (threads == 1 || team->active_level >= icv->max_active_levels)
         return 1;
     uint32_t size = threads != 0 ? threads : icv->threads;
-    if (icv->dynamic && size > sg->processors)
-        size = sg->processors;
+    if (icv->dynamic && size > sg->own_processors)
+        size = sg->own_processors;
     uint32_t busy = team->root->busy;
     if (icv->thread_limit != UINT32_MAX) {
         uint32_t left = icv->thread_limit > busy ? icv->thread_limit - busy + 1 : 1;
@@ -414,9 +414,14 @@ void sg_parallel(void (*function)(void *), void *data, unsigned threads, unsigne
 void sg_omp_open(void)
 {
     static const sg_observer openmp = {.name = "OpenMP", .thread_begins = begin_thread};
+    sg_observer_register(&openmp);
+    sg_omp_renew();
+}
+
+void sg_omp_renew(void)
+{
     sg_omp *omp = sg->omp = sg_new(sizeof *omp);
     omp->give_team = give_team;
-    sg_observer_register(&openmp);
     omp->critical = sg_lock_new(0);
     omp->atomic = sg_lock_new(0);
     sg_omp_environment();

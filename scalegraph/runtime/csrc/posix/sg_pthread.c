@@ -40,6 +40,8 @@ SG_API void exit(int status)
     void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
     if (sg_self() != NULL)
         sg_posix_destroy_data();
+    if (sg->rank_exit != NULL && sg_self() != NULL)
+        status = sg->rank_exit(status);
     real(status);
     __builtin_unreachable();
 }

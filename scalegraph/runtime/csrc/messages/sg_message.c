@@ -1,0 +1,384 @@
+/* Matching of messages, and waiting for them. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sg_message.h"
+
+/* Of a rank: messages that nobody has received yet and receives without a message, each in their order. */
+struct sg_mailbox {
+    sg_message *first, *last;
+    sg_receive *posted, *newest;
+    int32_t wanted_source, wanted_tag; /* of a probe that waits */
+    uint32_t wanted_context;
+    sg_thread *probes; /* a thread waits so; NULL: none does */
+};
+
+struct sg_mailbox *sg_mailbox_new(void)
+{
+    return sg_new(sizeof(struct sg_mailbox));
+}
+
+#define APPEND(first, last, item)                                                                            \
+    do {                                                                                                     \
+        (item)->next = NULL;                                                                                 \
+        (item)->before = (last);                                                                             \
+        *((last) != NULL ? &(last)->next : &(first)) = (item);                                               \
+        (last) = (item);                                                                                     \
+    } while (0)
+#define REMOVE(first, last, item)                                                                            \
+    do {                                                                                                     \
+        *((item)->before != NULL ? &(item)->before->next : &(first)) = (item)->next;                         \
+        *((item)->next != NULL ? &(item)->next->before : &(last)) = (item)->before;                          \
+    } while (0)
+
+/* Memory of the library itself, that free() gives back to it. */
+static void *allocate(size_t size)
+{
+    bool before = sg_alloc_own(true);
+    void *memory = malloc(size);
+    sg_alloc_own(before);
+    if (memory == NULL)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for the messages of the simulation");
+    return memory;
+}
+
+static bool matches(uint32_t context, int32_t source, int32_t tag, const sg_message *m)
+{
+    return context == m->context && (source == SG_ANY || source == m->source) &&
+           (tag == SG_ANY ? m->tag >= 0 : tag == m->tag);
+}
+
+static sg_message *find_message(const struct sg_mailbox *box, uint32_t context, int32_t source, int32_t tag)
+{
+    sg_message *m = box->first;
+    while (m != NULL && !matches(context, source, tag, m))
+        m = m->next;
+    return m;
+}
+
+/* ---- who waits goes on ---- */
+
+/* `t`, if not NULL, waits for this among other things; now it is known when that is complete. */
+static void wake(sg_thread *t, const sg_completion *done)
+{
+    uint64_t now = sg_now->clock;
+    if (t == NULL || t->state != SG_BLOCKED)
+        return;
+    t->by_message = true;
+    t->met = done->met;
+    t->jam = done->contention;
+    sg_wake(t, done->clock > now ? done->clock : now);
+}
+
+/* Receive and message have found each other at the running processor's clock: when has each side all? */
+static void match(sg_receive *r, sg_message *m)
+{
+    uint64_t now = sg_now->clock;
+    sg_completion *done = &r->completion;
+    r->source = m->source;
+    r->from = (int32_t)m->from->number;
+    r->tag = m->tag;
+    r->bytes = m->bytes;
+    r->data = m->data;
+    done->met = now;
+    done->clock = m->arrival;
+    done->contention = m->contention;
+    if (m->rendezvous) {
+        sg_journey answer = sg_transport(r->rank, m->from, m->arrival > now ? m->arrival : now, 0);
+        sg_journey way = sg_transport(m->from, r->rank, answer.arrival, m->bytes);
+        done->clock = way.arrival;
+        done->contention += answer.contention + way.contention;
+        if (m->send != NULL) {
+            m->send->message = NULL;
+            m->send->completion = (sg_completion){way.free, now, answer.contention};
+            wake(m->send->awaited, &m->send->completion);
+        }
+    }
+    wake(r->awaited, done);
+    free(m);
+}
+
+/* ---- sending and receiving ---- */
+
+sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
+                         size_t bytes, enum sg_send_mode mode)
+{
+    sg_rank *self = sg_rank_self(), *other = sg->all_ranks[to];
+    struct sg_mailbox *box = other->mailbox;
+    sg_send *send = allocate(sizeof *send);
+    sg_message *m = allocate(sizeof *m);
+    sg_transport_send(other, bytes);
+    sg_turn(sg_now);
+    uint64_t now = sg_now->clock;
+    *send = (sg_send){.completion = {.clock = SG_NEVER}, .rank = self, .message = m};
+    *m = (sg_message){.from = self, .to = other, .context = context, .source = source, .tag = tag};
+    m->bytes = bytes;
+    m->data = bytes > 0 ? memcpy(allocate(bytes), data, bytes) : NULL;
+    m->sent = now;
+    m->rendezvous = mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > SG_EAGER_BYTES);
+    sg_journey way = sg_transport(self, other, now, m->rendezvous ? 0 : bytes);
+    m->arrival = way.arrival;
+    m->contention = way.contention;
+    if (m->rendezvous) {
+        m->send = send;
+    } else {
+        send->message = NULL;
+        send->completion = (sg_completion){now, now, 0};
+    }
+    for (sg_receive *r = box->posted; r != NULL; r = r->next)
+        if (matches(r->context, r->source, r->tag, m)) {
+            REMOVE(box->posted, box->newest, r);
+            match(r, m);
+            return send;
+        }
+    APPEND(box->first, box->last, m);
+    if (box->probes != NULL && matches(box->wanted_context, box->wanted_source, box->wanted_tag, m))
+        wake(box->probes, &(sg_completion){m->arrival, m->sent, m->contention});
+    return send;
+}
+
+static sg_receive *new_receive(uint32_t context, int32_t source, int32_t from, int32_t tag)
+{
+    sg_receive *r = allocate(sizeof *r);
+    *r = (sg_receive){.completion = {.clock = SG_NEVER}, .rank = sg_rank_self()};
+    r->context = context;
+    r->source = source;
+    r->from = from;
+    r->tag = tag;
+    return r;
+}
+
+sg_receive *sg_message_receive(uint32_t context, int32_t source, int32_t from, int32_t tag)
+{
+    sg_turn(sg_now);
+    struct sg_mailbox *box = sg_rank_self()->mailbox;
+    sg_receive *r = new_receive(context, source, from, tag);
+    sg_message *m = find_message(box, context, source, tag);
+    if (m == NULL) {
+        APPEND(box->posted, box->newest, r);
+        return r;
+    }
+    REMOVE(box->first, box->last, m);
+    match(r, m);
+    return r;
+}
+
+sg_receive *sg_message_receive_taken(sg_message *m)
+{
+    sg_turn(sg_now);
+    sg_receive *r = new_receive(m->context, m->source, (int32_t)m->from->number, m->tag);
+    match(r, m);
+    return r;
+}
+
+bool sg_receive_cancel(sg_receive *r)
+{
+    struct sg_mailbox *box = r->rank->mailbox;
+    sg_turn(sg_now);
+    if (r->completion.clock != SG_NEVER)
+        return false;
+    REMOVE(box->posted, box->newest, r);
+    r->cancelled = true;
+    r->completion = (sg_completion){sg_now->clock, sg_now->clock, 0};
+    return true;
+}
+
+/* ---- waiting ---- */
+
+enum side { SENDER, RECEIVER };
+
+/* What a rank waits for at first, when the other side has not come yet. */
+static enum sg_category late(enum side side)
+{
+    if (sg_rank_self()->collective)
+        return SG_CATEGORY_IDLE_COLLECTIVE;
+    return side == SENDER ? SG_CATEGORY_IDLE_LATE_RECEIVER : SG_CATEGORY_IDLE_LATE_SENDER;
+}
+
+/* Both sides have come: charges the time until `done`. */
+static void wait_for_rest(const sg_completion *done)
+{
+    sg_processor *p = sg_now;
+    if (done->clock <= p->clock)
+        return;
+    uint64_t way = done->clock - p->clock, jam = done->contention < way ? done->contention : way;
+    sg_charge_site(p, SG_CATEGORY_IDLE_TRANSFER, way - jam);
+    sg_charge_site(p, SG_CATEGORY_IDLE_NETWORK, jam);
+}
+
+/* Suspends the running rank until something that it has marked as awaited is complete. */
+static void suspend(enum side side, int32_t other, int32_t tag)
+{
+    sg_rank *rank = sg_rank_self();
+    sg_self()->by_message = false;
+    rank->wait.thread = sg_self();
+    rank->wait.sends = side == SENDER;
+    rank->wait.other = other;
+    rank->wait.tag = tag;
+    sg_suspend(late(side), (uint64_t)(uint32_t)other,
+               other < 0 ? -1 : (int32_t)sg->all_ranks[other]->main->id);
+    rank->wait.thread = NULL;
+    sg_self()->by_message = false;
+}
+
+/* Waits until `done` says when, and then until that time. */
+static void wait_until(const sg_completion *done, sg_thread **awaited, enum side side, int32_t other,
+                       int32_t tag)
+{
+    sg_turn(sg_now);
+    *awaited = sg_self();
+    if (done->clock == SG_NEVER)
+        suspend(side, other, tag);
+    *awaited = NULL;
+    wait_for_rest(done);
+}
+
+void sg_send_wait(sg_send *send)
+{
+    const sg_message *m = send->message;
+    wait_until(&send->completion, &send->awaited, SENDER, m != NULL ? (int32_t)m->to->number : SG_ANY,
+               m != NULL ? m->tag : SG_ANY);
+}
+
+void sg_receive_wait(sg_receive *r)
+{
+    wait_until(&r->completion, &r->awaited, RECEIVER, r->from, r->tag);
+}
+
+/* Asking takes as long as finding out whether a message matches. */
+static bool test(const sg_completion *done)
+{
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, SG_MATCH_CYCLES);
+    sg_turn(sg_now);
+    return done->clock <= sg_now->clock;
+}
+
+bool sg_send_test(sg_send *send)
+{
+    return test(&send->completion);
+}
+
+bool sg_receive_test(sg_receive *r)
+{
+    return test(&r->completion);
+}
+
+static const sg_completion *earlier(const sg_completion *a, const sg_completion *b)
+{
+    return a == NULL || b->clock < a->clock ? b : a;
+}
+
+/* The one that is complete first; marks them all as awaited or not. */
+static const sg_completion *first_of(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                                     size_t receive_count, sg_thread *awaited)
+{
+    const sg_completion *first = NULL;
+    for (size_t i = 0; i < send_count; i++)
+        if (sends[i] != NULL) {
+            sends[i]->awaited = awaited;
+            first = earlier(first, &sends[i]->completion);
+        }
+    for (size_t i = 0; i < receive_count; i++)
+        if (receives[i] != NULL) {
+            receives[i]->awaited = awaited;
+            first = earlier(first, &receives[i]->completion);
+        }
+    return first;
+}
+
+void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                         size_t receive_count)
+{
+    sg_turn(sg_now);
+    const sg_completion *first = first_of(sends, send_count, receives, receive_count, sg_self());
+    if (first != NULL && first->clock == SG_NEVER)
+        suspend(RECEIVER, SG_ANY, SG_ANY);
+    first = first_of(sends, send_count, receives, receive_count, NULL);
+    if (first != NULL)
+        wait_for_rest(first);
+}
+
+void sg_receive_finish(sg_receive *r)
+{
+    if (!r->cancelled)
+        sg_transport_receive(sg->all_ranks[r->from], r->bytes);
+}
+
+/* A send may end before its message is matched: then nobody waits for it. */
+void sg_send_free(sg_send *send)
+{
+    if (send->message != NULL)
+        send->message->send = NULL;
+    free(send);
+}
+
+void sg_receive_free(sg_receive *r)
+{
+    free(r->data);
+    free(r);
+}
+
+sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool wait)
+{
+    struct sg_mailbox *box = sg_rank_self()->mailbox;
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, SG_MATCH_CYCLES);
+    sg_turn(sg_now);
+    sg_message *m = find_message(box, context, source, tag);
+    if (m == NULL && wait) {
+        box->wanted_context = context;
+        box->wanted_source = source;
+        box->wanted_tag = tag;
+        box->probes = sg_self();
+        suspend(RECEIVER, source, tag);
+        box->probes = NULL;
+        m = find_message(box, context, source, tag);
+    }
+    if (m != NULL && wait)
+        wait_for_rest(&(sg_completion){m->arrival, m->sent, m->contention});
+    return m != NULL && m->arrival <= sg_now->clock ? m : NULL;
+}
+
+void sg_message_take(sg_message *m)
+{
+    struct sg_mailbox *box = m->to->mailbox;
+    REMOVE(box->first, box->last, m);
+}
+
+/* ---- nobody can go on ---- */
+
+/* "; rank 3 waits in MPI_Recv for a message from rank 2 with tag 7 at 0x..." for the first few ranks. */
+static void explain(char *text, size_t size)
+{
+    enum { SHOWN = 4 };
+    uint32_t shown = 0, more = 0;
+    for (uint32_t i = 0; i < sg->ranks; i++) {
+        const sg_rank *rank = sg->all_ranks[i];
+        char other[40] = "any rank", tag[40] = "";
+        if (rank->wait.thread == NULL)
+            continue;
+        if (shown++ >= SHOWN) {
+            more++;
+            continue;
+        }
+        if (rank->wait.other >= 0)
+            snprintf(other, sizeof other, "rank %d", rank->wait.other);
+        if (rank->wait.tag >= 0)
+            snprintf(tag, sizeof tag, " with tag %d", rank->wait.tag);
+        int used = snprintf(text, size, "; rank %u waits in %s %s %s%s at 0x%llx", i,
+                            rank->call != NULL ? rank->call : "MPI",
+                            rank->wait.sends ? "for a receive by" : "for a message from", other, tag,
+                            (unsigned long long)(uintptr_t)rank->wait.thread->site);
+        if (used < 0 || (size_t)used >= size)
+            return;
+        text += used;
+        size -= (size_t)used;
+    }
+    if (more > 0)
+        snprintf(text, size, "; and %u more", more);
+}
+
+void sg_messages_open(void)
+{
+    sg->explain_deadlock = explain;
+    sg_transport_open();
+}

@@ -1,0 +1,113 @@
+/* Messages between ranks: matching, waiting, and what both cost.
+ *
+ * A rank is named by its number among all ranks; a context keeps the messages of one communicator apart from
+ * those of others. Messages of one sender in one context are matched in the order in which they were sent;
+ * among several senders the earliest in simulated time comes first. Data is copied when it is sent, by the
+ * sender, and handed out to the receiver, so nobody touches the static data of a rank that does not run.
+ *
+ * A short message (eager) leaves at once. A long one, or one that is sent synchronously, announces itself and
+ * waits until the receiver has a place for it (rendezvous): announcement and answer are empty messages. */
+#ifndef SG_MESSAGE_H
+#define SG_MESSAGE_H
+
+#include "sg_rank.h"
+
+#define SG_ANY (-1) /* source or tag of a receive */
+
+enum sg_send_mode { SG_SEND_STANDARD, SG_SEND_SYNCHRONOUS, SG_SEND_BUFFERED };
+
+/* Of a send or a receive: when its rank can go on, and what it will have waited for until then. */
+typedef struct sg_completion {
+    uint64_t clock;      /* SG_NEVER: nobody knows yet */
+    uint64_t met;        /* clock at which sender and receiver had both come */
+    uint64_t contention; /* waiting for interfaces and links, of the time after that */
+} sg_completion;
+
+typedef struct sg_send {
+    sg_completion completion;
+    sg_rank *rank;
+    struct sg_message *message; /* not matched yet */
+    sg_thread *awaited;         /* by this thread; NULL: nobody waits for it */
+} sg_send;
+
+typedef struct sg_receive {
+    sg_completion completion;
+    sg_rank *rank;
+    struct sg_receive *next, *before; /* posted ones */
+    uint32_t context;
+    int32_t source, tag; /* wanted, then of the message */
+    int32_t from;        /* rank of the sender among all; wanted or SG_ANY, then of the message */
+    size_t bytes;        /* of the message, whatever room there is for it */
+    char *data;          /* its contents */
+    sg_thread *awaited;
+    bool cancelled;
+} sg_receive;
+
+typedef struct sg_message {
+    struct sg_message *next, *before;
+    sg_rank *from, *to;
+    sg_send *send; /* of a rendezvous; NULL: the sender waits for nothing */
+    uint32_t context;
+    int32_t source, tag;
+    size_t bytes;
+    char *data;
+    uint64_t sent, arrival; /* of the message, or of its announcement */
+    uint64_t contention;
+    bool rendezvous;
+} sg_message;
+
+/* Before the ranks begin. */
+void sg_messages_open(void);
+struct sg_mailbox *sg_mailbox_new(void);
+
+/* Sends a copy of `data` to rank `to`; `source` is the sender's number in the communicator. The running
+ * processor is charged what sending costs it. */
+sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
+                         size_t bytes, enum sg_send_mode mode);
+/* Posts a receive. `from` is the sender's number among all ranks, for reports; SG_ANY if `source` is. */
+sg_receive *sg_message_receive(uint32_t context, int32_t source, int32_t from, int32_t tag);
+/* Posts a receive of a message that sg_message_take has returned. */
+sg_receive *sg_message_receive_taken(sg_message *message);
+
+/* Is it complete at the processor's clock? Costs a little, so that a loop that asks makes time pass. */
+bool sg_send_test(sg_send *send);
+bool sg_receive_test(sg_receive *receive);
+/* Wait until it is. What the waiting is charged to is known afterwards. */
+void sg_send_wait(sg_send *send);
+void sg_receive_wait(sg_receive *receive);
+/* Charges what a complete receive costs the processor: once, before its data is used. */
+void sg_receive_finish(sg_receive *receive);
+void sg_send_free(sg_send *send);
+void sg_receive_free(sg_receive *receive);
+/* Takes a receive back that has not been matched; false: it has. */
+bool sg_receive_cancel(sg_receive *receive);
+/* Waits until one of them at least is complete; either list may be empty and have NULLs. */
+void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                         size_t receive_count);
+
+/* The first message that a receive would match, if it has arrived; waits for one if `wait`. */
+sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool wait);
+/* Takes a probed message out of the mailbox. */
+void sg_message_take(sg_message *message);
+
+/* ---- sg_transport.c: the time that a message takes ---- */
+
+/* A message of `bytes` leaves `from` at `now` or as soon as the interfaces are free. */
+typedef struct sg_journey {
+    uint64_t free;       /* the sender's interface has taken all of it */
+    uint64_t arrival;    /* all of it has arrived */
+    uint64_t contention; /* of the time until then */
+} sg_journey;
+
+/* Messages of so many bytes leave at once. */
+#define SG_EAGER_BYTES 8192u
+/* Finding out whether a message matches. */
+#define SG_MATCH_CYCLES 50u
+
+void sg_transport_open(void);
+sg_journey sg_transport(const sg_rank *from, const sg_rank *to, uint64_t now, size_t bytes);
+/* What the running processor does to send or to receive a message from or to a rank. */
+void sg_transport_send(const sg_rank *to, size_t bytes);
+void sg_transport_receive(const sg_rank *from, size_t bytes);
+
+#endif

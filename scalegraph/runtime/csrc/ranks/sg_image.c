@@ -1,0 +1,145 @@
+/* Static data of the ranks: the writable segments of the program, one copy for each rank.
+ *
+ * A small segment is copied when another rank begins to run; of a large one each rank has pages of its own in
+ * one file in memory, and the pages at the segment's place are exchanged. Our own data lies elsewhere
+ * (toolchain/linking.py) and is shared. */
+#include <link.h>
+#include <sys/mman.h>
+
+#include "sg_arch.h"
+#include "sg_rank.h"
+
+#define PAGE 4096ull
+/* Up to this size copying is faster than exchanging pages and touching them again (benchmarks/messages.py).
+ */
+#define COPIED       16384ull
+#define MOST_PARTS   4
+#define PURPOSE      "the static data of the ranks"
+#define DATA_ADDRESS 0x3000000ull /* toolchain/linking.py */
+
+typedef struct part {
+    char *at;
+    size_t size, whole; /* in whole pages, if pages are exchanged */
+    bool pages;
+    int file;
+    char *fresh; /* what is in it before the program's constructors */
+} part;
+
+struct sg_image {
+    uint32_t number;
+    char *copy[MOST_PARTS]; /* of the parts that are copied */
+};
+
+static struct {
+    part part[MOST_PARTS];
+    uint32_t parts;
+} program = {.parts = 0};
+
+extern char __data_start[] __attribute__((weak));
+
+static void add_part(char *low, char *high)
+{
+    part *p = &program.part[program.parts];
+    if (low >= high || program.parts == MOST_PARTS)
+        return;
+    *p = (part){.at = low, .size = (size_t)(high - low), .file = -1};
+    p->pages = p->size > COPIED;
+    if (p->pages) {
+        p->at = (char *)((uintptr_t)low & ~(PAGE - 1));
+        p->size = (size_t)(high - p->at);
+        p->whole = (p->size + PAGE - 1) & ~(PAGE - 1);
+        p->file = memfd_create("scalegraph-ranks", MFD_CLOEXEC);
+        if (p->file < 0 || ftruncate(p->file, (off_t)(p->whole * sg->ranks)) != 0)
+            sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
+    }
+    p->fresh = sg_reserve(p->size, PURPOSE);
+    for (size_t i = 0; i < p->size; i += PAGE) { /* zero pages cost nothing */
+        static const char zero[PAGE] = {0};
+        size_t size = p->size - i < PAGE ? p->size - i : PAGE;
+        if (memcmp(p->at + i, zero, size) != 0)
+            memcpy(p->fresh + i, p->at + i, size);
+    }
+    program.parts++;
+}
+
+/* The segments of the program that may be written and lie where the linker was requested to put its data. */
+static int add_segments(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        char *low = (char *)(info->dlpi_addr + segment->p_vaddr);
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) && (uintptr_t)low >= DATA_ADDRESS)
+            add_part(low, low + segment->p_memsz);
+    }
+    return 1; /* the program itself comes first */
+}
+
+void sg_image_open(void)
+{
+    if ((uintptr_t)__data_start < DATA_ADDRESS || (uintptr_t)__data_start >= DATA_ADDRESS + PAGE)
+        sg_stop(SG_STATUS_UNSUPPORTED, "the program places its static data itself or has more than 27 MiB of "
+                                       "code, therefore its ranks cannot have data of their own");
+    dl_iterate_phdr(add_segments, NULL);
+    const part *last = &program.part[program.parts - 1];
+    sg_mem_alias(sg->mem, DATA_ADDRESS, (uint64_t)last->at + last->size - DATA_ADDRESS, sg->own_processors);
+}
+
+struct sg_image *sg_image_new(uint32_t number)
+{
+    struct sg_image *image = sg_new(sizeof *image);
+    image->number = number;
+    for (uint32_t i = 0; i < program.parts; i++)
+        if (!program.part[i].pages)
+            image->copy[i] = sg_new(program.part[i].size);
+    return image;
+}
+
+static void map_pages(const part *p, const struct sg_image *image)
+{
+    long a[6] = {(long)p->at,
+                 (long)p->whole,
+                 PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED,
+                 p->file,
+                 (long)(p->whole * image->number)};
+    if (sg_arch_syscall6(SYS_mmap, a) != (long)p->at)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
+}
+
+/* The first image takes over what is in its place: `before` is NULL. */
+void sg_image_exchange(struct sg_image *before, struct sg_image *image)
+{
+    for (uint32_t i = 0; i < program.parts; i++) {
+        const part *p = &program.part[i];
+        if (before == NULL && p->pages) {
+            for (size_t done = 0; done < p->size;) {
+                ssize_t got =
+                    pwrite(p->file, p->at + done, p->size - done, (off_t)(p->whole * image->number + done));
+                if (got <= 0)
+                    sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
+                done += (size_t)got;
+            }
+            map_pages(p, image);
+        } else if (p->pages) {
+            map_pages(p, image);
+        } else if (before != NULL) {
+            memcpy(before->copy[i], p->at, p->size);
+            memcpy(p->at, image->copy[i], p->size);
+        }
+    }
+}
+
+void sg_image_reset(struct sg_image *image)
+{
+    for (uint32_t i = 0; i < program.parts; i++) {
+        const part *p = &program.part[i];
+        (void)image;
+        for (size_t at = 0; at < p->size; at += PAGE) {
+            static const char zero[PAGE] = {0};
+            size_t size = p->size - at < PAGE ? p->size - at : PAGE;
+            if (!p->pages || memcmp(p->fresh + at, zero, size) != 0)
+                memcpy(p->at + at, p->fresh + at, size);
+        }
+    }
+}

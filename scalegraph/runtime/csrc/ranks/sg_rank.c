@@ -1,0 +1,221 @@
+/* The ranks begin, take turns and end. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "sg_alloc.h"
+#include "sg_arch.h"
+#include "sg_message.h"
+#include "sg_omp.h"
+#include "sg_posix.h"
+#include "sg_rank.h"
+
+/* main of the program, and its arguments. */
+static struct {
+    int (*run)(int argc, char **argv, char **envp);
+    int argc;
+    char **argv, **envp;
+    size_t pointers, texts; /* bytes of what argv points to */
+} program = {.run = NULL};
+
+/* ---- turns ---- */
+
+static void leave(sg_rank *rank)
+{
+    rank->omp = sg->omp;
+    rank->locks = sg->locks;
+    rank->futexes = sg->futexes;
+    rank->files = sg->files;
+}
+
+static void enter(sg_rank *rank)
+{
+    sg->omp = rank->omp;
+    sg->locks = rank->locks;
+    sg->futexes = rank->futexes;
+    sg->files = rank->files;
+    sg_alloc_heap(rank->heap);
+    sg->rank = rank;
+}
+
+/* Called by the scheduler: the thread that runs next is of `rank`, the one before was of another. */
+static void turn_to(sg_rank *rank)
+{
+    sg_rank *before = sg->rank;
+    leave(before);
+    sg_image_exchange(before->image, rank->image);
+    enter(rank);
+}
+
+/* Exchanging data takes the host some microseconds, so it is not done at each reference. Ranks of different
+ * nodes share no memory, and what they do to each other by messages is in the order of simulated time anyway;
+ * those of a node run ahead of each other by this, because their references meet in caches and memory.
+ * Threads of a rank need the exact order. */
+#define AHEAD_IN_NODE 20000ull
+#define AHEAD         (1ull << 40)
+
+static void let_run_ahead(void)
+{
+    if (sg->ranks < 2 || sg->own_processors > 1)
+        return;
+    sg->config.quantum_cycles = AHEAD_IN_NODE;
+    sg->slack = sg->config.quantum_cycles << SG_KEY_BITS;
+}
+
+void sg_ranks_open(void)
+{
+    sg->ranks = sg->config.ranks;
+    sg->own_processors = sg->processors;
+    if (sg->ranks == 0)
+        return;
+    if (sg->processors % sg->ranks != 0)
+        sg_stop(SG_STATUS_INTERNAL, "%u processors cannot be shared out to %u ranks", sg->processors,
+                sg->ranks);
+    sg->own_processors = sg->processors / sg->ranks;
+    let_run_ahead();
+    sg->turn_to = turn_to;
+    sg->rank_exit = sg_rank_exit;
+    sg_image_open();
+    sg_messages_open();
+    sg->all_ranks = sg_new(sg->ranks * sizeof(sg_rank *));
+    for (uint32_t i = 0; i < sg->ranks; i++) {
+        sg_rank *rank = sg->all_ranks[i] = sg_new(sizeof *rank);
+        rank->number = i;
+        rank->first_processor = i * sg->own_processors;
+        for (uint32_t p = rank->first_processor; p < rank->first_processor + sg->own_processors; p++)
+            rank->places[p / 64] |= 1ull << p % 64;
+    }
+    sg->rank = sg->all_ranks[0]; /* the constructors are its own */
+}
+
+/* ---- the beginning ---- */
+
+extern void (*const __init_array_start[])(int, char **, char **);
+extern void (*const __init_array_end[])(int, char **, char **);
+
+/* The constructors of the program, which rank 0 has run before the simulation: here, too, they cost nothing.
+ */
+static void construct(int argc, char **argv)
+{
+    sg_processor *p = sg_now;
+    sg_now = &sg_idle_processor;
+    for (void (*const *f)(int, char **, char **) = __init_array_start; f < __init_array_end; f++)
+        (*f)(argc, argv, program.envp);
+    sg_now = p;
+}
+
+/* A copy of the arguments of rank 0 for the running rank, as far from its heap as those are. */
+static char **own_arguments(const sg_rank *rank)
+{
+    size_t count = (size_t)program.argc + 1, room = (program.pointers + program.texts + 8191) & ~4095ull;
+    char *at = (char *)(SG_ARGUMENT_BASE + 2 * SG_ARGUMENT_POINTERS + rank->number * room);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    if (mmap(at, room, PROT_READ | PROT_WRITE, flags, -1, 0) != at)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for the arguments of rank %u", rank->number);
+    char **argv = (char **)at, *text = at + count * sizeof *argv;
+    for (int i = 0; i < program.argc; i++) {
+        argv[i] = strcpy(text, program.argv[i]);
+        text += strlen(text) + 1;
+    }
+    return argv;
+}
+
+static char **arguments_of_rank = NULL; /* of the one that begins now */
+
+static int call_main(void)
+{
+    return program.run(program.argc, arguments_of_rank, program.envp);
+}
+
+static void rank_main(void)
+{
+    char **argv = own_arguments(sg_rank_self());
+    sg_image_reset(sg->rank->image);
+    construct(program.argc, argv);
+    arguments_of_rank = argv;
+    exit(sg_posix_main(call_main));
+}
+
+/* What a rank has of its own before its first turn. */
+static void prepare(sg_rank *rank)
+{
+    struct sg_omp *omp = sg->omp;
+    rank->image = sg_image_new(rank->number);
+    rank->mailbox = sg_mailbox_new();
+    if (rank->number == 0)
+        return;
+    rank->heap = sg_heap_new(rank->number);
+    sg_omp_renew();
+    rank->omp = sg->omp;
+    sg->omp = omp;
+}
+
+void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, char **argv, char **envp)
+{
+    program.run = run;
+    program.argc = argc;
+    program.argv = argv;
+    program.envp = envp;
+    program.pointers = ((size_t)argc + 1) * sizeof *argv;
+    for (int i = 0; i < argc; i++)
+        program.texts += strlen(argv[i]) + 1;
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        prepare(sg->all_ranks[i]);
+    sg_rank *first = sg->all_ranks[0];
+    first->main = sg_self();
+    first->main->places = first->places;
+    sg_image_exchange(NULL, first->image);
+    sg_thread_prepare(sg->ranks - 1);
+    for (uint32_t i = 1; i < sg->ranks; i++) {
+        sg_rank *rank = sg->all_ranks[i];
+        sg_thread *t = rank->main = sg_thread_new();
+        sg_thread_adopt_data(t);
+        t->rank = rank;
+        t->places = rank->places;
+        sg_thread_start(t, rank_main, 0);
+    }
+}
+
+/* ---- the end ---- */
+
+static void run_last_calls(sg_rank *rank)
+{
+    for (sg_last_call *call; (call = rank->last_calls) != NULL;) {
+        rank->last_calls = call->next;
+        call->function(call->argument);
+    }
+}
+
+int sg_rank_exit(int status)
+{
+    static int first_failure = 0;
+    sg_rank *rank = sg_rank_self();
+    if (rank->ended)
+        return first_failure;
+    run_last_calls(rank);
+    rank->ended = true;
+    if (status != 0 && first_failure == 0)
+        first_failure = status;
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        if (!sg->all_ranks[i]->ended)
+            sg_thread_end();
+    return first_failure;
+}
+
+/* The C library calls what is registered here once, when the process ends; a rank calls its own. What
+ * libraries register stays with them. */
+typedef int register_function(void (*)(void *), void *, void *);
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *library);
+SG_API int __cxa_atexit(void (*function)(void *), void *argument, void *library)
+{
+    if (sg == NULL || sg->rank == NULL || library != (void *)&__dso_handle) {
+        register_function *real = (register_function *)dlsym(RTLD_NEXT, "__cxa_atexit");
+        return real(function, argument, library);
+    }
+    sg_last_call *call = sg_new(sizeof *call);
+    *call = (sg_last_call){sg->rank->last_calls, function, argument};
+    sg->rank->last_calls = call;
+    return 0;
+}

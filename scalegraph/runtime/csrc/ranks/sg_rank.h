@@ -1,0 +1,66 @@
+/* The processes of a message-passing program. All of them run in one process of the host: each has its own
+ * static data, heap, stacks and arguments, and an OpenMP of its own; the code is shared.
+ *
+ * Heaps, stacks and arguments of two ranks are at different addresses. Static data lies where the linker has
+ * put it, the same in all ranks: when another rank begins to run, its data is put there (sg_image.c). So a
+ * pointer to static data means something only while its rank runs. */
+#ifndef SG_RANK_H
+#define SG_RANK_H
+
+#include "sg_runtime.h"
+
+/* A function that the program wants to be called at the end of the rank. */
+typedef struct sg_last_call {
+    struct sg_last_call *next;
+    void (*function)(void *);
+    void *argument;
+} sg_last_call;
+
+struct sg_rank {
+    uint32_t number;
+    bool ended;
+    bool collective; /* what it waits for belongs to a collective operation */
+    sg_thread *main;
+    const char *call; /* of MPI, that runs; NULL: none */
+    struct {
+        sg_thread *thread; /* that waits; NULL: none */
+        bool sends;
+        int32_t other, tag;                  /* -1: any */
+    } wait;                                  /* for a message */
+    uint64_t places[SG_MAX_PROCESSORS / 64]; /* bit set of its processors */
+    uint32_t first_processor;
+    struct sg_image *image;  /* its static data */
+    struct sg_heap *heap;    /* NULL: the program's first one */
+    struct sg_omp *omp;      /* while it does not run: */
+    sg_table locks, futexes; /* what belongs to addresses of its data */
+    struct sg_file *files;
+    sg_last_call *last_calls;
+    struct sg_mailbox *mailbox; /* sg_message.c */
+    struct sg_mpi *mpi;         /* the MPI library */
+    struct sg_hidden *hidden;   /* sg_rank_libc.c; NULL: not used yet */
+};
+
+/* The rank of the running thread; NULL: the program passes no messages, or the simulation has not begun. */
+static inline sg_rank *sg_rank_self(void)
+{
+    const sg_thread *t = sg_self();
+    return t != NULL ? t->rank : NULL;
+}
+
+/* Before the program's constructors: the ranks of this run, if it has any, and a copy of untouched data. */
+void sg_ranks_open(void);
+/* In the main thread of rank 0, before its main: the others begin; `main` runs in each. */
+void sg_ranks_start(int (*main)(int argc, char **argv, char **envp), int argc, char **argv, char **envp);
+/* The running rank ends, the others go on. Returns when it is the last, with the status of the program. */
+int sg_rank_exit(int status);
+
+/* ---- sg_image.c: static data ---- */
+
+void sg_image_open(void);
+struct sg_image *sg_image_new(uint32_t number);
+/* Makes the data of `image` the program's instead of that of `before`. */
+void sg_image_exchange(struct sg_image *before, struct sg_image *image);
+/* The data of an image gets the values that it has before the program's constructors. */
+void sg_image_reset(struct sg_image *image);
+
+#endif
