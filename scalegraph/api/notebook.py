@@ -11,7 +11,7 @@ import numpy as np
 
 from scalegraph.analyze import series as series_
 from scalegraph.api.picture import Picture
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import si, significant, thousands
 from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.trace import TraceData
 from scalegraph.views import everything as views_
@@ -68,8 +68,8 @@ def _cell(value: Any, unit: str) -> str:
 def trace(data: TraceData, picture: Picture | None) -> str:
     """Return a trace as HTML: how long it is, what it holds, its picture."""
     counts = data.trace.counts()
-    title = f"{data.name}: {si(data.length, 's')} of {len(data.trace.definitions.locations):,} locations"
-    rows = [[kind, f"{count:,}"] for kind, count in counts.items()]
+    title = f"{data.name}: {si(data.length, 's')} of {thousands(len(data.trace.definitions.locations))} locations"
+    rows = [[kind, thousands(count)] for kind, count in counts.items()]
     return _page(title, picture.sentence if picture is not None else "", (["kind", "rows"], rows), picture)
 
 
@@ -86,7 +86,7 @@ def _page(
         body = "".join(f"<tr>{line}</tr>" for line in lines)
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
         if len(rows) > _ROWS:
-            parts.append(f"<p>… and {len(rows) - _ROWS:,} more rows</p>")
+            parts.append(f"<p>… and {thousands(len(rows) - _ROWS)} more rows</p>")
     content = None if picture is None else picture.png
     if content is not None and picture is not None:
         text = base64.b64encode(content).decode()

@@ -14,6 +14,7 @@ from scalegraph.api import notebook, words
 from scalegraph.api.opened import Opened
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.units import thousands
 from scalegraph.request.results import trace_quantities
 from scalegraph.request.run.session import Session
 from scalegraph.subjects.option import OptionValue
@@ -195,7 +196,7 @@ class Trace(Opened):
         return notebook.trace(self._data, self._picture)
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items())
+        counts = ", ".join(f"{thousands(count)} {kind}" for kind, count in self.counts.items())
         return f"<Trace '{self.name}': {counts or 'empty'}>"
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scalegraph.base.errors import Fault, InputError, WorkError
-from scalegraph.base.units import significant
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN_FILE
@@ -21,6 +20,7 @@ from scalegraph.request import Session
 if TYPE_CHECKING:
     import pandas as pd
 
+    from scalegraph.figures.figure import Figure
     from scalegraph.store import Study
 
 
@@ -106,13 +106,13 @@ def _trace(
     chosen = pairs(options)
     with open_traces(Session(), [source], partial=partial) as (data,):
         table = trace_quantities.compute(data, name, chosen)
+    figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
     if output is not None and not table.empty:
-        figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
         render.save(figure, output, for_spreadsheets=for_spreadsheets())
     if as_json:
         print_json({"trace": str(source), "what": name, "rows": _documents(table)})
     elif output is None and not table.empty:
-        show(table)
+        show(figure)
     if table.empty:
         raise WorkError(f"{source}: nothing to show: the trace has no such events in that time")
 
@@ -126,15 +126,15 @@ def _compute(
     data = Session().study_data(study)
     table = quantities.compute(data, name, processors)
     blank = quantities.blank(table)
+    figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
     if output is not None and not blank:
-        figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
         render.save(figure, output, for_spreadsheets=for_spreadsheets())
     notes = [] if blank else quantities.notes(data, name)
     if as_json:
         more = {"notes": notes} if notes else {}
         print_json({"study": str(source), "what": name, "rows": _documents(table), **more})
     elif output is None and not blank:
-        show(table)
+        show(figure)
         for note in notes:
             echo(f"note: {note}", err=True)
     if blank:
@@ -152,18 +152,11 @@ def _json(cell: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def show(table: pd.DataFrame) -> None:
-    """Print a table, four digits a number."""
-    texts = [i for i, name in enumerate(table.columns) if table[name].map(lambda cell: isinstance(cell, str)).any()]
-    rows = [[_cell(cell) for cell in row] for row in table.itertuples(index=False)]
-    print_rows([str(name) for name in table.columns], rows, left=texts)
+def show(figure: Figure) -> None:
+    """Print the table of *figure* with the texts that reports and Markdown have."""
+    from scalegraph.figures.render import numbers
 
-
-def _cell(value: Any) -> str:
-    if value is None or value != value:  # NaN
-        return "–"
-    if isinstance(value, float) and not value.is_integer():
-        return significant(value, 4)
-    if isinstance(value, float):
-        return str(int(value))
-    return str(value)
+    header, rows = numbers.readable(figure)
+    _, values = numbers.header_and_rows(figure)
+    words = [i for i in range(len(header)) if any(isinstance(row[i], str) for row in values)]
+    print_rows(header, [[cell or "–" for cell in row] for row in rows], left=words)

@@ -69,5 +69,5 @@ def _print(figure: object, *, as_json: bool) -> None:
         echo_json(numbers.as_json(figure), nl=False)
         return
     echo(figure.title)
-    show(numbers.frame(figure))
+    show(figure)
     echo(figure.sentence)

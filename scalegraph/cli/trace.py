@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN
@@ -82,7 +82,7 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
                 echo(violation.sentence())
             count, broken = sum(report.checked.values()), len(report.violations)
             verdict = f"{broken} rule{' does' if broken == 1 else 's do'} not hold" if broken else "no contradiction"
-            echo(f"{count:,} row{'' if count == 1 else 's'} checked: {verdict}")
+            echo(f"{thousands(count)} row{'' if count == 1 else 's'} checked: {verdict}")
         if not report.holds or found.meta.damage:
             ctx.exit(1)
 
@@ -111,7 +111,7 @@ def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, 
             return
         _warn(found)
     for what, count in writing.lost.items():
-        echo(f"scalegraph: not written, as {writer.title} has no place for them: {count:,} {what}", err=True)
+        echo(f"scalegraph: not written, as {writer.title} has no place for them: {thousands(count)} {what}", err=True)
     echo(f"{output}: written as {writer.title}")
 
 
@@ -155,9 +155,9 @@ def _tell(file: Path, found: Trace) -> None:
     _warn(found)
     echo(f"{file.name}: {meta.format}" + (f", of {meta.program}" if meta.program else ""))
     echo(f"run: {si(found.seconds, 's')}, ticks {meta.begin} to {meta.end} of {si(meta.ticks_per_second, 'Hz')}")
-    tables = [f"{len(rows):,} {table}" for table, rows in definitions.as_data().items() if rows]
+    tables = [f"{thousands(len(rows))} {table}" for table, rows in definitions.as_data().items() if rows]
     echo("with " + (", ".join(tables) or "no definitions"))
-    rows = [[kind, f"{count:,}", KINDS[kind].text] for kind, count in found.counts().items()]
+    rows = [[kind, thousands(count), KINDS[kind].text] for kind, count in found.counts().items()]
     if rows:
         print_rows(("events", "count", ""), rows, left=(0, 2))
     for note in meta.notes:

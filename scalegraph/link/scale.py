@@ -26,6 +26,7 @@ from typing import Final, NamedTuple
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Region, Variant
+from scalegraph.base.units import thousands
 from scalegraph.link.build import Build
 
 KINDS: Final = ("line", "region", "within", "lock", "held", "data", "heap")
@@ -56,7 +57,7 @@ def factor_of(text: str) -> Fraction | None:
     except (ValueError, ZeroDivisionError):
         factor = Fraction(0)
     if not Fraction(1, 1000) <= factor <= _LARGEST or factor.denominator > 1_000_000:
-        raise ValueError(f"expected a factor from 0.001 to {_LARGEST:,} or inf, got '{text}'")
+        raise ValueError(f"expected a factor from 0.001 to {thousands(_LARGEST)} or inf, got '{text}'")
     return factor
 
 

@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
+from scalegraph.base.units import thousands
+
 # What a metric counts; "time" is converted to seconds when it is used, by its unit.
 MetricKind: TypeAlias = Literal["time", "count", "bytes", "ratio", "other"]
 # Whether the value at a call path contains those of the paths below it.
@@ -56,7 +58,7 @@ class Skipped:
 
     def __str__(self) -> str:
         place = f", first at {self.place}" if self.place else ""
-        return f"{self.what} ({self.count:,}): {self.reason}{place}"
+        return f"{self.what} ({thousands(self.count)}): {self.reason}{place}"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from scalegraph.analyze.trace.wait_states import WaitStates, wait_states
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import stage
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.subjects.interval_sums import calls, remembered
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
@@ -48,7 +48,8 @@ def too_many(window: Window) -> str:
         return ""
     ticks = (until - since) * LARGE / rows * LATER / (LATER + 1)
     return (
-        f"For {window.words} {rows:,} events have to be analysed together, and no more than {LARGE:,} are. Choose a"
+        f"For {window.words} {thousands(rows)} events have to be analysed together, and no more than"
+        f" {thousands(LARGE)} are. Choose a"
         f" time of about {si(ticks / trace.meta.ticks_per_second, 's', 2)} or less by begin and end; in the window by"
         " From and To, or in the timeline."
     )
@@ -150,11 +151,13 @@ def notes(window: Window) -> tuple[str, ...]:
         )
     if found.derived:
         said.append(
-            f"The trace does not record the holder of {found.derived:,} of {len(found.rows):,} waits: it follows"
+            f"The trace does not record the holder of {thousands(found.derived)} of"
+            f" {thousands(len(found.rows))} waits: it follows"
             " from messages, collective operations, barriers, locks and tasks."
         )
     if found.assumed:
         said.append(
-            f"{found.assumed:,} threads that begin or go on are taken to be started by the first of their group."
+            f"{thousands(found.assumed)} threads that begin or go on are taken to be started by the first of"
+            " their group."
         )
     return tuple(said)

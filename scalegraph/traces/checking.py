@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scalegraph.base.cancel import CancelToken
+from scalegraph.base.units import thousands
 from scalegraph.traces import relations
 from scalegraph.traces.conservation import Conservation
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, Columns, LockStep, Operation, TaskStep, Wait, What
@@ -64,7 +65,7 @@ class Violation:
 
     def sentence(self) -> str:
         """Return the violation as a sentence."""
-        more = f", and {self.count - 1:,} more" if self.count > 1 else ""
+        more = f", and {thousands(self.count - 1)} more" if self.count > 1 else ""
         if self.text:
             return f"{self.kind}: {self.text}{more}"
         time = "an unknown time" if self.time == NO_TIME else f"tick {self.time}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scalegraph.base.units import thousands
 from scalegraph.traces.kinds import Array, Columns
 from scalegraph.traces.lod.streams import by_location
 from scalegraph.traces.model import Trace
@@ -115,7 +116,7 @@ class Conservation:
 
     def _gap(self, location: int, begin: int, end: int, count: int, row: int) -> None:
         who = self._trace.definitions.locations[location].name
-        text = f"{end - begin:,} ticks of '{who}' from tick {begin} on are in no share"
+        text = f"{thousands(end - begin)} ticks of '{who}' from tick {begin} on are in no share"
         self._say("gap", text, count, who, begin, row)
 
     def end(self) -> None:
@@ -139,8 +140,8 @@ class Conservation:
         here, there = int(shares[at, state]), int(account[at, state])
         states = self._trace.definitions.states
         words = f"'{states[state].name}'" if state < len(states) else "a state that is not defined"
-        which = f"{abs(here - there):,} too {'many' if here > there else 'few'}"
-        text = f"'{name(at)}' has {here:,} ticks in {words}, the accounting says {there:,}: {which}"
+        which = f"{thousands(abs(here - there))} too {'many' if here > there else 'few'}"
+        text = f"'{name(at)}' has {thousands(here)} ticks in {words}, the accounting says {thousands(there)}: {which}"
         self._say(rule, text, len(wrong), name(at))
 
     def _say(self, rule: str, text: str, count: int, who: str = "", time: int | None = None, row: int = -1) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from scalegraph.base.units import thousands
 from scalegraph.traces.formats import Reading
 from scalegraph.traces.text import blocks
 
@@ -39,7 +40,7 @@ class JsonStream:
             more = self._utf8.decode(data or b"", final=data is None)
         except UnicodeDecodeError as error:
             self._ended = self.broken = True
-            self._reading.broken(f"byte {self._bytes + error.start:,} of the text: UTF-8 was expected")
+            self._reading.broken(f"byte {thousands(self._bytes + error.start)} of the text: UTF-8 was expected")
             return False
         self._bytes += len(data or b"")
         self.line, self._column = self._place(self._at)
@@ -63,7 +64,7 @@ class JsonStream:
         if not self.broken:
             self.broken = True
             line, column = self._place(self._at if at is None else at)
-            self._reading.broken(f"character {column + 1:,}: {message}", line=line)
+            self._reading.broken(f"character {thousands(column + 1)}: {message}", line=line)
 
     def peek(self) -> str:
         """Return the next character that is not space, or an empty string at the end."""

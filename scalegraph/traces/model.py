@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from scalegraph.base.units import thousands
 from scalegraph.traces.kinds import KINDS, NO_TIME, Array, Columns, empty, span
 
 
@@ -132,7 +133,7 @@ class Note:
     @property
     def words(self) -> str:
         """What, and how often: ``12 × arrows without an end``."""
-        return f"{self.count:,} × {self.what}" if self.count else self.what
+        return f"{thousands(self.count)} × {self.what}" if self.count else self.what
 
 
 @dataclass

@@ -6,6 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+from scalegraph.base.units import thousands
 from scalegraph.traces.otf2_library import BATCH, package, silence
 
 
@@ -40,5 +41,5 @@ def _lacks(low: Any, source: Any) -> str:
             count += got
         low.Reader_CloseEvtReader(handle, events)
         if count != location.number_of_events:
-            return f"location {location._ref} has {count:,} of {location.number_of_events:,} events"
+            return f"location {location._ref} has {thousands(count)} of {thousands(location.number_of_events)} events"
     return ""

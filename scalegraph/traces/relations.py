@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scalegraph.base.units import thousands
 from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, LockStep, TaskStep
 from scalegraph.traces.lod.streams import by_location
 
@@ -60,7 +61,8 @@ class _Collectives(Relation):
                 usual = Counter(counts.values()).most_common(1)[0][0]
                 other = next(member for member, count in counts.items() if count != usual)
                 self.found.one("collective_members", "collectives", other, NO_TIME, 0,
-                               detail=f"{counts[other]:,} in '{communicator.name}', others {usual:,}")  # fmt: skip
+                               detail=f"{thousands(counts[other])} in '{communicator.name}', others"
+                                      f" {thousands(usual)}")  # fmt: skip
 
 
 class _States(Relation):
@@ -137,7 +139,7 @@ class _Shares(_States):
         if len(bad):
             at = bad[np.argmin(row[bad])]
             self.found.one("shares", "shares", int(owner[at]), int(begin[at]), int(row[at]), len(bad),
-                           f"{sums[at]:,} of {int(end[at]) - int(begin[at]):,} ticks")  # fmt: skip
+                           f"{thousands(sums[at])} of {thousands(int(end[at]) - int(begin[at]))} ticks")  # fmt: skip
 
 
 class _Locks(Relation):

@@ -14,6 +14,6 @@ def test_analyze_says_it_beside_the_numbers(call: Any, tmp_path: Path) -> None:
     table.write_text("threads,time [s]\n" + "".join(f"{n},{time}\n" for n, time in TIMES.items()))
     code, out, err = call("analyze", table, "--what", "efficiency")
     assert code == 0
-    assert "0.6250" in out
+    assert "0.625" in out
     assert "note: There is no run on one processor" in err
     assert "N = 2" in json.loads(call("analyze", table, "--what", "speedup", "--json")[1])["notes"][0]

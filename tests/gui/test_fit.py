@@ -130,7 +130,7 @@ def test_the_visible_time_is_said_in_whole_words(
         handle.window.show(0.0, share * handle.window.length)
         qtbot.waitUntil(lambda: shown.fontMetrics().horizontalAdvance(shown.text()) <= shown.width())
         assert shown.text()
-        assert " % of" in shown.toolTip() or "whole" in shown.toolTip()
+        assert "\u00a0% of" in shown.toolTip() or "whole" in shown.toolTip()
 
 
 def matrix() -> Figure:

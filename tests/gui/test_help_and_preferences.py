@@ -78,9 +78,9 @@ def test_the_cache_says_its_size_and_is_cleared(
     (entry / "program").write_bytes(b"x" * 2_000_000)
     os.utime(entry, (1, 1))
     dialog = preferences(window)
-    qtbot.waitUntil(lambda: dialog.cache_size.text() == "2.0 MB")
+    qtbot.waitUntil(lambda: dialog.cache_size.text() == "2.00 MB")
     dialog.clear.click()
-    qtbot.waitUntil(lambda: dialog.cache_size.text() == "0.0 MB")
+    qtbot.waitUntil(lambda: dialog.cache_size.text() == "0 B")
     assert cache.size() == 0
     dialog.reject()
 

@@ -1,15 +1,21 @@
-"""A number is the same text in the table of the window, the picture, the report, Markdown and LaTeX."""
+"""A number is the same text in the window, its tooltips, the picture, the report, Markdown, LaTeX and the terminal."""
 
 from __future__ import annotations
 
+import dataclasses
+import html
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+import pandas as pd
 import pytest
 from PySide6.QtCore import Qt
 
 from scalegraph import views
-from scalegraph.base.measures import SI_UNITS
+from scalegraph.base.measures import SI_UNITS, exact
+from scalegraph.cli import analyze
 from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
 from scalegraph.figures.render import numbers
 from scalegraph.figures.render import table as printed
@@ -47,25 +53,111 @@ def in_text(figure: Figure, table: Table) -> Columns:
     ]
 
 
-def figures() -> Iterator[tuple[str, Figure, Table]]:
+def built() -> Iterator[tuple[str, Figure]]:
     subjects: dict[str, StudyData | TraceData] = {"full": studies.full(), **studies.few()}
     subjects |= {"times": imported.times(), "call paths": imported.call_paths(), "halves": traces.halves()}
     subjects |= {"counted": traces.counted(5.0, traces.SECOND, 2), "threads": traces.threads()}
     for name, data in subjects.items():
         for view in views.registry("trace" if isinstance(data, TraceData) else "study").values():
-            figure = view.build(data)
-            yield from ((f"{view.name} of {name}", figure, p) for p in figure.panels if isinstance(p, Table))
+            yield f"{view.name} of {name}", view.build(data)
 
 
-def test_tables_of_every_view_have_the_same_text_on_every_surface() -> None:
+@pytest.fixture(scope="module")
+def figures() -> list[tuple[str, Figure]]:
+    return list(built())
+
+
+def tables(figures: list[tuple[str, Figure]]) -> Iterator[tuple[str, Figure, Table]]:
+    yield from ((name, figure, p) for name, figure in figures for p in figure.panels if isinstance(p, Table))
+
+
+def test_tables_of_every_view_have_the_same_text_on_every_surface(figures: list[tuple[str, Figure]]) -> None:
     seen = set()
-    for name, figure, table in figures():
+    for name, figure, table in tables(figures):
         window = in_window(table)
         assert in_picture(table) == window, name
         if numbers._main(figure) is table:
             assert in_text(figure, table) == window, name
         seen.add(name.partition(" of ")[0])
     assert len(seen) > 15, seen
+
+
+def test_tables_in_the_terminal_have_the_texts_of_markdown(
+    figures: list[tuple[str, Figure]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, figure, table in tables(figures):
+        if numbers._main(figure) is not table:
+            continue
+        analyze.show(figure)
+        printed = capsys.readouterr().out.split("\n")
+        _, rows = numbers.readable(figure)
+        assert len(printed) == len(rows) + 2, name
+        for line, row in zip(printed[1:], rows, strict=False):
+            assert line.split() == [word for text in row for word in " ".join((text or "–").split("\n")).split()], name
+
+
+def test_what_analyze_prints_is_what_it_writes_as_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.DataFrame({"name": ["a", "b"], "time_s": [0.001234, 12.5], "misses": [3, 2_000_000]})
+    figure = numbers.of_table("any", "Any", frame)
+    analyze.show(figure)
+    rows = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    cells = [line.strip("|").split("|") for line in numbers.markdown(figure).splitlines() if line.startswith("|")]
+    del cells[1]  # the rule
+    assert [[c.strip() for c in row if c.strip()] for row in rows] == [[c.strip() for c in row] for row in cells]
+
+
+def test_tooltips_of_tables_have_each_number_as_one_points_at_it(figures: list[tuple[str, Figure]]) -> None:
+    seen = 0
+    for name, _, table in tables(figures):
+        model = TableModel(table)
+        for number in range(model.rowCount()):
+            index = model.index(number, 0)
+            row = table.rows[index.internalId() - 1]
+            tip = html.unescape(re.sub("<[^>]*>", "\n", model.data(index, Qt.ItemDataRole.ToolTipRole)))
+            for column, value in zip(table.columns, row.values, strict=False):
+                if isinstance(value, int | float):
+                    assert f"{column.name}: {exact(value, column.unit)}" in tip, name
+                    seen += 1
+    assert seen > 100
+
+
+def texts(thing: Any) -> Iterator[str]:
+    """Yield the tooltips in a panel, in all that it consists of."""
+    if isinstance(thing, str):
+        yield thing
+    elif isinstance(thing, Sequence):
+        for one in thing:
+            yield from texts(one)
+    elif dataclasses.is_dataclass(thing):
+        for field in dataclasses.fields(thing):
+            value = getattr(thing, field.name)
+            if field.name in ("tip", "tips"):
+                yield from texts(value)
+            elif isinstance(value, tuple) or dataclasses.is_dataclass(value):
+                yield from (text for one in (value if isinstance(value, tuple) else (value,))
+                            if dataclasses.is_dataclass(one) for text in texts(one))  # fmt: skip
+
+
+# What no formatter writes: commas between thousands, exponents, shares without a space, five decimals from 1 on,
+# seven decimals below.
+_OTHER_FORMS = re.compile(r"\d,\d{3}\b|\d[eE][+-]?\d|\d%|\b[1-9]\d*\.\d{5}|\b\d+\.\d{7}")
+
+
+def test_tooltips_and_sentences_of_every_view_have_numbers_of_the_formatter_only(
+    figures: list[tuple[str, Figure]],
+) -> None:
+    seen = 0
+    for name, figure in figures:
+        for text in (figure.sentence, *figure.notes, *(text for panel in figure.panels for text in texts(panel))):
+            text = re.sub(r"holds to \S+", "", text)  # the rest of an identity is an order of magnitude: 4e-16
+            assert not _OTHER_FORMS.search(text), (name, text)
+            seen += 1
+    assert seen > 1000
+
+
+@pytest.mark.parametrize("text", ["1,024 bytes", "1.05e+06", "12.5%", "3.14159 s", "0.1234567"])
+def test_the_rule_for_tooltips_finds_what_it_refuses(text: str) -> None:
+    assert _OTHER_FORMS.search(text)
 
 
 @pytest.mark.parametrize("unit", [*sorted(SI_UNITS), "%", "% of the loss", "cycles", ""])

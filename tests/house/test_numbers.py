@@ -28,8 +28,11 @@ ELSEWHERE = {
 }
 
 
-def written(tree: ast.AST) -> Iterator[ast.FormattedValue]:
-    """Yield what f-strings write with a format of floating-point numbers, but for text that is read again at once."""
+_TEMPLATE = re.compile(r"\{\w*:[^{} ]*[efgn%,]\}|%[-+0-9]*\.\d+[efg]")
+
+
+def written(tree: ast.AST) -> Iterator[ast.expr]:
+    """Yield what f-strings and templates write as floating-point numbers or in thousands, but for text that is read."""
     read = {
         id(value)
         for call in ast.walk(tree)
@@ -37,9 +40,11 @@ def written(tree: ast.AST) -> Iterator[ast.FormattedValue]:
         for value in ast.walk(call)
     }
     for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _TEMPLATE.search(node.value):
+            yield node
         if not isinstance(node, ast.FormattedValue) or node.format_spec is None or id(node) in read:
             continue
-        if re.search(r"[efgn%]'?$", ast.unparse(node.format_spec)):
+        if re.search(r"[efgn%,]'?$", ast.unparse(node.format_spec)):
             yield node
 
 
@@ -63,6 +68,9 @@ def test_only_the_formatter_writes_numbers_with_digits_of_its_own(root: Path) ->
         ("f'{x:.{digits}g}'", 1),
         ("float(f'{x:.3g}')", 0),
         ("f'{100 * share:.1f} %'", 1),
+        ("f'{n:,}'", 1),
+        ("'{0:,.0f} of {all:.2f}'.format(n, all=x)", 1),
+        ("'%.3g s' % x", 1),
         ("f'{n}, {word:>8}'", 0),
     ],
 )

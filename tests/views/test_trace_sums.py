@@ -328,7 +328,7 @@ def test_overview_tells_the_clock_and_what_was_not_understood() -> None:
     data = traces.halves()
     figure = built("trace-overview", data)
     assert "the trace holds 8 events." in figure.sentence
-    assert ("clock", "1,000,000 ticks a second, one tick is 1.00 µs") in tables(figure)[0]
+    assert ("clock", "1\u202f000\u202f000 ticks a second, one tick is 1.00 µs") in tables(figure)[0]
     noted = traces.halves()
     noted.trace.meta.notes.append(Note("parameter events", 3))
     assert "1 kind of thing was not understood" in built("trace-overview", noted).sentence

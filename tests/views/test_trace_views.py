@@ -97,7 +97,7 @@ def test_spacetime_draws_messages_from_sender_to_receiver_and_barriers_where_the
     assert (arrows.x1.tolist(), arrows.lane1.tolist()) == ([0.5], [1])
     assert arrows.value is not None
     assert arrows.value.tolist() == [1024.0]
-    assert "1,024 bytes" in arrows.tips[0]
+    assert "1\u202f024 bytes" in arrows.tips[0]
     ticks = next(one for one in track.overlays if isinstance(one, Ticks))
     assert (ticks.kind, ticks.x.tolist(), ticks.lane.tolist()) == ("barrier", [1.0], [1])
     assert lanes_of(spacetime(traces.halves(), messages="no", barriers="no")).overlays == ()

@@ -11,6 +11,7 @@ import pandas as pd
 
 from scalegraph.analyze.trace.calls import CallTable, Paths
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import thousands
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
 
@@ -70,8 +71,9 @@ def call_sums(
     if len(paths) * width > _CELLS:
         few = max(_CELLS // len(paths), 1)
         raise InputError(
-            Fault(f"there are {len(paths):,} call paths on {width:,} locations, too many to be summed up; choose"
-                  f" {few:,} locations or fewer", key="locations")
+            Fault(f"there are {thousands(len(paths))} call paths on {thousands(width)} locations, too many to"
+                  " be summed up; choose"
+                  f" {thousands(few)} locations or fewer", key="locations")
         )  # fmt: skip
     inclusive: Array = np.zeros(len(paths) * width, np.int64)
     visits: Array = np.zeros(len(paths) * width, np.int64)

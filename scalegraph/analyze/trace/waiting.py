@@ -37,6 +37,7 @@ from scalegraph.analyze.trace.message_waits import message_waits
 from scalegraph.analyze.trace.stacks import Stacks, place
 from scalegraph.analyze.trace.thread_waits import lock_waits, start_waits, task_waits
 from scalegraph.base.cancel import checkpoint, stage
+from scalegraph.base.units import thousands
 from scalegraph.traces.kinds import NO_TIME, Array, Wait
 from scalegraph.traces.model import Trace
 
@@ -86,7 +87,7 @@ class Waits:
         collective, unusual = collective_waits(trace)
         doubts: list[str] = []
         if unusual:
-            doubts.append(f"{unusual:,} collective operations contradict themselves and are left out.")
+            doubts.append(f"{thousands(unusual)} collective operations contradict themselves and are left out.")
         layers: list[Callable[[], Rows]] = [lambda: collective, lambda: message_waits(trace, stacks, calls, beyond)]
         if not trace.count("waits"):
             layers += [
@@ -221,7 +222,8 @@ def _at_calls(trace: Trace, stacks: Stacks, doubts: list[str], beyond: Beyond | 
     found, unusual = call_waits(trace, stacks, idle.operations(trace), beyond)
     if unusual:
         doubts.append(
-            f"In {unusual:,} regions all wait for all by their names, but their calls do not fit together: who waited"
+            f"In {thousands(unusual)} regions all wait for all by their names, but their calls do not fit"
+            " together: who waited"
             " there for whom is not assumed."
         )
     return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.gui.base.widgets import button, label
 from scalegraph.views.trace.places import Place
 
@@ -71,12 +71,12 @@ class SearchList(QFrame):
         self.tree.clear()
         for sort in dict.fromkeys(target.sort for target in targets):
             some = [target for target in targets if target.sort == sort]
-            self._heading(f"{SORTS[sort].plural.capitalize()} ({len(some):,})")
+            self._heading(f"{SORTS[sort].plural.capitalize()} ({thousands(len(some))})")
             for target in some[:_OF_A_SORT]:
-                times = "never" if not target.count else f"{target.count:,} ×"
+                times = "never" if not target.count else f"{thousands(target.count)} ×"
                 self._entry([target.name, times, ""], target)
             if len(some) > _OF_A_SORT:
-                self._heading(f"   and {len(some) - _OF_A_SORT:,} more: type more of the name", bold=False)
+                self._heading(f"   and {thousands(len(some) - _OF_A_SORT)} more: type more of the name", bold=False)
         if not targets:
             self._heading("No match", bold=False)
         self.hint.setText(_HINT if targets else "Part of a name; * and ? are wildcards")
@@ -89,7 +89,8 @@ class SearchList(QFrame):
     def show_longest(self, target: Target, table: pd.DataFrame, data: TraceData, field: QWidget) -> None:
         """List the rows of `found.longest`, which one can go to."""
         self.tree.clear()
-        self._heading(f"Longest: {target.name} ({len(table):,} of {target.count:,})" if len(table) else
+        self._heading(f"Longest: {target.name} ({thousands(len(table))} of"
+                      f" {thousands(target.count)})" if len(table) else
                       f"{target.name}: nothing that lasts")  # fmt: skip
         second = data.trace.meta.ticks_per_second
         for number, row in enumerate(table.to_dict("records"), 1):
@@ -100,7 +101,7 @@ class SearchList(QFrame):
                 f"at {si(float(data.seconds(begin)), 's', 5)}",
             ]
             place = Place(begin, end, location, int(row["region"])).key
-            self._entry(words, (place, f"{number} longest of {target.count:,}: {words[0]} on {words[1]}"))
+            self._entry(words, (place, f"{number} longest of {thousands(target.count)}: {words[0]} on {words[1]}"))
         self.hint.setText("Return: go there   Escape: close")
         self._open(field)
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
+from scalegraph.base.units import thousands
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.base.search_list import SearchList
 from scalegraph.gui.base.widgets import ElidedLabel, mark
@@ -226,7 +227,7 @@ class TraceSearch(QWidget):
             return
         self._last = there
         self._select(target, there)
-        which = f"{there.which:,} of {there.of:,}" if there.which else f"one of {there.of:,}"
+        which = f"{thousands(there.which)} of {thousands(there.of)}" if there.which else f"one of {thousands(there.of)}"
         again = (", from the start again" if forward else ", from the end again") if around else ""
         where = "" if target.sort == "location" else f" on {data.location_name(there.location)}"
         self._say(f"{target.name}: {which}{where}{again}")

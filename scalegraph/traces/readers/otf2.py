@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from scalegraph.base.units import thousands
 from scalegraph.traces.formats import Reader, Reading
 from scalegraph.traces.kinds import NOBODY, Array
 from scalegraph.traces.model import Communicator, Group, Location, Metric, Region, Trace
@@ -178,8 +179,8 @@ class _Archive:
             collector.flush(end_of_location=True)
             more |= count > expected
             if count < expected:
-                lacking.append(f"location {location._ref} ('{location.name}') has {count:,} events; "
-                               f"{expected:,} were expected")  # fmt: skip
+                lacking.append(f"location {location._ref} ('{location.name}') has {thousands(count)} events; "
+                               f"{thousands(expected)} were expected")  # fmt: skip
             done += expected
         if more:
             reading.builder.note("archives whose definitions give wrong numbers of events")

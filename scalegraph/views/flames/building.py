@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from scalegraph.analyze.calltree import CallTree, Floats, Joined
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import si, significant, thousands
 from scalegraph.figures.figure import Axis, Flame, Frame, Key
 from scalegraph.figures.palette import name_slots
 from scalegraph.subjects.option import Option
@@ -76,7 +76,7 @@ def flame(grown: Grown, *, icicle: bool) -> tuple[Flame, tuple[str, ...]]:
 
 
 def _left_out(count: int) -> tuple[str, ...]:
-    return (f"The {count:,} call paths with the smallest values are left out.",) if count else ()
+    return (f"The {thousands(count)} call paths with the smallest values are left out.",) if count else ()
 
 
 def _kept(parents: Sequence[int], width: Floats, frame: Callable[[int], Frame]) -> tuple[Frame, ...]:
@@ -122,7 +122,7 @@ def tip(grown: Grown, index: int) -> str:
         f"itself {number(own, unit)}, {share(own, grown.whole)}",
     ]
     if np.isfinite(tree.visits[index]):
-        lines.append(f"{int(tree.visits[index]):,} visits")
+        lines.append(f"{thousands(int(tree.visits[index]))} visits")
     if tree.places and tree.places[index]:
         lines.append(tree.places[index])
     return "\n".join(lines)
@@ -163,7 +163,9 @@ def difference(
     notes = list(_left_out(max(0, len(tree) - MOST)))
     if gone:
         other = names[0] if width == "second" else names[1]
-        notes.append(f"{gone:,} call paths of {other} only have no width; choose another frame width to see them.")
+        notes.append(
+            f"{thousands(gone)} call paths of {other} only have no width; choose another frame width to see them."
+        )
     return Flame(frames, second.value, second.whole, second.base, measured, icicle), tuple(notes)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from scalegraph.analyze import calltree
 from scalegraph.analyze.calltree import Butterfly, Neighbour
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.units import thousands
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.views.flames.building import Grown, number, share
 
@@ -80,7 +81,7 @@ def _tip(grown: Grown, one: Neighbour) -> str:
 
 
 def _often(count: float) -> str:
-    return "" if not math.isfinite(count) else " once" if count == 1 else f" {int(count):,} times"
+    return "" if not math.isfinite(count) else " once" if count == 1 else f" {thousands(int(count))} times"
 
 
 def _sentence(grown: Grown, found: Butterfly) -> str:

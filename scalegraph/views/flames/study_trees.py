@@ -11,7 +11,7 @@ from scalegraph.analyze.calltree import CallTree
 from scalegraph.analyze.profile import region_tree
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RegionCost, RunRecord
-from scalegraph.base.units import assigned, plain
+from scalegraph.base.units import assigned, plain, thousands
 from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Key
 from scalegraph.figures.way import Need, Way
 from scalegraph.measurements.model import MeasurementSet, Metric
@@ -172,7 +172,8 @@ def _of_set(data: StudyData, metric: object, processors: object, size: object) -
     notes = [said] if said else []
     if tree.clipped:
         notes.append(
-            f"{tree.clipped:,} call paths were measured to cost less than what they call; their own part counts as 0."
+            f"{thousands(tree.clipped)} call paths were measured to cost less than what they call; their own"
+            " part counts as 0."
         )
     named = reported.description or reported.name
     return Grown(

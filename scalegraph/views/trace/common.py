@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from scalegraph.base.units import thousands
 from scalegraph.figures.figure import Key, Origin
 from scalegraph.figures.palette import name_slots
 from scalegraph.runtime.format import CATEGORY_GROUPS
@@ -79,7 +80,7 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
     if spans and "state" not in data.timeline.layers:
         one = spans == 1
         notes.append(
-            f"{spans:,} asynchronous span{'' if one else 's'} of no thread {'is' if one else 'are'} not drawn."
+            f"{thousands(spans)} asynchronous span{'' if one else 's'} of no thread {'is' if one else 'are'} not drawn."
         )
     return tuple(notes)
 

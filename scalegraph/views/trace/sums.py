@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from scalegraph.base.measures import exact
-from scalegraph.base.units import PREFIXES, plural, si
+from scalegraph.base.units import PREFIXES, plural, si, thousands
 from scalegraph.figures.way import Need
 from scalegraph.subjects.interval_sums import calls
 from scalegraph.subjects.trace import TraceData
@@ -44,10 +44,10 @@ def call_notes(data: TraceData) -> tuple[str, ...]:
     table, notes = calls(data), []
     if table.lone:
         what = "leave has no enter and counts" if table.lone == 1 else "leaves have no enter and count"
-        notes.append(f"{table.lone:,} {what} in no region.")
+        notes.append(f"{thousands(table.lone)} {what} in no region.")
     if table.endless:
         what = "call is never left and lasts" if table.endless == 1 else "calls are never left and last"
-        notes.append(f"{table.endless:,} {what} to the end of the run.")
+        notes.append(f"{thousands(table.endless)} {what} to the end of the run.")
     return tuple(notes)
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Key, LaneTrack, Ticks
 from scalegraph.figures.tips import Tips
@@ -92,7 +92,8 @@ def messages(window: Window, limit: int = 2000) -> tuple[Arrows, tuple[str, ...]
     broken = int(np.count_nonzero(~known))
     if broken and len(known) >= total:  # all were examined
         one = broken == 1
-        lacks = (f"{broken:,} message{'' if one else 's'} of {total:,} lack{'s' if one else ''} its sender or receiver"
+        lacks = (f"{thousands(broken)} message{'' if one else 's'} of {thousands(total)}"
+                 f" lack{'s' if one else ''} its sender or receiver"
                  f" and {'is' if one else 'are'} not drawn.").replace("its", "its" if one else "their", 1)  # fmt: skip
         return replace(made, total=total), (
             lacks, *_told("messages", len(made.x0), total - broken, _WHICH),
@@ -118,7 +119,7 @@ def _message_tips(window: Window, rows: Rows) -> Tips:
         tag = f", tag {rows['tag'][i]}" if rows["tag"][i] >= 0 else ""
         return (
             f"{data.location_name(int(rows['sender'][i]))} to {data.location_name(int(rows['receiver'][i]))}\n"
-            f"{int(rows['size'][i]):,} bytes{tag}\n"
+            f"{thousands(int(rows['size'][i]))} bytes{tag}\n"
             f"sent {si(sent, 's', 6)}, received {si(received, 's', 6)} ({si(received - sent, 's')} later)"
         )
 
@@ -128,7 +129,7 @@ def _message_tips(window: Window, rows: Rows) -> Tips:
 def _told(what: str, drawn: int, total: int, which: str) -> tuple[str, ...]:
     if drawn >= total:
         return ()
-    return (f"{drawn:,} of {total:,} {what} are drawn: {which}.",)
+    return (f"{thousands(drawn)} of {thousands(total)} {what} are drawn: {which}.",)
 
 
 def waits(window: Window, limit: int = 2000) -> tuple[Rows, int]:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from scalegraph.base.measures import percent
+from scalegraph.base.units import thousands
 from scalegraph.figures.figure import Flame
 from scalegraph.figures.flame_geometry import WHOLE, change_text
 from scalegraph.figures.palette import Theme, diverging
@@ -181,7 +182,7 @@ class FlamePanel(QWidget):
         if text.strip():
             whole = self.flame.whole
             share = f", {percent(geometry.found_value(self.canvas.found) / whole, 1)}" if whole > 0 and count else ""
-            words = f"{count:,} frame{'' if count == 1 else 's'}{share}"
+            words = f"{thousands(count)} frame{'' if count == 1 else 's'}{share}"
         self.answer.setText(words)
         self.answer.setToolTip(f"Share of {self.flame.base}; a frame on another that was found counts with that.")
         self.canvas.update()

@@ -8,8 +8,8 @@ import numpy as np
 
 from scalegraph.analyze.trace import messages
 from scalegraph.analyze.trace.messages import Matrix
-from scalegraph.base.measures import percent
-from scalegraph.base.units import si
+from scalegraph.base.measures import exact, percent
+from scalegraph.base.units import si, thousands
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Cell, Figure, Grid
 from scalegraph.figures.way import Need
@@ -100,7 +100,7 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
     if total:
         row, column = np.unravel_index(int(made.size.argmax()), made.size.shape)
         size = int(made.size.sum())
-        text = f"{total:,} message{'s' if total != 1 else ''}"
+        text = f"{thousands(total)} message{'s' if total != 1 else ''}"
         text += f" carry {si(size, 'B')}" if size else "; the trace does not record their sizes"
         if size:
             share = float(made.size[row, column]) / size
@@ -108,7 +108,7 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
         pairs = int(np.count_nonzero(made.count))
         text += f". {pairs} of {len(made.names) ** 2} pairs {'talks' if pairs == 1 else 'talk'} to each other."
     order = _VALUES.get(value, 0)
-    tips = ("{1:,.0f} messages, {0:,.0f} B", "mean size {2:,.6g} B", "mean time {3:.6g} s")
+    tips = ("{1} messages, {0}", "mean size {2}", "mean time {3}")
     note = "A message counts in the interval in which it was sent; its time is from there to its receipt."
     return _figure(chosen, made, columns, names, order, ("sender", "receiver"), text, tips, note)
 
@@ -126,13 +126,14 @@ def _waits(chosen: Window, made: Matrix, what: str, value: str) -> Figure:
         row, column = np.unravel_index(int(made.time.argmax()), made.time.shape)
         held = time.sum(axis=0)
         text = (
-            f"{int(made.count.sum()):,} {kind} take {si(total, 's')} of all locations' time; {made.names[row]} waits"
+            f"{thousands(int(made.count.sum()))} {kind} take {si(total, 's')} of all locations' time;"
+            f" {made.names[row]} waits"
             f" longest for {made.names[column]} ({si(float(time[row, column]), 's')}), and"
             f" {made.names[int(held.argmax())]} keeps others waiting most"
             f" ({percent(float(held.max()) / total)})."
         )
     order = {"time": 0, "count": 1}.get(value, 0)
-    tips = ("{0:.6g} s in {1:,.0f} waits", "{2:.6g} s a wait")
+    tips = ("{0} in {1} waits", "{2} a wait")
     note = "Only waits whose holder the trace records; a wait that the interval cuts counts with its part."
     return _figure(chosen, made, columns, names, order, ("who waits", "for whom"), text, tips, note)
 
@@ -150,7 +151,8 @@ def _figure(
         if not made.count[row, column] and not made.time[row, column]:
             return None
         numbers = [float(values[row, column]) for values in columns]
-        lines = [f"{made.names[row]} → {made.names[column]}", *(line.format(*numbers) for line in tips)]
+        texts = [exact(number, unit) for number, (_, unit) in zip(numbers, names, strict=True)]
+        lines = [f"{made.names[row]} → {made.names[column]}", *(line.format(*texts) for line in tips)]
         return Cell((trace_sums.known(numbers[by] / factor),), origin="computed", tip="\n".join(lines))
 
     what, short = timelines.lane_names(made.names)

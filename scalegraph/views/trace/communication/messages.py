@@ -8,7 +8,7 @@ import pandas as pd
 
 from scalegraph.analyze.trace import messages
 from scalegraph.base.measures import percent
-from scalegraph.base.units import plain, si
+from scalegraph.base.units import plain, si, thousands
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Origin, Panel, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -48,7 +48,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
         latency = sent["latency"][sent["latency"] >= 0] / data.trace.meta.ticks_per_second
         total = int(sent["size"].sum())
         count = len(sent["size"])
-        text = f"{count:,} message{'s' if count != 1 else ''}"
+        text = f"{thousands(count)} message{'s' if count != 1 else ''}"
         text += f" with {si(total, 'B')}, {si(total / count, 'B')} each" if total else " of sizes that are not recorded"
         if len(latency):
             text += f", take {si(float(latency.mean()), 's')} on average and {si(float(latency.max()), 's')} at most"
@@ -91,8 +91,8 @@ def _binary(size: float) -> str:
 def _histogram(sizes: pd.DataFrame) -> Plot:
     rows = sizes.to_dict("records")
     heights = tuple(float(row["messages"]) for row in rows)
-    tips = tuple(f"{_size(row['least'])} to below {_size(row['below'])}: {row['messages']:,} messages,"
-                 f" {row['bytes']:,} B" for row in rows)  # fmt: skip
+    tips = tuple(f"{_size(row['least'])} to below {_size(row['below'])}: {thousands(row['messages'])} messages,"
+                 f" {thousands(row['bytes'])} B" for row in rows)  # fmt: skip
     return Plot(
         Axis("size from", scale="category", categories=tuple(_size(row["least"]) for row in rows)),
         Axis("messages"),

@@ -7,6 +7,7 @@ import pandas as pd
 
 from scalegraph.analyze.trace import profile
 from scalegraph.base.measures import percent
+from scalegraph.base.units import thousands
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -55,7 +56,7 @@ def _make(data: TraceData, least: float = 0.0, duration: object = None, **option
             chosen,
             *said,
             "A call that the interval cuts counts with its part; a visit counts where it begins.",
-            f"{len(table) - len(shown):,} further call paths with less time are left out."
+            f"{thousands(len(table) - len(shown))} further call paths with less time are left out."
             if len(table) > _MOST
             else "",
             *trace_sums.call_notes(data),

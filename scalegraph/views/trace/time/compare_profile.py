@@ -9,7 +9,7 @@ import pandas as pd
 
 from scalegraph.analyze.trace import profile
 from scalegraph.base.errors import InputError
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import si, significant, thousands
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.subjects import interval_sums
 from scalegraph.subjects import window as trace_window
@@ -165,8 +165,8 @@ def _key(region: int) -> str:
 
 def _tip(row: Compared, names: tuple[str, str]) -> str:
     return (
-        f"{row.name}\n{names[0]}: {exact(row.a, 's')}, {row.visits_a:,} visits\n"
-        f"{names[1]}: {exact(row.b, 's')}, {row.visits_b:,} visits"
+        f"{row.name}\n{names[0]}: {exact(row.a, 's')}, {thousands(row.visits_a)} visits\n"
+        f"{names[1]}: {exact(row.b, 's')}, {thousands(row.visits_b)} visits"
     )
 
 

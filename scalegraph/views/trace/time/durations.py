@@ -9,7 +9,7 @@ import numpy as np
 
 from scalegraph.analyze.trace import durations
 from scalegraph.base.measures import percent
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -31,7 +31,8 @@ def _sentence(length: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> str:
     """Return what durations (s) say: how many, how long, and how much the longest take."""
     median, most, total = float(np.median(length)), float(length.max()), float(length.sum())
     sentence = (
-        f"{len(length):,} call{'s' if len(length) != 1 else ''}, half of them in {si(median, 's')} or less, the longest"
+        f"{thousands(len(length))} call{'s' if len(length) != 1 else ''}, half of them in {si(median, 's')} or"
+        " less, the longest"
         f" {si(most, 's')}"
     )
     few = max(1, len(length) // 100)
@@ -69,7 +70,7 @@ def _make(
                 bars=Bars(
                     tuple(float(n) for n in range(len(rows))),
                     (("calls", "time", tuple(float(row["calls"]) for row in rows)),),
-                    (tuple(f"{name}: {row['calls']:,} calls, {exact(row['time_s'], 's')} together"
+                    (tuple(f"{name}: {thousands(row['calls'])} calls, {exact(row['time_s'], 's')} together"
                            for name, row in zip(names, rows, strict=True)),),
                 ),
             ),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scalegraph.analyze.trace.wait_states import WaitStates, by_place, worst
 from scalegraph.base.measures import percent
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import trace_choices
@@ -57,7 +57,7 @@ def _make(
         return _nothing(window, duration)
     sums = by_place(data.trace, states)
     many = int(str(most))
-    left = len(states.numbers) - many
+    left, every = len(states.numbers) - many, thousands(len(states.numbers))
     tables = (_sums(window, sums), _single(window, states, many))
     handed = any(_HANDED in table.columns for table in tables)
     return Figure(
@@ -66,7 +66,7 @@ def _make(
         _sentence(window, states, sums),
         tables,
         notes=(
-            *((f"Listed are the {many:,} longest of {len(states.numbers):,} waits.",) if left > 0 else ()),
+            *((f"Listed are the {thousands(many)} longest of {every} waits.",) if left > 0 else ()),
             *((f"Only waits of {si(float(str(duration)), 's')} or longer.",) if duration else ()),
             "Lost: from begin to end of a wait"
             + ("; hand-over: the part after the other had let go." if handed else "."),
@@ -95,7 +95,7 @@ def _sums(window: Window, sums: pd.DataFrame) -> Table:
                 _holder(data, row["holder"], row["holder_share"]), _inside(data, row["holder_region"]),
             ),
             key=str(row["region"]),
-            tip=f"{row['count']:,} waits, {si(row['indirect_s'], 's')} while the other waited itself",
+            tip=f"{thousands(row['count'])} waits, {si(row['indirect_s'], 's')} while the other waited itself",
         )
         for row in sums.head(_PLACES).to_dict("records")
     )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
 from scalegraph.analyze.trace.critical_path_profile import OnPath
 from scalegraph.base.measures import percent
-from scalegraph.base.units import plural, si
+from scalegraph.base.units import plural, si, thousands
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Column, Figure, PathLine, Row, Table, Timeline
 from scalegraph.figures.way import Need
@@ -81,8 +81,8 @@ def _line(window: Window, part: CriticalPath) -> tuple[PathLine, tuple[str, ...]
     data = window.data
     if len(part) > max(_MOST, 2 * window.width):
         said = (
-            f"The path has {len(part):,} pieces in this time: drawn is the location that has most of each of"
-            f" {window.width:,} stretches."
+            f"The path has {thousands(len(part))} pieces in this time: drawn is the location that has most of each of"
+            f" {thousands(window.width)} stretches."
         )
         return _coarse(window, part), (said,)
     names = [data.location_name(number) for number in range(len(data.trace.definitions.locations))]
@@ -210,7 +210,7 @@ def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
     count = len(np.unique(part.location))
     kind = kinds.pop() if len(kinds) == 1 else "location"
     said = f"The critical path of {span} goes over {count} {kind if count == 1 else plural(kind)}"
-    said += f" with {part.hops:,} hand-over{'' if part.hops == 1 else 's'}" if count > 1 else ""
+    said += f" with {thousands(part.hops)} hand-over{'' if part.hops == 1 else 's'}" if count > 1 else ""
     regions = found.regions[(found.regions["path"] > 0) & (found.regions["region"] >= 0)]
     if len(regions):
         first = regions.iloc[0]

@@ -11,7 +11,7 @@ import numpy as np
 from scalegraph.analyze.trace.candidates import WORDS, Cause
 from scalegraph.analyze.trace.moment import Changes, Moment, StateRows, moment
 from scalegraph.base.measures import percent
-from scalegraph.base.units import plural, si
+from scalegraph.base.units import plural, si, thousands
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.timelines import time_text
 from scalegraph.figures.way import Need
@@ -69,7 +69,11 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
         _sentence(window, now, counts, kept),
         (Table(_COLUMNS, rows), _count_table(counts, len(kept))),
         notes=(
-            *((f"The first {_MOST:,} of {len(kept):,} locations are listed, all are counted.",) if left > 0 else ()),
+            *(
+                (f"The first {_MOST} of {thousands(len(kept))} locations are listed, all are counted.",)
+                if left > 0
+                else ()
+            ),
             "Since: begin of the wait, else when the innermost region was entered, else begin of the state.",
             *dependencies.notes(around),
             *trace_common.usual_notes(data),

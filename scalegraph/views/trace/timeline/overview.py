@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.kinds import KINDS
@@ -19,18 +19,18 @@ _LONG = 200  # letters of a property that are shown
 def _make(data: TraceData) -> Figure:
     meta, definitions = data.trace.meta, data.trace.definitions
     counts = data.trace.counts()
-    events = sum(counts.values())
+    events, rate = sum(counts.values()), meta.ticks_per_second
     rows = [
         ("program", meta.program or "not recorded"),
         ("file", meta.source or data.path.name),
         ("format", meta.format or "not recorded"),
         ("written by", meta.creator or "not recorded"),
         ("length of the run", si(data.length, "s", 6)),
-        ("clock", f"{meta.ticks_per_second:,} ticks a second, one tick is {si(1 / meta.ticks_per_second, 's')}"),
-        ("begins at", f"tick {meta.begin + meta.offset:,} of the source's clock"),
+        ("clock", f"{thousands(rate)} ticks a second, one tick is {si(1 / rate, 's')}"),
+        ("begins at", f"tick {thousands(meta.begin + meta.offset)} of the source's clock"),
         ("locations", trace_sums.located(data.trace, len(definitions.locations))),
-        ("groups", f"{len(definitions.groups):,}"),
-        ("regions", f"{len(definitions.regions):,}"),
+        ("groups", thousands(len(definitions.groups))),
+        ("regions", thousands(len(definitions.regions))),
         ("metrics", ", ".join(metric.name for metric in definitions.metrics[:_PROPERTIES]) or "none"),
         *((name, text) for name, text in list(meta.properties.items())[:_PROPERTIES] if len(text) <= _LONG),
     ]
@@ -38,7 +38,7 @@ def _make(data: TraceData) -> Figure:
     left = [Row((note.what, note.count)) for note in notes if note.count]
     text = (
         f"{meta.program or data.name or 'The program'} ran {si(data.length, 's')} on"
-        f" {trace_sums.located(data.trace, len(definitions.locations))}; the trace holds {events:,}"
+        f" {trace_sums.located(data.trace, len(definitions.locations))}; the trace holds {thousands(events)}"
         f" event{'s' if events != 1 else ''}"
     )
     if meta.damage:
@@ -76,7 +76,7 @@ def _locations(data: TraceData) -> Table:
         group = definitions.groups[location.group].name if 0 <= location.group < len(definitions.groups) else ""
         rows.append(Row((number, data.location_name(number), location.kind, group), key=f"location {number}"))
     if len(definitions.locations) > _MOST:
-        rows.append(Row((None, f"and {len(definitions.locations) - _MOST:,} more", "", "")))
+        rows.append(Row((None, f"and {thousands(len(definitions.locations) - _MOST)} more", "", "")))
     return Table((Column("number"), Column("location"), Column("kind"), Column("group")), tuple(rows))
 
 

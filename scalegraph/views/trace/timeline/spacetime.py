@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from scalegraph.base.measures import percent
-from scalegraph.base.units import plural, si
+from scalegraph.base.units import plural, si, thousands
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
 from scalegraph.figures.way import Need
@@ -127,20 +127,21 @@ def drawn(
         found = _of_waits(window, long, locks=locks, barriers=barriers)
         overlays.extend(found)
         if total > len(rows["begin"]):
-            notes.append(_TOO_MANY.format(drawn=len(long["begin"]), total=total))
+            notes.append(_TOO_MANY.format(drawn=thousands(len(long["begin"])), total=thousands(total)))
         else:
             counts.extend(_many(one.total, _ONE[one.name]) for one in _of_waits(window, rows, locks=locks,
                                                                                  barriers=barriers))  # fmt: skip
             if len(long["begin"]) < total:
-                notes.append(_SHORT.format(count=total - len(long["begin"]), least=si(window.seconds * _LEAST, "s")))
+                short = thousands(total - len(long["begin"]))
+                notes.append(_SHORT.format(count=short, least=si(window.seconds * _LEAST, "s")))
     return tuple(overlays), tuple(notes), tuple(counts)
 
 
 _ONE = {trace_tracks.HANDOVERS: "lock hand-over", trace_tracks.OPENED: "wait at barriers"}
 _LEAST_UNKNOWN = 5e-4  # of the time: less is not mentioned
 _LEAST = trace_tracks.LEAST_WAIT
-_SHORT = "{count:,} waits of less than {least} are not marked: they would be too narrow to see."
-_TOO_MANY = "Marked are the {drawn:,} longest of {total:,} waits; zoom in for more."
+_SHORT = "{count} waits of less than {least} are not marked: they would be too narrow to see."
+_TOO_MANY = "Marked are the {drawn} longest of {total} waits; zoom in for more."
 
 
 def _of_waits(window: Window, rows: trace_tracks.Rows, *, locks: bool, barriers: bool) -> Sequence[Arrows | Ticks]:
@@ -154,7 +155,7 @@ def _of_waits(window: Window, rows: trace_tracks.Rows, *, locks: bool, barriers:
 
 def _many(count: int, one: str) -> str:
     many = one.replace("wait ", "waits ") if one.startswith("wait") else f"{one}s"
-    return f"{count:,} {one if count == 1 else many}"
+    return f"{thousands(count)} {one if count == 1 else many}"
 
 
 def sentence(
