@@ -1,0 +1,152 @@
+/* MPI for programs that ScaleGraph simulates: MPI 3.1; handles and constants have the values of the standard's
+ * binary interface (MPI 5.0). Calls beyond that stop the run with a sentence that names them. */
+#ifndef SCALEGRAPH_MPI_H
+#define SCALEGRAPH_MPI_H
+
+#include <stdint.h>
+
+/* By this section a program is known as an MPI program; it takes no memory when that runs. */
+__asm__(".pushsection .scalegraph.mpi,\"\"\n.byte 1\n.popsection");
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+#define MPI_VERSION    3
+#define MPI_SUBVERSION 1
+
+#define MPI_ABI_VERSION    1
+#define MPI_ABI_SUBVERSION 0
+
+typedef intptr_t MPI_Aint;
+typedef int64_t MPI_Offset;
+typedef int64_t MPI_Count;
+typedef int MPI_Fint;
+
+typedef struct {
+    int MPI_SOURCE;
+    int MPI_TAG;
+    int MPI_ERROR;
+    int MPI_internal[5];
+} MPI_Status;
+
+#include "mpi_values.h"
+
+typedef void (MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
+
+typedef int (MPI_Grequest_query_function)(void *extra_state, MPI_Status *status);
+typedef int (MPI_Grequest_free_function)(void *extra_state);
+typedef int (MPI_Grequest_cancel_function)(void *extra_state, int complete);
+
+typedef int (MPI_Copy_function)(MPI_Comm comm, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int (MPI_Delete_function)(MPI_Comm omm, int keyval, void *attribute_val, void *extra_state);
+typedef int (MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int (MPI_Comm_delete_attr_function)(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
+typedef int (MPI_Type_copy_attr_function)(MPI_Datatype datatype, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int (MPI_Type_delete_attr_function)(MPI_Datatype datatype, int keyval, void *attribute_val, void *extra_state);
+typedef int (MPI_Win_copy_attr_function)(MPI_Win win, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int (MPI_Win_delete_attr_function)(MPI_Win win, int keyval, void *attribute_val, void *extra_state);
+
+typedef int (MPI_Datarep_extent_function)(MPI_Datatype datatype, MPI_Aint *extent, void *extra_state);
+typedef int (MPI_Datarep_conversion_function)(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position, void *extra_state);
+
+typedef void (MPI_Comm_errhandler_function)(MPI_Comm *comm, int *error_code, ...);
+typedef void (MPI_File_errhandler_function)(MPI_File *file, int *error_code, ...);
+typedef void (MPI_Win_errhandler_function)(MPI_Win *win, int *error_code, ...);
+
+typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
+typedef MPI_File_errhandler_function MPI_File_errhandler_fn;
+typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
+
+#define MPI_NULL_COPY_FN               ((MPI_Copy_function*)0x0)
+#define MPI_DUP_FN                     ((MPI_Copy_function*)0x1)
+#define MPI_NULL_DELETE_FN             ((MPI_Delete_function*)0x0)
+#define MPI_COMM_NULL_COPY_FN          ((MPI_Comm_copy_attr_function*)0x0)
+#define MPI_COMM_DUP_FN                ((MPI_Comm_copy_attr_function*)0x1)
+#define MPI_COMM_NULL_DELETE_FN        ((MPI_Comm_delete_attr_function*)0x0)
+#define MPI_TYPE_NULL_COPY_FN          ((MPI_Type_copy_attr_function*)0x0)
+#define MPI_TYPE_DUP_FN                ((MPI_Type_copy_attr_function*)0x1)
+#define MPI_TYPE_NULL_DELETE_FN        ((MPI_Type_delete_attr_function*)0x0)
+#define MPI_WIN_NULL_COPY_FN           ((MPI_Win_copy_attr_function*)0x0)
+#define MPI_WIN_DUP_FN                 ((MPI_Win_copy_attr_function*)0x1)
+#define MPI_WIN_NULL_DELETE_FN         ((MPI_Win_delete_attr_function*)0x0)
+#define MPI_CONVERSION_FN_NULL         ((MPI_Datarep_conversion_function*)0x0)
+
+#define MPI_F_STATUS_IGNORE   ((MPI_Fint*)0)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint*)0)
+
+/* MPI_T types and constants */
+
+typedef struct MPI_ABI_T_enum* MPI_T_enum;
+typedef struct MPI_ABI_T_cvar_handle* MPI_T_cvar_handle;
+typedef struct MPI_ABI_T_pvar_handle* MPI_T_pvar_handle;
+typedef struct MPI_ABI_T_pvar_session* MPI_T_pvar_session;
+
+#define MPI_T_ENUM_NULL                ((MPI_T_enum)0)
+#define MPI_T_CVAR_HANDLE_NULL         ((MPI_T_cvar_handle)0)
+#define MPI_T_PVAR_SESSION_NULL        ((MPI_T_pvar_session)0)
+#define MPI_T_PVAR_HANDLE_NULL         ((MPI_T_pvar_handle)0)
+#define MPI_T_PVAR_ALL_HANDLES         ((MPI_T_pvar_handle)1)
+
+enum {
+    MPI_T_VERBOSITY_USER_BASIC         = 0x09,
+    MPI_T_VERBOSITY_USER_DETAIL        = 0x0a,
+    MPI_T_VERBOSITY_USER_ALL           = 0x0c,
+    MPI_T_VERBOSITY_TUNER_BASIC        = 0x11,
+    MPI_T_VERBOSITY_TUNER_DETAIL       = 0x12,
+    MPI_T_VERBOSITY_TUNER_ALL          = 0x14,
+    MPI_T_VERBOSITY_MPIDEV_BASIC       = 0x21,
+    MPI_T_VERBOSITY_MPIDEV_DETAIL      = 0x22,
+    MPI_T_VERBOSITY_MPIDEV_ALL         = 0x24
+};
+
+enum {
+    MPI_T_BIND_NO_OBJECT               = 1,
+    MPI_T_BIND_MPI_COMM                = 2,
+    MPI_T_BIND_MPI_DATATYPE            = 3,
+    MPI_T_BIND_MPI_ERRHANDLER          = 4,
+    MPI_T_BIND_MPI_FILE                = 5,
+    MPI_T_BIND_MPI_GROUP               = 6,
+    MPI_T_BIND_MPI_OP                  = 7,
+    MPI_T_BIND_MPI_REQUEST             = 8,
+    MPI_T_BIND_MPI_WIN                 = 9,
+    MPI_T_BIND_MPI_MESSAGE             = 10,
+    MPI_T_BIND_MPI_INFO                = 11
+};
+
+enum {
+    MPI_T_SCOPE_CONSTANT               = 1,
+    MPI_T_SCOPE_READONLY               = 2,
+    MPI_T_SCOPE_LOCAL                  = 3,
+    MPI_T_SCOPE_GROUP                  = 4,
+    MPI_T_SCOPE_GROUP_EQ               = 5,
+    MPI_T_SCOPE_ALL                    = 6,
+    MPI_T_SCOPE_ALL_EQ                 = 7
+};
+
+enum {
+    MPI_T_PVAR_CLASS_STATE             =  1,
+    MPI_T_PVAR_CLASS_LEVEL             =  2,
+    MPI_T_PVAR_CLASS_SIZE              =  3,
+    MPI_T_PVAR_CLASS_PERCENTAGE        =  4,
+    MPI_T_PVAR_CLASS_HIGHWATERMARK     =  5,
+    MPI_T_PVAR_CLASS_LOWWATERMARK      =  6,
+    MPI_T_PVAR_CLASS_COUNTER           =  7,
+    MPI_T_PVAR_CLASS_AGGREGATE         =  8,
+    MPI_T_PVAR_CLASS_TIMER             =  9,
+    MPI_T_PVAR_CLASS_GENERIC           =  10
+};
+
+/* Each function has two names: a tool that defines one of the first calls ours by the second. */
+#define SCALEGRAPH_MPI(name) MPI_##name
+#include "mpi_calls.h"
+#undef SCALEGRAPH_MPI
+#define SCALEGRAPH_MPI(name) PMPI_##name
+#include "mpi_calls.h"
+#undef SCALEGRAPH_MPI
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif
