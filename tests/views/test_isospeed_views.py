@@ -178,3 +178,35 @@ def test_work_without_operations_is_named_as_time(full: StudyData) -> None:
     assert all(low < high for low, high in pairwise(field.rows))
     figure: Figure = views.get("matrix").build(data, bound="efficiency")
     assert any("No operations were counted" in note for note in figure.notes)
+
+
+def test_generalized_speedup_over_n_is_unit_speed_over_the_sequential_speed(full: StudyData) -> None:
+    figure = views.get("generalized-speedup").build(full)
+    speedup, share = figure.panels
+    assert isinstance(speedup, Plot)
+    assert isinstance(share, Plot)
+    rows = full.scaling
+    speeds = {(int(r["processors"]), float(r["unit_speed"])) for r in rows.to_dict("records")}
+    scale = {line.y[i] / line.x[i] / y for line, own in zip(speedup.lines, share.lines, strict=True)
+             for i, y in enumerate(own.y) if line.role != "ideal"}  # fmt: skip
+    assert all(value == pytest.approx(1) for value in scale)
+    one = {(int(x), y) for line in share.lines if line.role != "ideal" for x, y in zip(line.x, line.y, strict=True)}
+    factors = {min(abs(y * k - s) / s for m, s in speeds if m == n) for n, y in one for k in [_sequential(full)]}
+    assert max(factors) < 1e-9
+
+
+def _sequential(data: StudyData) -> float:
+    """Half of it is the speed that is usually held (isospeed.txt III)."""
+    held = matrices.held_at(data, "speed")
+    assert held is not None
+    return 2 * held[0]
+
+
+def test_a_generalized_speedup_of_the_same_problem_is_the_usual_one(full: StudyData) -> None:
+    table = full.scaling.set_index(["processors", "label"])["speedup"]
+    (plot, _) = views.get("generalized-speedup").build(full, sequential="same-size").panels
+    assert isinstance(plot, Plot)
+    known = [value for value in table if value == value]
+    for line in plot.lines:
+        if line.role != "ideal":
+            assert all(min(abs(y - value) for value in known) < 1e-9 for y in line.y)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze import causes, compare, reference
+from scalegraph.analyze.generalized import sequential_speed
 from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
@@ -34,6 +35,7 @@ QUANTITIES: dict[str, tuple[str, str, str, bool]] = {
     "time": ("time_s", "T_para", "s", False),
     "latency": ("latency_s", "average latency", "s", False),
     "unit-speed": ("unit_speed", "average unit speed", "op/s", True),
+    "generalized-speedup": ("generalized_speedup", "generalized speedup", "", True),
     "miss-latency": ("miss_latency", "miss latency", "cycles", False),
     "data-movement": ("data_movement", "data movement", data_movement.UNIT, False),
 }
@@ -106,9 +108,14 @@ def _series(data: StudyData, size: object, held: str, column: str) -> Series | N
     if held == "efficiency":
         rows, words = rows_held(data, held, size)
         series = None if rows is None else Series(rows, words, "processors")
-    if series is None or column not in ("miss_latency", "data_movement"):
+    if series is None or column not in ("miss_latency", "data_movement", "generalized_speedup"):
         return series
     rows = series.rows
+    if column == "generalized_speedup":
+        speed = sequential_speed(data.scaling) or np.nan  # of all sizes of the study
+        with np.errstate(over="ignore"):
+            total = numbers(rows, "processors") * numbers(rows, "unit_speed") / speed
+        return replace(series, rows=rows.assign(generalized_speedup=total))
     if column == "data_movement":
         return replace(series, rows=rows.assign(data_movement=data_movement.movement(rows)))
     known = causes.miss_latency(rows)["program"] if causes.is_known(rows) else np.nan
@@ -123,7 +130,7 @@ def _plot(table: pd.DataFrame, lines: tuple[Line, ...], words: str, unit: str, q
         unit,
         scale="log10" if quantity in ("time", "latency", "unit-speed", "data-movement") else "linear",
     )
-    if quantity == "speedup":
+    if quantity in ("speedup", "generalized-speedup"):
         axis = Axis(words, scale="log2")
         ideal = tuple(float(n) for n in counts)
         more = (Line("ideal", ideal, ideal, "ideal", "computed", style="thin", markers=False),)
