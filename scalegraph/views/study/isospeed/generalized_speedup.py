@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -93,9 +94,7 @@ def _lines(curves: list[tuple[str, pd.DataFrame]], column: str) -> tuple[Line, .
     made = []
     for position, (name, rows) in enumerate(curves):
         line = common.curve(rows, column, words, f"series:{position}")
-        style = "dashed" if name == _LARGEST else "solid"
-        made.append(Line(name, line.x, line.y, line.role, line.origin, style=style, tips=line.tips,
-                         processors=line.processors))  # fmt: skip
+        made.append(replace(line, name=name, style="dashed" if name == _LARGEST else "solid"))
     return tuple(made)
 
 
