@@ -45,9 +45,9 @@ class Simulated:
         Raises `InputError` when the number of processors is not between 1 and the machine's maximum or is none that
         whole processes fill, `RunError` when the program cannot be started at all.
         """
-        processors, most = job.point.processors, job.machine.max_processors
-        if not 1 <= processors <= most:
-            raise InputError(f"{processors} processors: machine '{job.machine.name}' has 1 to {most}")
+        processors = job.point.processors
+        if refusal := job.machine.refusal(processors, job.processes or 1):
+            raise InputError(f"{processors} processors: {refusal}")
         if processors > 1 and processors % job.threads_per_process:
             raise InputError(f"{processors} processors: no multiple of {job.threads_per_process} threads a process")
         try:

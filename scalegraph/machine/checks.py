@@ -32,6 +32,7 @@ def contradictions(machine: Machine) -> Found:
         *_lines(machine),
         *(fault for number, cache in enumerate(machine.cache) for fault in _geometry(number, cache)),
         *_sharing(machine),
+        *_nodes(machine),
         *_topology(machine),
         *_origins(machine),
     ]
@@ -88,8 +89,8 @@ def _sharing(machine: Machine) -> Found:
         path = ("cache", number, "shared_by")
         if cache.shared_by > 1 and (number != last or number == 0):
             found.append((path, "expected 1: only the last of several levels may be shared"))
-        elif cache.shared_by > 1 and machine.processor.count > 64 * cache.shared_by:
-            found.append((path, f"expected at most 64 instances, got {machine.processor.count} / {cache.shared_by}"))
+        elif cache.shared_by > 1 and machine.node_processors > 64 * cache.shared_by:
+            found.append((path, f"expected at most 64 instances, got {machine.node_processors} / {cache.shared_by}"))
         elif cache.shared_by > 1 and not _may_share(machine):
             found.append((path, "expected 1: a bus, a mesh and a limited directory need private caches only"))
         elif network.network_caches and cache.shared_by > 1 and not _is_network_cache(machine, cache):
@@ -109,9 +110,10 @@ def _sharing(machine: Machine) -> Found:
 
 def _topology(machine: Machine) -> Found:
     found: Found = []
-    network, count = machine.network, machine.processor.count
+    network, count = machine.network, machine.node_processors
     if count > network.capacity():
-        found.append((("processor", "count"), f"the network has room for {network.capacity()} processors, got {count}"))
+        where = ("processor", "count") if machine.interconnect is None else ("nodes", "processors")
+        found.append((where, f"the network has room for {network.capacity()} processors, got {count}"))
     attraction = machine.coherence.kind == "ring_snoop"
     for tied in networks():  # protocols that are tied to one network, and the network to them
         if tied.protocol and (machine.coherence.kind == tied.protocol) != isinstance(network, tied):
@@ -128,10 +130,36 @@ def _topology(machine: Machine) -> Found:
     return [*found, *_places(machine), *_prefetch(machine), *_times(machine)]
 
 
+def _nodes(machine: Machine) -> Found:
+    """Return what is wrong with the nodes, and with the interconnect that joins them."""
+    wire, each, count = machine.interconnect, machine.nodes.processors, machine.processor.count
+    if wire is None:
+        text = "a machine of several nodes needs an [interconnect]"
+        wrong = [
+            ("processors", each > 0),
+            ("memory_mib", machine.nodes.memory_mib > 0),
+            ("speeds", machine.nodes.speeds),
+        ]
+        return [(("nodes", name), text) for name, there in wrong if there]
+    if each == 0:
+        return [(("nodes", "processors"), "expected at least 1 on a machine with an interconnect, got 0")]
+    found: Found = [(("interconnect", name), text) for name, text in wire.faults()]
+    if not found and count > each * wire.capacity():
+        text = f"the interconnect has room for {wire.capacity()} nodes of {each}, got {count} processors"
+        found.append((("processor", "count"), text))
+    for number, cache in enumerate(machine.cache):
+        if each % cache.shared_by:
+            text = f"expected a divisor of a node's {each} processors, got {cache.shared_by}"
+            found.append((("cache", number, "shared_by"), text))
+    return found
+
+
 def _times(machine: Machine) -> Found:
     """Return which times of the network are absurd in cycles of this clock, which the simulation counts in."""
     found: Found = []
-    for name, value in machine.network.runtime(machine.clock_hz, machine.coherence.line_bytes).items():
+    times = machine.network.runtime(machine.clock_hz, machine.coherence.line_bytes)
+    times |= machine.interconnect.runtime(machine.clock_hz) if machine.interconnect is not None else {}
+    for name, value in times.items():
         cycles = value / 1000 if name.endswith("_millicycles") else value if name.endswith("_cycles") else 0
         if cycles > _MOST_CYCLES:
             what = name.removesuffix("_millicycles").removesuffix("_cycles")

@@ -131,6 +131,8 @@ def fill(model: type[BaseModel], data: dict[str, Any], origin: dict[str, str], p
     for name, field in model.model_fields.items():
         if name not in data and not field.is_required() and name != "origin":
             made = field.get_default(call_default_factory=True)
+            if made is None:
+                continue  # a table that a machine may do without
             data[name] = {} if isinstance(made, BaseModel) else made
             if not isinstance(made, BaseModel):
                 origin[f"{prefix}{name}"] = DEFAULT

@@ -153,7 +153,7 @@ class _Overrides:
             real_keys = sorted(_scalars(data))
             self.faults.append(Fault(f"the machine has no key '{key}'{near(key, real_keys)}", key=key))
             return
-        if isinstance(here.get(last), dict | list):
+        if _is_table(here.get(last)):
             inside = [known for known in _scalars(data) if known.startswith(f"{key}.")]
             like = f", like '{inside[0]}'" if inside else ""
             self.faults.append(Fault(f"'{key}' is a section; one of its values was expected{like}", key=key))
@@ -188,10 +188,15 @@ def _scalars(data: Any, prefix: str = "") -> Iterator[str]:
     for key, value in items:
         if not prefix and key == "origin":
             continue
-        if isinstance(value, dict | list):
+        if _is_table(value):
             yield from _scalars(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}"
+
+
+def _is_table(value: Any) -> bool:
+    """Return whether *value* has values with keys of their own; a list of numbers is one value."""
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
 
 
 def _value(text: str) -> Any:

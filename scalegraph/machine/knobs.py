@@ -16,6 +16,7 @@ from scalegraph.machine.model import Cache, Machine
 # What a machine is made of, not how fast it is: changing one alone gives no machine, or another topology.
 _STRUCTURE: Final = frozenset(
     {"processors", "sockets", "rings", "ports", "tiles", "hypernodes", "controllers", "processors of a set"}
+    | {"dimensions", "nodes", "interfaces", "groups", "levels", "MiB"}
 )
 _FIXED: Final = (
     *("line_bytes", "page_bytes", "shared_by", "flit_bytes", "header_bytes", "memory.block_pages", "memory.node"),
@@ -36,6 +37,9 @@ _SECTIONS: Final = {
     "threads": "Threads",
     "prefetch": "Prefetching",
     "monitor": "Monitoring",
+    "nodes": "Nodes",
+    "interconnect": "Interconnect",
+    "messages": "Messages",
 }
 
 
@@ -80,7 +84,10 @@ class Knob:
 
 def knobs(machine: Machine) -> tuple[Knob, ...]:
     """Return the numbers of *machine* that say how fast it is, in the order of its file."""
-    return tuple(_of(machine, "", ""))
+    found = _of(machine, "", "")
+    if machine.interconnect is None:  # one node: its programs need no messages
+        found = (knob for knob in found if not knob.key.startswith(("nodes.", "messages.")))
+    return tuple(found)
 
 
 def _of(part: BaseModel, prefix: str, section: str) -> Iterator[Knob]:

@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 
 from scalegraph.machine.checks import Inconsistent, contradictions
 from scalegraph.machine.fields import Given, On, Section, choice, given, milli, quantity, same
+from scalegraph.machine.interconnects import Interconnect
+from scalegraph.machine.message import Messages, Nodes
 from scalegraph.machine.networks import Network
 from scalegraph.machine.text import write
 
@@ -55,8 +57,8 @@ class Processor(Section):
     """The processors: all alike."""
 
     count: int = quantity(
-        "Processors of the whole machine.", "processors", 1, 4096,
-        runtime=(Given("max_processors", same, 1, 4096),),
+        "Processors of the whole machine.", "processors", 1, 16_384,
+        runtime=(Given("max_processors", same, 1, 16_384),),
     )  # fmt: skip
     clock_mhz: float = quantity(
         "Clock of a processor; all cycles of this file are cycles of it.", "MHz", 0.001, 1e6,
@@ -276,6 +278,11 @@ class Machine(Section):
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
     monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and what it costs.")
+    nodes: Nodes = Field(default_factory=Nodes, description="The nodes of a machine with an interconnect.")
+    interconnect: Interconnect | None = Field(
+        default=None, description="What joins the nodes; without it the machine is one node."
+    )
+    messages: Messages = Field(default_factory=Messages, description="What messages between processes cost.")
     origin: dict[str, str] = Field(default_factory=dict, description="Where each value comes from, by dotted key.")
 
     @model_validator(mode="after")
@@ -291,6 +298,29 @@ class Machine(Section):
         return self.processor.count
 
     @property
+    def node_processors(self) -> int:
+        """Processors that share a memory: those of a node, or all where the machine is one node."""
+        return self.nodes.processors or self.processor.count
+
+    def refusal(self, processors: int, processes: int = 1) -> str:
+        """Return why *processes* with *processors* in all cannot run here, in a sentence, or an empty text.
+
+        The threads of a process share the memory of one node.
+        """
+        if not 1 <= processors <= self.max_processors:
+            return f"machine '{self.name}' has 1 to {self.max_processors} processors"
+        threads = -(-processors // processes)
+        if threads <= self.node_processors:
+            if processors <= self.node_processors or self.node_processors % threads == 0:
+                return ""
+            return f"{threads} threads a process: no divisor of the {self.node_processors} processors of a node"
+        each = "1 processor" if self.node_processors == 1 else f"{self.node_processors} processors"
+        return (
+            f"the threads of a process share one node, and a node of machine '{self.name}' has {each}; use an MPI "
+            "program, or a machine with shared memory (scalegraph machines lists them)"
+        )
+
+    @property
     def clock_hz(self) -> float:
         """Cycles a second."""
         return self.processor.clock_mhz * 1e6
@@ -304,9 +334,17 @@ class Machine(Section):
         config: dict[str, int | float | str] = {"levels": len(self.cache), "network.kind": self.network.kind}
         for path, prefix in SECTIONS.items():
             section = attrgetter(path)(self)
+            if path in OPTIONAL and section == type(section)():
+                continue  # the runtime has the same defaults; so runs before these tables keep their identity
             config |= {f"{prefix}{key}": value for key, value in self._given(section).items()}
         for number, level in enumerate(self.cache):
             config |= {f"level.{number}.{key}": value for key, value in self._given(level).items()}
+        if self.interconnect is not None:
+            given_to = self.interconnect.runtime(self.clock_hz)
+            config |= {"interconnect.kind": self.interconnect.kind}
+            config |= {f"interconnect.{key}": value for key, value in given_to.items()}
+        if self.nodes.speeds:
+            config["nodes.speeds"] = ",".join(str(round(1000 * speed)) for speed in self.nodes.speeds)
         return {f"machine.{key}": str(value) for key, value in config.items()}
 
     def _given(self, section: Section) -> dict[str, Any]:
@@ -324,4 +362,7 @@ SECTIONS: Final = {
     "synchronisation": "",
     "threads": "",
     "monitor": "",
+    "nodes": "",
+    "messages": "",
 }
+OPTIONAL: Final = ("nodes", "messages")  # the runtime has defaults for them

@@ -35,9 +35,9 @@ def _leaves(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any, type
         value = getattr(model, name)
         if isinstance(value, BaseModel):
             nested.append((f"{prefix}{name}.", value))
-        elif isinstance(value, tuple):
+        elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
             nested += [(f"{prefix}{name}.{number}.", item) for number, item in enumerate(value)]
-        elif not isinstance(value, dict):
+        elif value is not None and not isinstance(value, dict):
             yield f"{prefix}{name}", value, type(model), name
     for deeper, part in nested:
         yield from _leaves(part, deeper)
@@ -53,7 +53,7 @@ def describe(machine: Machine) -> list[FieldRow]:
     return [
         FieldRow(
             key,
-            value,
+            _literal(value) if isinstance(value, tuple) else value,
             unit_of(owner, name),
             owner.model_fields[name].description or "",
             machine.origin.get(key, "" if name in _LABELS else NOT_STATED),
@@ -83,7 +83,9 @@ def _header(table: str) -> str:
     return f"[[{first}]]" if rest.isdigit() else f"[{table}]"
 
 
-def _literal(value: str | float | bool) -> str:
+def _literal(value: str | float | bool | tuple[float, ...]) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_literal, value))}]"
     if isinstance(value, str):
         import tomlkit  # only to write
 

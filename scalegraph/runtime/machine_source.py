@@ -13,9 +13,11 @@ from typing import Any, TextIO, get_args
 
 from pydantic import BaseModel
 
-from scalegraph.machine.fields import Given, declared, unit_of
-from scalegraph.machine.model import SECTIONS, Cache, Machine
-from scalegraph.machine.networks import kind_of, networks
+from scalegraph.machine.fields import Given, declared, given, unit_of
+from scalegraph.machine.interconnects import interconnects
+from scalegraph.machine.kinds import kind_of
+from scalegraph.machine.model import OPTIONAL, SECTIONS, Cache, Machine
+from scalegraph.machine.networks import networks
 
 _WIDEST = 2**32 - 1
 _TABLES = ("processor.operation_cycles", "network")  # whose values the runtime keeps in tables of its own
@@ -29,11 +31,11 @@ def _section(path: str) -> type[BaseModel]:
     return model  # type: ignore[no-any-return]
 
 
-def _kind(given: Given) -> str:
+def _kind(one: Given) -> str:
     """Return the macro of a field: its C type."""
-    if given.enum[0]:
+    if one.enum[0]:
         return "NAME"
-    return "REAL" if given.real else "U32" if given.most <= _WIDEST else "U64"
+    return "REAL" if one.real else "U32" if one.most <= _WIDEST else "U64"
 
 
 def _comment(model: type[BaseModel], name: str) -> str:
@@ -45,14 +47,13 @@ def _number(value: float) -> str:
     return f"{round(value)}" + ("ull" if value > _WIDEST else "")
 
 
-def _row(model: type[BaseModel], name: str, given: Given, prefix: str) -> str:
-    key = f"{prefix}{given.key}"
+def _row(model: type[BaseModel], name: str, one: Given, prefix: str) -> str:
+    key = f"{prefix}{one.key}"
     member = key.removesuffix(".kind").replace(".", "_")
-    kind = _kind(given)
+    kind = _kind(one)
+    more = f"{_number(one.least)}, {_number(one.most)}"
     if kind == "NAME":
-        more = f"{given.enum[0]}, SG_{given.enum[1]}_NAMES"
-    else:
-        more = f"{_number(given.least)}, {_number(given.most)}"
+        more = f"{one.enum[0]}, SG_{one.enum[1]}_NAMES"
     return f'{kind}({member}, "{key}", {more}) /* {_comment(model, name)} */'
 
 
@@ -65,15 +66,15 @@ def _machine_rows() -> Iterator[str]:
     for path, prefix in SECTIONS.items():
         if path not in _TABLES:
             model = _section(path)
-            yield from (_row(model, name, given, prefix) for name, given in declared(model))
+            yield from (_row(model, name, one, prefix) for name, one in declared(model))
 
 
 def _enums(out: TextIO) -> None:
     sections: list[type[BaseModel]] = [Cache, *(_section(path) for path in SECTIONS if path not in _TABLES)]
     for model in sections:
-        for name, given in declared(model):
-            if given.enum[0]:
-                names, (kind, prefix) = get_args(model.model_fields[name].annotation), given.enum
+        for name, one in declared(model):
+            if one.enum[0]:
+                names, (kind, prefix) = get_args(model.model_fields[name].annotation), one.enum
                 members = ", ".join(f"SG_{prefix}_{member.upper()}" for member in names)
                 texts = ", ".join(f'"{member}"' for member in names)
                 out.write(f"enum {kind} {{ {members} }};\n#define SG_{prefix}_NAMES {{{texts}, NULL}}\n")
@@ -84,11 +85,34 @@ def _networks(out: TextIO) -> None:
     out.write(f"\nenum sg_network {{ {', '.join(f'SG_NET_{kind.upper()}' for kind in kinds)} }};\n")
     out.write(f"#define SG_NETWORKS(X) {' '.join(f'X({kind})' for kind in kinds)}\n\n")
     for network in networks():
-        out.write(f"#define SG_{kind_of(network).upper()}_PARAMETERS \\\n")
-        for name, given in declared(network):
-            row = f'{{"{given.key}", {_number(given.least)}, {_number(given.most)}}}'
-            out.write(f"    {row}, /* {_comment(network, name)} */ \\\n")
-        out.write("    {NULL, 0, 0}\n\n")
+        _parameters(out, f"SG_{kind_of(network).upper()}_PARAMETERS", network)
+
+
+def _parameters(out: TextIO, macro: str, model: type[BaseModel]) -> None:
+    """Write the parameters that a kind of network or interconnect has."""
+    out.write(f"#define {macro} \\\n")
+    for name, one in declared(model):
+        row = f'{{"{one.key}", {_number(one.least)}, {_number(one.most)}}}'
+        out.write(f"    {row}, /* {_comment(model, name)} */ \\\n")
+    out.write("    {NULL, 0, 0}\n\n")
+
+
+def _interconnects(out: TextIO) -> None:
+    kinds = [kind_of(wire) for wire in interconnects()]
+    members = ", ".join(f"SG_WIRE_{kind.upper()}" for kind in ("none", *kinds))
+    out.write(f"enum sg_wire_kind {{ {members} }};\n")
+    out.write(f"#define SG_WIRES(X) {' '.join(f'X({kind})' for kind in kinds)}\n\n")
+    for wire in interconnects():
+        _parameters(out, f"SG_WIRE_{kind_of(wire).upper()}_PARAMETERS", wire)
+
+
+def _defaults(out: TextIO) -> None:
+    """Write what stands for the keys that a configuration may leave out."""
+    out.write("/* Keys that a configuration may leave out, and their values then. */\n#define SG_MACHINE_DEFAULTS \\\n")
+    for path in OPTIONAL:
+        made = given(_section(path)(), 1e9, 1)
+        out.writelines(f'    {{"machine.{SECTIONS[path]}{key}", "{value}"}}, \\\n' for key, value in made.items())
+    out.write("\n")
 
 
 def write_header(out: TextIO) -> None:
@@ -100,11 +124,13 @@ def write_header(out: TextIO) -> None:
     out.write(f"#define SG_MAX_LEVELS {most}\n\n")
     _enums(out)
     _networks(out)
+    _interconnects(out)
+    _defaults(out)
     out.write("/* Fields of a configuration: member, key, and range or (enum, names). */\n")
     _macro(out, "SG_MACHINE_FIELDS", _machine_rows())
-    _macro(out, "SG_LEVEL_FIELDS", (_row(Cache, name, given, "") for name, given in declared(Cache)))
+    _macro(out, "SG_LEVEL_FIELDS", (_row(Cache, name, one, "") for name, one in declared(Cache)))
     operations = dict(declared(_section("processor.operation_cycles")))
-    out.write(f"#define SG_MOST_OP_COST {_number(max(given.most for given in operations.values()))}\n\n")
+    out.write(f"#define SG_MOST_OP_COST {_number(max(one.most for one in operations.values()))}\n\n")
     out.write("#endif\n")
 
 

@@ -81,3 +81,30 @@ def test_processor_is_in_order_with_one_miss_at_a_time_unless_it_says_otherwise(
     changes = {"processor.out_of_order": "true", "processor.memory_parallelism": "7.5"}
     changed = machine.load("server-2x32", changes).runtime_config()
     assert (changed["machine.out_of_order"], changed["machine.memory_parallelism"]) == ("1", "7500")
+
+
+def test_a_machine_of_several_nodes_says_more() -> None:
+    cube = machine.load(
+        "ncube2", {"nodes.speeds": "[1.0, 0.5]", "interconnect.dimension": "4", "processor.count": "16"}
+    )
+    config = cube.runtime_config()
+    assert (config["machine.node_processors"], config["machine.nodes.speeds"]) == ("1", "1000,500")
+    assert (config["machine.interconnect.kind"], config["machine.interconnect.dimension"]) == ("hypercube", "4")
+    assert config["machine.interconnect.link_byte_microcycles"] == "10000000"  # 0.5 us at 20 MHz are 10 cycles
+    again = machine.read(cube.to_toml(), "x.toml")
+    assert again.model_dump(exclude={"origin"}) == cube.model_dump(exclude={"origin"})
+    assert (cube.node_processors, machine.load("ksr1").node_processors) == (1, 1088)
+
+
+def test_what_older_machines_leave_out_is_not_given_to_the_runtime() -> None:
+    """So that studies of runs before there were messages can be continued: the runtime has the same defaults."""
+    config = machine.load("ksr1").runtime_config()
+    assert not any("message" in key or "node" in key.replace("placement_node", "") for key in config)
+    assert "machine.message_send_cycles" in machine.load("ksr1", {"messages.send_cycles": "77"}).runtime_config()
+
+
+def test_processes_have_the_processors_of_a_node_each() -> None:
+    cube, server = machine.load("ncube2"), machine.load("server-2x32")
+    assert (cube.refusal(1), cube.refusal(64, processes=64), server.refusal(64)) == ("", "", "")
+    assert "a node of machine 'ncube2' has 1 processor" in cube.refusal(64, processes=32)
+    assert cube.refusal(9000, processes=9000) == "machine 'ncube2' has 1 to 8192 processors"

@@ -13,6 +13,7 @@ CSRC = Path(machine.__file__).parent.parent / "runtime" / "csrc"
 SOURCES = [CSRC / "core" / "sg_config.c", CSRC / "observe" / "sg_whatif_mem.c"]
 SOURCES += [CSRC / "memory" / f"sg_{part}.c" for part in ("cache", "dir")]
 SOURCES += [*sorted(CSRC.glob("memory/sg_mem*.c")), *sorted(CSRC.glob("network/sg_net*.c"))]
+SOURCES += sorted(CSRC.glob("interconnect/sg_wire*.c"))
 RUN = {"arena_bytes": 2**20, "stack_bytes": 2**16, "quantum_cycles": 1000, "result_path": "r", "blocks_path": "b"}
 
 # Every shipped machine with caches so small that lines are pushed out all the time.
@@ -24,12 +25,13 @@ SMALL = {
     "bus-smp": {"cache.primary.size_kib": "1", "cache.secondary.size_kib": "4"},
     "mesh-manycore": {"cache.l1.size_kib": "1", "cache.l2.size_kib": "4"},
     "convex-exemplar": {"cache.cache.size_kib": "2", "cache.network.size_kib": "8"},
+    "ncube2": {"cache.memory.size_kib": "1", "nodes.processors": "8", "network.memory_busy_ns": "400"},
 }
 
 
-def build_driver(target: Path, flags: list[str]) -> Path:
-    """Compile the driver with *flags*; without the sanitizers where the compiler has no libraries for them."""
-    sources = [str(Path(__file__).parent / "driver.c"), *map(str, SOURCES)]
+def build_driver(target: Path, flags: list[str], source: Path = Path(__file__).parent / "driver.c") -> Path:
+    """Compile a driver with *flags*; without the sanitizers where the compiler has no libraries for them."""
+    sources = [str(source), *map(str, SOURCES)]
     common = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", *include_flags(), *sources, "-o", str(target)]
     gcc = os.environ.get("CC", "gcc")
     done = subprocess.run([gcc, *flags, *common], capture_output=True, text=True, check=False)

@@ -30,10 +30,10 @@ def good(root: "Path") -> str:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("run.processors 4", "run.processors 12x", "expected a whole number from 1 to 4096, got '12x'"),
-        ("run.processors 4", "run.processors -1", "expected a whole number from 1 to 4096, got '-1'"),
-        ("run.processors 4", "run.processors", "expected a whole number from 1 to 4096, got ''"),
-        ("run.processors 4", "run.processors 0", "expected a whole number from 1 to 4096, got '0'"),
+        ("run.processors 4", "run.processors 12x", "expected a whole number from 1 to 16384, got '12x'"),
+        ("run.processors 4", "run.processors -1", "expected a whole number from 1 to 16384, got '-1'"),
+        ("run.processors 4", "run.processors", "expected a whole number from 1 to 16384, got ''"),
+        ("run.processors 4", "run.processors 0", "expected a whole number from 1 to 16384, got '0'"),
         ("run.processors 4", "run.processors 99999999999999999999", "got '99999999999999999999'"),
         ("run.processors 4", "run.processors 2000", "expected at most the machine's 1088 processors, got 2000"),
         ("run.processors 4", "run.procesors 4", "unknown key 'run.procesors'"),
@@ -45,7 +45,7 @@ def good(root: "Path") -> str:
         (
             "network.kind ring",
             "network.kind torus",
-            "expected one of bus, hypernode, mesh, multistage, numa, ring; got",
+            "expected one of bus, hypernode, local, mesh, multistage, numa, ring; got",
         ),
         ("network.kind ring", "network.kind numa", "the network 'numa' has no such parameter"),
         ("machine.network.rings 34\n", "", "machine.network.rings: is missing; the network 'ring' needs it"),

@@ -11,7 +11,9 @@ from scalegraph.base.errors import InputError
 
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
-NAMES = [item.name for item in machine.available()]
+ALL = [item.name for item in machine.available()]
+NAMES = [name for name in ALL if machine.load(name).interconnect is None]
+NODES = [name for name in ALL if name not in NAMES]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -21,6 +23,15 @@ def test_a_program_runs_on_every_machine(run: Runner, name: str) -> None:
     assert (alone.status, together.status) == ("ok", "ok")
     assert together.total("misses") > alone.total("misses")
     assert together.total("invalidations") > 0
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_a_program_runs_within_a_node(run: Runner, name: str) -> None:
+    """And the fixture checks its accounts."""
+    most = machine.load(name).node_processors
+    outcome = run("whatif", min(3, most), on=name)
+    assert outcome.status == "ok"
+    assert outcome.total("remote_reads") == 0
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Union
 
 from pydantic import Field
 
+from scalegraph.machine.kinds import kind_of, kinds
 from scalegraph.machine.networks.base import NetworkSection
 
 __all__ = ["Network", "NetworkSection", "kind_of", "networks"]
@@ -15,15 +14,7 @@ __all__ = ["Network", "NetworkSection", "kind_of", "networks"]
 
 def networks() -> tuple[type[NetworkSection], ...]:
     """Return the networks by the names of their kinds."""
-    for module in pkgutil.iter_modules(__path__):
-        import_module(f"{__name__}.{module.name}")
-    found = {kind_of(network): network for network in NetworkSection.__subclasses__()}
-    return tuple(found[kind] for kind in sorted(found))
-
-
-def kind_of(network: type[NetworkSection]) -> str:
-    """Return the name of a network in machine files."""
-    return str(get_args(network.model_fields["kind"].annotation)[0])
+    return kinds(NetworkSection, __name__, __path__)
 
 
 if TYPE_CHECKING:

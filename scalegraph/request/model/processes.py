@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from scalegraph.base.errors import Fault
 from scalegraph.link import Build
+from scalegraph.machine import Machine
 from scalegraph.request.model.request import Request
 
 KEY = "program.threads_per_process"
@@ -17,23 +18,45 @@ def faults(request: Request) -> list[Fault]:
     One processor is always right: the reference, one process of one thread.
     """
     threads = request.program.threads_per_process
-    places = {"processors": request.processors}
-    places |= {f"bound.{index}.processors": bound.processors for index, bound in enumerate(request.bound)}
     found = []
-    for key, counts in places.items():
+    for key, counts in _places(request).items():
         if wrong := _not_filled(counts, threads):
             text = f"{', '.join(map(str, wrong))}: processes of {threads} threads need a multiple of {threads}"
             found.append(Fault(f"{text} processors", key=key))
     return found
 
 
-def of_build(request: Request, build: Build) -> list[Fault]:
-    """Return a fault if *request* shares out the processors of a program that has one process."""
+def of_machine(request: Request, machine: Machine) -> list[Fault]:
+    """Return a fault for each list of processor counts of *request* with one that no program finds on *machine*."""
     threads = request.program.threads_per_process
-    if threads == 1 or build.mpi:
+    return _refused(request, lambda count: machine.refusal(count, max(count // threads, 1)))
+
+
+def of_build(request: Request, build: Build, machine: Machine) -> list[Fault]:
+    """Return the faults of *request* for a program that has one process: it runs within a node of *machine*."""
+    threads = request.program.threads_per_process
+    if build.mpi:
         return []
+    if threads == 1:
+        return _refused(request, machine.refusal)
     text = f"'{build.program}' is one process, as it is no MPI program; leave out its {threads} threads a process"
     return [Fault(text, key=KEY)]
+
+
+def _places(request: Request) -> dict[str, tuple[int, ...]]:
+    """Return the lists of processor counts of *request* by their keys."""
+    bounds = {f"bound.{index}.processors": bound.processors for index, bound in enumerate(request.bound)}
+    return {"processors": request.processors, **bounds}
+
+
+def _refused(request: Request, refusal: Callable[[int], str]) -> list[Fault]:
+    found = []
+    for key, counts in _places(request).items():
+        refused = {count: text for count in counts if (text := refusal(count))}
+        for text in dict.fromkeys(refused.values()):
+            which = ", ".join(str(count) for count in refused if refused[count] == text)
+            found.append(Fault(f"{which}: {text}", key=key))
+    return found
 
 
 def identity(request: Request) -> dict[str, str]:

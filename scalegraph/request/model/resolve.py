@@ -283,13 +283,7 @@ class _Work:
                 place = f"machine.overrides.{fault.key}" if fault.key in choice.overrides else key
                 self.faults.append(fault if fault.file else Fault(fault.message, key=place))
             return None
-        most = machine.max_processors
-        places = {"processors": self.request.processors}
-        places |= {f"bound.{index}.processors": bound.processors for index, bound in enumerate(self.request.bound)}
-        for key, counts in places.items():
-            above = ", ".join(str(count) for count in counts if count > most)
-            if above:
-                self.fault(key, f"{above}: machine '{machine.name}' has 1 to {most} processors")
+        self.faults += processes.of_machine(self.request, machine)
         self.faults += processes.faults(self.request)
         self.faults += collecting.faults(self.request)
         self.faults += variants.machine_faults(self.request, self._reference())

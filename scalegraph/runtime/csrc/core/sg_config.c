@@ -9,10 +9,15 @@
 #include <string.h>
 
 #include "sg_net.h"
+#include "sg_wire.h"
 
 #define ENTRY(kind) &sg_net_##kind,
 const sg_net_ops *const sg_net_table[] = {SG_NETWORKS(ENTRY)};
 const unsigned sg_net_count = sizeof sg_net_table / sizeof *sg_net_table;
+
+#define WIRE(kind) &sg_wire_##kind,
+const sg_topology *const sg_wire_table[] = {NULL, SG_WIRES(WIRE)};
+const unsigned sg_wire_count = sizeof sg_wire_table / sizeof *sg_wire_table;
 
 static const char *const op_names[] = SG_OP_NAMES;
 static const char *const collect_names[] = {"classes", NULL};
@@ -22,7 +27,7 @@ static const char *const traced_names[] = {"regions", "waits",  "locks",    "tas
 /* In the order of enum sg_ideal's bits. */
 static const char *const ideal_names[] = {"contention", "network", "cache", "sync", NULL};
 
-enum kind { U32, U64, REAL, TEXT, NAME, NAMES, NETWORK };
+enum kind { U32, U64, REAL, TEXT, NAME, NAMES, NETWORK, INTERCONNECT, SPEEDS };
 
 typedef struct field {
     const char *key;
@@ -50,8 +55,8 @@ typedef struct field {
     {key, NAME, LEVEL_AT(member), 0, 0, (const char *const[])__VA_ARGS__, 0},
 
 static const field fields[] = {
-    {"run.processors", U32, AT(processors), 1, 4096, NULL, 0},
-    {"run.ranks", U32, AT(ranks), 0, 4096, NULL, 1},
+    {"run.processors", U32, AT(processors), 1, 16384, NULL, 0},
+    {"run.ranks", U32, AT(ranks), 0, 16384, NULL, 1},
     {"run.arena_bytes", U64, AT(arena_bytes), 1 << 16, 1ull << 44, NULL, 0},
     {"run.stack_bytes", U64, AT(stack_bytes), 1 << 14, 64 * GIB, NULL, 0},
     {"run.quantum_cycles", U64, AT(quantum_cycles), 1, 1000000000, NULL, 0},
@@ -69,8 +74,13 @@ static const field fields[] = {
     {"trace.region", TEXT, AT(trace_region), 1, sizeof((sg_config *)0)->trace_region, NULL, 1},
     {"trace.limit", U64, AT(trace_limit), 0, 1ull << 52, NULL, 1},
     {"machine.network.kind", NETWORK, AT(network), 0, 0, NULL, 0},
+    {"machine.interconnect.kind", INTERCONNECT, AT(wire), 0, 0, NULL, 1},
+    {"machine.nodes.speeds", SPEEDS, AT(node_speed), 1, 1000000, NULL, 1},
     SG_MACHINE_FIELDS(MACHINE_U32, MACHINE_U64, MACHINE_REAL, MACHINE_NAME)};
 #define FIELDS (sizeof fields / sizeof *fields)
+
+/* What a file may leave out, and what stands for it. */
+static const char *const defaults[][2] = {SG_MACHINE_DEFAULTS};
 
 static const field level_fields[] = {SG_LEVEL_FIELDS(LEVEL_U32, LEVEL_U64, LEVEL_REAL, LEVEL_NAME)};
 #define LEVEL_FIELDS (sizeof level_fields / sizeof *level_fields)
@@ -170,6 +180,37 @@ static int read_network(reader *r, const char *key, const char *text, unsigned *
     return read_name(r, key, text, names, value);
 }
 
+static int read_interconnect(reader *r, const char *key, const char *text, unsigned *value)
+{
+    const char *names[24] = {NULL};
+    for (unsigned i = 1; i < sg_wire_count && i < 24; i++)
+        names[i - 1] = sg_wire_table[i]->name;
+    int status = read_name(r, key, text, names, value);
+    ++*value; /* behind SG_WIRE_NONE */
+    return status;
+}
+
+/* Whole numbers with commas between them. */
+static int read_speeds(reader *r, const field *f, const char *text)
+{
+    sg_config *c = r->config;
+    char word[24];
+    for (;; text++) {
+        size_t length = strcspn(text, ",");
+        uint64_t value;
+        if (c->node_speeds == SG_MAX_SPEEDS || length >= sizeof word)
+            return refuse(r, "%s: expected at most %u numbers", f->key, SG_MAX_SPEEDS);
+        memcpy(word, text, length);
+        word[length] = '\0';
+        if (read_number(r, f->key, word, f->least, f->most, &value) != 0)
+            return -1;
+        c->node_speed[c->node_speeds++] = (uint32_t)value;
+        text += length;
+        if (*text == '\0')
+            return 0;
+    }
+}
+
 /* Reads one value into the member at f->offset of `base`. */
 static int read_field(reader *r, const field *f, const char *key, void *base, const char *text)
 {
@@ -204,6 +245,12 @@ static int read_field(reader *r, const field *f, const char *key, void *base, co
         if (read_network(r, key, text, &choice) != 0)
             return -1;
         break;
+    case INTERCONNECT:
+        if (read_interconnect(r, key, text, &choice) != 0)
+            return -1;
+        break;
+    case SPEEDS:
+        return read_speeds(r, f, text);
     }
     *(unsigned *)at = choice; /* an enum without negative members */
     return 0;
@@ -249,19 +296,19 @@ static int read_level(reader *r, const char *key, const char *text)
 }
 
 /* The network may be named after its parameters, so they are checked when all is read. */
-static int read_parameter(reader *r, const char *key, const char *text)
+static int read_parameter(reader *r, const char *key, const char *name, const char *text, sg_parameters *all)
 {
-    const char *name = key + strlen("machine.network.");
-    sg_config *c = r->config;
-    for (uint32_t i = 0; i < c->parameters; i++)
-        if (strcmp(c->parameter[i].name, name) == 0)
+    for (uint32_t i = 0; i < all->count; i++)
+        if (strcmp(all->parameter[i].name, name) == 0)
             return refuse(r, "%s: is given a second time", key);
-    if (c->parameters == SG_MAX_PARAMETERS || strlen(name) >= sizeof c->parameter->name)
+    if (all->count == SG_MAX_PARAMETERS || strlen(name) >= sizeof all->parameter->name)
         return refuse(r, "%s: unknown network parameter", key);
-    sg_parameter *p = &c->parameter[c->parameters++];
+    sg_parameter *p = &all->parameter[all->count++];
     strcpy(p->name, name);
     return read_number(r, key, text, 0, UINT64_MAX, &p->value);
 }
+
+static const char network_prefix[] = "machine.network.", wire_prefix[] = "machine.interconnect.";
 
 static int starts(const char *key, const char *prefix)
 {
@@ -281,34 +328,59 @@ static int read_pair(reader *r, const char *key, const char *text)
         return read_op(r, key, text);
     if (starts(key, "machine.level."))
         return read_level(r, key, text);
-    if (starts(key, "machine.network."))
-        return read_parameter(r, key, text);
+    if (starts(key, network_prefix))
+        return read_parameter(r, key, key + strlen(network_prefix), text, &r->config->network_parameters);
+    if (starts(key, wire_prefix))
+        return read_parameter(r, key, key + strlen(wire_prefix), text, &r->config->wire_parameters);
     return refuse(r, "unknown key '%s'", key);
 }
 
-static int check_network(reader *r)
+/* Are the parameters of `all` those of the kind `name`, each once and in its range? */
+static int check_parameters(reader *r, const char *prefix, const char *name, const sg_net_parameter *known,
+                            const sg_parameters *all)
 {
-    const sg_config *c = r->config;
-    const sg_net_ops *ops = sg_net_table[c->network];
-    for (uint32_t i = 0; i < c->parameters; i++) {
-        const sg_net_parameter *p = ops->parameters;
-        while (p->name && strcmp(p->name, c->parameter[i].name) != 0)
+    for (uint32_t i = 0; i < all->count; i++) {
+        const sg_net_parameter *p = known;
+        const sg_parameter *is = &all->parameter[i];
+        while (p->name && strcmp(p->name, is->name) != 0)
             p++;
         if (!p->name)
-            return refuse(r, "machine.network.%s: the network '%s' has no such parameter",
-                          c->parameter[i].name, ops->name);
-        if (c->parameter[i].value < p->least || c->parameter[i].value > p->most)
-            return refuse(r, "machine.network.%s: expected a whole number from %llu to %llu, got %llu",
-                          p->name, (unsigned long long)p->least, (unsigned long long)p->most,
-                          (unsigned long long)c->parameter[i].value);
+            return refuse(r, "%s%s: the network '%s' has no such parameter", prefix, is->name, name);
+        if (is->value < p->least || is->value > p->most)
+            return refuse(r, "%s%s: expected a whole number from %llu to %llu, got %llu", prefix, p->name,
+                          (unsigned long long)p->least, (unsigned long long)p->most,
+                          (unsigned long long)is->value);
     }
-    for (const sg_net_parameter *p = ops->parameters; p->name; p++) {
+    for (const sg_net_parameter *p = known; p->name; p++) {
         uint32_t i = 0;
-        while (i < c->parameters && strcmp(c->parameter[i].name, p->name) != 0)
+        while (i < all->count && strcmp(all->parameter[i].name, p->name) != 0)
             i++;
-        if (i == c->parameters)
-            return refuse(r, "machine.network.%s: is missing; the network '%s' needs it", p->name, ops->name);
+        if (i == all->count)
+            return refuse(r, "%s%s: is missing; the network '%s' needs it", prefix, p->name, name);
     }
+    return 0;
+}
+
+static int check_networks(reader *r)
+{
+    static const sg_net_parameter none[] = {{NULL, 0, 0}};
+    const sg_config *c = r->config;
+    const sg_net_ops *ops = sg_net_table[c->network];
+    const sg_topology *wire = sg_wire_table[c->wire];
+    if (check_parameters(r, network_prefix, ops->name, ops->parameters, &c->network_parameters) != 0)
+        return -1;
+    return check_parameters(r, wire_prefix, wire ? wire->name : "none", wire ? wire->parameters : none,
+                            &c->wire_parameters);
+}
+
+/* Sets what the file leaves out and may. */
+static int read_defaults(reader *r)
+{
+    for (unsigned d = 0; d < sizeof defaults / sizeof *defaults; d++)
+        for (unsigned i = 0; i < FIELDS; i++)
+            if (!r->seen[i] && strcmp(fields[i].key, defaults[d][0]) == 0 &&
+                read_pair(r, defaults[d][0], defaults[d][1]) != 0)
+                return -1;
     return 0;
 }
 
@@ -316,6 +388,8 @@ static int check_complete(reader *r)
 {
     sg_config *c = r->config;
     r->line = 0;
+    if (read_defaults(r) != 0)
+        return -1;
     for (unsigned i = 0; i < FIELDS; i++)
         if (!r->seen[i] && !fields[i].optional)
             return refuse(r, "%s: is missing", fields[i].key);
@@ -330,7 +404,7 @@ static int check_complete(reader *r)
     if (c->processors > c->max_processors)
         return refuse(r, "run.processors: expected at most the machine's %u processors, got %u",
                       c->max_processors, c->processors);
-    return check_network(r);
+    return check_networks(r);
 }
 
 int sg_config_read(const char *path, sg_config *config, char *error, size_t error_size)

@@ -26,6 +26,7 @@ typedef struct sg_cache_level {
 } sg_cache_level;
 
 #define SG_MAX_PARAMETERS 32
+#define SG_MAX_SPEEDS     64
 
 /* What is collected besides in this run (run.collect, a list of names). */
 enum sg_collect { SG_COLLECT_CLASSES = 1 };
@@ -48,11 +49,22 @@ enum sg_traced {
     SG_TRACED_COUNTERS = 64,
 };
 
-/* One machine.network.* value of the file, by its name without the prefix. */
+/* One machine.network.* or machine.interconnect.* value of the file, by its name without the prefix. */
 typedef struct sg_parameter {
     char name[48];
     uint64_t value;
 } sg_parameter;
+
+/* A value that a kind of network or of interconnect has. */
+typedef struct sg_net_parameter {
+    const char *name; /* without the prefix; a null name ends a list */
+    uint64_t least, most;
+} sg_net_parameter;
+
+typedef struct sg_parameters {
+    sg_parameter parameter[SG_MAX_PARAMETERS];
+    uint32_t count;
+} sg_parameters;
 
 typedef struct sg_config {
     /* run.* */
@@ -81,19 +93,44 @@ typedef struct sg_config {
     sg_cache_level level[SG_MAX_LEVELS];
     enum sg_network network;
     /* The network's own file reads its parameters with sg_config_u64 and alone knows their meaning. */
-    sg_parameter parameter[SG_MAX_PARAMETERS];
-    uint32_t parameters;
+    sg_parameters network_parameters;
+    enum sg_wire_kind wire; /* the interconnect; SG_WIRE_NONE: the machine is one node */
+    sg_parameters wire_parameters;
+    uint32_t node_speed[SG_MAX_SPEEDS]; /* in thousandths; node n has that of place n % node_speeds */
+    uint32_t node_speeds;
 } sg_config;
 
 /* Reads `path` into `config`. Returns 0, or -1 with one sentence in `error`. */
 int sg_config_read(const char *path, sg_config *config, char *error, size_t error_size);
+static inline uint64_t sg_config_parameter(const sg_parameters *all, const char *name)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        if (strcmp(all->parameter[i].name, name) == 0)
+            return all->parameter[i].value;
+    return 0;
+}
 /* Value of the network parameter `name` (without the prefix); the reader has made sure that it is there. */
 static inline uint64_t sg_config_u64(const sg_config *config, const char *name)
 {
-    for (uint32_t i = 0; i < config->parameters; i++)
-        if (strcmp(config->parameter[i].name, name) == 0)
-            return config->parameter[i].value;
-    return 0;
+    return sg_config_parameter(&config->network_parameters, name);
+}
+
+/* The same of a parameter of the interconnect. */
+static inline uint64_t sg_config_wire(const sg_config *config, const char *name)
+{
+    return sg_config_parameter(&config->wire_parameters, name);
+}
+
+/* Processors of a node; all, where the machine is one node. */
+static inline uint32_t sg_config_node_processors(const sg_config *config)
+{
+    return config->node_processors > 0 ? config->node_processors : config->max_processors;
+}
+
+/* Speed of the processors of a node in thousandths of the machine's: what a block costs is divided by it. */
+static inline uint32_t sg_config_node_speed(const sg_config *config, uint32_t node)
+{
+    return config->node_speeds > 0 ? config->node_speed[node % config->node_speeds] : 1000;
 }
 
 #endif

@@ -16,9 +16,11 @@ enum sg_barrier_kind { SG_BARRIER_CENTRAL, SG_BARRIER_TREE, SG_BARRIER_HARDWARE,
 #define SG_BARRIER_NAMES {"central", "tree", "hardware", "simple", NULL}
 enum sg_lock_kind { SG_LOCK_TEST_AND_SET, SG_LOCK_TICKET, SG_LOCK_QUEUE };
 #define SG_LOCK_NAMES {"test_and_set", "ticket", "queue", NULL}
+enum sg_collectives { SG_COLLECTIVES_MESSAGES, SG_COLLECTIVES_HARDWARE };
+#define SG_COLLECTIVES_NAMES {"messages", "hardware", NULL}
 
-enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_MESH, SG_NET_MULTISTAGE, SG_NET_NUMA, SG_NET_RING };
-#define SG_NETWORKS(X) X(bus) X(hypernode) X(mesh) X(multistage) X(numa) X(ring)
+enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_LOCAL, SG_NET_MESH, SG_NET_MULTISTAGE, SG_NET_NUMA, SG_NET_RING };
+#define SG_NETWORKS(X) X(bus) X(hypernode) X(local) X(mesh) X(multistage) X(numa) X(ring)
 
 #define SG_BUS_PARAMETERS \
     {"bus_processors", 1, 4096}, /* Processors that find a place on the bus. [processors] */ \
@@ -46,6 +48,14 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_MESH, SG_NET_MULTISTAGE, 
     {"hop_cycles", 1, 10000}, /* From one hypernode to the next on a ring. [cycles] */ \
     {"ring_bytes", 1, 4096}, /* Bytes that pass a link of a ring in one cycle. [bytes] */ \
     {"header_bytes", 1, 4096}, /* Header of a packet. [bytes] */ \
+    {NULL, 0, 0}
+
+#define SG_LOCAL_PARAMETERS \
+    {"modules", 1, 1024}, /* Memory modules of a node, lines interleaved over them. [modules] */ \
+    {"memory_cycles", 0, 1000000000}, /* From the miss of the last cache to the data. [ns] */ \
+    {"memory_busy_cycles", 0, 1000000000}, /* A module is busy with one line. [ns] */ \
+    {"transfer_cycles", 0, 1000000000}, /* From a miss to the data of another cache of the node. [ns] */ \
+    {"snoop_cycles", 0, 1000000000}, /* To invalidate the copies within the node. [ns] */ \
     {NULL, 0, 0}
 
 #define SG_MESH_PARAMETERS \
@@ -101,10 +111,55 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_MESH, SG_NET_MULTISTAGE, 
     {"router_cycles", 0, 100000}, /* One passage between a ring and the upper ring. [cycles] */ \
     {NULL, 0, 0}
 
+enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_HYPERCUBE };
+#define SG_WIRES(X) X(crossbar) X(hypercube)
+
+#define SG_WIRE_CROSSBAR_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"ports", 1, 16384}, /* Ports of the switch. [ports] */ \
+    {NULL, 0, 0}
+
+#define SG_WIRE_HYPERCUBE_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"dimension", 0, 14}, /* Dimensions: links of a node. [dimensions] */ \
+    {NULL, 0, 0}
+
+/* Keys that a configuration may leave out, and their values then. */
+#define SG_MACHINE_DEFAULTS \
+    {"machine.node_processors", "0"}, \
+    {"machine.node_memory_bytes", "0"}, \
+    {"machine.message_send_cycles", "300"}, \
+    {"machine.message_send_byte_millicycles", "0"}, \
+    {"machine.message_receive_cycles", "300"}, \
+    {"machine.message_receive_byte_millicycles", "0"}, \
+    {"machine.message_match_cycles", "10"}, \
+    {"machine.eager_bytes", "8192"}, \
+    {"machine.message_copy_byte_millicycles", "125"}, \
+    {"machine.message_collectives", "messages"}, \
+    {"machine.message_collective_cycles", "0"}, \
+    {"machine.message_collective_byte_millicycles", "0"}, \
+    {"machine.message_collective_bytes", "0"}, \
+
 /* Fields of a configuration: member, key, and range or (enum, names). */
 #define SG_MACHINE_FIELDS(U32, U64, REAL, NAME) \
     U32(levels, "levels", 1, SG_MAX_LEVELS) /* of caches */ \
-    U32(max_processors, "max_processors", 1, 4096) /* Processors of the whole machine. [processors] */ \
+    U32(max_processors, "max_processors", 1, 16384) /* Processors of the whole machine. [processors] */ \
     REAL(clock_hz, "clock_hz", 1000, 1000000000000ull) /* Clock of a processor; all cycles of this file are cycles of it. [MHz] */ \
     U32(issue_width, "issue_width", 1, 64) /* Operations begun in one cycle at most. [operations] */ \
     U32(out_of_order, "out_of_order", 0, 1) /* Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and each block takes whole cycles. */ \
@@ -138,7 +193,20 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_MESH, SG_NET_MULTISTAGE, 
     U32(thread_cycles, "thread_cycles", 0, 100000000) /* System's work to create or to end a thread. [cycles] */ \
     U32(switch_cycles, "switch_cycles", 0, 100000000) /* System's work when a processor takes another thread than it ran before. [cycles] */ \
     U64(slice_cycles, "slice_cycles", 1, 1000000000000ull) /* For how long a thread keeps its processor while others wait for it. [us] */ \
-    U32(monitor_cycles, "monitor_cycles", 0, 1000000) /* none: nobody monitors; software: inserted instructions read the clock and keep records; hardware: counters of the processor count by themselves and are read. */
+    U32(monitor_cycles, "monitor_cycles", 0, 1000000) /* none: nobody monitors; software: inserted instructions read the clock and keep records; hardware: counters of the processor count by themselves and are read. */ \
+    U32(node_processors, "node_processors", 0, 4096) /* Processors of a node; 0: all of the machine, which is one node then. [processors] */ \
+    U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node; 0: as much as a program wants. [MiB] */ \
+    U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions of a send. [cycles] */ \
+    U32(message_send_byte_millicycles, "message_send_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
+    U32(message_receive_cycles, "message_receive_cycles", 0, 1000000000) /* Instructions of a receive. [cycles] */ \
+    U32(message_receive_byte_millicycles, "message_receive_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
+    U32(message_match_cycles, "message_match_cycles", 0, 1000000000) /* Comparison of a message with one receive that waits, or of a receive with one message that waits. [cycles] */ \
+    U64(eager_bytes, "eager_bytes", 0, 1099511627776ull) /* A longer message waits until its receiver is ready for it (rendezvous). [bytes] */ \
+    U32(message_copy_byte_millicycles, "message_copy_byte_millicycles", 0, 1000000000) /* Copy of a byte: to pack and unpack, and of a message that came before its receiver was ready. [cycles/byte] */ \
+    NAME(message_collectives, "message_collectives", sg_collectives, SG_COLLECTIVES_NAMES) /* Barrier, broadcast and reduction of all processes: made of messages, or by a network of their own. */ \
+    U32(message_collective_cycles, "message_collective_cycles", 0, 1000000000) /* Hardware collective: from the last process that comes to the first word of the result. [cycles] */ \
+    U32(message_collective_byte_millicycles, "message_collective_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
+    U64(message_collective_bytes, "message_collective_bytes", 0, 1099511627776ull) /* A longer collective is made of messages. [bytes] */
 
 #define SG_LEVEL_FIELDS(U32, U64, REAL, NAME) \
     U64(size_bytes, "size_bytes", 64, 1099511627776ull) /* Capacity of one instance. [KiB] */ \

@@ -9,6 +9,7 @@
 #include "sg_arch.h"
 #include "sg_posix.h"
 #include "sg_rank.h"
+#include "sg_wire.h"
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 
@@ -97,6 +98,11 @@ static void open_runtime(char **argv)
     sg->mem = sg_mem_create(&sg->config, error, sizeof error);
     if (sg->mem == NULL)
         sg_stop(SG_STATUS_INTERNAL, "%s", error);
+    if (sg->config.wire != SG_WIRE_NONE) {
+        sg->wire = sg_wire_create(&sg->config, error, sizeof error);
+        if (sg->wire == NULL)
+            sg_stop(SG_STATUS_INTERNAL, "%s", error);
+    }
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
     sg_observers_open();

@@ -35,7 +35,7 @@
 /* Heaps of the ranks of a program but the first, which has the one above. */
 #define SG_RANK_HEAP_BASE  (SG_BASE + 0x100000000000ull)
 #define SG_RANK_HEAP_BYTES (1ull << 32)
-#define SG_MAX_PROCESSORS  4096u
+#define SG_MAX_PROCESSORS  16384u
 #define SG_MAX_THREADS     4096u /* at a time */
 #define SG_REGION_DEPTH    256u
 #define SG_EXIT_STATUS     99 /* of a program that the runtime had to stop */
@@ -236,6 +236,7 @@ typedef struct sg_table {
 typedef struct sg_context {
     sg_config config;
     sg_mem *mem;
+    struct sg_wire *wire;    /* the interconnect between the nodes; NULL: the machine is one node */
     sg_processor *processor; /* array of config.processors */
     sg_coroutine *coroutine; /* likewise */
     uint32_t processors;
@@ -328,7 +329,7 @@ typedef struct sg_context {
 #define SG_TRAP_PARTS (SG_TRAP << SG_PARTS_SHIFT)
 
 /* Behind the processors' numbers there is one more in the order: the timer of all timed waits. */
-#define SG_KEY_BITS 13
+#define SG_KEY_BITS 15
 #define SG_KEY_MASK ((1ull << SG_KEY_BITS) - 1)
 #define SG_TIMER    SG_MAX_PROCESSORS
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "sg_cache.h"
 
@@ -25,20 +26,24 @@ static void *map_kept(sg_dir *dir, size_t bytes)
         free(slab);
         return NULL;
     }
+    if (dir->sparse)
+        madvise(memory, bytes, MADV_NOHUGEPAGE);
     *slab = (struct sg_slab){dir->slabs, memory, bytes};
     dir->slabs = slab;
     return memory;
 }
 
-int sg_dir_create(sg_dir *dir, uint32_t line_shift, uint32_t page_shift, uint32_t processors)
+static void *need(sg_dir *dir, size_t bytes);
+
+int sg_dir_create(sg_dir *dir, uint32_t line_shift, uint32_t page_shift, uint32_t processors, sg_dir *store)
 {
-    *dir = (sg_dir){.line_shift = line_shift, .page_shift = page_shift};
+    *dir = (sg_dir){.line_shift = line_shift, .page_shift = page_shift, .store = store};
     dir->chunk_shift = page_shift > CHUNK_SHIFT ? page_shift : CHUNK_SHIFT;
     dir->words = (processors + 63) / 64;
     dir->line_bytes = sizeof(sg_line) + dir->words * sizeof(uint64_t);
     dir->homes_bytes = ((sizeof(uint32_t) << (dir->chunk_shift - page_shift)) + 7) & ~(size_t)7;
     dir->chunk_bytes = dir->homes_bytes + (dir->line_bytes << (dir->chunk_shift - line_shift));
-    dir->root = map_kept(dir, FAN * sizeof *dir->root);
+    dir->root = store ? need(store, FAN * sizeof *dir->root) : map_kept(dir, FAN * sizeof *dir->root);
     return dir->root ? 0 : -1;
 }
 
@@ -55,6 +60,8 @@ void sg_dir_destroy(sg_dir *dir)
 
 static void *need(sg_dir *dir, size_t bytes)
 {
+    if (dir->store)
+        return need(dir->store, bytes);
     if (bytes <= SLAB_BYTES / 4) {
         if ((size_t)(dir->slab_end - dir->slab) < bytes) {
             dir->slab = map_kept(dir, SLAB_BYTES);

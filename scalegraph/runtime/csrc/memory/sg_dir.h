@@ -36,9 +36,11 @@ typedef struct sg_dir {
     char ***root;          /* [chunk number >> 16][chunk number & 0xffff] */
     char *slab, *slab_end; /* where small chunks are cut from */
     struct sg_slab *slabs; /* every mapping, to give back */
+    struct sg_dir *store;  /* that keeps what this one needs; NULL: it keeps it itself */
+    int sparse;            /* the host shall give no large pages: they would be mostly empty */
 } sg_dir;
 
-int sg_dir_create(sg_dir *dir, uint32_t line_shift, uint32_t page_shift, uint32_t processors);
+int sg_dir_create(sg_dir *dir, uint32_t line_shift, uint32_t page_shift, uint32_t processors, sg_dir *store);
 void sg_dir_destroy(sg_dir *dir);
 /* The chunk of `address`, made if need be. Says so and aborts when the host is out of memory. */
 char *sg_dir_make_chunk(sg_dir *dir, uint64_t number);

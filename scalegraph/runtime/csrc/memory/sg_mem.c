@@ -120,6 +120,7 @@ static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum 
 
 void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address)
 {
+    mem = sg_mem_part(mem, &processor);
     for (uint32_t k = 0; k < mem->private_levels; k++)
         __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
                            1);
@@ -148,12 +149,14 @@ static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, en
 int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                        sg_outcome *outcome)
 {
+    mem = sg_mem_part(mem, &processor);
     return try_from(mem, processor, address, kind, 0, outcome);
 }
 
 int sg_mem_try_behind(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                       sg_outcome *outcome)
 {
+    mem = sg_mem_part(mem, &processor);
     return try_from(mem, processor, address, kind, 1, outcome);
 }
 
@@ -176,7 +179,7 @@ static void leave(sg_mem *mem, uint32_t p, uint64_t gone, uint64_t now, sg_outco
     int answers = entry->state == SG_LINE_DIRTY_SHARED && entry->owner == p;
     int dirty = sg_entry_state(gone) == SG_MODIFIED || answers;
     if (mem->lost)
-        mem->lost(p, own, 0);
+        mem->lost(mem->first + p, own, 0);
     entry->holders[p >> 6] &= ~(1ull << (p & 63));
     int last = entry->state == SG_LINE_OWNED || !anybody(mem, entry->holders);
     if (last)
@@ -221,7 +224,7 @@ static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
             sg_mem_invalidate(mem, q, line, mem->line_shift, mem->private_levels);
             out->count[SG_COUNTER_INVALIDATIONS]++;
             if (mem->lost)
-                mem->lost(q, line, 1);
+                mem->lost(mem->first + q, line, 1);
         }
 }
 
@@ -422,6 +425,7 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome)
 {
+    mem = sg_mem_part(mem, &processor);
     sg_place *at = &mem->found[processor];
     if (at->address != address)
         search(mem, processor, address, 0, at);

@@ -122,16 +122,19 @@ typedef struct sg_policy {
 /* From now on each `group` processors have memory of their own in [low, low + bytes): sg_alias. */
 void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group);
 
+/* Places of a node where a page can be, and the one that is nearest to a processor. */
 uint32_t sg_mem_nodes(const sg_mem *mem);
 uint32_t sg_mem_node_of(const sg_mem *mem, uint32_t processor);
-/* Node where the page of `address` lives or has been placed; -1: will be decided when somebody touches it. */
-int64_t sg_mem_page_node(const sg_mem *mem, uint64_t address);
+/* Place in the node of `processor` where the page of `address` lives or has been placed; -1: will be decided
+ * when somebody touches it. */
+int64_t sg_mem_page_node(const sg_mem *mem, uint32_t processor, uint64_t address);
 enum sg_placing {
     SG_PLACE_UNTOUCHED, /* pages that nobody has touched yet; the others stay */
     SG_PLACE_MOVE,      /* the others are moved, at no cost */
     SG_PLACE_FRESH,     /* the range is new memory: nobody has touched any of it */
 };
-void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy *policy,
+/* In the node of `processor`. */
+void sg_mem_place(sg_mem *mem, uint32_t processor, uint64_t address, uint64_t bytes, const sg_policy *policy,
                   enum sg_placing how);
 /* `policy_of` records what whoever runs on a processor has requested, or NULL: where the machine puts pages.
  */

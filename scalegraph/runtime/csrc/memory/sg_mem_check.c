@@ -130,6 +130,8 @@ static int check_set(check *c, uint32_t k, uint32_t p, sg_set set, uint64_t *cop
 
 int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size)
 {
+    if (mem->node)
+        return sg_mem_check_nodes(mem, error, error_size);
     check c = {(sg_mem *)mem, error, error_size, 0, 0};
     if (sg_dir_each(&mem->dir, check_line, &c) != 0)
         return -1;

@@ -78,7 +78,7 @@ static int check_protocol(const sg_mem *mem, const sg_config *config, char *erro
     return 0;
 }
 
-static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsigned error_size)
+static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, char *error, unsigned error_size)
 {
     const sg_cache_level *last = &config->level[config->levels - 1];
     mem->has_shared = last->shared_by > 1;
@@ -102,7 +102,7 @@ static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsig
     mem->filter = calloc(mem->processors, sizeof *mem->filter);
     mem->found = sg_map(mem->processors * sizeof *mem->found);
     if (!mem->filter || !mem->found ||
-        sg_dir_create(&mem->dir, mem->line_shift, mem->page_shift, mem->processors) != 0)
+        sg_dir_create(&mem->dir, mem->line_shift, mem->page_shift, mem->processors, store) != 0)
         REFUSE("the host has no memory for the directory");
     mem->others = calloc(mem->dir.words, sizeof *mem->others);
     for (uint32_t p = 0; p < mem->processors; p++) {
@@ -129,7 +129,7 @@ static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsig
     return 0;
 }
 
-sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
+sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, char *error, unsigned error_size)
 {
     if (check_levels(config, error, error_size) != 0)
         return NULL;
@@ -151,17 +151,25 @@ sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
     sg_config without = *config;
     if (mem->ideal & SG_IDEAL_CACHE)
         sg_ideal_levels(&without);
-    if (create_parts(mem, &without, error, error_size) != 0) {
+    if (create_parts(mem, &without, store, error, error_size) != 0) {
         sg_mem_destroy(mem);
         return NULL;
     }
     return mem;
 }
 
+sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
+{
+    if (config->node_processors > 0 && config->node_processors < config->processors)
+        return sg_mem_create_nodes(config, error, error_size);
+    return sg_mem_create_one(config, NULL, error, error_size);
+}
+
 void sg_mem_destroy(sg_mem *mem)
 {
     if (!mem)
         return;
+    sg_mem_destroy_nodes(mem);
     for (uint32_t k = 0; k < SG_MAX_LEVELS; k++)
         sg_cache_destroy(&mem->level[k]);
     if (mem->net)
@@ -176,14 +184,30 @@ void sg_mem_destroy(sg_mem *mem)
     free(mem);
 }
 
+const sg_mem *sg_mem_any(const sg_mem *mem)
+{
+    return mem->node ? mem->node[0] : mem;
+}
+
+void sg_mem_watch(sg_mem *mem, void (*lost)(uint32_t p, uint64_t line, int invalidated))
+{
+    mem->lost = lost;
+    for (uint32_t i = 0; i < mem->nodes; i++)
+        mem->node[i]->lost = lost;
+}
+
 sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor)
 {
+    mem = sg_mem_part(mem, &processor);
     return &mem->filter[processor];
 }
 
 void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context)
 {
-    mem->ops->statistics(mem->net, visit, context);
+    if (mem->node)
+        sg_mem_statistics_nodes(mem, visit, context);
+    else
+        mem->ops->statistics(mem->net, visit, context);
 }
 
 void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group)
@@ -192,9 +216,11 @@ void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group)
     while (room < bytes)
         room *= 2;
     mem->alias = (sg_alias){low, room, group};
+    for (uint32_t i = 0; i < mem->nodes; i++)
+        mem->node[i]->alias = mem->alias;
 }
 
 uint32_t sg_mem_line_bytes(const sg_mem *mem)
 {
-    return 1u << mem->level[0].line_shift;
+    return 1u << sg_mem_any(mem)->level[0].line_shift;
 }

@@ -42,7 +42,7 @@ void sg_limited_give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_out
     sg_mem_invalidate(mem, q, line, mem->line_shift, mem->private_levels);
     out->count[SG_COUNTER_INVALIDATIONS]++;
     if (mem->lost)
-        mem->lost(q, line, 0); /* no write took it: the directory is full */
+        mem->lost(mem->first + q, line, 0); /* no write took it: the directory is full */
     entry->holders[q >> 6] &= ~(1ull << (q & 63));
     if (entry->state == SG_LINE_DIRTY_SHARED && entry->owner == q) {
         entry->state = SG_LINE_SHARED;

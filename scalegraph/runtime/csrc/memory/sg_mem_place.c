@@ -56,17 +56,19 @@ static uint32_t choose(const sg_mem *mem, const sg_policy *policy, uint32_t proc
 
 uint32_t sg_places_choose(const sg_mem *mem, uint32_t processor, uint64_t address)
 {
-    const sg_policy *own = mem->places->policy_of ? mem->places->policy_of(processor) : NULL;
+    const sg_policy *own = mem->places->policy_of ? mem->places->policy_of(mem->first + processor) : NULL;
     return choose(mem, own ? own : &mem->places->machine, processor, address);
 }
 
 uint32_t sg_mem_nodes(const sg_mem *mem)
 {
+    mem = sg_mem_any(mem);
     return mem->ops->nodes(mem->net);
 }
 
 uint32_t sg_mem_node_of(const sg_mem *mem, uint32_t processor)
 {
+    mem = sg_mem_part(mem, &processor);
     return mem->ops->node_of(mem->net, processor);
 }
 
@@ -76,14 +78,17 @@ static uint32_t *home_of(const sg_mem *mem, uint64_t address)
     return sg_dir_home(dir, sg_dir_chunk(dir, address), address);
 }
 
-int64_t sg_mem_page_node(const sg_mem *mem, uint64_t address)
+int64_t sg_mem_page_node(const sg_mem *mem, uint32_t processor, uint64_t address)
 {
+    mem = sg_mem_part(mem, &processor);
     uint32_t home = *home_of(mem, address);
     return (int64_t)(home & ~SG_DIR_PLACED) - 1;
 }
 
-void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy *policy, enum sg_placing how)
+void sg_mem_place(sg_mem *mem, uint32_t processor, uint64_t address, uint64_t bytes, const sg_policy *policy,
+                  enum sg_placing how)
 {
+    mem = sg_mem_part(mem, &processor);
     uint64_t page = 1ull << mem->page_shift, end = address + bytes;
     if (mem->attraction)
         return; /* lines live where they are used */
@@ -103,5 +108,8 @@ void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy
 
 void sg_mem_policies(sg_mem *mem, const sg_policy *(*policy_of)(uint32_t processor))
 {
-    mem->places->policy_of = mem->attraction ? NULL : policy_of;
+    for (uint32_t i = 0; i < mem->nodes; i++)
+        sg_mem_policies(mem->node[i], policy_of);
+    if (!mem->node)
+        mem->places->policy_of = mem->attraction ? NULL : policy_of;
 }

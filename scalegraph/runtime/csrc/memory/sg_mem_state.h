@@ -55,11 +55,44 @@ struct sg_mem {
     void (*lost)(uint32_t p, uint64_t line, int invalidated);
     uint64_t *others; /* scratch bitmap: holders without the requester */
     uint64_t *told;   /* scratch bitmap: those that have to drop their copy, where they are not the same */
+    /* A machine of several nodes: each is a memory system of its own (sg_mem_node.c); of the machine's own one
+     * only these four and the store of the directories are used. */
+    struct sg_mem **node;
+    uint32_t nodes;
+    uint32_t node_processors;
+    uint32_t first; /* of a node: the number in the machine of its first processor */
     /* Idealised machines (sg_whatif_mem.c); all 0 without. */
     uint32_t ideal;
     uint64_t alone, alone_step; /* when the transaction before began on its own, and what is between two */
     uint64_t own_memory;        /* a fetch from the node's own memory takes so many cycles */
 };
+
+/* The node of processor `*p`, which becomes its number there. */
+static inline sg_mem *sg_mem_part(const sg_mem *mem, uint32_t *p)
+{
+    if (__builtin_expect(!mem->node, 1))
+        return (sg_mem *)mem;
+    uint32_t node = *p / mem->node_processors;
+    *p -= node * mem->node_processors;
+    return mem->node[node];
+}
+
+/* ---- sg_mem_create.c ---- */
+
+/* `store` keeps the directory of a node; NULL: it keeps itself. */
+sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, char *error, unsigned error_size);
+
+/* The memory system of a node, for what is alike in all. */
+const sg_mem *sg_mem_any(const sg_mem *mem);
+/* `lost` is called when a processor's private caches lose a line. */
+void sg_mem_watch(sg_mem *mem, void (*lost)(uint32_t p, uint64_t line, int invalidated));
+
+/* ---- sg_mem_node.c ---- */
+
+sg_mem *sg_mem_create_nodes(const sg_config *config, char *error, unsigned error_size);
+void sg_mem_destroy_nodes(sg_mem *mem);
+void sg_mem_statistics_nodes(const sg_mem *mem, sg_usage_visit *visit, void *context);
+int sg_mem_check_nodes(const sg_mem *mem, char *error, unsigned error_size);
 
 /* ---- sg_mem.c ---- */
 

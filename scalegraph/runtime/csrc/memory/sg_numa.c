@@ -114,13 +114,13 @@ static void *allocate(size_t bytes, const sg_policy *policy)
     void *memory = NULL;
     if (bytes == 0 || posix_memalign(&memory, page, (bytes + page - 1) & ~(page - 1)) != 0)
         return NULL;
-    sg_mem_place(sg->mem, (uint64_t)(uintptr_t)memory, bytes, policy, SG_PLACE_FRESH);
+    sg_mem_place(sg->mem, sg_now->id, (uint64_t)(uintptr_t)memory, bytes, policy, SG_PLACE_FRESH);
     return memory;
 }
 
 static void place(void *memory, size_t bytes, const sg_policy *policy)
 {
-    sg_mem_place(sg->mem, (uint64_t)(uintptr_t)memory, bytes, policy, SG_PLACE_UNTOUCHED);
+    sg_mem_place(sg->mem, sg_now->id, (uint64_t)(uintptr_t)memory, bytes, policy, SG_PLACE_UNTOUCHED);
 }
 
 API void *numa_alloc_onnode(size_t bytes, int node)

@@ -130,7 +130,7 @@ API long mbind(void *start, unsigned long bytes, int mode, const unsigned long *
         wrong = read_policy(mode, mask, bits, &policy);
     if (wrong != 0)
         return sg_numa_fail(wrong);
-    sg_mem_place(sg->mem, address, bytes, &policy,
+    sg_mem_place(sg->mem, sg_now->id, address, bytes, &policy,
                  (flags & MPOL_MF_MOVE) != 0 ? SG_PLACE_MOVE : SG_PLACE_UNTOUCHED);
     return 0;
 }
@@ -153,7 +153,7 @@ API long get_mempolicy(int *mode, unsigned long *mask, unsigned long bits, void 
     if (flags == (MPOL_F_NODE | MPOL_F_ADDR)) {
         if (t != NULL) /* the page is touched by this */
             sg_reference_range(address, 1, SG_READ, SG_CALLER);
-        int64_t node = sg_mem_page_node(sg->mem, (uint64_t)(uintptr_t)address);
+        int64_t node = sg_mem_page_node(sg->mem, sg_now->id, (uint64_t)(uintptr_t)address);
         if (mode != NULL)
             *mode = node < 0 ? 0 : (int)node;
         return 0;

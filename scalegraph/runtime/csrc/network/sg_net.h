@@ -75,11 +75,6 @@ typedef struct sg_reply {
     int remote;          /* went over the network */
 } sg_reply;
 
-typedef struct sg_net_parameter {
-    const char *name; /* machine.network.<name> */
-    uint64_t least, most;
-} sg_net_parameter;
-
 typedef struct sg_net_ops {
     const char *name;                   /* value of machine.network.kind */
     const sg_net_parameter *parameters; /* ends with a null name */

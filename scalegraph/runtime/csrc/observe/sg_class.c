@@ -322,8 +322,9 @@ static bool open_classes(void)
     if (!(sg->config.collect & SG_COLLECT_CLASSES))
         return false;
     sg_classes *c = sg_new(sizeof *c);
-    const sg_cache *last = &sg->mem->level[sg->mem->private_levels - 1];
-    c->line_shift = sg->mem->line_shift;
+    const sg_mem *mem = sg_mem_any(sg->mem);
+    const sg_cache *last = &mem->level[mem->private_levels - 1];
+    c->line_shift = mem->line_shift;
     c->grain_shift = c->line_shift > 6 + WORD_SHIFT ? c->line_shift - 6 : WORD_SHIFT;
     c->capacity = (last->set_mask + 1) * last->ways;
     c->record_bytes = sizeof(record) + (sizeof(word) << (c->line_shift - WORD_SHIFT));
@@ -333,7 +334,7 @@ static bool open_classes(void)
     c->lru = sg_new(sg->processors * sizeof *c->lru);
     c->of_site = sg_reserve(((sg->text_high - sg->text_low) / 5 + 2) * sizeof *c->of_site, PURPOSE);
     classes = c;
-    sg->mem->lost = lost;
+    sg_mem_watch(sg->mem, lost);
     uint64_t *nothing = sg_new(sizeof *nothing);
     for (uint32_t i = 0; i < sg->processors; i++) { /* every reference comes to us */
         sg->processor[i].filter = nothing;

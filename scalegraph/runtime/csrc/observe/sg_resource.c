@@ -1,5 +1,6 @@
 /* How busy the resources of the network and the memory were. */
 #include "sg_observers.h"
+#include "sg_wire.h"
 
 struct resources {
     struct sg_writer *w;
@@ -30,6 +31,8 @@ static uint64_t put_resources(struct sg_writer *w)
 {
     struct resources to = {w, 0};
     sg_mem_statistics(sg->mem, put_resource, &to);
+    if (sg->wire != NULL)
+        sg_wire_statistics(sg->wire, put_resource, &to);
     return to.count;
 }
 

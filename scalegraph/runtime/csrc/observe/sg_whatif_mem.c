@@ -47,9 +47,10 @@ void sg_ideal_open(sg_mem *mem, const sg_config *config)
      * and has been searched. */
     mem->own_memory =
         sg_config_u64(config, "memory_cycles") + (sg_config_u64(config, "memory_millicycles") + 999) / 1000;
-    for (uint32_t i = 0; i < config->parameters; i++)
-        if (is_step(config->parameter[i].name) && config->parameter[i].value > 0)
-            step = least_common(step, config->parameter[i].value);
+    const sg_parameters *all = &config->network_parameters;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (is_step(all->parameter[i].name) && all->parameter[i].value > 0)
+            step = least_common(step, all->parameter[i].value);
     if (step > span)
         span = step;
     mem->alone_step = (span + step - 1) / step * step; /* keeps the phase of what moves in steps */

@@ -1,0 +1,23 @@
+"""The interconnects that join nodes: every module here that declares an `InterconnectSection` is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Union
+
+from pydantic import Field
+
+from scalegraph.machine.interconnects.base import InterconnectSection
+from scalegraph.machine.kinds import kinds
+
+__all__ = ["Interconnect", "InterconnectSection", "interconnects"]
+
+
+def interconnects() -> tuple[type[InterconnectSection], ...]:
+    """Return the interconnects by the names of their kinds."""
+    return kinds(InterconnectSection, __name__, __path__)
+
+
+if TYPE_CHECKING:
+    Interconnect = InterconnectSection
+else:
+    Interconnect: Any = Annotated[Union[interconnects()], Field(discriminator="kind")]  # noqa: UP007 - of a tuple

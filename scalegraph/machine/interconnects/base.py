@@ -1,0 +1,70 @@
+"""The common declaration of all interconnects: how links, interfaces and routers carry a message."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scalegraph.machine.fields import Given, On, Section, choice, given, millicycles, quantity
+
+_MOST = 10**15  # thousandths or millionths of a cycle
+
+
+def byte_microcycles(mb_s: float, on: On) -> int:
+    """Return how long a byte takes at a bandwidth in MB/s, in millionths of a cycle."""
+    return round(on.clock_hz / mb_s)
+
+
+def time(name: str) -> tuple[Given, ...]:
+    """Return what the runtime gets of a time in ns."""
+    return (Given(f"{name}_millicycles", millicycles, 0, _MOST),)
+
+
+def bandwidth(name: str) -> tuple[Given, ...]:
+    """Return what the runtime gets of a bandwidth in MB/s."""
+    return (Given(f"{name}_byte_microcycles", byte_microcycles, 0, _MOST),)
+
+
+class InterconnectSection(Section):
+    """Base of the interconnects: one class here and one C file ``csrc/interconnect/sg_wire_KIND.c`` make one.
+
+    A subclass declares ``kind: Literal["NAME"]`` and what its topology needs.
+    """
+
+    kind: str
+    switching: Literal["wormhole", "cut_through", "store_and_forward"] = choice(
+        "wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; "
+        "store_and_forward: a router takes a whole packet before it sends it on.",
+        default="wormhole",
+        runtime=None,
+    )
+    link_mb_s: float = quantity("Bandwidth of a link, each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("link"))
+    hop_ns: float = quantity(
+        "The head of a message through one router and over one link.", "ns", 0, 1e9, runtime=time("hop")
+    )
+    interface_mb_s: float = quantity(
+        "Bandwidth between a node's memory and the interconnect, each direction.", "MB/s", 0.001, 1e9,
+        runtime=bandwidth("interface"),
+    )  # fmt: skip
+    interface_ns: float = quantity(
+        "The head of a message through the sender's interface, and again through the receiver's.", "ns", 0, 1e9,
+        runtime=time("interface"),
+    )  # fmt: skip
+    interfaces: int = quantity(
+        "Messages that a node sends at a time, and receives besides: its interfaces or DMA engines.", "interfaces",
+        1, 256, default=1,
+    )  # fmt: skip
+    packet_bytes: int = quantity("Data of a packet; a longer message is several.", "bytes", 1, 2**30, default=2**30)
+    header_bytes: int = quantity("Bytes of a packet besides its data.", "bytes", 0, 4096, default=0)
+    least_packet_bytes: int = quantity("Data of the shortest packet; less is filled up.", "bytes", 0, 4096, default=0)
+
+    def runtime(self, clock_hz: float) -> dict[str, int]:
+        """Return the parameters of the C side; times in cycles of *clock_hz*."""
+        return given(self, clock_hz, 1)
+
+    def capacity(self) -> int:
+        """Return how many nodes find a place."""
+        raise NotImplementedError
+
+    def faults(self) -> list[tuple[str, str]]:
+        """Return contradictions between the interconnect's own values: (field, sentence)."""
+        return []

@@ -1,0 +1,21 @@
+"""Hypercube; see csrc/interconnect/sg_wire_hypercube.c."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scalegraph.machine.fields import choice, quantity
+from scalegraph.machine.interconnects.base import InterconnectSection
+
+
+class Hypercube(InterconnectSection):
+    """Nodes at the corners of a cube of many dimensions."""
+
+    kind: Literal["hypercube"] = choice(
+        "Topology: a link between every two nodes whose numbers differ in one binary digit; e-cube routing."
+    )
+    dimension: int = quantity("Dimensions: links of a node.", "dimensions", 0, 14)
+
+    def capacity(self) -> int:
+        """Nodes that find a place."""
+        return int(2**self.dimension)

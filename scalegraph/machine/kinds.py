@@ -1,0 +1,26 @@
+"""Kinds that a part of a machine may have: one module of a package declares each."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+def kinds(base: type[Kind], package: str, path: Iterable[str]) -> tuple[type[Kind], ...]:
+    """Return the subclasses of *base* that the modules of *package* declare, by the names of their kinds."""
+    for module in pkgutil.iter_modules(path):
+        import_module(f"{package}.{module.name}")
+    found = {kind_of(kind): kind for kind in base.__subclasses__()}
+    return tuple(found[kind] for kind in sorted(found))
+
+
+def kind_of(kind: type[BaseModel]) -> str:
+    """Return the name of a kind in machine files."""
+    annotation: Any = kind.model_fields["kind"].annotation
+    return str(get_args(annotation)[0])

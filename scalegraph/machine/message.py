@@ -1,0 +1,87 @@
+"""Nodes with a memory of their own and messages between them: what a machine file says of both."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from scalegraph.machine.fields import Given, Section, choice, milli, quantity, same
+
+_CYCLES = "cycles"
+MOST_SPEEDS = 64
+Speed = Annotated[float, Field(ge=0.001, le=1000)]
+
+
+def _byte(name: str) -> tuple[Given, ...]:
+    return (Given(f"{name}_byte_millicycles", milli, 0, 10**9),)
+
+
+def _same(name: str, most: int) -> tuple[Given, ...]:
+    return (Given(name, same, 0, most),)
+
+
+class Nodes(Section):
+    """The nodes of a machine with an interconnect: each has its own memory and runs processes of its own."""
+
+    processors: int = quantity(
+        "Processors of a node; 0: all of the machine, which is one node then.", "processors", 0, 4096, default=0,
+        runtime=_same("node_processors", 4096),
+    )  # fmt: skip
+    memory_mib: int = quantity(
+        "Memory of a node; 0: as much as a program wants.", "MiB", 0, 2**24, default=0,
+        runtime=(Given("node_memory_bytes", lambda mib, _on: mib * 2**20, 0, 2**44),),
+    )  # fmt: skip
+    speeds: tuple[Speed, ...] = Field(
+        default=(),
+        strict=False,
+        max_length=MOST_SPEEDS,
+        description="Speeds of the nodes' processors, relative to this file: the first is that of node 0, and so on, "
+        "from the first again for nodes beyond the last. Empty: all are alike.",
+        json_schema_extra={"unit": ""},
+    )
+
+
+class Messages(Section):
+    """What the software of messages costs a processor, besides the way through the interconnect."""
+
+    send_cycles: int = quantity(
+        "Instructions of a send.", _CYCLES, 0, 10**9, default=300, runtime=_same("message_send_cycles", 10**9)
+    )
+    send_byte_cycles: float = quantity(
+        "And for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_send")
+    )
+    receive_cycles: int = quantity(
+        "Instructions of a receive.", _CYCLES, 0, 10**9, default=300, runtime=_same("message_receive_cycles", 10**9)
+    )
+    receive_byte_cycles: float = quantity(
+        "And for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_receive")
+    )
+    match_cycles: int = quantity(
+        "Comparison of a message with one receive that waits, or of a receive with one message that waits.", _CYCLES,
+        0, 10**9, default=10, runtime=_same("message_match_cycles", 10**9),
+    )  # fmt: skip
+    eager_bytes: int = quantity(
+        "A longer message waits until its receiver is ready for it (rendezvous).", "bytes", 0, 2**40, default=8192,
+        runtime=_same("eager_bytes", 2**40),
+    )  # fmt: skip
+    copy_byte_cycles: float = quantity(
+        "Copy of a byte: to pack and unpack, and of a message that came before its receiver was ready.",
+        "cycles/byte", 0, 1e6, default=0.125, runtime=_byte("message_copy"),
+    )  # fmt: skip
+    collectives: Literal["messages", "hardware"] = choice(
+        "Barrier, broadcast and reduction of all processes: made of messages, or by a network of their own.",
+        default="messages",
+        runtime=(Given("message_collectives", same, enum=("sg_collectives", "COLLECTIVES")),),
+    )
+    collective_cycles: int = quantity(
+        "Hardware collective: from the last process that comes to the first word of the result.", _CYCLES, 0, 10**9,
+        default=0, runtime=_same("message_collective_cycles", 10**9),
+    )  # fmt: skip
+    collective_byte_cycles: float = quantity(
+        "And for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_collective")
+    )
+    collective_bytes: int = quantity(
+        "A longer collective is made of messages.", "bytes", 0, 2**40, default=0,
+        runtime=_same("message_collective_bytes", 2**40),
+    )  # fmt: skip

@@ -1,0 +1,40 @@
+"""The memory of one node without a network in it; see csrc/network/sg_net_local.c."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scalegraph.machine.fields import Given, choice, cycles, quantity
+from scalegraph.machine.networks.base import NetworkSection
+
+
+def _time(name: str) -> tuple[Given, ...]:
+    return (Given(f"{name}_cycles", cycles, 0, 10**9),)
+
+
+class Local(NetworkSection):
+    """Memory modules of a node; nothing is remote."""
+
+    kind: Literal["local"] = choice("Topology: none; processors and memory modules of one node, nothing is remote.")
+    modules: int = quantity("Memory modules of a node, lines interleaved over them.", "modules", 1, 1024, default=1)
+    memory_ns: float = quantity(
+        "From the miss of the last cache to the data.", "ns", 0, 100_000, runtime=_time("memory")
+    )
+    memory_busy_ns: float = quantity(
+        "A module is busy with one line.", "ns", 0, 100_000, default=0.0, runtime=_time("memory_busy")
+    )
+    transfer_ns: float = quantity(
+        "From a miss to the data of another cache of the node.", "ns", 0, 100_000, default=0.0,
+        runtime=_time("transfer"),
+    )  # fmt: skip
+    snoop_ns: float = quantity(
+        "To invalidate the copies within the node.", "ns", 0, 100_000, default=0.0, runtime=_time("snoop")
+    )
+
+    def capacity(self) -> int:
+        """Processors that find a place."""
+        return 4096
+
+    def nodes(self) -> int:
+        """Places where a page can be: all memory of a node is equally far."""
+        return 1
