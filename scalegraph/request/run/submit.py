@@ -95,7 +95,7 @@ class Submission:
         for remark in build.remarks:
             self._emit(Note(remark))
         request = self._found.request
-        if faults := processes.of_build(request, build, found.machine):
+        if faults := processes.of_build(request, build, self._found.machine):
             raise InputError(faults)
         if faults := variants.faults(build, [what.variant for what in request.what_if]):
             raise InputError(faults)

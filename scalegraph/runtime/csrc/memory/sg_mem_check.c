@@ -128,10 +128,8 @@ static int check_set(check *c, uint32_t k, uint32_t p, sg_set set, uint64_t *cop
     return check_list(c, cache, set, lines);
 }
 
-int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size)
+static int check_one(const sg_mem *mem, char *error, unsigned error_size)
 {
-    if (mem->node)
-        return sg_mem_check_nodes(mem, error, error_size);
     check c = {(sg_mem *)mem, error, error_size, 0, 0};
     if (sg_dir_each(&mem->dir, check_line, &c) != 0)
         return -1;
@@ -152,4 +150,12 @@ int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size)
                           (unsigned long long)copies, (unsigned long long)c.shared_copies);
     }
     return 0;
+}
+
+int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size)
+{
+    for (uint32_t i = 0; i < mem->nodes; i++)
+        if (check_one(mem->node[i], error, error_size) != 0)
+            return -1;
+    return mem->node ? 0 : check_one(mem, error, error_size);
 }

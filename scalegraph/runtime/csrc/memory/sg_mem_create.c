@@ -152,24 +152,16 @@ sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, char *error, u
     if (mem->ideal & SG_IDEAL_CACHE)
         sg_ideal_levels(&without);
     if (create_parts(mem, &without, store, error, error_size) != 0) {
-        sg_mem_destroy(mem);
+        sg_mem_destroy_one(mem);
         return NULL;
     }
     return mem;
 }
 
-sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
-{
-    if (config->node_processors > 0 && config->node_processors < config->processors)
-        return sg_mem_create_nodes(config, error, error_size);
-    return sg_mem_create_one(config, NULL, error, error_size);
-}
-
-void sg_mem_destroy(sg_mem *mem)
+void sg_mem_destroy_one(sg_mem *mem)
 {
     if (!mem)
         return;
-    sg_mem_destroy_nodes(mem);
     for (uint32_t k = 0; k < SG_MAX_LEVELS; k++)
         sg_cache_destroy(&mem->level[k]);
     if (mem->net)
@@ -184,11 +176,6 @@ void sg_mem_destroy(sg_mem *mem)
     free(mem);
 }
 
-const sg_mem *sg_mem_any(const sg_mem *mem)
-{
-    return mem->node ? mem->node[0] : mem;
-}
-
 void sg_mem_watch(sg_mem *mem, void (*lost)(uint32_t p, uint64_t line, int invalidated))
 {
     mem->lost = lost;
@@ -200,14 +187,6 @@ sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor)
 {
     mem = sg_mem_part(mem, &processor);
     return &mem->filter[processor];
-}
-
-void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context)
-{
-    if (mem->node)
-        sg_mem_statistics_nodes(mem, visit, context);
-    else
-        mem->ops->statistics(mem->net, visit, context);
 }
 
 void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group)

@@ -6,7 +6,7 @@
 
 #include "sg_mem_state.h"
 
-sg_mem *sg_mem_create_nodes(const sg_config *config, char *error, unsigned error_size)
+static sg_mem *create_nodes(const sg_config *config, char *error, unsigned error_size)
 {
     sg_mem *mem = calloc(1, sizeof *mem);
     sg_config *own = malloc(sizeof *own);
@@ -40,11 +40,20 @@ sg_mem *sg_mem_create_nodes(const sg_config *config, char *error, unsigned error
     return NULL;
 }
 
-void sg_mem_destroy_nodes(sg_mem *mem)
+sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
 {
-    for (uint32_t i = 0; i < mem->nodes; i++)
-        sg_mem_destroy(mem->node[i]);
-    free(mem->node);
+    if (config->node_processors > 0 && config->node_processors < config->processors)
+        return create_nodes(config, error, error_size);
+    return sg_mem_create_one(config, NULL, error, error_size);
+}
+
+void sg_mem_destroy(sg_mem *mem)
+{
+    for (uint32_t i = 0; mem && i < mem->nodes; i++)
+        sg_mem_destroy_one(mem->node[i]);
+    if (mem)
+        free(mem->node);
+    sg_mem_destroy_one(mem);
 }
 
 /* Puts the node before the name of a resource. */
@@ -64,21 +73,12 @@ static void name_node(void *context, const sg_usage *usage)
     to->visit(to->context, &named);
 }
 
-void sg_mem_statistics_nodes(const sg_mem *mem, sg_usage_visit *visit, void *context)
+void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context)
 {
+    if (!mem->node)
+        mem->ops->statistics(mem->net, visit, context);
     for (uint32_t i = 0; i < mem->nodes; i++) {
         namer to = {i, visit, context};
-        sg_mem_statistics(mem->node[i], name_node, &to);
+        mem->node[i]->ops->statistics(mem->node[i]->net, name_node, &to);
     }
-}
-
-int sg_mem_check_nodes(const sg_mem *mem, char *error, unsigned error_size)
-{
-    char text[400];
-    for (uint32_t i = 0; i < mem->nodes; i++)
-        if (sg_mem_check(mem->node[i], text, sizeof text) != 0) {
-            snprintf(error, error_size, "node %u: %s", i, text);
-            return -1;
-        }
-    return 0;
 }

@@ -55,8 +55,8 @@ struct sg_mem {
     void (*lost)(uint32_t p, uint64_t line, int invalidated);
     uint64_t *others; /* scratch bitmap: holders without the requester */
     uint64_t *told;   /* scratch bitmap: those that have to drop their copy, where they are not the same */
-    /* A machine of several nodes: each is a memory system of its own (sg_mem_node.c); of the machine's own one
-     * only these four and the store of the directories are used. */
+    /* A machine of several nodes: each is a memory system of its own (sg_mem_node.c); of the machine's own
+     * one only these four and the store of the directories are used. */
     struct sg_mem **node;
     uint32_t nodes;
     uint32_t node_processors;
@@ -77,22 +77,20 @@ static inline sg_mem *sg_mem_part(const sg_mem *mem, uint32_t *p)
     return mem->node[node];
 }
 
+/* The memory system of a node, for what is alike in all. */
+static inline const sg_mem *sg_mem_any(const sg_mem *mem)
+{
+    return mem->node ? mem->node[0] : mem;
+}
+
 /* ---- sg_mem_create.c ---- */
 
 /* `store` keeps the directory of a node; NULL: it keeps itself. */
 sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, char *error, unsigned error_size);
 
-/* The memory system of a node, for what is alike in all. */
-const sg_mem *sg_mem_any(const sg_mem *mem);
+void sg_mem_destroy_one(sg_mem *mem);
 /* `lost` is called when a processor's private caches lose a line. */
 void sg_mem_watch(sg_mem *mem, void (*lost)(uint32_t p, uint64_t line, int invalidated));
-
-/* ---- sg_mem_node.c ---- */
-
-sg_mem *sg_mem_create_nodes(const sg_config *config, char *error, unsigned error_size);
-void sg_mem_destroy_nodes(sg_mem *mem);
-void sg_mem_statistics_nodes(const sg_mem *mem, sg_usage_visit *visit, void *context);
-int sg_mem_check_nodes(const sg_mem *mem, char *error, unsigned error_size);
 
 /* ---- sg_mem.c ---- */
 
