@@ -82,12 +82,11 @@ def test_too_many_processors_for_the_machine(tmp_path: Path) -> None:
     assert message == "2000: machine 'ksr1' has 1 to 1088 processors"
 
 
-def test_threads_find_no_place_on_nodes_of_one_processor(tmp_path: Path) -> None:
-    (line, message), *_ = said(
-        tmp_path, 'processors = [1, 2, 64]\n[machine]\nname = "ncube2"\n[program]\nname = "ge1"\n'
-    )
+def test_threads_of_a_process_find_no_place_on_nodes_of_one_processor(tmp_path: Path) -> None:
+    text = 'processors = [1, 4, 64]\n[machine]\nname = "ncube2"\n[program]\nname = "ge1"\nthreads_per_process = 4\n'
+    (line, message), *_ = said(tmp_path, text)
     assert line == 1
-    assert message.startswith("2, 64: the threads of a process share one node, and a node of machine 'ncube2' has 1 ")
+    assert message.startswith("4, 64: the threads of a process share one node, and a node of machine 'ncube2' has 1 ")
     assert "use an MPI program, or a machine with shared memory" in message
 
 

@@ -78,3 +78,20 @@ def test_an_mpi_program_runs_and_other_processes_are_another_study(link: Any, hy
         assert sorted(run.point.processors for run in study.runs()) == [1, 4, 8]
     with pytest.raises(InputError, match="runs of another number of threads a process"):
         Session(link=link()).submit(hybrid(2, processors=[1, 4, 8]), path)
+
+
+def test_a_program_of_one_process_runs_within_a_node(hybrid: Requests) -> None:
+    request, cube = hybrid(threads=1, processors=[1, 2, 8]), machines.load("ncube2")
+    threads, ranks = (replace(fake_build(["p.c"]), mpi=mpi) for mpi in (False, True))
+    (fault,) = processes.of_build(request, threads, cube)
+    assert fault.key == "processors"
+    assert fault.message.startswith("2, 8: the threads of a process share one node")
+    assert processes.of_build(request, threads, machines.load("ksr1")) == []
+    assert processes.of_build(request, ranks, cube) == processes.of_machine(request, cube) == []
+
+
+def test_threads_of_a_process_divide_the_processors_of_a_node(hybrid: Requests) -> None:
+    cube = machines.load("ncube2", {"nodes.processors": "6"})
+    assert processes.of_machine(hybrid(threads=3, processors=[3, 12]), cube) == []
+    (fault,) = processes.of_machine(hybrid(threads=4, processors=[4, 12]), cube)
+    assert fault.message == "12: 4 threads a process: no divisor of the 6 processors of a node"
