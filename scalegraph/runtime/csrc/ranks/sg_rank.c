@@ -210,7 +210,8 @@ extern void *__dso_handle __attribute__((visibility("hidden")));
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 SG_API int __cxa_atexit(void (*function)(void *), void *argument, void *library)
 {
-    if (sg == NULL || sg->rank == NULL || library != (void *)&__dso_handle) {
+    bool ours = library == NULL || library == (void *)&__dso_handle;
+    if (sg == NULL || sg->rank == NULL || !ours) {
         register_function *real = (register_function *)dlsym(RTLD_NEXT, "__cxa_atexit");
         return real(function, argument, library);
     }

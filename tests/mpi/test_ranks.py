@@ -1,0 +1,244 @@
+"""Ranks of a simulated MPI program: what each has of its own, messages, waiting, and what it is charged to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalegraph.base.resources import resource_dir
+from scalegraph.cli.main import run as scalegraph
+
+pytestmark = pytest.mark.compiler
+
+BEGIN = r"""
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int rank, ranks;
+static void begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+}
+"""
+
+Simulate = Any
+
+
+@pytest.fixture
+def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Simulate:
+    """Return a function that simulates the text of a program and returns the document of its one run."""
+    monkeypatch.chdir(tmp_path)
+
+    def simulated(body: str, processors: int, *arguments: str, ending: str = "c", code: int = 0) -> dict[str, Any]:
+        Path(f"p.{ending}").write_text(BEGIN + body)
+        command = ["simulate", f"p.{ending}", "-p", str(processors), "--no-reference", "--json", *arguments]
+        assert scalegraph(command) == code
+        (row,) = json.loads(capsys.readouterr().out)["runs"]
+        assert isinstance(row, dict)
+        return row
+
+    return simulated
+
+
+OWN = r"""
+static int small = 7, zero;
+static double large[200000];
+static __thread int local = 3;
+static char words[] = "one two three";
+static int ended(void) { return small; }
+static void last(void) { printf("end %d %d\n", rank, ended()); }
+int main(int argc, char **argv)
+{
+    int option, n = 0;
+    begin(&argc, &argv);
+    atexit(last);
+    while ((option = getopt(argc, argv, "vn:")) != -1)
+        if (option == 'n')
+            n = atoi(optarg);
+    small += rank;
+    zero += 2 * rank;
+    local += rank;
+    for (int i = 0; i < 200000; i += 500)
+        large[i] = rank + i;
+    srand(rank / 2);
+    int first = rand();
+    char *word = strtok(words, " ");
+    for (int turn = 0; turn < 3; turn++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    int wrong = 0;
+    for (int i = 0; i < 200000; i += 500)
+        wrong += large[i] != rank + i;
+    word = strtok(NULL, " ");
+    srand(rank / 2);
+    char *heap = malloc(100);
+    printf("%d: %d %d %d wrong %d %s n %d again %d rest %s %d\n", rank, small, zero, local, wrong, word, n,
+           first == rand(), argv[optind], heap != NULL);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("on", ["server-2x32", "ksr1"])
+def test_each_rank_has_data_heap_arguments_and_hidden_state_of_its_own(simulate: Simulate, on: str) -> None:
+    row = simulate(OWN, 5, "--machine", on, "--", "-v", "-n", "4", "file")
+    lines = sorted(row["stdout"].splitlines())
+    assert lines[:5] == [f"{r}: {7 + r} {2 * r} {3 + r} wrong 0 two n 4 again 1 rest file 1" for r in range(5)]
+    assert lines[5:] == [f"end {r} {7 + r}" for r in range(5)]
+    assert row["processes"] == 5
+    assert sum(row["leaves"].values()) == 5 * row["time_cycles"]
+
+
+def test_constructors_run_once_in_every_rank(simulate: Simulate) -> None:
+    body = r"""
+#include <string>
+#include <vector>
+struct counter {
+    int times = 1;
+    std::vector<int> v = std::vector<int>(3, 5);
+    std::string s = "a long text of its own, on the heap";
+    ~counter() { printf("gone %d %d\n", rank, times); }
+};
+static counter global;
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    global.times += rank;
+    global.v.push_back(rank);
+    global.s[0] = 'a' + rank;
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("%d %d %d %c\n", rank, global.times, global.v[3], global.s[0]);
+    MPI_Finalize();
+}
+"""
+    row = simulate(body, 3, ending="cpp")
+    assert sorted(row["stdout"].splitlines()) == [
+        "0 1 0 a", "1 2 1 b", "2 3 2 c", "gone 0 1", "gone 1 2", "gone 2 3"
+    ]  # fmt: skip
+
+
+RING = r"""
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    int n = atoi(argv[1]), wrong = 0;
+    int *out = malloc(n * sizeof *out), *in = malloc(n * sizeof *in);
+    for (int i = 0; i < n; i++)
+        out[i] = rank * 1000 + i;
+    MPI_Request requests[2];
+    MPI_Status status;
+    MPI_Irecv(in, n, MPI_INT, (rank + ranks - 1) % ranks, 4, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(out, n, MPI_INT, (rank + 1) % ranks, 4, MPI_COMM_WORLD, &requests[1]);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], &status);
+    int count;
+    MPI_Get_count(&status, MPI_INT, &count);
+    for (int i = 0; i < n; i++)
+        wrong += in[i] != (rank + ranks - 1) % ranks * 1000 + i;
+    printf("%d wrong %d count %d from %d tag %d\n", rank, wrong, count, status.MPI_SOURCE, status.MPI_TAG);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("count", [0, 1, 100, 10000])
+def test_messages_arrive_whole_whether_they_are_short_or_long(simulate: Simulate, count: int) -> None:
+    row = simulate(RING, 4, "--", str(count))
+    expected = [f"{r} wrong 0 count {count} from {(r + 3) % 4} tag 4" for r in range(4)]
+    assert sorted(row["stdout"].splitlines()) == expected
+    again = simulate(RING, 4, "--", str(count))
+    assert (again["time_cycles"], again["leaves"]) == (row["time_cycles"], row["leaves"])
+
+
+LATE = r"""
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    int late = atoi(argv[1]), bytes = atoi(argv[2]);
+    char *data = calloc(bytes, 1);
+    volatile double sum = 0;
+    if (rank == late)
+        for (int i = 0; i < 100000; i++)
+            sum += i;
+    if (rank == 0)
+        MPI_Send(data, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    else
+        MPI_Recv(data, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("late", "size", "waited"),
+    [("0", "10", "idle_late_sender"), ("0", "100000", "idle_late_sender"), ("1", "100000", "idle_late_receiver")],
+)
+def test_who_waits_is_charged_to_whom_he_waits_for(simulate: Simulate, late: str, size: str, waited: str) -> None:
+    leaves = simulate(LATE, 2, "--", late, size)["leaves"]
+    busy = sum(leaves[name] for name in ("busy_int", "busy_fp", "busy_mem", "busy_control"))
+    assert leaves[waited] > busy / 3  # the sender copies its data first
+    others = {"idle_late_sender", "idle_late_receiver", "idle_message"} - {waited}
+    assert all(leaves[name] == 0 for name in others)
+
+
+def test_a_short_message_does_not_wait_for_its_receiver(simulate: Simulate) -> None:
+    leaves = simulate(LATE, 2, "--", "1", "10")["leaves"]
+    assert leaves["idle_late_receiver"] == 0
+
+
+def test_a_deadlock_names_ranks_partners_tags_and_places(simulate: Simulate) -> None:
+    body = r"""
+int main(int argc, char **argv)
+{
+    int x = 0;
+    begin(&argc, &argv);
+    MPI_Recv(&x, 1, MPI_INT, (rank + 1) % ranks, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+"""
+    row = simulate(body, 2, code=1)
+    line = (BEGIN + body).splitlines().index("    begin(&argc, &argv);") + 2
+    assert row["status"] == "deadlock"
+    for r in range(2):
+        place = f"rank {r} waits in MPI_Recv for a message from rank {1 - r} with tag 7 at p.c:{line} in main"
+        assert place in row["message"].replace(str(Path.cwd()) + "/", "")
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("MPI_Send(&x, 1, MPI_INT, 9, 0, MPI_COMM_WORLD);", "rank 9 is none of the 2 ranks of the communicator"),
+        ("MPI_Abort(MPI_COMM_WORLD, 3);", "called MPI_Abort with code 3"),
+        (
+            "MPI_Sendrecv(many, 4, MPI_INT, rank, 0, &x, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+            "a message of 16 bytes from rank 0 with tag 0 does not fit into the 4 bytes of the receive",
+        ),
+    ],
+)
+def test_a_wrong_call_is_named_with_its_rank_and_place(simulate: Simulate, call: str, says: str) -> None:
+    start = "int main(int argc, char **argv) { int x = 0, many[4] = {0}; (void)many; begin(&argc, &argv);"
+    body = f"{start}\n{call}\nMPI_Finalize(); return x; }}"
+    row = simulate(body, 2, code=1)
+    line = (BEGIN + body).splitlines().index(call) + 1
+    assert says in row["message"]
+    assert f"p.c:{line}" in row["message"]
+
+
+@pytest.mark.parametrize("processors", [1, 3, 8])
+def test_burg_gives_the_same_result_on_any_number_of_ranks(capsys: pytest.CaptureFixture[str], processors: int) -> None:
+    burg = str(resource_dir("programs") / "mpi" / "burg.c")
+    assert scalegraph(["simulate", burg, "-p", f"{processors}", "--no-reference", "--json", "--", "1003", "10"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert row["stdout"].startswith("1003 points, 10 lags: power 0.00")
+    assert row["stdout"].endswith("work 101896 flops\n")
