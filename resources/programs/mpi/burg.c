@@ -3,25 +3,31 @@
  * The series is dealt out in blocks (nCUBE 2) or scattered, point t to rank t mod N (MasPar MP-1). Each lag
  * of the main loop has the paper's three phases, which are functions of their own:
  *
- *     shift_and_calculate   aligns the backward errors by one point (one message to the next rank: of one
- * number in blocks, of all points of a rank if scattered), then sums products of its own points global_sum
- * adds up two numbers over all ranks update                new forward and backward errors of its own points
+ *     shift_and_calculate   aligns the backward errors by one point, by a message to the next rank (of one
+ *                           number in blocks, of all points if scattered); then sums own products
+ *     global_sum            adds up two numbers over all ranks
+ *     update                new forward and backward errors of its own points
  *
- * Messages do not depend on the number of points (blocks), the load is even: the conditions of Theorem 1.
+ * In blocks, messages do not depend on the number of points and the load is even: the conditions of
+ * Theorem 1.
  *
- *     burg POINTS [LAGS [block|scattered]]     10 lags in blocks are the default; -DSINGLE computes with
- * floats
+ *     burg POINTS [LAGS [block|scattered]]
+ *
+ * 10 lags in blocks are the default; -DSINGLE computes with floats.
  *
  * Work of the sequential algorithm: a point costs 10 flops a lag (6 in the sums: 3 multiplications and 3
- * additions; 4 in the update: 2 and 2), lag m has n - m points, and the energy of the series costs 2 flops a
- * point. So W = 2 n + 10 sum(n - m) + sum(2 m + 3), m = 1..M: 44,470 for n = 440 and 293,350 for n = 2,880 (M
- * = 10), or 101.1 and 101.9 a point. Table II with 0.85 MFLOPS a node has 46,308 (4 nodes) and 291,584 (16
- * nodes): 4 % more, 0.6 % less.
+ * additions; 4 in the update: 2 and 2), lag m has n - m points, the energy of the series costs 2 flops a
+ * point:
  *
- * The result is checked where it is: the errors of some points of each rank, those at the ends of blocks
- * among them, against the fitted model applied to the series, and the energy of each lag against the one
- * before. Numbers printed differ between numbers of ranks only by the order of sums: by 1e-11 of their size,
- * or 1e-4 with -DSINGLE.
+ *     W = 2 n + 10 sum(n - m) + sum(2 m + 3), m = 1..M
+ *
+ * With M = 10 that is 44,470 for n = 440 and 293,350 for n = 2,880: 101.1 and 101.9 a point. N x T x 0.85
+ * MFLOPS with the times of Table II is 46,308 (4 nodes) and 291,584 (16 nodes): 4 % more and 0.6 % less.
+ *
+ * Each rank checks the errors of some of its points, those at the ends of blocks among them, against the
+ * fitted model applied to the series, and the energy of each lag against the one before. Numbers printed
+ * differ between numbers of ranks only by the order of sums: by 1e-11 of their size (2e-4 with -DSINGLE) up
+ * to 1,000 points a rank, in proportion to the points beyond.
  */
 #include "program.h"
 #include <math.h>

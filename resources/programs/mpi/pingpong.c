@@ -2,13 +2,13 @@
  *
  * The sizes are 0, 1, 2, 4, 8 .. BYTES; each makes ROUNDS round trips between rank 0 and rank PEER, while the
  * other ranks wait in a barrier. Half the time of a round trip is alpha + beta S, the law of message time of
- * the isospeed paper (section IV.B; nCUBE 2: alpha = 130 us, beta = 0.5 us a byte). One rank alone plays with
- * itself.
+ * the isospeed paper (section IV.B; nCUBE 2: alpha = 130 us, beta = 0.5 us a byte), and the time of a catch.
+ * One rank alone plays with itself.
  *
- *     pingpong BYTES ROUNDS [PEER [times]]    `times` also prints the microseconds of one message of each
- * size
+ *     pingpong BYTES ROUNDS [PEER [times]]
  *
- * The result line holds whole numbers and is the same for any number of ranks. No floating-point work.
+ * `times` also prints the microseconds of one message of each size. The result line holds whole numbers and
+ * is the same for any number of ranks. No floating-point work.
  */
 #include "program.h"
 
