@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, TypeVar, get_args
 
@@ -16,11 +16,17 @@ def kinds(base: type[Kind], package: str, path: Iterable[str]) -> tuple[type[Kin
     """Return the subclasses of *base* that the modules of *package* declare, by the names of their kinds."""
     for module in pkgutil.iter_modules(path):
         import_module(f"{package}.{module.name}")
-    found = {kind_of(kind): kind for kind in base.__subclasses__()}
+    found = {kind_of(kind): kind for kind in _below(base) if kind_of(kind)}
     return tuple(found[kind] for kind in sorted(found))
 
 
+def _below(base: type[Kind]) -> Iterator[type[Kind]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from _below(kind)
+
+
 def kind_of(kind: type[BaseModel]) -> str:
-    """Return the name of a kind in machine files."""
+    """Return the name of a kind in machine files; an empty text for a class that several kinds share."""
     annotation: Any = kind.model_fields["kind"].annotation
-    return str(get_args(annotation)[0])
+    return str(next(iter(get_args(annotation)), ""))

@@ -6,6 +6,7 @@ from typing import Literal
 
 from scalegraph.machine.fields import Given, On, Section, choice, given, millicycles, quantity
 
+MOST_NODES = 2**16
 _MOST = 10**15  # thousandths or millionths of a cycle
 
 

@@ -111,8 +111,8 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_LOCAL, SG_NET_MESH, SG_NE
     {"router_cycles", 0, 100000}, /* One passage between a ring and the upper ring. [cycles] */ \
     {NULL, 0, 0}
 
-enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_HYPERCUBE };
-#define SG_WIRES(X) X(crossbar) X(hypercube)
+enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_ETHERNET, SG_WIRE_FAT_TREE, SG_WIRE_HYPERCUBE, SG_WIRE_MESH, SG_WIRE_STAR, SG_WIRE_TORUS, SG_WIRE_XNET };
+#define SG_WIRES(X) X(crossbar) X(dragonfly) X(ethernet) X(fat_tree) X(hypercube) X(mesh) X(star) X(torus) X(xnet)
 
 #define SG_WIRE_CROSSBAR_PARAMETERS \
     {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
@@ -127,6 +127,55 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_HYPERCUBE };
     {"ports", 1, 16384}, /* Ports of the switch. [ports] */ \
     {NULL, 0, 0}
 
+#define SG_WIRE_DRAGONFLY_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"groups", 1, 1024}, /* Groups. [groups] */ \
+    {"group_routers", 1, 64}, /* Routers of a group. [routers] */ \
+    {"router_nodes", 1, 64}, /* Nodes of a router. [nodes] */ \
+    {"global_links", 1, 64}, /* Links of a router to other groups. [links] */ \
+    {"global_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link between two groups, each direction. [MB/s] */ \
+    {"global_hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over a link between groups. [ns] */ \
+    {"routing", 0, 1}, /* minimal: over the link between the two groups; valiant: by way of a third group, chosen at random, but the same in every run. */ \
+    {NULL, 0, 0}
+
+#define SG_WIRE_ETHERNET_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"stations", 1, 1024}, /* Nodes on the cable. [nodes] */ \
+    {"slot_millicycles", 0, 1000000000000000ull}, /* What the collisions of a frame cost that finds the cable taken: one slot on average. [ns] */ \
+    {NULL, 0, 0}
+
+#define SG_WIRE_FAT_TREE_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"arity", 2, 64}, /* Nodes of a switch of the first level, and groups of a level in one of the next. [groups] */ \
+    {"levels", 1, 14}, /* Levels of switches. [levels] */ \
+    {"tapered_levels", 0, 14}, /* Levels, from the first on, that have half the links up that full bandwidth takes. [levels] */ \
+    {"routing", 0, 1}, /* Which of several links a message takes: static: its receiver's number decides; adaptive: the one that is free first, on the way up. */ \
+    {NULL, 0, 0}
+
 #define SG_WIRE_HYPERCUBE_PARAMETERS \
     {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
     {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
@@ -138,6 +187,70 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_HYPERCUBE };
     {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
     {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
     {"dimension", 0, 14}, /* Dimensions: links of a node. [dimensions] */ \
+    {NULL, 0, 0}
+
+#define SG_WIRE_MESH_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"columns", 1, 1024}, /* Nodes of a row. [nodes] */ \
+    {"rows", 1, 1024}, /* Nodes of a column. [nodes] */ \
+    {"layers", 1, 256}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
+    {NULL, 0, 0}
+
+#define SG_WIRE_STAR_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"switch_nodes", 1, 1024}, /* Nodes of a switch. [nodes] */ \
+    {"switches", 1, 1024}, /* Switches with nodes; one needs no other in the middle. [switches] */ \
+    {"uplinks", 1, 64}, /* Links of such a switch to the one in the middle. [links] */ \
+    {"uplink_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of such a link, each direction. [MB/s] */ \
+    {NULL, 0, 0}
+
+#define SG_WIRE_TORUS_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"columns", 1, 1024}, /* Nodes of a row. [nodes] */ \
+    {"rows", 1, 1024}, /* Nodes of a column. [nodes] */ \
+    {"layers", 1, 256}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
+    {NULL, 0, 0}
+
+#define SG_WIRE_XNET_PARAMETERS \
+    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"rows", 1, 1024}, /* Rows of processing elements. [nodes] */ \
+    {"columns", 1, 1024}, /* Columns of processing elements. [nodes] */ \
+    {"reach", 0, 2048}, /* Steps over the grid at most; what is farther goes through the router. [steps] */ \
+    {"cluster_side", 1, 64}, /* Rows, and columns, of a square of elements that share one channel of the router. [nodes] */ \
+    {"router_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a channel of the router, each direction. [MB/s] */ \
+    {"router_millicycles", 0, 1000000000000000ull}, /* From an element into the router, and again out of it. [ns] */ \
     {NULL, 0, 0}
 
 /* Keys that a configuration may leave out, and their values then. */

@@ -24,6 +24,7 @@ typedef struct stage {
     uint64_t rest;   /* the same to the end of all stages */
     uint64_t head;   /* when the head enters */
     uint64_t hold;   /* how long the stage is taken */
+    uint64_t rivals; /* how much longer the bytes take if the head has to wait */
 } stage;
 
 struct sg_wire {
@@ -37,6 +38,7 @@ struct sg_wire {
     sg_calendar *calendar; /* [links], then [nodes][interfaces] that send, then those that receive */
     size_t bytes;
     sg_route route;
+    uint64_t length; /* of the message that is on its way, on a link */
     stage stage[STAGES];
 };
 
@@ -56,8 +58,8 @@ sg_wire *sg_wire_create(const sg_config *config, char *error, unsigned error_siz
     wire->switching = (enum switching)sg_config_wire(config, "switching");
     wire->interface_byte = sg_config_wire(config, "interface_byte_microcycles");
     wire->interface_pass = sg_config_wire(config, "interface_millicycles");
-    wire->link =
-        (sg_link){sg_config_wire(config, "link_byte_microcycles"), sg_config_wire(config, "hop_millicycles")};
+    wire->link = (sg_link){sg_config_wire(config, "link_byte_microcycles"),
+                           sg_config_wire(config, "hop_millicycles"), 0};
     wire->packet_bytes = sg_config_wire(config, "packet_bytes");
     wire->header_bytes = sg_config_wire(config, "header_bytes");
     wire->least_bytes = sg_config_wire(config, "least_packet_bytes");
@@ -95,9 +97,10 @@ static uint64_t end_of(const sg_calendar *c, uint64_t time)
     return end > time ? end : time;
 }
 
-uint64_t sg_wire_free_at(const sg_wire *wire, uint32_t link, uint64_t time)
+uint64_t sg_wire_ready(const sg_wire *wire, uint32_t link, uint64_t time)
 {
-    return end_of(&wire->calendar[link], time);
+    uint32_t place;
+    return wire->length > 0 ? sg_calendar_find(&wire->calendar[link], time, wire->length, &place) : time;
 }
 
 static sg_calendar *interfaces_of(const sg_wire *wire, uint32_t node, int receives)
@@ -113,6 +116,27 @@ static sg_calendar *choose_interface(const sg_wire *wire, uint32_t node, int rec
         if (end_of(&first[i], 0) < end_of(best, 0))
             best = &first[i];
     return best;
+}
+
+/* Makes room in a calendar, which would forget what is still to come when it is full: leaves out what is
+ * past, and if that is not enough closes the smallest gap. */
+static void make_room(sg_calendar *c, uint64_t now)
+{
+    uint32_t past = 0, best = 1;
+    if (c->count < SG_CALENDAR_SIZE)
+        return;
+    while (past < c->count && c->busy[past].end <= now)
+        past++;
+    c->count -= past;
+    memmove(c->busy, c->busy + past, c->count * sizeof *c->busy);
+    if (past > 0)
+        return;
+    for (uint32_t i = 2; i < c->count; i++)
+        if (c->busy[i].start - c->busy[i - 1].end < c->busy[best].start - c->busy[best - 1].end)
+            best = i;
+    c->busy[best - 1].end = c->busy[best].end;
+    c->count--;
+    memmove(&c->busy[best], &c->busy[best + 1], (c->count - best) * sizeof *c->busy);
 }
 
 /* The bytes on the wire: every packet has a header, and is not shorter than the shortest. */
@@ -132,6 +156,7 @@ static uint32_t set_stages(sg_wire *wire, uint32_t from, uint32_t to, uint64_t b
     uint64_t all = with_headers(wire, bytes);
     uint64_t packet = with_headers(wire, bytes < wire->packet_bytes ? bytes : wire->packet_bytes);
     route->links = 0;
+    wire->length = all * wire->link.byte / 1000;
     wire->topology->route(wire->shape, wire, from, to, now, route);
     stage *s = wire->stage,
           own = {.length = all * wire->interface_byte / 1000, .passes = wire->interface_pass};
@@ -141,15 +166,19 @@ static uint32_t set_stages(sg_wire *wire, uint32_t from, uint32_t to, uint64_t b
         sg_link link = wire->link;
         if (wire->topology->link)
             wire->topology->link(wire->shape, route->link[i], &link);
-        *s = (stage){&wire->calendar[route->link[i]], all * link.byte / 1000, link.hop, 0, 0, 0};
+        *s = (stage){.calendar = &wire->calendar[route->link[i]],
+                     .length = all * link.byte / 1000,
+                     .passes = link.hop};
+        s->rivals = link.collision * (1 + (bytes > 0 ? bytes - 1 : 0) / wire->packet_bytes);
         if (wire->switching == STORE_AND_FORWARD && i + 1 < route->links)
             s->passes += packet * link.byte / 1000;
     }
     *s = own;
     s++->calendar = choose_interface(wire, to, 1);
     uint64_t rest = 0;
-    for (stage *back = s; back-- > wire->stage; back->rest = rest += back->passes)
+    for (stage *back = s; back-- > wire->stage; back->rest = rest += back->passes) {
         back->hold = back->length;
+    }
     return (uint32_t)(s - wire->stage);
 }
 
@@ -172,6 +201,16 @@ static uint64_t alone(const stage *s, uint32_t count)
     return s[0].rest + longest;
 }
 
+/* A message that finds a shared cable taken is not the only one that waits for it. */
+static void collide(stage *s)
+{
+    uint32_t place;
+    s->length += s->rivals;
+    s->hold += s->rivals;
+    s->rivals = 0;
+    s->head = sg_calendar_find(s->calendar, s->head, s->hold, &place);
+}
+
 /* Finds when the head can enter each stage, so that each is free for as long as the message holds it. */
 static void enter(sg_wire *wire, uint32_t count, uint64_t now)
 {
@@ -180,8 +219,11 @@ static void enter(sg_wire *wire, uint32_t count, uint64_t now)
     for (int round = 0; again && round < ROUNDS; round++) {
         uint64_t time = now;
         uint32_t place;
-        for (uint32_t i = 0; i < count; time = s[i].head + s[i].passes, i++)
+        for (uint32_t i = 0; i < count; time = s[i].head + s[i].passes, i++) {
             s[i].head = s[i].hold ? sg_calendar_find(s[i].calendar, time, s[i].hold, &place) : time;
+            if (s[i].rivals > 0 && s[i].head > time)
+                collide(&s[i]);
+        }
         if (wire->switching != WORMHOLE)
             return;
         uint64_t end = end_of_all(s, count);
@@ -194,8 +236,12 @@ static void enter(sg_wire *wire, uint32_t count, uint64_t now)
             }
         }
     }
-    if (!again)
+    if (!again) {
+        uint64_t end = end_of_all(s, count);
+        for (uint32_t i = 0; i < count; i++) /* no longer than it takes: rounds before may have wanted more */
+            s[i].hold = s[i].length > 0 ? end - s[i].rest - s[i].head : 0;
         return;
+    }
     for (uint32_t i = 0; i < count; i++) /* no gap suits: behind all that is reserved */
         if (end_of(s[i].calendar, now) > now)
             now = end_of(s[i].calendar, now);
@@ -230,11 +276,14 @@ void sg_wire_carry(sg_wire *wire, sg_transfer *t)
         return;
     uint64_t now = t->now * 1000;
     uint32_t count = set_stages(wire, t->from, t->to, t->bytes, now);
+    uint64_t unloaded = cycles(alone(wire->stage, count));
+    for (uint32_t i = 0; i < count; i++)
+        make_room(wire->stage[i].calendar, now);
     enter(wire, count, now);
     reserve(wire->stage, count, now);
     t->free = cycles(wire->stage[0].head + wire->stage[0].hold);
     t->arrival = cycles(end_of_all(wire->stage, count));
-    t->contention = t->arrival - t->now - cycles(alone(wire->stage, count));
+    t->contention = t->arrival - t->now - unloaded;
 }
 
 uint64_t sg_wire_alone(sg_wire *wire, uint32_t from, uint32_t to, uint64_t bytes)

@@ -66,8 +66,10 @@ static inline void sg_route_add(sg_route *route, uint64_t link)
 
 /* What a link does with a message; set to what all links have in common before a topology is asked. */
 typedef struct sg_link {
-    uint64_t byte; /* that passes, in millionths of a cycle */
-    uint64_t hop;  /* from one end to the next link, router included, in thousandths of a cycle */
+    uint64_t byte;      /* that passes, in millionths of a cycle */
+    uint64_t hop;       /* from one end to the next link, router included, in thousandths of a cycle */
+    uint64_t collision; /* for each packet of a message that finds it taken; the same unit, 0 but for a shared
+                           cable */
 } sg_link;
 
 typedef struct sg_topology {
@@ -84,8 +86,9 @@ typedef struct sg_topology {
     void (*link)(const void *topology, uint32_t link, sg_link *is); /* NULL: all are alike */
 } sg_topology;
 
-/* When the last reservation of a link ends; at least `time`. Both in thousandths of a cycle. */
-uint64_t sg_wire_free_at(const sg_wire *wire, uint32_t link, uint64_t time);
+/* When `link` can begin with the message that is on its way through it, at `time` or later; both in
+ * thousandths of a cycle. */
+uint64_t sg_wire_ready(const sg_wire *wire, uint32_t link, uint64_t time);
 
 #define SG_WIRE_DECLARE(kind) extern const sg_topology sg_wire_##kind;
 SG_WIRES(SG_WIRE_DECLARE)

@@ -1,0 +1,23 @@
+"""Shared Ethernet; see csrc/interconnect/sg_wire_ethernet.c."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scalegraph.machine.fields import choice, quantity
+from scalegraph.machine.interconnects.base import InterconnectSection, time
+
+
+class Ethernet(InterconnectSection):
+    """One cable that all nodes send on."""
+
+    kind: Literal["ethernet"] = choice("Topology: one cable; one node sends at a time, others listen and wait.")
+    stations: int = quantity("Nodes on the cable.", "nodes", 1, 1024)
+    slot_ns: float = quantity(
+        "What the collisions of a frame cost that finds the cable taken: one slot on average.", "ns", 0, 1e9,
+        default=0.0, runtime=time("slot"),
+    )  # fmt: skip
+
+    def capacity(self) -> int:
+        """Nodes that find a place."""
+        return self.stations

@@ -1,0 +1,24 @@
+"""The common declaration of meshes and tori."""
+
+from __future__ import annotations
+
+from scalegraph.machine.fields import quantity
+from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSection
+
+
+class Grid(InterconnectSection):
+    """Nodes in rows, columns and layers; numbered along the rows, then row by row, then layer by layer."""
+
+    columns: int = quantity("Nodes of a row.", "nodes", 1, 1024)
+    rows: int = quantity("Nodes of a column.", "nodes", 1, 1024)
+    layers: int = quantity("Planes of rows and columns; 1: two dimensions.", "nodes", 1, 256, default=1)
+
+    def capacity(self) -> int:
+        """Nodes that find a place."""
+        return self.columns * self.rows * self.layers
+
+    def faults(self) -> list[tuple[str, str]]:
+        """Return a grid that is too large."""
+        if self.capacity() <= MOST_NODES:
+            return []
+        return [("layers", f"expected at most {MOST_NODES} nodes in all, got {self.capacity()}")]

@@ -1,0 +1,16 @@
+"""Torus; see csrc/interconnect/sg_wire_torus.c."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scalegraph.machine.fields import choice
+from scalegraph.machine.interconnects.grid import Grid
+
+
+class Torus(Grid):
+    """Nodes in a closed grid of two or three dimensions."""
+
+    kind: Literal["torus"] = choice(
+        "Topology: a grid whose edges are joined; in each dimension the shorter way round, as in a mesh."
+    )

@@ -1,0 +1,36 @@
+"""X-net and global router; see csrc/interconnect/sg_wire_xnet.c."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scalegraph.machine.fields import choice, quantity
+from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSection, bandwidth, time
+
+
+class Xnet(InterconnectSection):
+    """Processing elements in a closed grid with wires to eight neighbours, and a router for what is far."""
+
+    kind: Literal["xnet"] = choice("Topology: a closed grid with wires to eight neighbours, and a global router.")
+    rows: int = quantity("Rows of processing elements.", "nodes", 1, 1024)
+    columns: int = quantity("Columns of processing elements.", "nodes", 1, 1024)
+    reach: int = quantity("Steps over the grid at most; what is farther goes through the router.", "steps", 0, 2048)
+    cluster_side: int = quantity(
+        "Rows, and columns, of a square of elements that share one channel of the router.", "nodes", 1, 64
+    )
+    router_mb_s: float = quantity(
+        "Bandwidth of a channel of the router, each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("router")
+    )
+    router_ns: float = quantity(
+        "From an element into the router, and again out of it.", "ns", 0, 1e9, runtime=time("router")
+    )
+
+    def capacity(self) -> int:
+        """Nodes that find a place."""
+        return self.rows * self.columns
+
+    def faults(self) -> list[tuple[str, str]]:
+        """Return a grid that is too large."""
+        if self.capacity() <= MOST_NODES:
+            return []
+        return [("rows", f"expected at most {MOST_NODES} nodes in all, got {self.capacity()}")]
