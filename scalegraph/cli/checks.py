@@ -27,6 +27,7 @@ from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.compiler import INSTALL, KINDS, Compiler, find_compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import Library, library
+from scalegraph.toolchain import mpi
 
 State = Literal["ok", "missing", "remark"]
 _HWCAP2 = 26
@@ -54,6 +55,23 @@ int main(void) {
         sum += i;
     printf("%ld on %d\\n", sum, omp_get_max_threads());
     return 0;
+}
+"""
+_MESSAGE = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int rank, size, value = 42;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0)
+        MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    else {
+        MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        printf("%d of %d\\n", value, size);
+    }
+    return MPI_Finalize();
 }
 """
 
@@ -93,7 +111,8 @@ def all_checks() -> Iterator[Check]:
     yield _module("pictures (matplotlib)", "matplotlib")
     yield _module("traces in OTF2 (otf2)", "otf2")
     yield Check("host", "ok", f"{default_workers()} runs go side by side, one for each core; {_memory()}")
-    yield Check("MPI", "remark", "not used yet", "nothing to install")
+    if compiler is not None:
+        yield _messages()
     yield Check("hardware counters", "remark", "not used yet", "nothing to install")
 
 
@@ -207,6 +226,21 @@ def _simulation() -> Check:
         found = record.message or f"printed {record.stdout.strip()!r}, expected '499500 on 2'"
         return Check(name, "missing", found, "please report this", needed=True)
     return Check(name, "ok", f"{record.time_cycles} cycles, {si(record.host_s or 0.0, 's')} here")
+
+
+def _messages() -> Check:
+    """Run two processes that exchange a message."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="scalegraph-") as place:
+            (Path(place) / "probe.c").write_text(_MESSAGE, encoding="utf-8")
+            built = build(["probe.c"], cwd=Path(place))
+            record = Simulated().run(Job(built, machines.load("ksr1"), RunPoint(processors=2)))
+    except ScaleGraphError as error:
+        return Check("MPI", "missing", str(error), "please report this")
+    if not record.ok or record.stdout != "42 of 2\n":
+        found = record.message or f"printed {record.stdout.strip()!r}, expected '42 of 2'"
+        return Check("MPI", "missing", found, "please report this")
+    return Check("MPI", "ok", f"2 processes exchange a message; compilers: {', '.join(mpi.NAMES.values())}")
 
 
 def _thread_pointer() -> Check:

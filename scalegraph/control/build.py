@@ -49,11 +49,16 @@ class _Request:
 
     def compilation(self, language: Language) -> Compilation:
         """Return how this request's sources of *language* are compiled."""
-        ours = include_options(language, first=False)
+        ours = include_options(language, first=False) if language != "fortran" or self.may_use_mpi else ()
         options = ["-O2", "-g", *self.flags.compile, *(f"-I{item}" for item in self.flags.include), *ours]
         compiler = find_compiler(language)
         openmp = () if compiler.clang else ("-fopenmp",)
         return Compilation(compiler, (*options, *openmp), self.cwd, self.cancel, self.detail)
+
+    @property
+    def may_use_mpi(self) -> bool:
+        """Whether a Fortran source says MPI anywhere: its headers and modules have to be made."""
+        return any(source.language == "fortran" and "mpi" in source.text.lower() for source in self.sources)
 
     @property
     def languages(self) -> set[Language]:

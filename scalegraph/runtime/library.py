@@ -15,6 +15,7 @@ from pathlib import Path
 from scalegraph.base.errors import BuildError, MissingTool
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import INSTALL, Compiler
+from scalegraph.runtime.mpi import bindings, header
 
 SOURCES = Path(__file__).parent / "csrc"
 INCLUDE = Path(__file__).parent / "include"  # headers for the user's programs
@@ -26,6 +27,7 @@ OWN_DATA = ".sg_data"
 _LAUNCHER_SOURCE = SOURCES / "launch" / "sg_launch.c"
 _LAUNCHER_FLAGS = ("-std=gnu11", "-O2", "-fno-pie", "-D_GNU_SOURCE", "-Wall", "-Wextra")
 _STANDALONE = "sg_standalone.h"
+_BINDINGS = "sg_mpi_bindings.c"
 _STANDALONE_MACHINE = "server-2x32"
 _LIMIT_BYTES = 64 * 2**20
 
@@ -84,7 +86,7 @@ def include_flags() -> list[str]:
 def sources_digest() -> str:
     """Return what identifies this version of the simulator; programs that are linked with it carry this."""
     total = hashlib.sha256("\0".join(_LAUNCHER_FLAGS).encode())
-    for path in _files():
+    for path in (*_files(), *sorted(Path(header.__file__).parent.glob("*.py"))):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()
 
@@ -97,6 +99,8 @@ def _build(compiler: Compiler, where: Path) -> None:
     ar = _binutil("ar")
     sources = [path for path in _files() if path.suffix in (".c", ".S")]
     (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
+    sources.insert(0, where / _BINDINGS)
+    sources[0].write_text(_fortran_bindings(), encoding="utf-8")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(lambda source: _compile(compiler, source, where), sources))
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
@@ -128,6 +132,11 @@ def _standalone() -> str:
     }
     lines = "\n".join(f'    "{key} {value}\\n"' for key, value in values.items())
     return f"static const char standalone_config[] =\n{lines};\n"
+
+
+def _fortran_bindings() -> str:
+    """Return the C source of Fortran's MPI calls."""
+    return bindings.bindings(header.functions(header.text_of(INCLUDE)))
 
 
 def _compile(compiler: Compiler, source: Path, where: Path) -> Path:

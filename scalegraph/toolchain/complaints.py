@@ -6,17 +6,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from scalegraph.toolchain.mpi import SERVED
-
-NO_MPI = (
-    "MPI is not supported yet: ScaleGraph simulates programs of one process, with OpenMP or threads; build the program "
-    "without MPI if it can be"
-)
 _HOW = (
     "compile MPI programs with ScaleGraph's compilers scalegraph-mpicc, scalegraph-mpicxx and scalegraph-mpifort "
     "(make CC=scalegraph-mpicc, or name its sources)"
 )
-_LACKS = "ScaleGraph's MPI lacks this function; docs/MPI.md says what it serves"
+_LACKS = "ScaleGraph's MPI, which is MPI 3.1, has no such function"
 _MPI = re.compile(
     r"\bmpi(cxx|\+\+)?\.h: No such file|[`'\"](mpif\.h|mpi(_f08)?\.mod)['\"]"
     r"|undefined reference to [`'](P?MPI_\w+|p?mpi_\w+_)'"
@@ -41,8 +35,8 @@ _HINT = "; does a library lack?"
 def about_mpi(output: str) -> str:
     """Return what to know about MPI if a compiler, linker or shell misses it, by its *output*; else nothing."""
     found = _MPI.search(output)
-    if found is None or not SERVED:
-        return NO_MPI if found else ""
+    if found is None:
+        return ""
     return _LACKS if found[0].startswith("undefined") else _HOW
 
 

@@ -12,33 +12,35 @@ from pathlib import Path
 from typing import Final
 
 import scalegraph
+from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.languages import Language
 
-_RUNTIME = Path(scalegraph.__file__).parent / "runtime"
-INCLUDE: Final = _RUNTIME / "include"
+INCLUDE: Final = Path(scalegraph.__file__).parent / "runtime" / "include"
 MARK: Final = ".scalegraph.mpi"
 NAMES: Final[dict[Language, str]] = {
     "c": "scalegraph-mpicc", "c++": "scalegraph-mpicxx", "fortran": "scalegraph-mpifort",
 }  # fmt: skip
 # Our library serves these: a library of the host would take their place.
 _LIBRARIES: Final = ("mpi", "mpich", "mpicxx", "mpi_cxx", "mpifort", "mpichf90", "mpi_mpifh", "mpi_usempif08", "pmpi")
-# Whether the simulator has processes and messages: both parts of it are there.
-SERVED: Final = all((_RUNTIME / part).exists() for part in ("csrc/ranks", "csrc/mpi", "include/mpi.h"))
 
 
 def include_options(language: Language, *, first: bool) -> tuple[str, ...]:
     """Return the options by which a compiler of *language* finds our headers: before the user's directories, or after.
 
-    Behind them an ``mpi.h`` of the user's own counts, of a program that can be built without MPI.
+    Behind them an ``mpi.h`` of the user's own counts, of a program that can be built without MPI. Fortran's headers
+    are made when they are first needed.
     """
-    if not SERVED:
-        return ()
-    return (f"-I{INCLUDE}",) if first or language == "fortran" else ("-isystem", str(INCLUDE))
+    if language == "fortran":
+        from scalegraph.toolchain.mpi_fortran import fortran_headers
+
+        # mpif.h says nothing of arguments, and gfortran takes the first call's for those of all
+        return f"-I{fortran_headers(find_compiler('fortran'), INCLUDE)}", "-fallow-argument-mismatch"
+    return (f"-I{INCLUDE}",) if first else ("-isystem", str(INCLUDE))
 
 
 def is_library(word: str) -> bool:
     """Return whether an option of the linker names an MPI library, which ours stands for."""
-    return SERVED and word.startswith("-l") and word[2:] in _LIBRARIES
+    return word.startswith("-l") and word[2:] in _LIBRARIES
 
 
 def is_mpi(executable: Path) -> bool:
@@ -61,9 +63,10 @@ def answer(language: Language, behind: str, words: Sequence[str]) -> str | None:
     what = _asked(found)
     options = " ".join(include_options(language, first=True))
     others = " ".join(word for word in words if not _asked(word))
+    places = " ".join(word.removeprefix("-I") for word in options.split() if word.startswith("-I"))
     answers = {
         "show": f"{behind} {options} {others}", "compile_info": f"{behind} {options} -c", "link_info": behind,
-        "compile": options, "link": "", "incdirs": str(INCLUDE), "libdirs": "", "libs": "", "command": behind,
+        "compile": options, "link": "", "incdirs": places, "libdirs": "", "libs": "", "command": behind,
         "version": f"{NAMES[language]}: ScaleGraph {scalegraph.__version__}",
     }  # fmt: skip
     return answers[what].strip() if what in answers else f"{NAMES[language]}: no answer to {found}"

@@ -226,11 +226,12 @@ def test_builds_that_look_for_gcc_in_the_compilers_name_find_it(run: Run, tmp_pa
     assert simulated(adopt(tmp_path / "prog"), 4).exit_code == 4
 
 
-def test_the_wrappers_say_that_mpi_is_not_supported(run: Run, tmp_path: Path) -> None:
+def test_the_wrappers_name_those_for_mpi(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text("#include <mpi.h>\nint main(void) { return 0; }\n")
     said = run("scalegraph-cc", "-c", "a.c", code=1).stderr
     assert "a.c:1:10: fatal error: mpi.h: No such file" in said
-    assert "scalegraph-cc: MPI is not supported yet: ScaleGraph simulates programs of one process" in said
+    assert "scalegraph-cc: compile MPI programs with ScaleGraph's compilers scalegraph-mpicc" in said
+    run("scalegraph-mpicc", "-c", "a.c")
 
 
 def test_what_the_linker_says_through_a_wrapper_names_no_temporary_file(run: Run, tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ class ProgramChoice(Strict):
         default=1,
         ge=1,
         le=4096,
-        label="Threads a process (MPI)",
+        label="Threads a process",
         unit="threads",
         help="Of an MPI program: N processors are N / T processes of T threads",
         option=option("--threads-per-process", metavar="T"),

@@ -1,0 +1,56 @@
+/* Fortran's MPI: what the functions need that scalegraph/runtime/mpi/bindings.py makes of mpi.h.
+ *
+ * gfortran passes arguments by reference, and the length of a string behind all of them. A handle is an
+ * integer. What is a null pointer in C, or another address that is none, is a variable of a common block or
+ * of a module in Fortran, known by its address. */
+#ifndef SG_FORTRAN_H
+#define SG_FORTRAN_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SG_FORTRAN_LONGEST 8193 /* a string that a call returns, with its end */
+
+extern int sg_mpi_bottom_, sg_mpi_in_place_, sg_mpi_unweighted_, sg_mpi_weights_empty_;
+extern int sg_mpi_status_ignore_[], sg_mpi_statuses_ignore_[];
+
+/* The function behind the calls of `name`, and of its other name for tools. */
+#define SG_FORTRAN(name, parameters)                                                                         \
+    void name##_ parameters __attribute__((weak, alias("p" #name "_")));                                     \
+    void p##name##_ parameters;                                                                              \
+    void p##name##_ parameters
+#define SG_FORTRAN_PLACE()
+#define SG_FORTRAN_DONE(ierror, result)                                                                      \
+    do {                                                                                                     \
+        if ((ierror) != NULL)                                                                                \
+            *(ierror) = (result);                                                                            \
+    } while (0)
+#define SG_FORTRAN_BUFFER(buffer)   sg_fortran_buffer(buffer)
+#define SG_FORTRAN_WEIGHTS(weights) sg_fortran_weights(weights)
+#define SG_FORTRAN_STATUS(status)                                                                            \
+    ((int *)(status) == sg_mpi_status_ignore_ ? MPI_STATUS_IGNORE : (MPI_Status *)(status))
+#define SG_FORTRAN_STATUSES(statuses)                                                                        \
+    ((int *)(statuses) == sg_mpi_statuses_ignore_ ? MPI_STATUSES_IGNORE : (MPI_Status *)(statuses))
+
+static inline void *sg_fortran_buffer(void *buffer)
+{
+    return buffer == &sg_mpi_bottom_ ? MPI_BOTTOM : buffer == &sg_mpi_in_place_ ? MPI_IN_PLACE : buffer;
+}
+
+static inline int *sg_fortran_weights(int *weights)
+{
+    return weights == &sg_mpi_unweighted_      ? MPI_UNWEIGHTED
+           : weights == &sg_mpi_weights_empty_ ? MPI_WEIGHTS_EMPTY
+                                               : weights;
+}
+
+/* Fortran's string without the blanks around it, with C's end; and back, filled up with blanks. */
+void sg_fortran_read(char *to, const char *from, size_t length);
+void sg_fortran_write(char *to, size_t length, const char *from);
+/* Length of an array with a type for each partner of a collective operation: all members, or the neighbours.
+ */
+int sg_fortran_send_partners(MPI_Comm comm, bool all, const void *send_buffer);
+int sg_fortran_receive_partners(MPI_Comm comm, bool all);
+
+#endif

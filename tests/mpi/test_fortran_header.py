@@ -1,0 +1,31 @@
+"""Fortran's MPI is made of mpi.h: constants, functions, and what both become in Fortran."""
+
+from __future__ import annotations
+
+from scalegraph.runtime.mpi import bindings, header, modules
+from scalegraph.toolchain.mpi import INCLUDE
+
+HEADER = header.text_of(INCLUDE)
+
+
+def test_constants_are_those_of_c() -> None:
+    values = {one.name: one.value for one in header.constants(HEADER)}
+    assert (values["MPI_COMM_WORLD"], values["MPI_ANY_SOURCE"], values["MPI_DOUBLE"]) == (0x101, -1, 0x214)
+    assert "PARAMETER (MPI_MAX_PROCESSOR_NAME=255)" in modules.mpif(header.constants(HEADER))  # C's has an end
+
+
+def test_every_function_of_the_header_is_bound_or_known_to_differ() -> None:
+    known = {one.name for one in (*header.functions(HEADER), *modules.more_functions())}
+    handles = ("c2f", "f2c", "toint", "fromint")
+    left = {name for name in header.declared(HEADER) - known if not name.isupper() and not name.endswith(handles)}
+    assert {name for name in left if not name.startswith("MPI_T_")} == {
+        "MPI_Aint_add", "MPI_Aint_diff", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple",
+        "MPI_Grequest_start", "MPI_Keyval_create", "MPI_Pcontrol", "MPI_Register_datarep", "MPI_Type_get_contents",
+        "MPI_Wtick", "MPI_Wtime",
+    }  # fmt: skip
+
+
+def test_indices_count_from_one_and_logicals_are_one_or_zero() -> None:
+    made = bindings.bindings(one for one in header.functions(HEADER) if one.name in ("MPI_Waitany", "MPI_Iprobe"))
+    assert "+= *" in made
+    assert "*flag = *flag != 0;" in made
