@@ -242,3 +242,78 @@ def test_burg_gives_the_same_result_on_any_number_of_ranks(capsys: pytest.Captur
     (row,) = json.loads(capsys.readouterr().out)["runs"]
     assert row["stdout"].startswith("1003 points, 10 lags: power 0.00")
     assert row["stdout"].endswith("work 101896 flops\n")
+
+
+PING = r"""
+int main(int argc, char **argv)
+{
+    double began = 0, ended = 0;
+    static char data[1024];
+    begin(&argc, &argv);
+    for (int i = 0; i < 4; i++) {
+        static const int sizes[] = {0, 4, 8, 1024};
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) {
+            for (volatile int wait = 0; wait < 1000; wait++)
+                ;
+            began = MPI_Wtime();
+            MPI_Send(data, sizes[i], MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+            MPI_Send(&began, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(data, sizes[i], MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            ended = MPI_Wtime();
+            MPI_Recv(&began, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            printf("%.0f\n", (ended - began) * 20e6);
+        }
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_a_message_between_neighbours_of_ncube2_takes_what_the_paper_measured(simulate: Simulate) -> None:
+    taken = [int(line) for line in simulate(PING, 2, "--machine", "ncube2")["stdout"].split()]
+    alpha, beta = 2600, 10  # 130 us and 0.5 us a byte at 20 MHz
+    assert [cycles - taken[0] for cycles in taken] == [beta * size for size in (0, 4, 8, 1024)]
+    assert alpha <= taken[0] < alpha + 60  # the program's own instructions between the two clocks
+
+
+def test_ranks_of_different_nodes_have_static_data_of_their_own_and_share_no_line(simulate: Simulate) -> None:
+    row = simulate(OWN, 5, "--machine", "ncube2", "--", "-v", "-n", "4", "file")
+    expected = [f"{r}: {7 + r} {2 * r} {3 + r} wrong 0 two n 4 again 1 rest file 1" for r in range(5)]
+    assert sorted(row["stdout"].splitlines())[:5] == expected
+    assert row["leaves"]["stall_upgrade"] == 0
+    assert row["invalidations"] == 0
+
+
+HYBRID = r"""
+#include <omp.h>
+static int counted;
+#pragma omp threadprivate(counted)
+int main(int argc, char **argv)
+{
+    int sum = 0, threads = 0;
+    begin(&argc, &argv);
+#pragma omp parallel reduction(+ : sum)
+    {
+        counted = rank + omp_get_thread_num();
+#pragma omp critical
+        threads++;
+#pragma omp barrier
+        sum += counted;
+    }
+    printf("%d: %d threads of %d processors, sum %d\n", rank, threads, omp_get_num_procs(), sum);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_each_rank_has_threads_and_critical_sections_of_its_own(simulate: Simulate) -> None:
+    row = simulate(HYBRID, 8, "--threads-per-process", "4")
+    assert sorted(row["stdout"].splitlines()) == [
+        f"{r}: 4 threads of 4 processors, sum {4 * r + 6}" for r in range(2)
+    ]  # fmt: skip
+    assert (row["processes"], row["threads_per_process"]) == (2, 4)
+    assert sum(row["leaves"].values()) == 8 * row["time_cycles"]

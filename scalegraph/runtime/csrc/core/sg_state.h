@@ -36,7 +36,7 @@
 #define SG_RANK_HEAP_BASE  (SG_BASE + 0x100000000000ull)
 #define SG_RANK_HEAP_BYTES (1ull << 32)
 #define SG_MAX_PROCESSORS  16384u
-#define SG_MAX_THREADS     4096u /* at a time */
+#define SG_MAX_THREADS     8704u /* at a time */
 #define SG_REGION_DEPTH    256u
 #define SG_EXIT_STATUS     99 /* of a program that the runtime had to stop */
 

@@ -80,6 +80,7 @@ static void match(sg_receive *r, sg_message *m)
     r->tag = m->tag;
     r->bytes = m->bytes;
     r->data = m->data;
+    r->buffered = !m->rendezvous && m->arrival < now;
     done->met = now;
     done->clock = m->arrival;
     done->contention = m->contention;
@@ -115,7 +116,8 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
     m->bytes = bytes;
     m->data = bytes > 0 ? memcpy(allocate(bytes), data, bytes) : NULL;
     m->sent = now;
-    m->rendezvous = mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > SG_EAGER_BYTES);
+    m->rendezvous =
+        mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > sg->config.eager_bytes);
     sg_journey way = sg_transport(self, other, now, m->rendezvous ? 0 : bytes);
     m->arrival = way.arrival;
     m->contention = way.contention;
@@ -248,7 +250,7 @@ void sg_receive_wait(sg_receive *r)
 /* Asking takes as long as finding out whether a message matches. */
 static bool test(const sg_completion *done)
 {
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, SG_MATCH_CYCLES);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
     sg_turn(sg_now);
     return done->clock <= sg_now->clock;
 }
@@ -301,7 +303,7 @@ void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *c
 void sg_receive_finish(sg_receive *r)
 {
     if (!r->cancelled)
-        sg_transport_receive(sg->all_ranks[r->from], r->bytes);
+        sg_transport_receive(sg->all_ranks[r->from], r->bytes, r->buffered);
 }
 
 /* A send may end before its message is matched: then nobody waits for it. */
@@ -321,7 +323,7 @@ void sg_receive_free(sg_receive *r)
 sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool wait)
 {
     struct sg_mailbox *box = sg_rank_self()->mailbox;
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, SG_MATCH_CYCLES);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
     sg_turn(sg_now);
     sg_message *m = find_message(box, context, source, tag);
     if (m == NULL && wait) {

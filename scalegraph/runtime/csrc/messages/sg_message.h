@@ -41,6 +41,7 @@ typedef struct sg_receive {
     char *data;          /* its contents */
     sg_thread *awaited;
     bool cancelled;
+    bool buffered; /* the message had come before the receive */
 } sg_receive;
 
 typedef struct sg_message {
@@ -99,15 +100,13 @@ typedef struct sg_journey {
     uint64_t contention; /* of the time until then */
 } sg_journey;
 
-/* Messages of so many bytes leave at once. */
-#define SG_EAGER_BYTES 8192u
-/* Finding out whether a message matches. */
-#define SG_MATCH_CYCLES 50u
-
 void sg_transport_open(void);
 sg_journey sg_transport(const sg_rank *from, const sg_rank *to, uint64_t now, size_t bytes);
 /* What the running processor does to send or to receive a message from or to a rank. */
 void sg_transport_send(const sg_rank *to, size_t bytes);
-void sg_transport_receive(const sg_rank *from, size_t bytes);
+/* `buffered`: the message has waited in the library's memory for its receive. */
+void sg_transport_receive(const sg_rank *from, size_t bytes, bool buffered);
+/* A copy within the program's memory: to pack and unpack. */
+void sg_transport_copy(size_t bytes);
 
 #endif

@@ -1,10 +1,8 @@
-/* The time that a message takes: what it costs its sender and its receiver, and its way between them. Within
- * a node the sender writes it into memory, from where the receiver reads it, with the references that this
- * takes. */
+/* The time that a message takes: what it costs its sender and its receiver, and its way between them. Between
+ * nodes it goes over the interconnect; within a node the sender writes it into memory, from where the
+ * receiver reads it, with the references that this takes. */
 #include "sg_message.h"
-
-/* Of every machine, as long as machines do not say it: estimates of a present library in shared memory. */
-enum { SEND_CYCLES = 500, RECEIVE_CYCLES = 500, BYTE_MILLICYCLES = 100 };
+#include "sg_wire.h"
 
 /* Lines of memory of each rank through which messages of the same node come. */
 #define BUFFER_LINES 512u
@@ -14,6 +12,11 @@ static uint64_t *buffer_of = NULL; /* by rank: address, 0: none yet */
 void sg_transport_open(void)
 {
     buffer_of = sg_new(sg->ranks * sizeof *buffer_of);
+}
+
+static uint32_t node_of(const sg_rank *rank)
+{
+    return sg->wire == NULL ? 0 : rank->first_processor / sg_config_node_processors(&sg->config);
 }
 
 static uint64_t overhead(uint64_t cycles, uint64_t byte_millicycles, size_t bytes)
@@ -32,21 +35,41 @@ static void pass_buffer(const sg_rank *rank, size_t bytes, enum sg_access kind, 
         sg_touch(sg_now, *buffer + i % BUFFER_LINES * line, kind, category);
 }
 
+void sg_transport_copy(size_t bytes)
+{
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_PACK,
+                   overhead(0, sg->config.message_copy_byte_millicycles, bytes));
+}
+
 void sg_transport_send(const sg_rank *to, size_t bytes)
 {
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SEND, overhead(SEND_CYCLES, BYTE_MILLICYCLES, bytes));
+    const sg_config *c = &sg->config;
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SEND,
+                   overhead(c->message_send_cycles, c->message_send_byte_millicycles, bytes));
+    if (node_of(to) != node_of(sg_rank_self()))
+        return;
+    sg_transport_copy(bytes);
     pass_buffer(to, bytes, SG_WRITE, SG_CATEGORY_PRIM_SEND);
 }
 
-void sg_transport_receive(const sg_rank *from, size_t bytes)
+void sg_transport_receive(const sg_rank *from, size_t bytes, bool buffered)
 {
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, overhead(RECEIVE_CYCLES, BYTE_MILLICYCLES, bytes));
-    (void)from;
-    pass_buffer(sg_rank_self(), bytes, SG_READ, SG_CATEGORY_PRIM_RECEIVE);
+    const sg_config *c = &sg->config;
+    bool near = node_of(from) == node_of(sg_rank_self());
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE,
+                   overhead(c->message_receive_cycles, c->message_receive_byte_millicycles, bytes));
+    if (near)
+        pass_buffer(sg_rank_self(), bytes, SG_READ, SG_CATEGORY_PRIM_RECEIVE);
+    if (near || buffered)
+        sg_transport_copy(bytes);
 }
 
 sg_journey sg_transport(const sg_rank *from, const sg_rank *to, uint64_t now, size_t bytes)
 {
-    (void)from, (void)to, (void)bytes;
-    return (sg_journey){now, now, 0};
+    uint32_t source = node_of(from), target = node_of(to);
+    if (source == target)
+        return (sg_journey){now, now, 0};
+    sg_transfer t = {.now = now, .from = source, .to = target, .bytes = bytes};
+    sg_wire_carry(sg->wire, &t);
+    return (sg_journey){t.free, t.arrival, t.contention};
 }

@@ -58,7 +58,7 @@ static void let_run_ahead(void)
 {
     if (sg->ranks < 2 || sg->own_processors > 1)
         return;
-    sg->config.quantum_cycles = AHEAD_IN_NODE;
+    sg->config.quantum_cycles = sg->config.node_processors == 1 ? AHEAD : AHEAD_IN_NODE;
     sg->slack = sg->config.quantum_cycles << SG_KEY_BITS;
 }
 
@@ -73,6 +73,9 @@ void sg_ranks_open(void)
                 sg->ranks);
     sg->own_processors = sg->processors / sg->ranks;
     let_run_ahead();
+    while (sg->ranks > 4096 &&
+           SG_MAX_THREADS * sg_stack_stride() > SG_OWN_HEAP_BASE - SG_STACK_BASE) /* thousands of ranks */
+        sg->config.stack_bytes /= 2;
     sg->turn_to = turn_to;
     sg->rank_exit = sg_rank_exit;
     sg_image_open();
