@@ -79,14 +79,14 @@ class Build:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run may use at most.
+    """What one run may use at most; the defaults are those of requests, too.
 
-    *time_s*: host seconds, 120 unless said otherwise; *memory_bytes*: what the program may allocate on the simulated
-    machine, 4 GiB; *output_bytes*: of standard output and of standard error each that are kept, 4 MiB (the rest is
-    read and dropped, with a remark); *stack_bytes*: of each simulated processor, 16 MiB (only what is used is taken).
+    *time_s*: host seconds; *memory_bytes*: what the program may allocate on the simulated machine; *output_bytes*: of
+    standard output and of standard error each that are kept (the rest is read and dropped, with a remark);
+    *stack_bytes*: of each simulated processor (only what is used is taken).
     """
 
-    time_s: float = 120.0
+    time_s: float = 600.0
     memory_bytes: int = 4 * 2**30
-    output_bytes: int = 4 * 2**20
+    output_bytes: int = 16 * 2**20
     stack_bytes: int = 16 * 2**20

@@ -8,11 +8,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QMenu
 
+from scalegraph.gui.base.widgets import Group
 from scalegraph.gui.figures.source.panel import SourcePanel
 from scalegraph.gui.figures.table.panel import FASTER, TablePanel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.what_if_state import WhatIfState, of_request, target_of
 from scalegraph.gui.whatif.panel import WhatIfPanel
+from scalegraph.link import Limits
+from scalegraph.request.model.parts import RunLimits
+from scalegraph.request.model.values import request_value
 
 Choose = Callable[..., None]
 MakeStudy = Callable[..., Path]
@@ -56,6 +60,21 @@ def answered(window: MainWindow, qtbot: Any, count: int) -> Any:
 def test_without_a_study_the_panel_says_what_to_do(window: MainWindow) -> None:
     assert "Open a study of simulated runs" in window.whatif._empty.text()
     assert window.whatif.undo_stack is None
+
+
+def test_words_and_ranges_are_those_that_the_request_declares(panel: WhatIfPanel) -> None:
+    groups = {group.column.itemAt(0).widget().text() for group in panel.findChildren(Group)}
+    keys = ("what_if.processors", "what_if.ideal", "what_if.speedup", "what_if.machine")
+    assert groups == {request_value(key).short for key in keys}
+    assert {name: box.toolTip() for name, box in panel.ideals.items()} == request_value("what_if.ideal").choices
+    assert panel.target.toolTip() == request_value("what_if.speedup").tip()
+    lines = request_value("speedups.lines")
+    assert panel.lines.maximum() == lines.most
+    assert panel.lines.toolTip().startswith(lines.tip())
+
+
+def test_limits_of_a_run_are_those_of_a_request() -> None:
+    assert {key: getattr(Limits(), key) for key in RunLimits.model_fields} == RunLimits().model_dump()
 
 
 def test_a_study_without_a_request_cannot_be_run_again(window: MainWindow, qtbot: Any, model_study: MakeStudy) -> None:

@@ -16,16 +16,6 @@ Pairs = tuple[tuple[str, str], ...]
 
 FACTORS: Final = ("1.25", "1.5", "2", "4", "8", "inf")
 SWEPT_LINES: Final = 5  # where the request of the study names no number
-MOST_LINES: Final = 50
-IDEAL_TIPS: Final = {
-    "contention": "Every transaction takes the time that it takes alone on the machine: nobody waits for a ring slot, "
-    "link, directory, memory module or line. Latency stays.",
-    "network": "Besides, what went over the network costs what a fetch from the node's own memory costs.",
-    "cache": "Caches lose no line but to another processor: what remains are first references and coherence.",
-    "sync": "Barriers, locks, forks, atomics, chunks and tasks take no time themselves. Waiting for others stays.",
-    "balance": "The work between two barriers evenly divided: nobody waits at a barrier or for tasks. Computed from "
-    "the run, not run again.",
-}
 
 
 @dataclass(frozen=True)

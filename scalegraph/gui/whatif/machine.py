@@ -16,6 +16,7 @@ from scalegraph.gui.request.widgets import Entry
 from scalegraph.gui.whatif.widgets import KnobRow
 from scalegraph.machine import Machine
 from scalegraph.machine.knobs import Knob, knobs
+from scalegraph.request.model.values import request_value
 
 
 class MachineKnobs(Group):
@@ -24,7 +25,7 @@ class MachineKnobs(Group):
     moved = Signal(str, object, bool)  # key, value as text or None for the file's, whether it is being dragged
 
     def __init__(self) -> None:
-        super().__init__("Machine")
+        super().__init__(request_value("what_if.machine").short)
         self._rows: dict[str, KnobRow] = {}
         self._coming: list[Knob] = []  # whose sliders are still to be made
         self._changed: dict[str, str] = {}

@@ -27,12 +27,11 @@ from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.widgets import Group, button, label
 from scalegraph.gui.queue.runner import QueueRunner
 from scalegraph.gui.queue.state import QueueEntry
+from scalegraph.gui.request.sections import dress
 from scalegraph.gui.request.widgets import Entry
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.state.what_if_state import (
-    IDEAL_TIPS,
-    MOST_LINES,
     WhatIfState,
     of_request,
     request_for,
@@ -41,6 +40,7 @@ from scalegraph.gui.state.what_if_state import (
 from scalegraph.gui.study.studies import Studies
 from scalegraph.gui.whatif.machine import MachineKnobs
 from scalegraph.gui.whatif.widgets import CountButtons, SpeedupRows
+from scalegraph.request.model.values import request_value
 
 _DEBOUNCE_MS: Final = 600
 _QUICK_S: Final = 20.0  # host seconds up to which runs follow every change by themselves
@@ -113,18 +113,20 @@ class WhatIfPanel(QWidget):
         self.setAccessibleName("What if")
 
     def _make_counts(self) -> QWidget:
-        group = Group("Runs on")
+        group = Group(request_value("what_if.processors").short)
         self.counts = CountButtons()
+        dress(self.counts, "what_if.processors")
         self.counts.chosen.connect(lambda counts: self._edit("processor counts", processors=counts))
         group.column.addWidget(self.counts)
         return group
 
     def _make_ideals(self) -> QWidget:
-        group = Group("Ideal")
+        declared = request_value("what_if.ideal")
+        group = Group(declared.short)
         self.ideals: dict[str, QCheckBox] = {}
         for name in IDEALS:
             box = QCheckBox(IDEAL_NAMES[name][0].upper() + IDEAL_NAMES[name][1:])
-            box.setToolTip(IDEAL_TIPS[name])
+            box.setToolTip(declared.choices[name])
             box.clicked.connect(lambda on, name=name: self._switch(name, on=on))
             self.ideals[name] = box
             group.column.addWidget(box)
@@ -135,17 +137,15 @@ class WhatIfPanel(QWidget):
         return group
 
     def _make_code(self) -> QWidget:
-        group = Group("Faster code")
+        declared = request_value("what_if.speedup")
+        group = Group(declared.short)
         self.speedups = SpeedupRows()
         self.speedups.changed.connect(self._faster)
         group.column.addWidget(self.speedups)
         line = QHBoxLayout()
-        self.target = Entry("line:solve.c:88, region:NAME, lock:NAME ..")
+        self.target = Entry(declared.hint)
         self.target.setAccessibleName("Code to be faster")
-        self.target.setToolTip(
-            "line:FILE:LINE, region:NAME, within:NAME (with all that it calls), lock:NAME (its operations), held:NAME"
-            " (code while it is held), data:NAME (misses of a variable). Add /compute or /memory for one part of code."
-        )
+        dress(self.target, "what_if.speedup")
         self.target.returnPressed.connect(self._add_typed)
         self.add = button("Add", "Ask what if this were twice as fast")
         self.add.clicked.connect(self._add_typed)
@@ -157,13 +157,14 @@ class WhatIfPanel(QWidget):
 
     def _make_sweep(self) -> QHBoxLayout:
         line = QHBoxLayout()
+        declared = request_value("speedups.lines")
         self.sweep = QCheckBox("the")
         self.sweep.clicked.connect(lambda on: self._edit("hottest lines", sweep=on))
         self.lines = QSpinBox()
-        self.lines.setRange(1, MOST_LINES)
+        self.lines.setRange(1, int(declared.most or 1))
         self.lines.setAccessibleName("How many of the hottest lines")
         self.lines.valueChanged.connect(lambda count: self._edit("hottest lines", typing="lines", lines=count))
-        self._lines_word = label("hottest lines")
+        self._lines_word = label(declared.short)
         for widget in (self.sweep, self.lines, self._lines_word):
             line.addWidget(widget)
         line.addStretch(1)
@@ -276,9 +277,10 @@ class WhatIfPanel(QWidget):
         self.sweep.setChecked(state.sweep)
         with QSignalBlocker(self.lines):
             self.lines.setValue(state.lines)
-        self._lines_word.setText("hottest line" if state.lines == 1 else "hottest lines")
+        declared = request_value("speedups.lines")
+        self._lines_word.setText(declared.short.removesuffix("s") if state.lines == 1 else declared.short)
         factors = ", ".join("infinitely fast" if factor == "inf" else f"x {factor}" for factor in state.factors)
-        tip = f"Virtual speedups of the lines that cost most: {factors}; a curve for each line"
+        tip = f"{declared.tip()}: {factors}; a curve for each line"
         self.sweep.setToolTip(tip)
         self.sweep.setAccessibleName(f"The {state.lines} hottest lines faster")
         self.lines.setToolTip(tip)

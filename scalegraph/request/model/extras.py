@@ -29,6 +29,17 @@ class WhatIf(Strict):
     ideal: tuple[Ideal, ...] = asked(
         default=(),
         label="Ideals",
+        short="Ideal",
+        choices={
+            "contention": "Every transaction takes the time that it takes alone on the machine: nobody waits for a"
+            " ring slot, link, directory, memory module or line. Latency stays.",
+            "network": "Besides, what went over the network costs what a fetch from the node's own memory costs.",
+            "cache": "Caches lose no line but to another processor: what remains are first references and coherence.",
+            "sync": "Barriers, locks, forks, atomics, chunks and tasks take no time themselves. Waiting for others"
+            " stays.",
+            "balance": "The work between two barriers evenly divided: nobody waits at a barrier or for tasks. Computed"
+            " from the run, not run again.",
+        },
         help="What shall be ideal: contention, network, cache, sync, balance",
         option=option(
             "--what-if",
@@ -42,7 +53,11 @@ class WhatIf(Strict):
         default_factory=dict,
         max_length=64,
         label="Virtual speedups",
-        help="How many times faster a line, region or lock shall be: target = factor",
+        short="Faster code",
+        hint="line:solve.c:88, region:NAME, lock:NAME ..",
+        help="How many times faster code shall be, target = factor: line:FILE:LINE, region:NAME, within:NAME (with all"
+        " that it calls), lock:NAME (its operations), held:NAME (code while it is held), data:NAME (misses of a"
+        " variable); /compute or /memory behind it for one part of code",
         option=option(
             "--speedup",
             metavar="TARGET=FACTOR",
@@ -51,12 +66,16 @@ class WhatIf(Strict):
         ),
     )
     machine: dict[str, str] = asked(
-        default_factory=dict, label="Machine values", help="Values of the machine, over those of [machine]"
+        default_factory=dict,
+        label="Machine values",
+        short="Machine",
+        help="Values of the machine, over those of [machine]",
     )
     processors: tuple[Processors, ...] = asked(
         default=(),
         max_length=1024,
         label="Processors of the what-if runs",
+        short="Runs on",
         unit="processors",
         help="Processor counts of the what-if runs; those of the request if empty",
     )
@@ -100,6 +119,7 @@ class Speedups(Strict):
         ge=0,
         le=50,
         label="Lines",
+        short="hottest lines",
         unit="lines",
         help="How many of the most expensive lines get virtual speedups",
     )

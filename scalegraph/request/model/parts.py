@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from scalegraph.base.asked import asked, option
 from scalegraph.base.units import as_read, plain
+from scalegraph.link.build import Limits
 from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
 
 SCHEDULE = r"^((static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?)?$"  # OMP_SCHEDULE syntax
@@ -372,7 +373,7 @@ class RunLimits(Strict):
     """Limits of one run; the run is stopped and reported when it meets one."""
 
     time_s: float = asked(
-        default=600.0,
+        default=Limits.time_s,
         gt=0,
         le=30 * 86400,
         label="Time limit",
@@ -381,7 +382,7 @@ class RunLimits(Strict):
         option=option("--timeout", metavar="S"),
     )
     memory_bytes: int = asked(
-        default=4 * 2**30,
+        default=Limits.memory_bytes,
         ge=64 * 2**20,
         label="Memory limit",
         unit="B",
@@ -389,5 +390,9 @@ class RunLimits(Strict):
         option=option("--memory", metavar="SIZE"),
     )
     output_bytes: int = asked(
-        default=16 * 2**20, ge=0, label="Output kept", unit="B", help="Most printed output that is kept of each run"
+        default=Limits.output_bytes,
+        ge=0,
+        label="Output kept",
+        unit="B",
+        help="Most printed output that is kept of each run",
     )
