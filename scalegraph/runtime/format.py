@@ -57,7 +57,7 @@ BLAMES: Final[tuple[tuple[str, str], ...]] = (
     ("lock", "what delayed the last one at locks and critical sections more than the others that wait for it"),
 )
 
-# Why a line was not there, of every counted miss exactly one (csrc/observe/sg_class.c says how it is found out).
+# Why a line was not there, of every counted miss exactly one (csrc/observe/sg_miss_class.c says how it is found out).
 MISS_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("cold", "first reference of the processor to the line"),
     ("capacity", "replaced, and would have been in a fully associative cache of the same size too"),

@@ -2,7 +2,7 @@
 #define SG_ARCH_DEFINE
 #include "sg_arch.h"
 
-#include "sg_order.h"
+#include "sg_run_queue.h"
 
 /* ---- timed waits: one entry in the order for all of them ---- */
 

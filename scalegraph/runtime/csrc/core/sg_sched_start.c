@@ -1,6 +1,6 @@
 /* The beginning of the simulation: the processors, and the first thread on the first of them. */
 #include "sg_arch.h"
-#include "sg_order.h"
+#include "sg_run_queue.h"
 
 void sg_sched_open(void)
 {

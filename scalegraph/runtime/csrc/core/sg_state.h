@@ -243,7 +243,7 @@ typedef struct sg_context {
     uint32_t own_processors; /* of them, those that the program sees: all, or those of its rank */
     sg_thread **thread;      /* by number; SG_MAX_THREADS places */
     uint32_t threads;        /* places in use so far */
-    /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_order.h. */
+    /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_run_queue.h. */
     uint64_t *order;
     uint64_t slack; /* references of a processor may come so much earlier than those of others, as a key */
     uint32_t order_leaves, free_leaves;

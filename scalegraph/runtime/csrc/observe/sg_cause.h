@@ -1,6 +1,6 @@
 /* What happened, by cause: references of the program and of the runtime kept apart, copies invalidated by one
  * write, misses by class. Everything here is fed from the slow path of a reference only, unless misses are to
- * be classified (sg_class.c). */
+ * be classified (sg_miss_class.c). */
 #ifndef SG_CAUSE_H
 #define SG_CAUSE_H
 

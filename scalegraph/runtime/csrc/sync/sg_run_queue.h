@@ -1,8 +1,8 @@
 /* The processors that have a thread, the earliest first: a tree whose leaves are their keys and whose other
  * nodes are the smaller one of two below, so that a change of one key is a fixed way to the root without a
  * branch that the host could guess wrong. Private to sg_sched.c. */
-#ifndef SG_ORDER_H
-#define SG_ORDER_H
+#ifndef SG_RUN_QUEUE_H
+#define SG_RUN_QUEUE_H
 
 #include "sg_runtime.h"
 
