@@ -474,10 +474,9 @@ class Figure:
 
     *empty* is the sentence of an empty state (what is missing, and how to get it); panels are then absent.
     *notes* are said below the picture: assumptions, skipped runs, residuals. *ways* lead on: buttons of
-    the window, switches of the command line (`told`, `remarks`).
+    the window, switches of the command line (`told`, `remarks`). *view* is the name of the view that built it.
     """
 
-    view: str
     title: str
     sentence: str = ""
     panels: tuple[Panel, ...] = ()
@@ -485,6 +484,7 @@ class Figure:
     notes: tuple[str, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)
     ways: tuple[Way, ...] = ()
+    view: str = ""
 
     @property
     def told(self) -> str:

@@ -17,10 +17,10 @@ def of_study(view: str, title: str, data: StudyData, need: Need) -> Figure:
     if data.runs and len(data.failed) == len(data.runs):
         text = f"None of the {len(data.runs)} runs succeeded; the table of runs gives the reasons. {text}"
         onward = onward or ((ways.START,) if runs else ())
-    return Figure(view, title, empty=text, ways=onward)
+    return Figure(title, empty=text, ways=onward, view=view)
 
 
 def of_trace(view: str, title: str, data: TraceData, need: Need) -> Figure:
     """Return the empty state of *view* for a trace that does not meet *need*, with the button that leads there."""
     runs = trace_common.origin(data) == "simulated"
-    return Figure(view, trace_common.title(data, title), empty=need.sentence(runs=runs), ways=need.ways(runs=runs))
+    return Figure(trace_common.title(data, title), empty=need.sentence(runs=runs), ways=need.ways(runs=runs), view=view)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from scalegraph.base.errors import Fault, InputError
@@ -79,7 +79,7 @@ class View:
         values = self.check(options)
         lacking = self.lacking(data, values)
         made = self.make(data, **values) if lacking is None else lacking
-        return self.empty(data, made) if isinstance(made, Need) else made
+        return self.empty(data, made) if isinstance(made, Need) else replace(made, view=self.name)
 
     def lacking(self, data: StudyData | TraceData, values: Mapping[str, OptionValue]) -> Need | None:
         """Return the first need that *data* does not meet with *values* of all options; None if it meets all.

@@ -21,7 +21,7 @@ def bars(count: int, highest: int) -> Figure:
     heights = tuple(9.0 if index == highest else 1.0 for index in range(count))
     made = Bars(tuple(float(index) for index in range(count)), (("idle", "idle", heights),))
     plot = Plot(Axis("Region", scale="category", categories=names), Axis("Time", "s"), bars=made)
-    return Figure("bars", "Bars", "One is the largest.", (plot,))
+    return Figure("Bars", "One is the largest.", (plot,), view="bars")
 
 
 def named(widget: FigureWidget) -> list[str]:

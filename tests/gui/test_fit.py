@@ -54,7 +54,7 @@ def rows_in_sight(panel: TablePanel) -> int:
 def test_a_low_table_shows_rows_before_everything_else(figure: FigureWidget, qtbot: Any) -> None:
     made = profile()
     long = "Most of the time goes to one region, and the rest is spread over many others of the program. " * 2
-    figure.show_figure(Figure("profile", "Profile", long, (*made.panels, *made.panels), ways=(ways.FREE_SYNC,)))
+    figure.show_figure(Figure("Profile", long, (*made.panels, *made.panels), ways=(ways.FREE_SYNC,), view="profile"))
     panel = figure.panels[0]
     assert isinstance(panel, TablePanel)
     (way,) = [one for one in figure.ways.findChildren(QPushButton) if one.text() == ways.FREE_SYNC.text]
@@ -95,7 +95,9 @@ def test_names_leave_room_for_what_is_said_of_them(figure: FigureWidget, width: 
     figure.resize(width, 300)
     path = "program->function main->loop with a long name:" * 2
     names = tuple(Row((f"{path}{i}", f"{i} N^2 log N", 1.0)) for i in range(9))
-    figure.show_figure(Figure("t", "T", "", (Table((Column("call path"), Column("model"), Column("R^2")), names),)))
+    figure.show_figure(
+        Figure("T", "", (Table((Column("call path"), Column("model"), Column("R^2")), names),), view="t")
+    )
     panel = figure.panels[0]
     assert isinstance(panel, TablePanel)
     assert panel.tree.header().sectionViewportPosition(1) <= 0.75 * panel.tree.viewport().width()
@@ -140,7 +142,7 @@ def matrix() -> Figure:
     names = tuple(map(str, counts))
     held = ("time", "efficiency 0.5", "memory")
     grid = Grid("N", "N'", names, names, cells, held, 1, row_processors=counts, column_processors=counts)
-    return Figure("matrix", "Matrix", "The longest of sentences about a matrix. " * 4, (grid,))
+    return Figure("Matrix", "The longest of sentences about a matrix. " * 4, (grid,), view="matrix")
 
 
 @pytest.mark.parametrize("size", [(505, 234), (420, 480), (900, 600)])

@@ -178,7 +178,7 @@ def test_every_unit_and_size_has_the_same_text_on_every_surface(
     values: tuple[float | str | None, ...], unit: str
 ) -> None:
     table = Table((Column("place"), Column("value", unit)), tuple(Row(("x", value)) for value in values))
-    figure = Figure("any", "Any", panels=(table,))
+    figure = Figure("Any", panels=(table,), view="any")
     assert in_picture(table) == in_window(table) == in_text(figure, table)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -422,7 +423,7 @@ def test_a_region_of_another_study_is_not_marked(show: Any, selection: Selection
 
 def test_many_notes_are_folded_and_unfold_on_a_click(show: Any, qtbot: Any) -> None:
     base = figures.time_over_n()
-    figure = Figure(base.view, base.title, base.sentence, base.panels, notes=tuple(f"Note {i}." for i in range(12)))
+    figure = replace(base, notes=tuple(f"Note {i}." for i in range(12)))
     widget = show(figure, 700, 420)
     assert widget.notes.fold.text() == "12 notes ▸"
     assert not widget.notes.text_visible()
@@ -435,7 +436,7 @@ def test_columns_of_a_table_hold_their_longest_text_without_asking_for_every_cel
 ) -> None:
     columns = (Column("region"), Column("place"), Column("time", "s", "busy"))
     rows = tuple(Row((f"r{number}", "W" * (number % 23), number / 7), key=str(number)) for number in range(800))
-    widget = show(Figure("table", "Table", panels=(Table(columns, rows),)), width=900)
+    widget = show(Figure("Table", panels=(Table(columns, rows),), view="table"), width=900)
     (panel,) = widget.panels
     assert isinstance(panel, TablePanel)
     header = panel.tree.header()

@@ -30,7 +30,7 @@ def axis_of(qtbot: Any, width: int, height: int) -> Any:
     widget = FigureWidget(SelectionModel(), Theme("light"), with_title=False)
     qtbot.addWidget(widget)
     widget.resize(width, height)
-    widget.show_figure(Figure("bars", "Bars", "", (plot,)))
+    widget.show_figure(Figure("Bars", "", (plot,), view="bars"))
     widget.show()
     panel = widget.panels[0]
     assert isinstance(panel, PlotPanel)

@@ -55,11 +55,11 @@ def time_over_n(counts: tuple[int, ...] = POWERS) -> Figure:
     best = min(counts, key=_time)
     marks = (Mark("p_x = 45", x=45.0), Mark("fastest", x=float(best), y=_time(best))) if len(counts) > 1 else ()
     return Figure(
-        "time",
         "Execution time over N",
         "The program is fastest at 45 processors; beyond that, added barrier execution outweighs the extra processors.",
         (Plot(_n(counts), Axis("Execution time", "s"), lines, marks=marks),),
         notes=("Five repetitions; bars show the range.", "N = 48 was cancelled and is left out."),
+        view="time",
     )
 
 
@@ -72,10 +72,10 @@ def speedup_many(series: int = 5) -> Figure:
         band = {"low": tuple(0.9 * v for v in y), "high": tuple(1.1 * v for v in y)} if i % 5 in (1, 3) else {}
         lines.append(Line(f"{200 * (i + 1)} balls", x, y, f"series:{i}", origins[i % 5], processors=POWERS, **band))
     return Figure(
-        "speedup",
         "Speedup",
         "Larger problems scale further: 1,000 balls keep half of the processors busy up to 64.",
         (Plot(_n(POWERS), Axis("Speedup"), tuple(lines)),),
+        view="speedup",
     )
 
 
@@ -91,7 +91,6 @@ def overheads(counts: tuple[int, ...] = POWERS, horizontal: bool = False) -> Fig
     if horizontal:
         names = tuple(f"region with a rather long name {i}" for i in range(len(counts)))
         return Figure(
-            "regions",
             "Loss by region",
             "Most is lost in region 3.",
             (
@@ -101,12 +100,13 @@ def overheads(counts: tuple[int, ...] = POWERS, horizontal: bool = False) -> Fig
                     bars=Bars(tuple(float(i) for i in range(len(counts))), parts, horizontal=True),
                 ),
             ),
+            view="regions",
         )
     return Figure(
-        "overheads",
         "Overhead patterns",
         "Memory stalls overtake everything else from 32 processors on.",
         (Plot(_n(counts), Axis("Sum over processors", "s"), bars=Bars(x, parts, processors=counts)),),
+        view="overheads",
     )
 
 
@@ -114,7 +114,6 @@ def gaps() -> Figure:
     x = tuple(float(n) for n in POWERS)
     y = (1.0, NAN, 0.8, 0.7, NAN, NAN, 0.2)
     return Figure(
-        "gaps",
         "Efficiency with missing runs",
         "Three of seven runs failed.",
         (
@@ -128,6 +127,7 @@ def gaps() -> Figure:
                 marks=(Mark("held at 0.5", y=0.5),),
             ),
         ),
+        view="gaps",
     )
 
 
@@ -135,7 +135,6 @@ def wide_log() -> Figure:
     counts = tuple(2**i for i in range(11))
     x = tuple(float(n) for n in counts)
     return Figure(
-        "work",
         "Work needed",
         "Work grows by six orders of magnitude.",
         (
@@ -145,6 +144,7 @@ def wide_log() -> Figure:
                 (Line("time bound", x, tuple(1e3 * n**2 for n in x), "series:0", processors=counts),),
             ),
         ),
+        view="work",
     )
 
 
@@ -167,7 +167,6 @@ def matrix(size: int = 6, *, holes: bool = True) -> Figure:
                 cells.append(Cell((v, w, (a / b) ** 0.9), reason="" if w is not None else "not reached", tip=""))
         rows.append(tuple(cells))
     return Figure(
-        "matrix",
         "Scalability matrix",
         "From 4 to 16 processors the program keeps 0.57 of its scalability by the time bound.",
         (
@@ -183,6 +182,7 @@ def matrix(size: int = 6, *, holes: bool = True) -> Figure:
             ),
         ),
         notes=("Multiplicativity residual: 0.8 %.",),
+        view="matrix",
     )
 
 
@@ -201,7 +201,6 @@ def profile(rows: int = 12) -> Figure:
             )
         )
     return Figure(
-        "profile",
         "Execution profile",
         "Half of all time is spent in find_collision.",
         (
@@ -216,6 +215,7 @@ def profile(rows: int = 12) -> Figure:
                 tuple(made),
             ),
         ),
+        view="profile",
     )
 
 
@@ -263,27 +263,27 @@ def source() -> Figure:
         lines.append(SourceLine(number, text, inserted, values, region))
     columns = (Column("Busy", "s", "busy"), Column("Misses", "", "miss"))
     return Figure(
-        "source",
         "Source with costs",
         "Line 11 misses the cache most.",
         (Source("billiard.c", columns, tuple(lines)),),
+        view="source",
     )
 
 
 def combined() -> Figure:
     return Figure(
-        "combined",
         "Latency",
         "The latency grows faster than the work from 16 processors on.",
         (time_over_n().panels[0], profile(5).panels[0]),
+        view="combined",
     )
 
 
 def empty() -> Figure:
     return Figure(
-        "matrix",
         "Scalability matrix",
         empty="The matrix needs runs of at least two processor counts; this study has one. Run more to see it.",
+        view="matrix",
     )
 
 
@@ -293,10 +293,10 @@ def efficiency_held(value: float = 0.5) -> Figure:
     held = Handle("efficiency", "y", value, f"E = {value:g} held", (0.01, 0.99))
     most = Handle("largest", "x", 32.0, "up to N = 32", (2.0, 64.0), "primitive")
     return Figure(
-        "efficiency",
         "Efficiency",
         "Drag the line to hold another efficiency.",
         (Plot(_n(POWERS), Axis("Efficiency", limits=(0.0, 1.05)), (line,), handles=(held, most)),),
+        view="efficiency",
     )
 
 
@@ -324,7 +324,7 @@ def speed_field(value: float = 6e6) -> Figure:
         dots,
         (Handle("speed", "value", value, f"{value / 1e6:g} Mop/s held", (1e6, 11e6)),),
     )
-    return Figure("speed-map", "Unit speed", "Along a line the speed of a processor stays.", (field,))
+    return Figure("Unit speed", "Along a line the speed of a processor stays.", (field,), view="speed-map")
 
 
 def speed_surface() -> Figure:
@@ -334,7 +334,7 @@ def speed_surface() -> Figure:
     surface = Surface(
         _n(POWERS), Axis("Problem size", scale="log2", ticks=rows), Axis("Unit speed", "op/s"), columns, rows, heights
     )
-    return Figure("speed-surface", "Unit speed", "Speed falls with N and rises with the problem.", (surface,))
+    return Figure("Unit speed", "Speed falls with N and rises with the problem.", (surface,), view="speed-surface")
 
 
 def all_figures() -> dict[str, Figure]:

@@ -142,7 +142,7 @@ def test_a_report_has_no_markup_of_the_study(tmp_path: Path, call: Any) -> None:
 
 def table(*cells: str | float) -> Figure:
     rows = tuple(Row((cell, 1.5)) for cell in cells)
-    return Figure("t", f"T {MARKUP}\n\\input{{x}}", f"S {MARKUP}", (Table((Column("name"), Column("v")), rows),))
+    return Figure(f"T {MARKUP}\n\\input{{x}}", f"S {MARKUP}", (Table((Column("name"), Column("v")), rows),), view="t")
 
 
 def test_markdown_of_names_is_text() -> None:

@@ -109,30 +109,30 @@ def test_a_turn_of_the_view_keeps_heights_upright() -> None:
 
 @pytest.mark.parametrize("ending", render.FORMATS)
 def test_fields_and_surfaces_go_into_every_format(ending: str) -> None:
-    assert render.content(Figure("t", "Title", "Sentence.", (field(), surface())), ending, dpi=50)
+    assert render.content(Figure("Title", "Sentence.", (field(), surface()), view="t"), ending, dpi=50)
 
 
 def test_the_same_field_gives_the_same_bytes() -> None:
-    one, two = (render.content(Figure("t", "t", panels=(field(),)), "png", dpi=50) for _ in range(2))
+    one, two = (render.content(Figure("t", panels=(field(),), view="t"), "png", dpi=50) for _ in range(2))
     assert one == two
 
 
 def test_csv_of_a_field_has_its_runs_and_its_nodes_once() -> None:
-    rows = list(csv.DictReader(io.StringIO(render.content(Figure("t", "t", panels=(field(),)), "csv").decode())))
+    rows = list(csv.DictReader(io.StringIO(render.content(Figure("t", panels=(field(),), view="t"), "csv").decode())))
     assert len(rows) == 16
     assert rows[0] == {"processors N": "2", "work W (op)": "10000", "level": "3", "origin": "simulated"}
     assert {row["origin"] for row in rows[1:]} == {"computed"}
 
 
 def test_csv_of_a_surface_leaves_gaps_out() -> None:
-    rows = list(csv.reader(io.StringIO(render.content(Figure("t", "t", panels=(surface(),)), "csv").decode())))
+    rows = list(csv.reader(io.StringIO(render.content(Figure("t", panels=(surface(),), view="t"), "csv").decode())))
     assert rows[0] == ["N", "N", "scale"]
     assert len(rows) == 11
 
 
 def test_json_of_a_field_has_no_number_that_json_lacks() -> None:
     made = surface()
-    document = json.loads(render.content(Figure("t", "t", panels=(made, field())), "json"))
+    document = json.loads(render.content(Figure("t", panels=(made, field()), view="t"), "json"))
     assert [panel["kind"] for panel in document["panels"]] == ["surface", "field"]
     assert document["panels"][0]["heights"][1][0] is None
     assert document["panels"][1]["handles"][0]["option"] == "level"
@@ -140,7 +140,7 @@ def test_json_of_a_field_has_no_number_that_json_lacks() -> None:
 
 @pytest.mark.parametrize("panel", [field(), surface()], ids=["field", "surface"])
 def test_words_of_fields_and_surfaces_are_inside_the_picture(panel: Field | Surface) -> None:
-    with picture.composed(Figure("t", "Title", "Sentence.", (panel,)), None, "print", 144) as sheet:
+    with picture.composed(Figure("Title", "Sentence.", (panel,), view="t"), None, "print", 144) as sheet:
         sheet.draw_without_rendering()
         width, height = sheet.get_size_inches() * 144
         texts = [text for axes in sheet.axes for text in axes.texts] + [
@@ -153,7 +153,7 @@ def test_words_of_fields_and_surfaces_are_inside_the_picture(panel: Field | Surf
 def test_a_line_to_drag_is_drawn_and_in_sight() -> None:
     line = Line("E", (1.0, 2.0), (0.9, 0.8), "efficiency")
     plot = Plot(Axis("N"), Axis("E"), (line,), handles=(Handle("efficiency", "y", 1.5, "held at 1.5"),))
-    with picture.composed(Figure("t", "t", panels=(plot,)), None, "print", 144) as sheet:
+    with picture.composed(Figure("t", panels=(plot,), view="t"), None, "print", 144) as sheet:
         (axes,) = sheet.axes
         assert "held at 1.5" in {text.get_text() for text in axes.texts}
         assert axes.get_ylim()[1] > 1.5

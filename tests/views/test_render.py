@@ -174,7 +174,7 @@ def test_every_view_is_a_latex_table_with_equal_columns(name: str, figures: dict
 
 def test_latex_escapes_what_a_parameter_may_be_called() -> None:
     table = Table((Column("a_b%"), Column("$x^2$")), (Row(("50 % & #1", 0.5)), Row(("~{}\\", None))))
-    text = numbers.latex(Figure("t", "a_title", panels=(table,)))
+    text = numbers.latex(Figure("a_title", panels=(table,), view="t"))
     assert r"a\_b\% & \$x\textasciicircum{}2\$" in text
     assert r"50 \% \& \#1 & 0.5000" in text
     assert r"\textasciitilde{}\{\}\textbackslash{} & --" in text
@@ -182,7 +182,7 @@ def test_latex_escapes_what_a_parameter_may_be_called() -> None:
 
 def test_missing_numbers_are_empty_null_and_dashes() -> None:
     line = Line("a", (1.0, 2.0), (float("nan"), 3.0), "time")
-    figure = Figure("t", "t", panels=(Plot(Axis("x"), Axis("y", "s"), (line,)),))
+    figure = Figure("t", panels=(Plot(Axis("x"), Axis("y", "s"), (line,)),), view="t")
     assert render.content(figure, "csv") == b"x,a (s)\n1,\n2,3\n"
     assert json.loads(render.content(figure, "json"))["panels"][0]["lines"][0]["y"] == [None, 3.0]
     assert "1 & --" in numbers.latex(figure)
@@ -199,10 +199,10 @@ def test_an_empty_figure_is_a_picture_of_its_sentence_but_has_no_numbers() -> No
 def test_dollar_signs_in_names_are_text_not_formulas() -> None:
     line = Line("cost $a_b", (1.0, 2.0), (1.0, 2.0), "time")
     figure = Figure(
-        "t",
         "a $x",
         "b $",
         (Plot(Axis("$n"), Axis("y"), (line, replace(line, name="\\frac")), marks=(Mark("$", 1.0),)),),
+        view="t",
     )
     assert "cost $a_b" in render.content(figure, "svg").decode()
 
@@ -211,14 +211,14 @@ def test_reasons_are_numbered_once_each() -> None:
     cells = ((Cell((1.0,)), Cell((None,), "one; two")), (None, Cell((None,), "two")))
     grid = Grid("N", "N'", ("1", "2"), ("1", "2"), cells, ("efficiency 0.5",))
     assert numbers.reasons(grid) == {"one": 1, "two": 2}
-    assert "--$^{1,2}$" in numbers.latex(Figure("t", "t", panels=(grid,)))
+    assert "--$^{1,2}$" in numbers.latex(Figure("t", panels=(grid,), view="t"))
 
 
 def test_negative_parts_of_a_stack_hang_below_zero() -> None:
     bars = Bars((0.0,), (("gain", "memory_stall", (-2.0,)), ("cost", "idle", (3.0,))))
     axis = Axis("N", scale="category", categories=("2",))
     with picture.composed(
-        Figure("t", "t", panels=(Plot(axis, Axis("y", "s"), bars=bars),)), None, "print", 50
+        Figure("t", panels=(Plot(axis, Axis("y", "s"), bars=bars),), view="t"), None, "print", 50
     ) as sheet:
         axes = sheet.subfigs[0].axes[0]
         low, high = axes.get_ylim()
@@ -260,7 +260,7 @@ def test_every_view_is_a_markdown_table_and_a_parquet_file(name: str, figures: d
 
 def test_parquet_keeps_numbers_and_says_what_it_is(tmp_path: Path) -> None:
     table = Table((Column("N"), Column("time", "s"), Column("note")), (Row((1, 0.5, "a|b")), Row((2, None, "c"))))
-    figure = Figure("t", "A title", "A sentence.", (table,))
+    figure = Figure("A title", "A sentence.", (table,), view="t")
     path = tmp_path / "t.parquet"
     render.save(figure, path)
     read = pd.read_parquet(path)
@@ -272,7 +272,7 @@ def test_parquet_keeps_numbers_and_says_what_it_is(tmp_path: Path) -> None:
 
 def test_reasons_of_a_grid_are_footnotes_in_markdown() -> None:
     cells = ((Cell((1.0,)), Cell((None,), "not reached")), (None, Cell((1.0,))))
-    figure = Figure("g", "G", panels=(Grid("N", "N'", ("1", "2"), ("1", "2"), cells, ("E",)),))
+    figure = Figure("G", panels=(Grid("N", "N'", ("1", "2"), ("1", "2"), cells, ("E",)),), view="g")
     text = render.content(figure, "md").decode()
     assert "– [1]" in text
     assert "[1] not reached." in text
@@ -286,5 +286,5 @@ def test_a_table_of_analysis_is_written_as_every_figure() -> None:
 
 def test_whole_numbers_of_a_table_are_exact_and_have_gaps_between_thousands() -> None:
     table = Table((Column("metric"), Column("total"), Column("calls")), (Row(("ops", 35_891_117.0, 35_891_117)),))
-    svg = render.content(Figure("t", "T", panels=(table,)), "svg").decode()
+    svg = render.content(Figure("T", panels=(table,), view="t"), "svg").decode()
     assert svg.count("35\u202f891\u202f117") == 2

@@ -208,7 +208,7 @@ def everything() -> Figure:
               traces.array(2e3, 3e3, np.nan, 2e3)),),
         kind="band", marks=(Mark("mean", y=1.5e3),),
     )  # fmt: skip
-    return Figure("all", "All", "Everything.", (Timeline(Axis("time", "s"), 0, 1, (lanes, areas, band), KEYS),))
+    return Figure("All", "Everything.", (Timeline(Axis("time", "s"), 0, 1, (lanes, areas, band), KEYS),), view="all")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
@@ -224,7 +224,7 @@ def test_a_radar_is_a_polygon_with_the_names_of_its_spokes() -> None:
         (Polygon("busy", "busy", (100, 50, 0, 100)), Polygon("peak", "mark", (100, float("nan"), 100, 100))),
     )  # fmt: skip
     assert timelines.polygon_points(radar, radar.polygons[0]).round(9).tolist() == [[0, 1], [0.5, 0], [0, 0], [-1, 0]]
-    figure = Figure("kiviat", "Kiviat", "Who was busy.", (radar,))
+    figure = Figure("Kiviat", "Who was busy.", (radar,), view="kiviat")
     assert share_of(pixels(figure, "print", (9.0, 8.0)), palette.colour("busy", "print")) > 0.001
     assert content(figure, "csv").decode().splitlines()[:2] == ["spoke,busy (%),peak (%)", "0,100,100"]
 

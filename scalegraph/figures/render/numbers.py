@@ -226,7 +226,7 @@ def of_table(name: str, title: str, table: pd.DataFrame) -> Figure:
     """Return a table of analysis as a figure, so that it is written as every figure is."""
     columns = tuple(Column(str(column)) for column in table.columns)
     rows = tuple(Row(tuple(_cell(cell) for cell in row)) for row in table.itertuples(index=False))
-    return Figure(name, title, panels=(Table(columns, rows),))
+    return Figure(title, panels=(Table(columns, rows),), view=name)
 
 
 def _cell(cell: Any) -> float | int | str | None:

@@ -54,7 +54,6 @@ def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[
         *(_row(grown, below, one) for one in found.callees),
     )
     return Figure(
-        view,
         title,
         _sentence(grown, found),
         (Table(columns, rows),),
@@ -66,6 +65,7 @@ def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[
             *notes,
         ),
         meta={"function": name},
+        view=view,
     )
 
 

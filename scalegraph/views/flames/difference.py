@@ -122,14 +122,12 @@ def figure(
     matched = "Frames are the same where their call paths have the same names"
     matched += "; of siblings with one name the first is the first, and so on." if first.lexical else "."
     return Figure(
-        view,
         f"{title}: {names[0]} to {names[1]}",
         _sentence(joined, first, second, names, relative=relative),
         (flame,),
         notes=(f"Widths: {second.value.label} of {whose}.",
                f"Colours: change of {what}; vermilion is more in {names[1]}, blue less.", matched,
-               *dict.fromkeys((*first.notes, *second.notes)), *notes),
-    )  # fmt: skip
+               *dict.fromkeys((*first.notes, *second.notes)), *notes), view=view)  # fmt: skip
 
 
 def _sentence(joined: Joined, first: Grown, second: Grown, names: tuple[str, str], *, relative: bool) -> str:

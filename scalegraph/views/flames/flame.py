@@ -25,7 +25,6 @@ def _make(
         return _NOTHING.of(words=grown.words, value=grown.value.label)
     made, notes = building.flame(grown, icicle=icicle)
     return Figure(
-        _NAME,
         f"{_TITLE}: {common.study_title(data)}, {grown.words}",
         sentence(grown),
         (made,),

@@ -23,7 +23,7 @@ def _make(
         return grown
     made, notes = building.flame(grown, icicle=icicle)
     return Figure(
-        _NAME, trace_common.title(data, _TITLE), sentence(grown), (made,),
+        trace_common.title(data, _TITLE), sentence(grown), (made,),
         notes=(*grown.notes, *notes),
     )  # fmt: skip
 

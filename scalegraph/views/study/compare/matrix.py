@@ -58,7 +58,6 @@ def _make(
     better = sum(value > 0 for value in off.values())
     worst = max(off, key=lambda pair: abs(off[pair]))
     return Figure(
-        "compare-matrix",
         f"{titles[1]} minus {titles[0]}",
         f"{titles[1]} scales better in {better} of {len(off)} cells; they differ most from N = {worst[0]} to "
         f"{worst[1]}, by {significant(off[worst])}.",

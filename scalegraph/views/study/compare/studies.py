@@ -92,7 +92,6 @@ def _make(data: StudyData, quantity: object = "speedup", held: object = "size", 
         for position, (name, series) in enumerate(known)
     )
     return Figure(
-        "compare",
         f"{words[0].upper()}{words[1:]}: {' beside '.join(titles)}",
         _sentence(table, titles, words, more_is_better=more_is_better),
         (_plot(table, lines, words, unit, str(quantity)), _table(table, titles, unit)),

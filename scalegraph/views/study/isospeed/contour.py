@@ -31,7 +31,6 @@ def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
         found, Axis("unit speed W/(N T)", of_speed), unit, contours.round_levels(found.values), handles
     )
     return Figure(
-        "isospeed-contour",
         f"{_TITLE}: {common.study_title(data)}",
         field_common.sentence(panel, f"{si(held[0], of_speed)} a processor" if held else "", unit),
         (panel,),

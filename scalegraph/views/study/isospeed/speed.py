@@ -47,7 +47,6 @@ def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
     marks = tuple(Mark("", x=anchor.time_s, y=target) for anchor in crossings)
     handle = matrices.speed_handle(target, unit, (min(values), max(values)), "y")
     return Figure(
-        "isospeed-speed",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(crossings, target, unit),
         (

@@ -43,7 +43,6 @@ def _make(data: StudyData, size: object = None, by: object = "category") -> Figu
         f" at N = {counts[0]} and {percent(float(busy[-1]))} at N = {counts[-1]}."
     )
     return Figure(
-        "breakdown",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (

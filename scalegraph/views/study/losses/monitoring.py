@@ -45,7 +45,6 @@ def _make(data: StudyData, size: object = None) -> Figure:
     known = [cost for cost in costs if cost is not None]
     worst = max(known, key=lambda cost: cost.perturbation)
     return Figure(
-        "monitoring",
         f"{_TITLE}: {common.study_title(data)}",
         f"Monitoring makes {series.label or 'the problem'} {percent(worst.perturbation)} slower on "
         f"{wording.span((worst.processors,))}: {si(worst.time_s, 's')} instead of {si(worst.compensated_s, 's')}.",

@@ -44,7 +44,6 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
             f" processor: {significant(100 * growth[0].growth_s / whole, 2)} % of the growth."
         )
     return Figure(
-        "overheads",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (

@@ -64,7 +64,6 @@ def _make(data: StudyData, grow: object = None, of: object = "time") -> Figure |
     )
     floor = max(0.0, 10.0 * math.floor(min(shares) / 10.0) - 10.0)
     return Figure(
-        "parallelism",
         f"{_TITLE}: {common.study_title(data)}, when {label}",
         f"In the largest problems the parallel share of {share.words} is {ends}.",
         (

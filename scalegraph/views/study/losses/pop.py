@@ -84,7 +84,6 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         else "Transfer: the busiest processor without its primitives. Runs with free synchronisation would measure it."
     )
     return Figure(
-        "pop",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(*_spoken_of(found, processors)),
         tuple(panels),

@@ -42,7 +42,6 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
             f" {percent(1 / ratio)}."
         )
     return Figure(
-        "processors",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         sentence,
         (

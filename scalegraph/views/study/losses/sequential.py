@@ -62,7 +62,6 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure |
     missed, which = _miss_rate(series)
     others = [other.label for other in found if other is not series]
     return Figure(
-        "sequential",
         f"{_TITLE}: {common.study_title(data)}, when {series.label}",
         f"{span} on {wording.span((processors,))} CPU utilisation goes from {percent(float(first['cpu_utilisation']))}"
         f" to {percent(float(last['cpu_utilisation']))} of processor time, {which} from"

@@ -35,7 +35,6 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
     rows = series.rows.assign(**{_COLUMN: values})
     most = int(np.nanargmax(values.to_numpy()))
     return Figure(
-        "data-movement",
         f"{_TITLE}: {common.study_title(data)}",
         f"{series.label or 'This problem'}: most goes through the network on {int(rows['processors'].iloc[most])} "
         f"processors, {significant(float(values.iloc[most]))} {UNIT}.",

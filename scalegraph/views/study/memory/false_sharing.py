@@ -22,7 +22,6 @@ _LINES, _USERS = 20, 8
 def _make(data: StudyData, processors: object = None, size: object = None, lines: int = _LINES) -> Figure:
     run = common.the_run(data, size, processors)
     return Figure(
-        "false-sharing",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         _sentence(run),
         (_table(run.shared_lines[:lines]),),

@@ -38,7 +38,6 @@ def _make(data: StudyData, size: object = None, level: object = "private") -> Fi
     ]
     where = "the processor's own caches" if level == "private" else "the first cache level"
     return Figure(
-        "hit-rates",
         f"{_TITLE}: {common.study_title(data)}",
         f"On {series.processors[-1]} processors the share of references that hit in {where} is: {', '.join(parts)}.",
         (Plot(common.processors_axis(series.processors), Axis("hits", REFERENCES), lines),),

@@ -28,7 +28,6 @@ def _make(
     costs = resource_costs(run)
     panels: tuple[Panel, ...] = (_heat(data, size, most),) if show == "over N" else _ranked(costs, most)
     return Figure(
-        "hot-spots",
         f"{_TITLE}: {common.study_title(data)}" + ("" if show == "over N" else f", N = {run.point.processors}"),
         _sentence(costs, run),
         panels,

@@ -34,7 +34,6 @@ def _make(data: StudyData, size: object = None) -> Figure:
         else f"{series.label or 'This problem'}: no copies are invalidated."
     )
     return Figure(
-        "invalidations",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (cause_words.stacked(series.rows, parts, Axis("copies invalidated")), _table(data, series)),

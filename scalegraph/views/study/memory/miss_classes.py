@@ -34,7 +34,6 @@ def _make(
     words = {name: text for name, (text, _) in cause_words.CLASSES.items()}
     parts = [f"{words[str(name)]} {percent(value / total.sum())}" for name, value in total.items() if value]
     return Figure(
-        "miss-classes",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         f"Of {si(float(total.sum()), '')} misses on {run.point.processors} processors: {', '.join(parts)}.",
         (

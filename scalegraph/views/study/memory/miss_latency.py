@@ -47,7 +47,6 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
     values = [value for line in lines for value in line.y if np.isfinite(value)]
     apart = min(values) > 0 and max(values) > _FAR * min(values)
     return Figure(
-        "miss-latency",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(series, latency),
         (

@@ -49,7 +49,6 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
         if reach.way == "between" and reach.processors is not None
     ]
     return Figure(
-        "miss-prediction",
         f"{_TITLE}: {common.study_title(data)}",
         f"{series.label or 'This problem'}: {_sentence(found)}",
         (

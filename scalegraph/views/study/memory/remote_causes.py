@@ -34,7 +34,6 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
         f" locks; most of the growth comes from {cause_words.CAUSES[str(grown)][0]}."
     )
     return Figure(
-        "remote-causes",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (cause_words.stacked(rows, parts, axis),),

@@ -39,7 +39,6 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
         dear, names[: len(dear)], {"stall_s": ("waiting for memory", "memory_stall")}, Axis("waiting for memory", "s")
     )
     return Figure(
-        "variables",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         sentence,
         (*((plot,) if len(dear) else ()), _table(costs.to_dict("records"), run.collected, names)),

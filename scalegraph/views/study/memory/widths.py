@@ -33,7 +33,6 @@ def _make(data: StudyData, processors: object = None, size: object = None) -> Fi
         f" {significant(causes.average_width(run))} on average; {percent(single)} of them invalidate one."
     )
     return Figure(
-        "widths",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         sentence,
         (_plot(binned, total, run), _table(data, size)),

@@ -51,7 +51,6 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
         ),
     )  # fmt: skip
     return Figure(
-        "back-test",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(best),
         (

@@ -58,7 +58,6 @@ def _make(
     counts = [int(n) for n in timed.processors]
     axis = common.processors_axis([*counts, *_further(counts, far)])
     return Figure(
-        "fit",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(chosen, far),
         (

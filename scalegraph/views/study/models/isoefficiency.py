@@ -63,7 +63,6 @@ def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
         rows,
     )
     return Figure(
-        "isoefficiency",
         f"{_TITLE}: {common.study_title(data)}",
         f"To keep E = {plain(made.target)}: {judged.sentence}",
         (

@@ -35,7 +35,6 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", target
             else " No other law is plausible."
         )
     return Figure(
-        "laws",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (_table(fits, far), _numbers(fits)),

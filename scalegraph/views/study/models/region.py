@@ -62,7 +62,6 @@ def _make(
         f" ({modelling.interval(float(low[0]), float(high[0]))}). {models.doubt(index) or 'The points decide it.'}"
     )
     return Figure(
-        "region-model",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (Plot(x, y, _lines(made, index, column, held, places, counts=counts, origin=common.data_origin(data))),),

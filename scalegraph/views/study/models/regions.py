@@ -49,7 +49,6 @@ def _make(data: StudyData, metric: object = None, target: object = None, rows: o
     if len(order) > len(shown):
         notes.append(f"Shown are the {len(shown)} that weigh most.")
     return Figure(
-        "region-models",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(made, order, now, then, place),
         (table,),

@@ -56,7 +56,6 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
     if not known:
         notes.append("Without repetitions the interval of each fraction is not known.")
     return Figure(
-        "serial-fraction",
         f"{_TITLE}: {common.study_title(data)}",
         found.sentence,
         (

@@ -47,7 +47,6 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
 def _figure(data: StudyData, run: RunRecord, rows: tuple[Row, ...], sentence: str, first: str) -> Figure:
     single = ways.of_one_size(data)
     return Figure(
-        "hottest",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         sentence,
         (
@@ -128,7 +127,6 @@ def _of_paths(data: StudyData, lost: pd.DataFrame, most: int) -> Figure:
     )
     worst = lost.iloc[0]
     return Figure(
-        "hottest",
         f"Places to look at: {common.study_title(data)}",
         f"Most is lost in {loss.place_words(worst)}: {seconds(float(worst['loss_s']))} of processor time.",
         (

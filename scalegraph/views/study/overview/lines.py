@@ -68,7 +68,6 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
         Column("text"),
     )
     return Figure(
-        "lines",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         _sentence(costs, blames),
         (Table(columns, tuple(rows)),),

@@ -41,7 +41,6 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
     costs = region_costs(run, data.regions) if alone or one is None else region_losses(run, one, data.regions)
     costs = costs[(costs["total_incl_s"] > 0) | (costs["region"] == 0)].reset_index(drop=True)
     return Figure(
-        "profile",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         _sentence(costs, run),
         (_table(costs), _bars(costs, run, bars)),

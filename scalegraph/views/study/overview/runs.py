@@ -59,7 +59,6 @@ def _make(data: StudyData) -> Figure:
     failed = len(data.failed)
     ended = "all succeeded" if not failed else f"{failed} did not end well; the last column says why"
     return Figure(
-        "runs",
         f"{_TITLE}: {common.study_title(data)}",
         f"{len(runs)} run{'s' if len(runs) != 1 else ''}, {ended}.",
         (Table(columns, tuple(rows)),),

@@ -74,7 +74,6 @@ def _make(
         if not values:
             sentence = f"No line of {source.file} {'misses' if show == 'misses' else 'costs anything'} in this run."
     return Figure(
-        "source",
         f"{_TITLE}: {source.file}",
         sentence,
         (Source(source.file, columns, _lines(source, values, data.regions)),),

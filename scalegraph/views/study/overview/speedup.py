@@ -50,7 +50,6 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
         )
     top = max(1.0, float(np.nanmax(numbers(rows, "efficiency")))) * 1.04
     return Figure(
-        "speedup",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (

@@ -39,7 +39,6 @@ def _make(data: StudyData, size: object = None, scale: object = "log", what_if: 
     if scale != "log":
         y = replace(y, limits=(0.0, float(np.nanmax(numbers(rows, "time_max_s"))) * 1.06))
     return Figure(
-        "time",
         f"{_TITLE}: {common.study_title(data)}",
         f"{series.label or 'This problem'} is {wording.fixed_size(series)}.",
         (Plot(common.processors_axis(series.processors), y, tuple(lines), marks=tuple(marks)),),

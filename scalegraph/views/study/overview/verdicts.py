@@ -43,7 +43,6 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         loss_of = f"Loss on N = {series.processors[-1] if count is None else count}"
     limits = ", ".join(f"{name} from {plain(limit)}" for limit, name in verdicts.RATINGS[:-1])
     return Figure(
-        "verdicts",
         f"{_TITLE}: {common.study_title(data)}",
         " ".join(item.text for item in found[:2]),
         tuple(panels),

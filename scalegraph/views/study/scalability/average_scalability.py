@@ -40,7 +40,6 @@ def _make(
     value = mean.value(first, last)
     known = f": from {first} to {last} processors {significant(value)}" if value is not None else ""
     return Figure(
-        "average-scalability",
         f"{_TITLE}: {common.study_title(data)}",
         f"Averaged over the efficiencies {listed}{known}.",
         (

@@ -31,7 +31,6 @@ def _make(data: StudyData, efficiency: float | None = None) -> Figure | Need:
     axis = Axis("efficiency T_seq/(N T_para)", limits=(min(0.0, low), max(1.0, high)))
     panel = field_common.panel(found, axis, unit, _LEVELS, handles)
     return Figure(
-        "efficiency-contour",
         f"{_TITLE}: {common.study_title(data)}",
         field_common.sentence(panel, f"an efficiency of {plain(held[0])}" if held else "", unit),
         (panel,),

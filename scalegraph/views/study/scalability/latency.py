@@ -64,7 +64,6 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
             " one-processor run itself spends on idling and primitives.",
         )
     return Figure(
-        "latency",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (
@@ -91,7 +90,6 @@ def _in_a_unit_of_time(data: StudyData, series: Series) -> Figure:
     )
     line = common.curve(rows, "latency_rate", "L / T_para", "latency", unit="s/s")
     return Figure(
-        "latency",
         f"{_TITLE} in a unit of time: {common.study_title(data)}",
         sentence,
         (Plot(common.processors_axis(series.processors), Axis("latency of a processor", "s/s"), (line,)),),

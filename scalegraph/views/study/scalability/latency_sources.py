@@ -43,7 +43,6 @@ def _make(data: StudyData, held: object = "size", size: object = None, detail: o
     total = common.curve(rows, "latency_s", "L", "ink", unit="s")
     line = Line(total.name, bars.x, total.y, total.role, total.origin, style="thin", tips=total.tips, processors=counts)
     return Figure(
-        "latency-sources",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(rows, title),
         (

@@ -42,7 +42,6 @@ def _make(
     found, dropped = matrices.trimmed(found)
     main = next((made for made in found if made.bound == "efficiency"), found[0])
     return Figure(
-        "matrix",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(main, found),
         (_grid(found, found.index(main), common.origin(data.scaling)),),

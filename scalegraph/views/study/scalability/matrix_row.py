@@ -33,7 +33,6 @@ def _make(data: StudyData, processors: int | None = None, **asked: Any) -> Figur
     text = wording.held(made)
     values = [value for line in lines for value in line.y if value == value]
     return Figure(
-        "matrix-row",
         f"{_TITLE}: {common.study_title(data)}",
         text[0].upper() + text[1:] + ".",
         (

@@ -55,7 +55,6 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
             f" {significant(float(worst['efficiency_conserved']))}."
         )
     return Figure(
-        "overestimation",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (Table(columns, rows),),

@@ -37,7 +37,6 @@ def _make(data: StudyData, azimuth: float = -52.0, elevation: float = 28.0, **as
     top = max([1.0, *(value for row in heights for value in row if math.isfinite(value))])
     text = wording.held(made)
     return Figure(
-        "scalability-surface",
         f"{_TITLE}: {common.study_title(data)}",
         text[0].upper() + text[1:] + ".",
         (

@@ -60,7 +60,7 @@ def _make(data: StudyData, x: object = None, y: object = None) -> Figure | Need:
     notes = ["Between two runs of which one meets what is held and the other does not, the mean of their sizes."]
     if rest[1:]:
         notes.append(f"Not shown: {', '.join(rest[1:])}.")
-    return Figure("scaling-space", f"{_TITLE}: {common.study_title(data)}", sentence, tuple(panels), notes=tuple(notes))
+    return Figure(f"{_TITLE}: {common.study_title(data)}", sentence, tuple(panels), notes=tuple(notes))
 
 
 def _ways(data: StudyData) -> Iterator[_Way]:

@@ -43,7 +43,6 @@ def _make(data: StudyData) -> Figure | Need:
     one = Line("ideal", counts, (1.0,) * len(counts), "ideal", "computed", style="thin", markers=False)
     top = max(1.0, float(np.nanmax(efficiency))) * 1.04
     return Figure(
-        "weak-scaling",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(made),
         (

@@ -40,10 +40,9 @@ def _make(
     seconds = model.time(goal)
     if not entries:
         said = f"The predicted time on {where} is {si(seconds, 's')}, {unimproved(model, goal)}"
-        return Figure("advise", f"{_TITLE}: {common.study_title(data)}", said, (_curve(model, goal),))
+        return Figure(f"{_TITLE}: {common.study_title(data)}", said, (_curve(model, goal),))
     best = entries[0]
     return Figure(
-        "advise",
         f"{_TITLE}: {common.study_title(data)}",
         f"{_words(best)}: it narrows the predicted time on {where} from {advise.half_width(best.now)} to "
         f"{advise.half_width(best.then)} and takes {si(best.cost, 's')} of {_UNITS[kind]}.",

@@ -46,7 +46,6 @@ def _make(data: StudyData, processors: int | None = None, most: int = 7) -> Figu
     if times >= actual:
         text = f"On {count} processors nothing that was tried makes the program faster."
     return Figure(
-        "virtual-speedup",
         f"{_TITLE}: {common.study_title(data)}, N = {count}",
         text,
         (_plot(here[:most], _names(here)[:most]), _table(data, here)),

@@ -60,7 +60,6 @@ def _make(
     panels += [_bars(data, here), _table(here)]
     said = sorted({name for row in rows for name in row.variant.ideal})
     return Figure(
-        "what-if",
         f"{TITLE}: {common.study_title(data)}",
         sentence(here),
         tuple(panels),

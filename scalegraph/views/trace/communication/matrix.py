@@ -159,7 +159,6 @@ def _figure(
     labels = (f"{labels[0]} ({what})", f"{labels[1]} ({what})") if what else labels
     grouped = any(len(members) > 1 for members in made.members)
     return Figure(
-        "communication-matrix",
         trace_common.title(chosen.data, _TITLE),
         text,
         (

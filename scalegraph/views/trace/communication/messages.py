@@ -68,7 +68,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
     if not panels:
         return _NOT_HERE.of(said=text)
     return Figure(
-        "messages", trace_common.title(data, _TITLE), text, tuple(panels),
+        trace_common.title(data, _TITLE), text, tuple(panels),
         notes=trace_sums.notes(
             chosen, *said,
             "A message counts in the interval in which it was sent. Bandwidth is size over the time from send"

@@ -40,7 +40,6 @@ def _make(data: TraceData, least: float = 0.0, duration: object = None, **option
     shown = table.nlargest(_MOST, "inclusive_s").sort_index() if len(table) > _MOST else table
     rows = shown.to_dict("records")
     return Figure(
-        "trace-call-tree",
         trace_common.title(data, _TITLE),
         _sentence(whole),
         (

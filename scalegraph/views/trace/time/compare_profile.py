@@ -119,7 +119,6 @@ def _make(
     if len(data.others) > 1:
         notes.append(f"Compared with {other.name}; {len(data.others) - 1} more open traces are left out.")
     return Figure(
-        _NAME,
         f"{names[0]} and {names[1]}",
         _sentence(first, second, rows),
         (_table(rows, names, str(by), first=first is data), _plot(rows, names, bars)),

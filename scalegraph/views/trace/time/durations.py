@@ -60,7 +60,6 @@ def _make(
     rows = made.to_dict("records")
     names = tuple(f"{si(row['low_s'], 's')} to {si(row['high_s'], 's')}" for row in rows)
     return Figure(
-        "durations",
         trace_common.title(data, _TITLE),
         _sentence(length),
         (

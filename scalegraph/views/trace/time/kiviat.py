@@ -75,7 +75,6 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
         ),
     )
     return Figure(
-        "kiviat",
         trace_common.title(data, _TITLE),
         _sentence(made[0][1]),
         (Radar(tuple(_WORDS[key][0] for key in reported), Axis("share", limits=(0.0, 1.0)), polygons), table),
@@ -121,7 +120,6 @@ def _by_location(chosen: Window, sums: ActivitySums) -> Figure | Need:
     text = f"The {len(names)} locations are busy for {percent(mean)} of the time on average"
     text += f", the busiest for {percent(most)}: a load balance of {percent(mean / most)}." if most else "."
     return Figure(
-        "kiviat",
         trace_common.title(data, _TITLE),
         text,
         (Radar(names, Axis("share of the time", limits=(0.0, 1.0)), polygons, chosen.locations),),

@@ -39,7 +39,6 @@ def _make(data: TraceData, bars: int = _BARS, duration: object = None, **options
     if table.empty:
         return trace_sums.NOT_ENTERED.of(words=chosen.words)
     return Figure(
-        "trace-profile",
         trace_common.title(data, _TITLE),
         _sentence(chosen, sums, table),
         (_table(data, table), _bars(chosen, table, bars, shared=not known_)),

@@ -19,7 +19,6 @@ from scalegraph.views import ways
 from scalegraph.views.view import View
 
 _TITLE = "Source lines"
-_NAME = "trace-source"
 _BINS = 4096
 _COLUMNS = (Column("share", LOCATIONS_TIME, "muted"), Column("time", "s", "time"))
 
@@ -50,7 +49,6 @@ def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figur
         values = () if not seconds or not whole else (100 * seconds / whole, seconds)
         lines.append(SourceLine(number, line.expandtabs(4), "", values, regions.get(number)))
     return Figure(
-        _NAME,
         f"{_TITLE}: {name}",
         _sentence(chosen, name, times, whole),
         (Source(name, _COLUMNS, tuple(lines)),),
@@ -112,7 +110,7 @@ def _sentence(chosen: Window, name: str, times: dict[tuple[str, int], float], wh
 
 
 VIEW = View(
-    _NAME,
+    "trace-source",
     _TITLE,
     "Where the time goes",
     "The program's text, with the time of the regions that begin on each line.",

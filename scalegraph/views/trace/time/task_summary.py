@@ -57,7 +57,6 @@ def _make(
     if not made or _told(made[0][2]).empty:
         return _NOT_HERE.of(what="task ran" if what == "tasks" else "phase", words=chosen.words)
     return Figure(
-        "task-summary",
         trace_common.title(data, _TITLE),
         _sentence(*made[0]),
         (_plot(made), *(_table(name if len(made) > 1 else "", table, what) for name, _, table in made)),

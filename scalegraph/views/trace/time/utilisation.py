@@ -59,7 +59,6 @@ def _make(data: TraceData, by: object = "activity", **options: object) -> Figure
     )
     table = activity.utilisation(sums, data.trace.meta.ticks_per_second)
     return Figure(
-        "utilisation",
         trace_common.title(data, _TITLE),
         _sentence(chosen, sums),
         (

@@ -30,7 +30,6 @@ _NO_WAIT: Final = Need(
 )
 _NOT_HERE: Final = Need("No location waits in {words}.")
 _TITLE = "Wait states"
-_NAME = "waits"
 _MOST = 200
 _PLACES = 200
 _HANDED: Final = Column("hand-over", "s", "primitive")
@@ -61,7 +60,6 @@ def _make(
     tables = (_sums(window, sums), _single(window, states, many))
     handed = any(_HANDED in table.columns for table in tables)
     return Figure(
-        _NAME,
         trace_common.title(data, _TITLE),
         _sentence(window, states, sums),
         tables,
@@ -166,7 +164,7 @@ def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
 
 
 VIEW = View(
-    _NAME,
+    "waits",
     _TITLE,
     "Who with whom",
     "Who lost how much time where, waiting for whom, and what that one did meanwhile; the worst first.",

@@ -78,7 +78,7 @@ def _make(
     mine = next(side for side, one in zip(sides, several, strict=True) if one is data)
     panel = Timeline(_axis(str(align), region), low, high, tuple(tracks), key, _limits(sides),
                      clock=(mine.shift, mine.factor))  # fmt: skip
-    return Figure(_NAME, " and ".join(one.name for one in several), _sentence(several), (panel,),
+    return Figure(" and ".join(one.name for one in several), _sentence(several), (panel,),
                   notes=tuple(notes))  # fmt: skip
 
 

@@ -53,7 +53,6 @@ def _make(data: TraceData, metrics: object = None, each: object = False, **optio
         "More than eight locations are chosen: the lines are of all." if not apart and not chosen.all_locations else ""
     )
     return Figure(
-        "counters",
         trace_common.title(data, _TITLE),
         _sentence(chosen, rows),
         (

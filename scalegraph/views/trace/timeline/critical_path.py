@@ -28,7 +28,6 @@ from scalegraph.views.view import View
 
 _NO_TIME = Need("The run takes no time, so that it has no critical path.")
 _TITLE = "Critical path"
-_NAME = "critical-path"
 _ROLES: Final = {
     Piece.COMPUTE: "ink",
     Piece.HAND_OVER: "primitive",
@@ -63,7 +62,6 @@ def _make(
     found = dependencies.on_path_in(window)
     table = {"regions": _regions, "activities": _activities, "locations": _locations}[str(show)](window, part, found)
     return Figure(
-        _NAME,
         trace_common.title(data, _TITLE),
         _sentence(window, part, found),
         (panel, table),
@@ -245,7 +243,7 @@ def _remarks(window: Window, part: CriticalPath) -> tuple[str, ...]:
 
 
 VIEW = View(
-    _NAME,
+    "critical-path",
     _TITLE,
     "Where the time goes",
     "The chain of work, messages and hand-overs that sets the length of the run, and the regions on it.",

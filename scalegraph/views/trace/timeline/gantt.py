@@ -42,7 +42,6 @@ def _make(data: TraceData, detail: object = "three", **options: object) -> Figur
     ticks = np.zeros((len(named), len(chosen.locations)))
     np.add.at(ticks, of, sums.ticks)
     return Figure(
-        "gantt",
         trace_common.title(data, _TITLE),
         _sentence(chosen, sums),
         (

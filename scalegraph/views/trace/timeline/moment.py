@@ -64,7 +64,6 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
     counts = _counts(data, now, activities, kept)
     left = len(kept) - len(rows)
     return Figure(
-        NAME,
         trace_common.title(data, _TITLE),
         _sentence(window, now, counts, kept),
         (Table(_COLUMNS, rows), _count_table(counts, len(kept))),

@@ -61,7 +61,6 @@ def _make(data: TraceData) -> Figure:
     remarks = tuple(Row((note.what,)) for note in notes if not note.count)
     tables.append(Table((Column("remark"),), remarks))
     return Figure(
-        "trace-overview",
         trace_common.title(data, _TITLE),
         text,
         tuple(table for table in tables if table.rows),

@@ -59,7 +59,6 @@ def _make(
     panel = Timeline(trace_tracks.TIME, window.begin_s, window.end_s, (track,),
                      () if track.scale is not None else keys, (0.0, data.length))  # fmt: skip
     return Figure(
-        "spacetime",
         trace_common.title(data, TITLE),
         sentence(
             window,

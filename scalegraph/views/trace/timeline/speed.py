@@ -77,7 +77,6 @@ def _make(
     panels: list[Panel] = [_panel(chart, scale, factor, last if len(charts) > 1 else chart.chosen.end_s, len(charts))
                            for chart in charts]  # fmt: skip
     return Figure(
-        "speed",
         trace_common.title(data, _TITLE),
         _sentence(charts, name),
         (*panels, *(_table(chart, factor, unit, name, len(charts)) for chart in charts)),
