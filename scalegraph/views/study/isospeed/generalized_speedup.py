@@ -58,7 +58,6 @@ def _make(data: StudyData, sequential: object = "asymptotic") -> Figure | Need:
     axis = common.processors_axis(counts)
     top = max(1.0, float(numbers(rows, "generalized_efficiency").max())) * 1.04
     return Figure(
-        "generalized-speedup",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(rows, kind),
         (
