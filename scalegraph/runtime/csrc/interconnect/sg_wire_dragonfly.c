@@ -108,11 +108,11 @@ static void name_link(const void *shape, uint32_t link, char *text, unsigned siz
     }
 }
 
-static void link(const void *shape, uint32_t link, sg_link *is)
+static void describe(const void *shape, uint32_t link, sg_link *is)
 {
     const dragonfly *d = shape;
     if (link >= d->global_first)
         *is = d->between;
 }
 
-const sg_topology sg_wire_dragonfly = {"dragonfly", parameters, create, route, name_link, link};
+const sg_topology sg_wire_dragonfly = {"dragonfly", parameters, create, route, name_link, describe};

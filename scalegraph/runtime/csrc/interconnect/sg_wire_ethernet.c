@@ -38,10 +38,10 @@ static void name_link(const void *shape, uint32_t link, char *text, unsigned siz
     snprintf(text, size, "cable");
 }
 
-static void link(const void *shape, uint32_t link, sg_link *is)
+static void describe(const void *shape, uint32_t link, sg_link *is)
 {
     (void)link;
     is->collision = ((const ethernet *)shape)->slot;
 }
 
-const sg_topology sg_wire_ethernet = {"ethernet", parameters, create, route, name_link, link};
+const sg_topology sg_wire_ethernet = {"ethernet", parameters, create, route, name_link, describe};

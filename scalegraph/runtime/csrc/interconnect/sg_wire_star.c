@@ -55,11 +55,11 @@ static void name_link(const void *shape, uint32_t link, char *text, unsigned siz
                  (number - s->nodes) % s->uplinks);
 }
 
-static void link(const void *shape, uint32_t link, sg_link *is)
+static void describe(const void *shape, uint32_t link, sg_link *is)
 {
     const star *s = shape;
     if (link >= 2 * s->nodes)
         *is = s->uplink;
 }
 
-const sg_topology sg_wire_star = {"star", parameters, create, route, name_link, link};
+const sg_topology sg_wire_star = {"star", parameters, create, route, name_link, describe};

@@ -88,11 +88,11 @@ static void name_link(const void *shape, uint32_t link, char *text, unsigned siz
                  ways[link % WAYS]);
 }
 
-static void link(const void *shape, uint32_t link, sg_link *is)
+static void describe(const void *shape, uint32_t link, sg_link *is)
 {
     const xnet *x = shape;
     if (link >= x->router_first)
         *is = x->router;
 }
 
-const sg_topology sg_wire_xnet = {"xnet", parameters, create, route, name_link, link};
+const sg_topology sg_wire_xnet = {"xnet", parameters, create, route, name_link, describe};
