@@ -31,12 +31,12 @@ from scalegraph.request.results.assertions import Outcome
 from scalegraph.request.run import advising
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX
-from scalegraph.subjects import fitted_models, judgement, matrices
-from scalegraph.subjects.option import OptionValue
+from scalegraph.subjects import fitted_models, judgement, matrices, matrix_ways
+from scalegraph.subjects.option import OptionValue, checked
 from scalegraph.views import common, ways
 from scalegraph.views.study.models import modelling
 
-Way: TypeAlias = Literal["runs", "measured", "computed", "predicted", "best"]
+Way: TypeAlias = Literal["runs", "measured", "computed", "predicted", "best", "log2", "theorem1", "theorem2"]
 
 
 class Data(Opened):
@@ -122,14 +122,16 @@ class Data(Opened):
         way: Way = "runs",
         latency: Literal["accounting", "method1"] = "accounting",
         processors: Sequence[int] | None = None,
+        **more: OptionValue,
     ) -> Matrix:
         """Return the scalability between every two processor counts with *bound* held; 1 is ideal.
 
         *metric*: ``latency`` (eq. 4 of scale-graph.txt), ``isospeed`` (holds the speed) or ``isoefficiency``. What is
         held: *efficiency* (0 to 1), *time* (s), *memory* (B a processor) or *speed* (op/s a processor), whichever
         *bound* names; else that of the request or a usual one. *way*: ``runs``, ``measured``, ``computed``,
-        ``predicted`` by models, or ``best`` (predicted where runs give nothing); *processors* without runs can only
-        be predicted. Raises `InputError` for a wrong option, `WorkError` saying why there is no matrix.
+        ``predicted`` by models, ``best`` (predicted where runs give nothing), or, of psi, ``log2``, ``theorem1`` and
+        ``theorem2``, which take *more*: ``up_to``, ``overhead``, ``alpha``, ``beta``; *processors* without runs can
+        only be predicted. Raises `InputError` for a wrong option, `WorkError` saying why there is no matrix.
 
         Example:
             >>> table = data.matrix("isoefficiency", efficiency=0.5, way="best").frame()
@@ -144,6 +146,7 @@ class Data(Opened):
                 "way": matrices.WAY.parse(way),
                 "latency": matrices.LATENCY.parse(latency),
                 "processors": None if processors is None else sorted({int(n) for n in processors}),
+                **checked(matrix_ways.OPTIONS, more, "a matrix"),
             }
             made = data_.matrix(self._data, next(one for one in BOUNDS if one == held), target=target, **options)
         if made is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.units import significant
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _MARKS = {"predicted": "*"}
+_AT_SPEED = ["log2", "theorem1", "theorem2"]  # `subjects.matrix_ways`, which is not imported for --help
+_WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
 
 
 @click.command("matrix")
@@ -39,9 +42,16 @@ _MARKS = {"predicted": "*"}
 @click.option("--speed", type=click.FloatRange(min=0, min_open=True), metavar="OP/S", help="The unit speed held.")
 @click.option("--latency", type=click.Choice(["accounting", "method1"]), default="accounting", show_default=True,
               help="How L(W,N) is taken: from the accounts, or T_para - T_seq/N.")  # fmt: skip
-@click.option("--way", type=click.Choice(["runs", "measured", "computed", "predicted", "best"]), default="runs",
+@click.option("--way", type=click.Choice(_WAYS), default="runs",
               show_default=True, help="Runs and what lies between them; one of these alone; what models of the times "
-              "predict; or predictions only where runs give nothing.")  # fmt: skip
+              "predict; predictions only where runs give nothing; psi by a line of the times over log2 N; psi by "
+              "Theorem 1 or 2 of isospeed.")  # fmt: skip
+@click.option("--overhead", metavar="FORMULA", help="With a theorem: t_o (s) of N, W, alpha, beta, as in "
+              "'alpha + log2(N) * (alpha + 8 * beta)'; otherwise as measured.")  # fmt: skip
+@click.option("--alpha", type=click.FloatRange(min=0), metavar="S", help="Start of a message, for --overhead.")
+@click.option("--beta", type=click.FloatRange(min=0), metavar="S", help="Time of a byte, for --overhead.")
+@click.option("--up-to", type=click.IntRange(min=1), metavar="N",
+              help="With --way log2: fit counts up to N, predict those above.")  # fmt: skip
 @click.option("--average", metavar="E,E,..",
               help="The mean over these efficiencies; 'usual' takes round ones that the runs meet.")  # fmt: skip
 @click.option("-p", "--processors", metavar="N,N,..",
@@ -68,6 +78,10 @@ def matrix(
     time_s: float | None,
     memory: float | None,
     speed: float | None,
+    overhead: str | None,
+    alpha: float | None,
+    beta: float | None,
+    up_to: int | None,
     *,
     strict: bool,
     as_json: bool,
@@ -77,12 +91,17 @@ def matrix(
     A cell that cannot be computed is empty and says why.
     """
     targets = {"efficiency": efficiency, "time": time_s, "memory": memory, "speed": speed}
+    more = {"overhead": overhead, "alpha": alpha, "beta": beta, "up_to": up_to}
+    _check_way(way, more)
+    if way in _AT_SPEED and ctx.get_parameter_source("metric") is ParameterSource.DEFAULT:
+        metric = "isospeed"
     from scalegraph.request.results.data import bound_of, why_no_matrix
     from scalegraph.subjects import matrices
 
     bound = bound_of(metric, bound)
     _check(bound, targets, output, as_json=as_json)
-    options: dict[str, Any] = {"metric": metric, "latency": latency, "way": way}
+    given = {name: value for name, value in more.items() if value is not None}
+    options: dict[str, Any] = {"metric": metric, "latency": latency, "way": way, **given}
     session = Session()
     size_wanted = size_cm(size)
     counts = matrices.counts(processors)
@@ -102,9 +121,9 @@ def matrix(
         if output is not None:
             if made is not None and empty:
                 raise WorkError(f"{source}: no matrix: {_why_empty(made)}")
-            view, more = _view(bound, average, processors, targets)
+            view, held = _view(bound, average, processors, targets)
             apostrophes = for_spreadsheets()
-            session.export(study, view, output, size_cm=size_wanted, for_spreadsheets=apostrophes, **options, **more)
+            session.export(study, view, output, size_cm=size_wanted, for_spreadsheets=apostrophes, **options, **held)
         if made is None:
             return
         if as_json:
@@ -166,6 +185,18 @@ def _check(bound: str, targets: dict[str, float | None], output: Path | None, *,
         check_ending(output)
 
 
+def _check_way(way: str, given: dict[str, Any]) -> None:
+    """Raise `InputError` for options of a way that is not chosen."""
+    takes = {"up_to": ("log2",)}
+    faults = [
+        Fault(f"is given, but --way is {way}", key=f"--{name.replace('_', '-')}")
+        for name, value in given.items()
+        if value is not None and way not in takes.get(name, ("theorem1", "theorem2"))
+    ]
+    if faults:
+        raise InputError(faults)
+
+
 def show(made: Matrix, words: str = "") -> None:
     """Print a matrix as a table, its reasons and notes below; *words* replace what is said to be held."""
     rows: list[list[str]] = []
@@ -182,7 +213,7 @@ def show(made: Matrix, words: str = "") -> None:
     held = words or matrices.bound_words(made.bound, wording.target_words(made))
     print_rows(("N \\ N'", *map(str, made.processors)), rows, title=f"scalability by {made.metric}, {held}")
     if "predicted" in made.ways.values():
-        echo("*: predicted by models; --json has the intervals (95 %)")
+        echo("*: predicted" + (" by models; --json has the intervals (95 %)" if made.intervals else ""))
     for reason in reasons(made):
         echo(f"–: {reason}")
     if made.work_unit == "s":

@@ -12,6 +12,7 @@ from scalegraph.analyze.matrix import Matrix, Metric, average, common_efficienci
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import plain, si
 from scalegraph.figures.figure import Handle
+from scalegraph.subjects import matrix_ways
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 
@@ -50,9 +51,19 @@ WAY = Option(
     "Cells",
     "choice",
     "runs",
-    ("runs", "measured", "computed", "predicted", "best"),
-    description="runs and between them; runs alone; between runs alone; predicted by models; or the best there is",
-    words=("runs and between them", "runs alone", "between runs alone", "predicted by models", "best there is"),
+    ("runs", "measured", "computed", "predicted", "best", *matrix_ways.AT_SPEED),
+    description="runs and between them; runs alone; between runs alone; predicted by models; or the best there is;"
+    " psi also by a line of the times over log2 N, or by Theorem 1 or 2 of isospeed",
+    words=(
+        "runs and between them",
+        "runs alone",
+        "between runs alone",
+        "predicted by models",
+        "best there is",
+        "times over log2 N",
+        "Theorem 1",
+        "Theorem 2",
+    ),
 )
 LATENCY = Option(
     "latency",
@@ -64,7 +75,7 @@ LATENCY = Option(
 )
 
 # what every view of one matrix takes, besides what is held
-ASKED = (METRIC, EFFICIENCY, TIME, MEMORY, SPEED, LATENCY, WAY)
+ASKED = (METRIC, EFFICIENCY, TIME, MEMORY, SPEED, LATENCY, WAY, *matrix_ways.OPTIONS)
 BOUND = Option(
     "bound", "Bound", "choice", "efficiency", ("efficiency", "time", "memory"), description="what is held constant"
 )
@@ -80,18 +91,20 @@ def matrix(
     tolerance: float | None = None,
     way: str = "runs",
     processors: Sequence[int] | None = None,
+    **given: Any,
 ) -> Matrix | None:
     """Return the matrix of *data* with *bound* held; ``None`` when the runs give no target at all.
 
     Target and tolerance not given are those of the request, then `bounds.usual_target` and 1 %. *tolerance* is
     relative to the target (to 1 for nothing): within it a run meets the bound. *way*: ``runs`` takes runs and
     interpolates between them, ``measured`` and ``computed`` do one of these alone, ``predicted`` takes models of the
-    times (`analyze.predicted`), ``best`` the models only where the runs give nothing. *processors* may name counts
-    without runs, which can only be predicted. A printed matrix is returned as it is, whatever is requested.
+    times (`analyze.predicted`), ``best`` the models only where the runs give nothing; ``log2``, ``theorem1`` and
+    ``theorem2`` predict psi, with the options *given* (`matrix_ways`). *processors* may name counts without runs, which
+    can only be predicted. A printed matrix is returned as it is, whatever is requested.
     """
-    given = printed(data)
-    if given is not None:
-        return given
+    known = printed(data)
+    if known is not None:
+        return known
     goal = held_at(data, bound, target, tolerance)
     if goal is None:
         return None
@@ -109,6 +122,8 @@ def matrix(
         searches=_searches(data, bound, target),
         way="measured" if way == "measured" else "computed" if way == "computed" else "runs",
     )
+    if made is not None and way in matrix_ways.AT_SPEED:
+        return matrix_ways.at_speed(data, made, way, given)
     if made is None or way not in ("predicted", "best"):
         return made
     return matrix_prediction.completed(made, data.scaling, latency=kind, replace_all=way == "predicted")
@@ -135,6 +150,7 @@ def asked(
         latency=str(options.get("latency", LATENCY.default)),
         way=str(options.get("way", WAY.default)),
         processors=processors,
+        **{option.name: options.get(option.name) for option in matrix_ways.OPTIONS},
     )
 
 

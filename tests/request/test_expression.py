@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scalegraph.request.model.expression import parse
+from scalegraph.base.expression import parse
 
 N = frozenset({"N"})
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scalegraph.request.model.expression import parse
+from scalegraph.base.expression import parse
 from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Parameter
 

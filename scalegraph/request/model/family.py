@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from scalegraph.base.expression import Expression
 from scalegraph.base.run import Value
-from scalegraph.request.model.expression import Expression
 from scalegraph.request.model.programs import Parameter
 
 SMALLEST = 2.0**-40

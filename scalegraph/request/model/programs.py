@@ -54,12 +54,11 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from scalegraph.base import toml
+from scalegraph.base import expression, toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read
-from scalegraph.request.model import expression
 from scalegraph.request.model.defaults import default_machine
 from scalegraph.request.model.request import Name, RequestBody, Strict, Text
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalegraph import machine as machines
+from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read
-from scalegraph.request.model import collecting, expression, processes, programs, tracing, variants
+from scalegraph.request.model import collecting, processes, programs, tracing, variants
 from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Described, Parameter
 from scalegraph.request.model.request import Request

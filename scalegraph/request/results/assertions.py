@@ -26,9 +26,9 @@ import pandas as pd
 from scalegraph.analyze import pop
 from scalegraph.analyze.series import main_series
 from scalegraph.analyze.table import PARAMETER, numbers
+from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import assigned, significant
-from scalegraph.request.model import expression
 from scalegraph.subjects import matrices
 from scalegraph.subjects.pop_efficiencies import efficiencies
 from scalegraph.subjects.study import StudyData

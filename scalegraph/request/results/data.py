@@ -9,10 +9,10 @@ import pandas as pd
 
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix
+from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import Value
 from scalegraph.measurements.mapping import Mapping
-from scalegraph.request.model import expression
 from scalegraph.request.model.kept import readable_request, searches_of
 from scalegraph.store import Study
 from scalegraph.subjects import matrices

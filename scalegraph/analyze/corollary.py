@@ -1,0 +1,56 @@
+"""Corollary 1 of isospeed.txt as a test of the hypothesis that psi(N, N') keeps above a constant as N' grows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from scalegraph.analyze.matrix import Matrix
+from scalegraph.base.units import significant
+
+LEVEL = 0.05  # of the test
+_FEWEST = 4  # values of psi in a row
+_COLUMNS = ("n", "values", "slope", "slope_low", "p_value", "verdict")
+
+
+def tends_to_zero(made: Matrix) -> pd.DataFrame:
+    """Return for every N whether psi(N, N') tends to 0 with N' (isospeed.txt Corollary 1), from the row of N.
+
+    By eq. 5 psi is bounded by a constant over t_o(N'), so that 1/psi grows as t_o does, without end if t_o does.
+    Columns: ``n``; ``values`` in the row, the diagonal's 1 among them; ``slope`` d of 1/psi = c + d log2 N' by least
+    squares; ``slope_low`` its lower one-sided 95 % bound; ``p_value`` of d = 0 (psi keeps above a constant) against
+    d > 0, by Student's t; ``verdict``. Rows of fewer than four values are left out.
+
+    Shape: one row for each N. Unit: none (ratios). Source: as named above; the test is ScaleGraph's.
+    """
+    rows = []
+    for n in made.processors:
+        known = [(n2, value) for n2, value in made.row(n) if value is not None and value > 0]
+        if len(known) < _FEWEST:
+            continue
+        x, y = np.log2([n2 for n2, _ in known]), np.array([1 / value for _, value in known])
+        slope, low, p_value = _slope(x, y)
+        rows.append((n, len(known), slope, low, p_value, _words(slope, p_value)))
+    return pd.DataFrame(rows, columns=pd.Index(_COLUMNS))
+
+
+def _slope(
+    x: np.ndarray[tuple[int], np.dtype[np.float64]], y: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[float, float, float]:
+    """Return the slope of y over x, its lower bound, and the probability of one as large by chance."""
+    slope, start = (float(value) for value in np.polyfit(x, y, 1))
+    freedom = len(x) - 2
+    error = math.sqrt(float(np.sum((y - start - slope * x) ** 2)) / freedom / float(np.sum((x - x.mean()) ** 2)))
+    if error <= 1e-12 * max(abs(slope), float(np.abs(y).max())):
+        return slope, slope, 0.0 if slope > 1e-12 else 1.0
+    reach = float(special.stdtrit(freedom, 1 - LEVEL)) * error
+    return slope, slope - reach, float(special.stdtr(freedom, -slope / error))
+
+
+def _words(slope: float, p_value: float) -> str:
+    if p_value < LEVEL:
+        return f"1/psi grows by {significant(slope)} at each doubling (p = {p_value:.1g}): psi tends to 0"
+    return f"growth of 1/psi is not shown (p = {significant(p_value, 2)}): psi may keep above a constant"
