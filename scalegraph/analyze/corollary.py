@@ -52,5 +52,5 @@ def _slope(
 
 def _words(slope: float, p_value: float) -> str:
     if p_value < LEVEL:
-        return f"1/psi grows by {significant(slope)} at each doubling (p = {p_value:.1g}): psi tends to 0"
+        return f"1/psi grows by {significant(slope)} at each doubling (p = {significant(p_value, 1)}): psi tends to 0"
     return f"growth of 1/psi is not shown (p = {significant(p_value, 2)}): psi may keep above a constant"

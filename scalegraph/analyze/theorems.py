@@ -14,6 +14,7 @@ from scalegraph.analyze.bounds import Anchor
 from scalegraph.analyze.isospeed import predicted_psi
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.analyze.overhead import Overhead, SequentialTime
+from scalegraph.base.units import significant
 
 _STEPS = 240
 _DOWN, _UP = 1e3, 1e5  # how far below and above the works of the one-processor runs a share of the work is searched
@@ -67,7 +68,7 @@ def predicted(made: Matrix, one: SequentialTime | None, overhead: Overhead | str
     doubts = overhead.doubts if one.grows else (*overhead.doubts, "mu(w) does not grow with w from run to run")
     notes = (
         f"{theorem}: {overhead.words}; mu(w) from {len(one.work)} runs on one processor.",
-        f"Eq. 5 and N' W/(N W') with the W' of eq. 7 agree to {apart:.1g}.",
+        f"Eq. 5 and N' W/(N W') with the W' of eq. 7 agree to {significant(apart, 1)}.",
         *(f"{doubt[0].upper()}{doubt[1:]}." if not doubt.startswith(("t_", "mu")) else f"{doubt}." for doubt in doubts),
     )
     return replace(again, values=values, notes=notes)
