@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _MARKS = {"predicted": "*"}
 _AT_SPEED = ["log2", "theorem1", "theorem2"]  # `subjects.matrix_ways`, which is not imported for --help
+_HELD = ("efficiency", "time", "memory", "speed")
+_OF_WAYS = ("overhead", "alpha", "beta", "up_to")
 _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
 
 
@@ -74,24 +76,17 @@ def matrix(
     way: str,
     average: str | None,
     processors: str | None,
-    efficiency: float | None,
-    time_s: float | None,
-    memory: float | None,
-    speed: float | None,
-    overhead: str | None,
-    alpha: float | None,
-    beta: float | None,
-    up_to: int | None,
     *,
     strict: bool,
     as_json: bool,
+    **values: Any,
 ) -> None:
     """Compute the scalability matrix of the study INPUT: N down, N' across, 1 is perfect.
 
     A cell that cannot be computed is empty and says why.
     """
-    targets = {"efficiency": efficiency, "time": time_s, "memory": memory, "speed": speed}
-    more = {"overhead": overhead, "alpha": alpha, "beta": beta, "up_to": up_to}
+    targets = {name: values[f"{name}_s" if name == "time" else name] for name in _HELD}
+    more = {name: values[name] for name in _OF_WAYS}
     _check_way(way, more)
     if way in _AT_SPEED and ctx.get_parameter_source("metric") is ParameterSource.DEFAULT:
         metric = "isospeed"
