@@ -83,7 +83,7 @@ def measured(scaling: pd.DataFrame, one: SequentialTime, *, of_work: bool) -> Ov
 
     Where a run has no accounts it is T - W/(N mu(W/N)). *of_work*: t_o(N, W) is straight between the sizes on N, as
     Theorem 2 takes it; otherwise it is the median over the sizes on N, as Theorem 1. On one processor it is 0; on N
-    without runs it lies on the least-squares line over log2 N of what the other counts give. Raises `ValueError` with a
+    without runs it is on the least-squares line over log2 N of what the other counts give. Raises `ValueError` with a
     reason where too few runs give one.
 
     Unit: s for each processor. Source: isospeed.txt III; accounts: scale-graph.txt eq. 5.

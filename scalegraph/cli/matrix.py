@@ -67,12 +67,12 @@ _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
 @click.pass_context
 def matrix(
     ctx: click.Context,
+    /,
     source: Path,
     metric: str,
     bound: str,
     output: Path | None,
     size: str | None,
-    latency: str,
     way: str,
     average: str | None,
     processors: str | None,
@@ -86,8 +86,7 @@ def matrix(
     A cell that cannot be computed is empty and says why.
     """
     targets = {name: values[f"{name}_s" if name == "time" else name] for name in _HELD}
-    more = {name: values[name] for name in _OF_WAYS}
-    _check_way(way, more)
+    given = _of_way(way, values)
     if way in _AT_SPEED and ctx.get_parameter_source("metric") is ParameterSource.DEFAULT:
         metric = "isospeed"
     from scalegraph.request.results.data import bound_of, why_no_matrix
@@ -95,8 +94,7 @@ def matrix(
 
     bound = bound_of(metric, bound)
     _check(bound, targets, output, as_json=as_json)
-    given = {name: value for name, value in more.items() if value is not None}
-    options: dict[str, Any] = {"metric": metric, "latency": latency, "way": way, **given}
+    options: dict[str, Any] = {"metric": metric, "latency": values["latency"], "way": way, **given}
     session = Session()
     size_wanted = size_cm(size)
     counts = matrices.counts(processors)
@@ -180,16 +178,18 @@ def _check(bound: str, targets: dict[str, float | None], output: Path | None, *,
         check_ending(output)
 
 
-def _check_way(way: str, given: dict[str, Any]) -> None:
-    """Raise `InputError` for options of a way that is not chosen."""
+def _of_way(way: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of *way* that are given; raise `InputError` for those of another way."""
     takes = {"up_to": ("log2",)}
+    given = {name: values[name] for name in _OF_WAYS if values[name] is not None}
     faults = [
         Fault(f"is given, but --way is {way}", key=f"--{name.replace('_', '-')}")
-        for name, value in given.items()
-        if value is not None and way not in takes.get(name, ("theorem1", "theorem2"))
+        for name in given
+        if way not in takes.get(name, ("theorem1", "theorem2"))
     ]
     if faults:
         raise InputError(faults)
+    return given
 
 
 def show(made: Matrix, words: str = "") -> None:
