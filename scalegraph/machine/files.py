@@ -37,7 +37,7 @@ class MachineSummary:
 
 def available() -> list[MachineSummary]:
     """Return the shipped machines by name."""
-    return [_summary(path) for path in sorted(resource_dir("machines").glob("*.toml"))]
+    return [_summary(path) for path in sorted(resource_dir("machines").glob("*.toml"), key=lambda path: path.stem)]
 
 
 def _summary(path: Path) -> MachineSummary:

@@ -79,6 +79,9 @@ class Processor(Section):
         default=1.0,
         runtime=(Given("memory_parallelism", milli, 1000, 1_000_000),),
     )
+    lockstep: bool = choice(
+        "All processors execute one instruction stream (SIMD), which is not simulated yet.", default=False
+    )
     operation_cycles: Operations = Field(description="Cost of each class of operations.")
 
 
@@ -309,6 +312,11 @@ class Machine(Section):
         """
         if not 1 <= processors <= self.max_processors:
             return f"machine '{self.name}' has 1 to {self.max_processors} processors"
+        if self.processor.lockstep:
+            return (
+                f"all processors of machine '{self.name}' execute one instruction stream (SIMD), which is not "
+                "simulated yet; choose another machine, such as ncube2 for messages"
+            )
         threads = -(-processors // processes)
         if threads <= self.node_processors:
             if processors <= self.node_processors or self.node_processors % threads == 0:

@@ -6,34 +6,29 @@
 
 #include "sg_mem_state.h"
 
-static sg_mem *create_nodes(const sg_config *config, char *error, unsigned error_size)
+static sg_mem *create_nodes(sg_config *config, char *error, unsigned error_size)
 {
     sg_mem *mem = calloc(1, sizeof *mem);
-    sg_config *own = malloc(sizeof *own);
-    uint32_t each = config->node_processors, nodes = (config->processors + each - 1) / each;
+    uint32_t all = config->processors, each = config->node_processors, nodes = (all + each - 1) / each;
     if (mem)
         mem->node = calloc(nodes, sizeof *mem->node);
-    if (!mem || !own || !mem->node) {
+    if (!mem || !mem->node) {
         snprintf(error, error_size, "the host has no memory for the simulated machine");
-        free(own);
         sg_mem_destroy(mem);
         return NULL;
     }
-    *own = *config;
-    own->max_processors = each;
-    mem->processors = config->processors;
+    mem->processors = all;
     mem->node_processors = each;
     mem->dir.sparse = 1;
     for (; mem->nodes < nodes; mem->nodes++) {
-        uint32_t first = mem->nodes * each, left = config->processors - first;
-        own->processors = left < each ? left : each;
-        sg_mem *node = sg_mem_create_one(own, &mem->dir, error, error_size);
+        uint32_t first = mem->nodes * each, left = all - first;
+        config->processors = left < each ? left : each;
+        sg_mem *node = sg_mem_create_one(config, &mem->dir, error, error_size);
         if (!node)
             break;
         node->first = first;
         mem->node[mem->nodes] = node;
     }
-    free(own);
     if (mem->nodes == nodes)
         return mem;
     sg_mem_destroy(mem);
@@ -42,9 +37,13 @@ static sg_mem *create_nodes(const sg_config *config, char *error, unsigned error
 
 sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
 {
-    if (config->node_processors > 0 && config->node_processors < config->processors)
-        return create_nodes(config, error, error_size);
-    return sg_mem_create_one(config, NULL, error, error_size);
+    if (config->node_processors == 0)
+        return sg_mem_create_one(config, NULL, error, error_size);
+    sg_config own = *config; /* what it says of a machine is said of a node */
+    own.max_processors = config->node_processors;
+    if (config->node_processors < config->processors)
+        return create_nodes(&own, error, error_size);
+    return sg_mem_create_one(&own, NULL, error, error_size);
 }
 
 void sg_mem_destroy(sg_mem *mem)
