@@ -179,13 +179,18 @@ class Described:
 
 
 def directory() -> Path:
-    """Return where the shipped programs lie."""
+    """Return where the shipped programs lie; those with MPI are in its folder ``mpi``."""
     return resource_dir("programs")
 
 
 def names() -> tuple[str, ...]:
     """Return the names of the shipped programs."""
-    return tuple(sorted(path.stem for path in directory().glob("*.toml")))
+    return tuple(sorted(_shipped()))
+
+
+def _shipped() -> dict[str, Path]:
+    """Return the descriptions of the shipped programs by name."""
+    return {path.stem: path for path in directory().rglob("*.toml")}
 
 
 def load(name_or_path: str) -> Described:
@@ -193,8 +198,8 @@ def load(name_or_path: str) -> Described:
 
     Raises `InputError` with every fault; an unknown name comes with the nearest known one.
     """
-    if name_or_path in names():
-        path = directory() / f"{name_or_path}.toml"
+    if (found := _shipped().get(name_or_path)) is not None:
+        path = found
     elif name_or_path.endswith(".toml") or "/" in name_or_path:
         path = Path(name_or_path)
     else:
@@ -266,8 +271,10 @@ def is_shipped(sources: Sequence[str]) -> bool:
 
 
 def machine_for(sources: Sequence[str]) -> str:
-    """Return the machine of a request for *sources* that names none."""
-    return default_machine(sources[0] if is_shipped(sources) else "")
+    """Return the machine of a request for *sources* that names none: what a shipped program's own request names."""
+    if not is_shipped(sources):
+        return default_machine("")
+    return load(sources[0]).program.request.machine.reference or default_machine(sources[0])
 
 
 def fill(args: tuple[str, ...], parameters: Mapping[str, Value], processors: int) -> tuple[str, ...]:
