@@ -279,7 +279,7 @@ GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")
 TRACE_MAGIC: Final = b"SGEVENTS"
 TRACE_VERSION: Final = 1
 # What a trace may record, in the order of the bits of TRACE_HEADER's `what`.
-TRACED: Final = ("regions", "waits", "locks", "tasks", "chunks", "shares", "counters")
+TRACED: Final = ("regions", "waits", "locks", "tasks", "chunks", "shares", "counters", "messages")
 TRACE_STATES: Final[tuple[tuple[str, str], ...]] = (
     ("running", "the run was killed, or still goes on"),
     ("whole", "the program ended by itself"),
@@ -298,6 +298,8 @@ TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
     ("task", "what: 1 created, 2 switched to, 3 ended; task first, 0: none"),
     ("mark", "mark what with the value first"),
     ("counts", "since the record before: ops (first) and flops (second) if what is 0, references and misses if 1"),
+    ("message", "from processor region: sent at first, receive posted at second, received at time; a parcel follows"),
+    ("parcel", "of the message before: left its sender at time, with bytes first and tag second in communicator what"),
 )
 # Why a processor waits; the numbers are those of traces.kinds.Wait.
 TRACE_WAITS: Final[tuple[tuple[str, str], ...]] = (
@@ -308,6 +310,15 @@ TRACE_WAITS: Final[tuple[tuple[str, str], ...]] = (
     ("join", "for the end of a thread"),
     ("condition", "for a signal: condition variable, semaphore, futex"),
     ("ordered", "for its turn"),
+    ("receive", "for a message"),
+    ("send", "for the receiver of a message"),
+    ("collective", "in a collective operation"),
+)
+# Which communicator a message belongs to.
+TRACE_COMMUNICATORS: Final[tuple[tuple[str, str], ...]] = (
+    ("world", "MPI_COMM_WORLD"),
+    ("collective", "collective operations"),
+    ("other", "other communicators"),
 )
 TRACE_MARKS: Final[tuple[tuple[str, str], ...]] = (
     ("chunk", "a chunk of a loop begins; value: its iterations"),
@@ -398,6 +409,7 @@ def write_header(out: TextIO) -> None:
     _enum(out, "sg_trace_state", "TRACE_STATE", list(TRACE_STATES))
     _enum(out, "sg_trace_event", "EVENT", list(TRACE_EVENTS))
     _enum(out, "sg_trace_why", "WHY", list(TRACE_WAITS))
+    _enum(out, "sg_trace_communicator", "COMMUNICATOR", list(TRACE_COMMUNICATORS))
     _enum(out, "sg_trace_mark", "MARK", list(TRACE_MARKS))
     _enum(out, "sg_lock_step", "LOCK_STEP", list(LOCK_STEPS))
     _enum(out, "sg_task_step", "TASK_STEP", list(TASK_STEPS))

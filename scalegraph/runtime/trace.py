@@ -20,6 +20,7 @@ from scalegraph.runtime.format import (
     CATEGORIES,
     CATEGORY_NAMES,
     ENDIAN_MARK,
+    TRACE_COMMUNICATORS,
     TRACE_EVENTS,
     TRACE_HEADER,
     TRACE_MAGIC,
@@ -152,7 +153,7 @@ class _Raw:
         final = self._read(max(count - len(CATEGORY_NAMES), 0), count)
         if not len(final):
             return 0
-        if final[-1]["event"] == _EVENT["wait"]:
+        if final[-1]["event"] in (_EVENT["wait"], _EVENT["message"]):
             return count - 1
         if final[-1]["event"] != _EVENT["share"]:
             return count
@@ -165,7 +166,7 @@ class _Raw:
         while begin < self.count:
             end = min(begin + ROWS, self.count)
             records = self._read(begin, min(end + 1, self.count))
-            if len(records) > end - begin and records[-1]["event"] != _EVENT["waker"]:
+            if len(records) > end - begin and records[-1]["event"] not in (_EVENT["waker"], _EVENT["parcel"]):
                 records = records[:-1]
             yield begin / self.count, records
             begin += len(records)
@@ -249,6 +250,15 @@ class _Converter:
         waits = np.flatnonzero(event == _EVENT["wait"])
         if len(waits):
             yield _waits(records[waits], records[waits + 1])
+        messages = np.flatnonzero(event == _EVENT["message"])
+        if len(messages):
+            self._define_communicators()
+            yield _messages(records[messages], records[messages + 1])
+
+    def _define_communicators(self) -> None:
+        if not self.definitions.communicators:
+            members = tuple(range(self._processors))
+            self.definitions.communicators += [model.Communicator(text, members) for _, text in TRACE_COMMUNICATORS]
 
     def _calls(self, rows: Records) -> tuple[str, Columns]:
         columns = {**_when(rows), "what": rows["what"], "region": rows["region"].astype("<i4")}
@@ -310,6 +320,20 @@ def _waits(rows: Records, wakers: Records) -> tuple[str, Columns]:
         "object": rows["second"].astype("<i8"),
         "region": rows["region"].astype("<i4"),
         "released": wakers["time"].astype("<i8"),
+    }
+
+
+def _messages(rows: Records, parcels: Records) -> tuple[str, Columns]:
+    return "messages", {
+        "sent": rows["first"].astype("<i8"),
+        "left": parcels["time"].astype("<i8"),
+        "posted": rows["second"].astype("<i8"),
+        "received": rows["time"].astype("<i8"),
+        "sender": rows["region"].astype("<i4"),
+        "receiver": rows["processor"].astype("<i4"),
+        "size": parcels["first"].astype("<i8"),
+        "tag": parcels["second"].astype("<i8"),
+        "communicator": parcels["what"].astype("<i4"),
     }
 
 

@@ -152,7 +152,7 @@ class Speedups(Strict):
         return tuple(_factor(item) for item in value) if isinstance(value, list | tuple) else value
 
 
-TraceKind: TypeAlias = Literal["regions", "waits", "locks", "tasks", "chunks", "shares", "counters"]
+TraceKind: TypeAlias = Literal["regions", "waits", "locks", "tasks", "chunks", "shares", "counters", "messages"]
 TRACE_KINDS: dict[TraceKind, str] = {
     "regions": "entering and leaving functions, loops and constructs",
     "waits": "waiter and holder, where, and how long",
@@ -161,6 +161,7 @@ TRACE_KINDS: dict[TraceKind, str] = {
     "chunks": "the iterations that a processor obtained of a loop, each time",
     "shares": "the accounts (computing, stalls, idle, overhead) interval by interval",
     "counters": "operations, references and misses interval by interval",
+    "messages": "messages between ranks, with sender, receiver, bytes and tag",
 }
 USUAL_TRACE: tuple[TraceKind, ...] = tuple(kind for kind in TRACE_KINDS if kind != "chunks")
 _TRACE_LEAST = 2**16

@@ -22,8 +22,8 @@ const unsigned sg_wire_count = sizeof sg_wire_table / sizeof *sg_wire_table;
 static const char *const op_names[] = SG_OP_NAMES;
 static const char *const collect_names[] = {"classes", NULL};
 /* In the order of enum sg_traced's bits. */
-static const char *const traced_names[] = {"regions", "waits",  "locks",    "tasks",
-                                           "chunks",  "shares", "counters", NULL};
+static const char *const traced_names[] = {"regions", "waits",    "locks",    "tasks", "chunks",
+                                           "shares",  "counters", "messages", NULL};
 /* In the order of enum sg_ideal's bits. */
 static const char *const ideal_names[] = {"contention", "network", "cache", "sync", NULL};
 

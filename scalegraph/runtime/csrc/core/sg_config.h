@@ -47,6 +47,7 @@ enum sg_traced {
     SG_TRACED_CHUNKS = 16,
     SG_TRACED_SHARES = 32,
     SG_TRACED_COUNTERS = 64,
+    SG_TRACED_MESSAGES = 128,
 };
 
 /* One machine.network.* or machine.interconnect.* value of the file, by its name without the prefix. */

@@ -177,6 +177,8 @@ enum sg_trace_event {
     SG_EVENT_TASK, /* what: 1 created, 2 switched to, 3 ended; task first, 0: none */
     SG_EVENT_MARK, /* mark what with the value first */
     SG_EVENT_COUNTS, /* since the record before: ops (first) and flops (second) if what is 0, references and misses if 1 */
+    SG_EVENT_MESSAGE, /* from processor region: sent at first, receive posted at second, received at time; a parcel follows */
+    SG_EVENT_PARCEL, /* of the message before: left its sender at time, with bytes first and tag second in communicator what */
     SG_EVENT_COUNT
 };
 
@@ -188,7 +190,17 @@ enum sg_trace_why {
     SG_WHY_JOIN, /* for the end of a thread */
     SG_WHY_CONDITION, /* for a signal: condition variable, semaphore, futex */
     SG_WHY_ORDERED, /* for its turn */
+    SG_WHY_RECEIVE, /* for a message */
+    SG_WHY_SEND, /* for the receiver of a message */
+    SG_WHY_COLLECTIVE, /* in a collective operation */
     SG_WHY_COUNT
+};
+
+enum sg_trace_communicator {
+    SG_COMMUNICATOR_WORLD, /* MPI_COMM_WORLD */
+    SG_COMMUNICATOR_COLLECTIVE, /* collective operations */
+    SG_COMMUNICATOR_OTHER, /* other communicators */
+    SG_COMMUNICATOR_COUNT
 };
 
 enum sg_trace_mark {

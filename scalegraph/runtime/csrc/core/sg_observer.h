@@ -19,6 +19,16 @@
  * runs above others. */
 enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK };
 
+/* A message that has been received. */
+typedef struct sg_passed {
+    uint32_t sender, receiver; /* processors */
+    uint64_t sent, left;       /* when its sender began to send it, and had sent all of it */
+    uint64_t posted, received; /* when its receiver wanted it, and had all of it */
+    uint64_t bytes;
+    int32_t tag;
+    uint32_t context; /* odd: of a collective operation */
+} sg_passed;
+
 /* EVENT(name, parameters, arguments) for each event. The processor and the thread are the running ones where
  * none is named. */
 #define SG_OBSERVED_EVENTS(EVENT)                                                                            \
@@ -91,6 +101,8 @@ enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK }
     EVENT(team_started, (uint64_t from), (from))                                                             \
     /* `number` is 0 as long as no observer has recorded the creation of the task. */                        \
     EVENT(task, (uint64_t *number, uint32_t region, enum sg_task_step step), (number, region, step))         \
+    /* Messages: the running thread has received one. */                                                     \
+    EVENT(message, (const sg_passed *m), (m))                                                                \
     /* The program reads a clock at `site`. */                                                               \
     EVENT(reads_clock, (const void *site), (site))                                                           \
     /* The end: no thread runs any more; the accounts are complete up to each processor's clock, `end` is */ \

@@ -80,6 +80,8 @@ static void match(sg_receive *r, sg_message *m)
     r->tag = m->tag;
     r->bytes = m->bytes;
     r->data = m->data;
+    r->sent = m->began;
+    r->left = m->sent;
     r->buffered = !m->rendezvous && m->arrival < now;
     done->met = now;
     done->clock = m->arrival;
@@ -87,6 +89,7 @@ static void match(sg_receive *r, sg_message *m)
     if (m->rendezvous) {
         sg_journey answer = sg_transport(r->rank, m->from, m->arrival > now ? m->arrival : now, 0);
         sg_journey way = sg_transport(m->from, r->rank, answer.arrival, m->bytes);
+        r->left = way.free;
         done->clock = way.arrival;
         done->contention += answer.contention + way.contention;
         if (m->send != NULL) {
@@ -108,6 +111,7 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
     struct sg_mailbox *box = other->mailbox;
     sg_send *send = allocate(sizeof *send);
     sg_message *m = allocate(sizeof *m);
+    uint64_t began = sg_now->clock;
     sg_transport_send(other, bytes);
     sg_turn(sg_now);
     uint64_t now = sg_now->clock;
@@ -115,6 +119,7 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
     *m = (sg_message){.from = self, .to = other, .context = context, .source = source, .tag = tag};
     m->bytes = bytes;
     m->data = bytes > 0 ? memcpy(allocate(bytes), data, bytes) : NULL;
+    m->began = began;
     m->sent = now;
     m->rendezvous =
         mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > sg->config.eager_bytes);
@@ -144,6 +149,7 @@ static sg_receive *new_receive(uint32_t context, int32_t source, int32_t from, i
     sg_receive *r = allocate(sizeof *r);
     *r = (sg_receive){.completion = {.clock = SG_NEVER}, .rank = sg_rank_self()};
     r->context = context;
+    r->posted = sg_now->clock;
     r->source = source;
     r->from = from;
     r->tag = tag;
@@ -300,10 +306,24 @@ void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *c
         wait_for_rest(first);
 }
 
+static void report(const sg_receive *r)
+{
+    const sg_rank *from = sg->all_ranks[r->from];
+    sg_passed m = {.sender = from->first_processor, .receiver = sg_now->id, .sent = r->sent, .left = r->left};
+    m.posted = r->posted;
+    m.received = sg_now->clock;
+    m.bytes = r->bytes;
+    m.tag = r->tag;
+    m.context = r->context;
+    sg_observe_message(&m);
+}
+
 void sg_receive_finish(sg_receive *r)
 {
-    if (!r->cancelled)
-        sg_transport_receive(sg->all_ranks[r->from], r->bytes, r->buffered);
+    if (r->cancelled)
+        return;
+    sg_transport_receive(sg->all_ranks[r->from], r->bytes, r->buffered);
+    report(r);
 }
 
 /* A send may end before its message is matched: then nobody waits for it. */

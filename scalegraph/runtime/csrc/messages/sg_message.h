@@ -35,10 +35,11 @@ typedef struct sg_receive {
     sg_rank *rank;
     struct sg_receive *next, *before; /* posted ones */
     uint32_t context;
-    int32_t source, tag; /* wanted, then of the message */
-    int32_t from;        /* rank of the sender among all; wanted or SG_ANY, then of the message */
-    size_t bytes;        /* of the message, whatever room there is for it */
-    char *data;          /* its contents */
+    int32_t source, tag;         /* wanted, then of the message */
+    int32_t from;                /* rank of the sender among all; wanted or SG_ANY, then of the message */
+    size_t bytes;                /* of the message, whatever room there is for it */
+    char *data;                  /* its contents */
+    uint64_t sent, left, posted; /* for observers, see sg_passed */
     sg_thread *awaited;
     bool cancelled;
     bool buffered; /* the message had come before the receive */
@@ -52,6 +53,7 @@ typedef struct sg_message {
     int32_t source, tag;
     size_t bytes;
     char *data;
+    uint64_t began;         /* when its sender began to send it */
     uint64_t sent, arrival; /* of the message, or of its announcement */
     uint64_t contention;
     bool rendezvous;

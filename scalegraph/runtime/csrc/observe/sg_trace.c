@@ -57,8 +57,7 @@ static void end_early(void)
     sg_warn(text);
 }
 
-/* Is there a trace with room for what any one event records? */
-static bool ready(void)
+bool sg_trace_ready(void)
 {
     if (SG_UNLIKELY(sg_trace_file_failed())) {
         close_trace(SG_TRACE_STATE_FAILED);
@@ -78,7 +77,7 @@ static bool stays(sg_processor *p)
         return false;
     sg_lane *l = &sg_trace->lane[p->id];
     uint64_t limit = l->limit;
-    if (p->clock >= l->due && ready())
+    if (p->clock >= l->due && sg_trace_ready())
         sg_lane_cut(p);
     if (sg_trace != NULL)
         p->limit = limit < l->due ? limit : l->due;
@@ -144,7 +143,7 @@ static void set_inside(const sg_thread *t, bool inside, uint64_t time)
 static void change_regions(sg_processor *p, enum sg_regions_change change)
 {
     const sg_thread *t = p->thread;
-    if (!ready())
+    if (!sg_trace_ready())
         return;
     sg_lane *l = &sg_trace->lane[p->id];
     bool inside = sg_trace->regions != 0 && is_inside(t);
@@ -195,7 +194,7 @@ static void take_locks(const sg_thread *t, const sg_processor *p)
 
 static void install(sg_processor *p, sg_thread *t)
 {
-    if (!ready())
+    if (!sg_trace_ready())
         return;
     sg_lane_cut(p);
     sg_lane *l = &sg_trace->lane[p->id];
@@ -209,7 +208,7 @@ static void install(sg_processor *p, sg_thread *t)
 
 static void run(sg_processor *p, const sg_thread *t)
 {
-    if (!ready())
+    if (!sg_trace_ready())
         return;
     if (sg_trace->held_count != 0)
         take_locks(t, p);
@@ -233,6 +232,14 @@ static enum sg_trace_why why(const sg_thread *t, enum sg_category category)
         if (t->wait_holder >= 0)
             return SG_WHY_JOIN; /* nothing else waits for one thread by its name */
         return t->wait_object != 0 ? SG_WHY_CONDITION : SG_WHY_OTHER; /* else it sleeps */
+    case SG_CATEGORY_IDLE_LATE_SENDER:
+    case SG_CATEGORY_IDLE_TRANSFER:
+    case SG_CATEGORY_IDLE_NETWORK:
+        return SG_WHY_RECEIVE;
+    case SG_CATEGORY_IDLE_LATE_RECEIVER:
+        return SG_WHY_SEND;
+    case SG_CATEGORY_IDLE_COLLECTIVE:
+        return SG_WHY_COLLECTIVE;
     default:
         return SG_WHY_OTHER;
     }
@@ -257,7 +264,7 @@ static void wait_idle(sg_processor *p, const sg_thread *t, enum sg_category cate
 {
     uint64_t begin, end;
     (void)cycles;
-    if (!ready())
+    if (!sg_trace_ready())
         return;
     sg_lane_cut_idle(p, category, &begin, &end);
     const sg_waker *w = &sg_trace->waker[t->id];
@@ -266,7 +273,7 @@ static void wait_idle(sg_processor *p, const sg_thread *t, enum sg_category cate
 
 static void wake(const sg_thread *t, uint64_t when)
 {
-    if (!ready())
+    if (!sg_trace_ready())
         return;
     bool by_itself = t->timed && t->timed_out;
     sg_trace->waker[t->id] = (sg_waker){by_itself ? -1 : (int32_t)sg_now->id, when};
@@ -289,14 +296,14 @@ static void end_thread(const sg_thread *t)
 
 static void begin_barrier_wait(void)
 {
-    if (ready())
+    if (sg_trace_ready())
         sg_lane_cut(sg_now);
 }
 
 static void end_barrier_wait(uint64_t object, uint32_t holder, uint64_t released)
 {
     uint64_t begin, end;
-    if (!ready())
+    if (!sg_trace_ready())
         return;
     sg_lane_cut_idle(sg_now, SG_CATEGORY_IDLE_BARRIER, &begin, &end);
     put_wait(sg_now, SG_WHY_BARRIER, begin, end, object, (int32_t)holder, released);
@@ -330,7 +337,7 @@ static void acquired(uint64_t lock, uint64_t order)
 
 static void step_lock(uint64_t lock, uint64_t order, enum sg_lock_step step)
 {
-    if (!sg_trace_tells(SG_TRACED_LOCKS) || !ready())
+    if (!sg_trace_tells(SG_TRACED_LOCKS) || !sg_trace_ready())
         return;
     if (step == SG_LOCK_STEP_ACQUIRED) {
         acquired(lock, order);
@@ -346,7 +353,7 @@ static void step_lock(uint64_t lock, uint64_t order, enum sg_lock_step step)
 
 static void step_task(uint64_t *number, uint32_t region, enum sg_task_step step)
 {
-    if (!sg_trace_tells(SG_TRACED_TASKS) || !sg_trace->lane[sg_now->id].on || !ready())
+    if (!sg_trace_tells(SG_TRACED_TASKS) || !sg_trace->lane[sg_now->id].on || !sg_trace_ready())
         return;
     if (step == SG_TASK_STEP_CREATED)
         *number = ++sg_trace->tasks;
@@ -358,7 +365,7 @@ static void step_task(uint64_t *number, uint32_t region, enum sg_task_step step)
 static void mark(enum sg_trace_mark mark, uint64_t value)
 {
     if (!sg_trace_tells(mark == SG_MARK_CHUNK ? SG_TRACED_CHUNKS : SG_TRACED_WAITS) ||
-        !sg_trace->lane[sg_now->id].on || !ready())
+        !sg_trace->lane[sg_now->id].on || !sg_trace_ready())
         return;
     sg_trace_event_put(sg_now, SG_EVENT_MARK, mark, sg_region(sg_self()), sg_now->clock, value, 0);
 }
@@ -380,7 +387,7 @@ static void read_regions(void)
 
 static bool open_trace(void)
 {
-    uint32_t what = sg->config.trace_what != 0 ? sg->config.trace_what : 2 * SG_TRACED_COUNTERS - 1;
+    uint32_t what = sg->config.trace_what != 0 ? sg->config.trace_what : 2 * SG_TRACED_MESSAGES - 1;
     if (sg->config.trace_file[0] == '\0' || !sg_trace_file_open(what))
         return false;
     sg_trace = sg_trace_new(sizeof *sg_trace);
@@ -453,7 +460,7 @@ static void finish(sg_processor *p, uint64_t end)
 
 static void end_trace(uint64_t end)
 {
-    if (!ready())
+    if (!sg_trace_ready())
         return;
     for (uint32_t i = 0; i < sg->processors; i++)
         finish(&sg->processor[i], end);
@@ -487,6 +494,7 @@ const sg_observer sg_observer_trace = {
     .lock_step = step_lock,
     .marks = mark,
     .task = step_task,
+    .message = sg_trace_message,
     .ends = end_trace,
     .stops = stop_trace,
     .limit = limit_of,

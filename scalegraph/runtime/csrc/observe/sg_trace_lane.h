@@ -55,6 +55,8 @@ struct sg_trace {
 
 extern struct sg_trace *sg_trace; /* NULL: none, or none any more */
 
+/* Is there a trace with room for what any one event records? */
+bool sg_trace_ready(void);
 /* Is this recorded? */
 bool sg_trace_tells(enum sg_traced what);
 /* Writes a record about `p`. */
@@ -65,6 +67,8 @@ void sg_lane_turn_on(sg_processor *p, uint64_t time);
 void sg_lane_turn_off(sg_processor *p, uint64_t time);
 /* The same if it is time. */
 void sg_lane_turn(sg_processor *p);
+/* Records a message that has been received. */
+void sg_trace_message(const sg_passed *m);
 /* Sets when the next cut is due; of one processor, or of all. */
 void sg_lane_set_due(sg_lane *l);
 void sg_lane_set_all_due(void);
