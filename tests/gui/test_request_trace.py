@@ -42,7 +42,7 @@ def test_runs_are_traced_only_when_asked(window: MainWindow, qtbot: Any, choose:
     request = window.request._request
     assert request is not None
     assert request.trace is not None
-    assert request.trace.what == ("regions", "waits", "tasks", "chunks", "shares", "counters")
+    assert request.trace.what == ("regions", "waits", "tasks", "chunks", "shares", "counters", "messages")
     assert (request.trace.processors, request.trace.limit) == ((4,), 64 * 2**20)
     qtbot.keyClick(section.processors, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert window.request.model.form.trace_processors == ""

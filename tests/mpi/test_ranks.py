@@ -10,6 +10,7 @@ import pytest
 
 from scalegraph.base.resources import resource_dir
 from scalegraph.cli.main import run as scalegraph
+from scalegraph.traces.container import open_container
 
 pytestmark = pytest.mark.compiler
 
@@ -317,3 +318,20 @@ def test_each_rank_has_threads_and_critical_sections_of_its_own(simulate: Simula
     ]  # fmt: skip
     assert (row["processes"], row["threads_per_process"]) == (2, 4)
     assert sum(row["leaves"].values()) == 8 * row["time_cycles"]
+
+
+def test_a_trace_has_every_message_with_both_its_ends(simulate: Simulate) -> None:
+    row = simulate(RING, 4, "--machine", "ncube2", "--trace", "--trace-output", "traces", "--", "100")
+    with open_container(Path(row["trace"])) as trace:
+        messages = trace.columns("messages")
+        names = [communicator.name for communicator in trace.definitions.communicators]
+    world = messages["communicator"] == 0
+    assert sorted(zip(messages["sender"][world].tolist(), messages["receiver"][world].tolist(), strict=True)) == [
+        (0, 1), (1, 2), (2, 3), (3, 0)
+    ]  # fmt: skip
+    assert set(messages["size"][world].tolist()) == {400}
+    assert set(messages["tag"][world].tolist()) == {4}
+    assert (messages["sent"] <= messages["left"]).all()
+    assert (messages["left"] < messages["received"]).all()
+    assert (messages["posted"] < messages["received"]).all()
+    assert names[0] == "MPI_COMM_WORLD"

@@ -217,34 +217,6 @@ static void run(sg_processor *p, const sg_thread *t)
                            t->task != NULL ? t->task->traced : 0, 0);
 }
 
-static enum sg_trace_why why(const sg_thread *t, enum sg_category category)
-{
-    switch (category) {
-    case SG_CATEGORY_IDLE_BARRIER:
-        return SG_WHY_BARRIER;
-    case SG_CATEGORY_IDLE_LOCK:
-        return SG_WHY_LOCK;
-    case SG_CATEGORY_IDLE_ORDER:
-        return SG_WHY_ORDERED;
-    case SG_CATEGORY_IDLE_TASK:
-        return SG_WHY_TASK;
-    case SG_CATEGORY_IDLE_WAIT:
-        if (t->wait_holder >= 0)
-            return SG_WHY_JOIN; /* nothing else waits for one thread by its name */
-        return t->wait_object != 0 ? SG_WHY_CONDITION : SG_WHY_OTHER; /* else it sleeps */
-    case SG_CATEGORY_IDLE_LATE_SENDER:
-    case SG_CATEGORY_IDLE_TRANSFER:
-    case SG_CATEGORY_IDLE_NETWORK:
-        return SG_WHY_RECEIVE;
-    case SG_CATEGORY_IDLE_LATE_RECEIVER:
-        return SG_WHY_SEND;
-    case SG_CATEGORY_IDLE_COLLECTIVE:
-        return SG_WHY_COLLECTIVE;
-    default:
-        return SG_WHY_OTHER;
-    }
-}
-
 static void put_wait(sg_processor *p, enum sg_trace_why why, uint64_t begin, uint64_t end, uint64_t object,
                      int32_t holder, uint64_t released)
 {
@@ -268,7 +240,7 @@ static void wait_idle(sg_processor *p, const sg_thread *t, enum sg_category cate
         return;
     sg_lane_cut_idle(p, category, &begin, &end);
     const sg_waker *w = &sg_trace->waker[t->id];
-    put_wait(p, why(t, category), begin, end, t->wait_object, w->processor, w->released);
+    put_wait(p, sg_trace_why_of(t, category), begin, end, t->wait_object, w->processor, w->released);
 }
 
 static void wake(const sg_thread *t, uint64_t when)

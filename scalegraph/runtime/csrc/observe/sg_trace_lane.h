@@ -67,6 +67,8 @@ void sg_lane_turn_on(sg_processor *p, uint64_t time);
 void sg_lane_turn_off(sg_processor *p, uint64_t time);
 /* The same if it is time. */
 void sg_lane_turn(sg_processor *p);
+/* Why `t` waits in `category`. */
+enum sg_trace_why sg_trace_why_of(const sg_thread *t, enum sg_category category);
 /* Records a message that has been received. */
 void sg_trace_message(const sg_passed *m);
 /* Sets when the next cut is due; of one processor, or of all. */
