@@ -67,6 +67,9 @@ class Line:
     markers: bool = True
     tips: tuple[str, ...] = ()  # exact values and the run behind each point
     processors: tuple[int, ...] = ()  # the N each point stands for: linked selection
+    band: bool = (
+        False  # low to high is a region that is shaded, as for what is predicted; otherwise a bar at each point
+    )
 
 
 @dataclass(frozen=True)

@@ -210,3 +210,33 @@ def test_a_generalized_speedup_of_the_same_problem_is_the_usual_one(full: StudyD
     for line in plot.lines:
         if line.role != "ideal":
             assert all(min(abs(y - value) for value in known) < 1e-9 for y in line.y)
+
+
+def test_the_problem_ensemble_space_has_its_bounds_and_says_where_problems_fit(full: StudyData) -> None:
+    (plot,) = views.get("problem-ensemble").build(full, efficiency=0.7).panels
+    assert isinstance(plot, Plot)
+    lines = {line.name: line for line in plot.lines}
+    assert {"communication bound", "memory bound", "runs", "fits, and efficient"} <= set(lines)
+    region = lines["fits, and efficient"]
+    assert region.band
+    least = dict(zip(lines["communication bound"].x, lines["communication bound"].y, strict=True))
+    most = dict(zip(lines["memory bound"].x, lines["memory bound"].y, strict=True))
+    for n, low, high in zip(region.x, region.low, region.high, strict=True):
+        assert (low, high) == (least[n], most[n])
+        assert low <= high
+    tight = views.get("problem-ensemble").build(full, efficiency=0.7, limit=600.0, of="machine")
+    assert "no problem" in tight.sentence.lower() or "beyond" in tight.sentence
+
+
+def test_fixed_size_and_fixed_speed_stand_side_by_side(full: StudyData) -> None:
+    figure = views.get("size-and-speed").build(full, speed=9e6)
+    size, speed = figure.panels
+    assert isinstance(size, Plot)
+    assert isinstance(speed, Plot)
+    table = views.get("isospeed-speed").build(full, speed=9e6).panels[1]
+    assert isinstance(table, Table)
+    times = {int(row.key): row.values[1] for row in table.rows if row.values[1] is not None}
+    line = speed.lines[0]
+    assert line.processors
+    assert all(times[n] == pytest.approx(y) for n, y in zip(line.processors, line.y, strict=True) if n in times)
+    assert "psi" in figure.sentence

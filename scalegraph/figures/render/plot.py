@@ -222,7 +222,7 @@ def _line(brush: Brush, axes: Axes, line: Line, x: Scale, y: Scale, index: int) 
     )
     if line.low and line.high:
         low, high = y.of(line.low), y.of(line.high)
-        if line.origin == "predicted" and len(xs) > 1:
+        if (line.band or line.origin == "predicted") and len(xs) > 1:
             axes.fill_between(xs, low, high, color=shade, alpha=0.18, linewidth=0, zorder=1.5)
             return
         axes.vlines(xs, low, high, color=shade, linewidth=1.0, zorder=2.5)

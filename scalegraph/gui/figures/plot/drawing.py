@@ -155,7 +155,7 @@ class Drawing:
         good = np.isfinite(xs) & np.isfinite(low) & np.isfinite(high)
         if not good.any():
             return
-        if line.origin == "predicted" and good.sum() > 1:
+        if (line.band or line.origin == "predicted") and good.sum() > 1:
             fill = QColor(colour)
             fill.setAlphaF(0.18)
             edges = [pg.PlotCurveItem(xs[good], side[good], pen=pg.mkPen(None)) for side in (low, high)]
