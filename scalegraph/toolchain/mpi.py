@@ -20,6 +20,7 @@ MARK: Final = ".scalegraph.mpi"
 NAMES: Final[dict[Language, str]] = {
     "c": "scalegraph-mpicc", "c++": "scalegraph-mpicxx", "fortran": "scalegraph-mpifort",
 }  # fmt: skip
+_LINK: Final = "-lm"  # CMake holds that an MPI has a library; ours is linked in any case
 # Our library serves these: a library of the host would take their place.
 _LIBRARIES: Final = ("mpi", "mpich", "mpicxx", "mpi_cxx", "mpifort", "mpichf90", "mpi_mpifh", "mpi_usempif08", "pmpi")
 
@@ -65,10 +66,17 @@ def answer(language: Language, behind: str, words: Sequence[str]) -> str | None:
     others = " ".join(word for word in words if not _asked(word))
     places = " ".join(word.removeprefix("-I") for word in options.split() if word.startswith("-I"))
     answers = {
-        "show": f"{behind} {options} {others}", "compile_info": f"{behind} {options} -c", "link_info": behind,
-        "compile": options, "link": "", "incdirs": places, "libdirs": "", "libs": "", "command": behind,
+        "show": " ".join(filter(None, (behind, options, others, _LINK))),
+        "compile_info": f"{behind} {options} -c",
+        "link_info": f"{behind} {_LINK}",
+        "compile": options,
+        "link": _LINK,
+        "incdirs": places,
+        "libdirs": "",
+        "libs": _LINK.removeprefix("-l"),
+        "command": behind,
         "version": f"{NAMES[language]}: ScaleGraph {scalegraph.__version__}",
-    }  # fmt: skip
+    }
     return answers[what].strip() if what in answers else f"{NAMES[language]}: no answer to {found}"
 
 

@@ -5,23 +5,25 @@ from pathlib import Path
 import pytest
 
 import scalegraph
+from scalegraph.control import adopt
 from scalegraph.toolchain import complaints, mpi
 from scalegraph.toolchain.flags import is_dropped, read_flags
-from tests.toolchain.conftest import Run
+from tests.toolchain.conftest import Run, need
 
 INCLUDE = f"-I{mpi.INCLUDE}"
 ANSWERS = {
-    "-show": f"scalegraph-cc {INCLUDE} -O2 a.c",
-    "-showme": f"scalegraph-cc {INCLUDE} -O2 a.c",
+    "-show": f"scalegraph-cc {INCLUDE} -O2 a.c -lm",
+    "-showme": f"scalegraph-cc {INCLUDE} -O2 a.c -lm",
     "--showme:compile": INCLUDE,
-    "-showme:link": "",
+    "-showme:link": "-lm",
+    "-showme:libs": "m",
     "-showme:incdirs": str(mpi.INCLUDE),
     "-showme:libdirs": "",
     "-showme:command": "scalegraph-cc",
     "-showme:version": f"scalegraph-mpicc: ScaleGraph {scalegraph.__version__}",
     "-compile_info": f"scalegraph-cc {INCLUDE} -c",
     "-compile-info": f"scalegraph-cc {INCLUDE} -c",
-    "-link_info": "scalegraph-cc",
+    "-link_info": "scalegraph-cc -lm",
     "-showme:weather": "scalegraph-mpicc: no answer to -showme:weather",
 }
 
@@ -64,3 +66,48 @@ def test_what_is_missing_is_said_as_it_is() -> None:
     assert call.endswith("ScaleGraph's MPI, which is MPI 3.1, has no such function")
     assert "scalegraph-mpicc" in complaints.about_mpi("make: mpicc: No such file or directory")
     assert complaints.about_mpi("ld: cannot find -lm") == ""
+
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.10)
+project(ring C)
+find_package(MPI REQUIRED COMPONENTS C)
+add_executable(ring ring.c)
+target_link_libraries(ring MPI::MPI_C)
+"""
+RING = """
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(
+    "compilers",
+    [
+        ("-DCMAKE_C_COMPILER=scalegraph-cc", "-DMPI_C_COMPILER=scalegraph-mpicc"),
+        ("-DCMAKE_C_COMPILER=scalegraph-mpicc",),
+    ],
+)
+def test_cmake_finds_mpi_and_builds_an_mpi_program(compilers: tuple[str, ...], run: Run, tmp_path: Path) -> None:
+    need("cmake", "make")
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE)
+    (tmp_path / "ring.c").write_text(RING)
+    assert "Found MPI: TRUE" in run("cmake", "-G", "Unix Makefiles", "-B", "build", *compilers).stdout
+    run("cmake", "--build", "build")
+    assert adopt(tmp_path / "build" / "ring").mpi
+
+
+@pytest.mark.compiler
+def test_make_builds_an_mpi_program_with_the_compiler_that_it_is_given(run: Run, tmp_path: Path) -> None:
+    need("make")
+    (tmp_path / "Makefile").write_text("MPICC = mpicc\nring: ring.c\n\t$(MPICC) -O2 ring.c -o ring -lmpi\n")
+    (tmp_path / "ring.c").write_text(RING)
+    run("make", "-s", "MPICC=scalegraph-mpicc")
+    assert adopt(tmp_path / "ring").mpi
