@@ -142,6 +142,36 @@ static size_t read_blocks(const char *path, const sg_block **records)
     return section->count;
 }
 
+static sg_speed make_speed(uint32_t thousandths)
+{
+    if (thousandths == 1000)
+        return (sg_speed){sg->blocks, sg->block_parts};
+    sg_speed speed = {sg_reserve(sg->blocks_count * sizeof(sg_block_cost), PURPOSE),
+                      sg_reserve(2 * sg->blocks_count * sizeof(uint64_t), PURPOSE)};
+    for (uint32_t i = 0; i < sg->blocks_count; i++) {
+        sg_block_cost *cost = &speed.blocks[i];
+        *cost = sg->blocks[i];
+        cost->parts = 0;
+        for (int k = 0; k < 4; k++)
+            cost->parts += cost->busy[k] = cost->busy[k] * 1000 / thousandths;
+        if (cost->parts == 0 && sg->blocks[i].parts > 0)
+            cost->parts = cost->busy[0] = 1; /* so that a spinning loop makes time pass */
+        speed.parts[i] = speed.parts[sg->blocks_count + i] = cost->parts;
+    }
+    speed.parts[sg->blocks_count] = sg->block_parts[sg->blocks_count];
+    return speed;
+}
+
+/* What blocks cost on nodes of different speed. */
+static void open_speeds(void)
+{
+    const sg_config *config = &sg->config;
+    sg->speeds = config->node_speeds > 0 ? config->node_speeds : 1;
+    sg->speed = sg_reserve(sg->speeds * sizeof *sg->speed, PURPOSE);
+    for (uint32_t i = 0; i < sg->speeds; i++)
+        sg->speed[i] = make_speed(sg_config_node_speed(config, i));
+}
+
 void sg_cost_open(void)
 {
     sg->text_low = (uintptr_t)__executable_start;
@@ -173,6 +203,7 @@ void sg_cost_open(void)
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
         sg->lone_index[address - sg->text_low] = sg->blocks_count + (uint32_t)i + 1;
     }
+    open_speeds();
 }
 
 sg_site_count *sg_site_new(uintptr_t address)
@@ -221,6 +252,7 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
 static void settle(sg_account *account)
 {
     uint32_t count = sg->blocks_count;
+    const sg_block_cost *costs = sg_speed_of(account->rest.processor)->blocks;
     for (uint32_t i = 0, end = account->alone ? 2 * count : count; i < end; i++) {
         uint64_t executions = account->executions[i];
         if (executions == 0)
@@ -231,7 +263,8 @@ static void settle(sg_account *account)
             account->rest.counters[SG_COUNTER_SERIAL_OPS] += executions * block->ops;
         }
         for (int category = 0; category < 4; category++)
-            account->busy[category] += executions * block->busy[category];
+            account->busy[category] += executions * costs[block - sg->blocks].busy[category];
+        block->more += executions * (costs[block - sg->blocks].parts - block->parts);
         account->ops += executions * block->ops;
         account->flops += executions * block->flops;
         block->executions += executions;

@@ -62,7 +62,7 @@ static uint64_t put_sites(sg_writer *w)
         sg_site site = {.address = sg->block_address[i], .executions = block->executions};
         site.cycles[SG_GROUP_BUSY] = sg_observed.block_cycles != NULL
                                          ? sg_observed.block_cycles(i)
-                                         : block->executions * block->parts / SG_PARTS;
+                                         : (block->executions * block->parts + block->more) / SG_PARTS;
         sg_put(w, &site, sizeof site);
     }
     for (uint32_t i = 1; i < sg->sites_count; i++) {

@@ -27,7 +27,7 @@ void sg_sched_open(void)
         p->mask = filter->mask;
         p->shift = filter->shift;
         p->block_of = sg->block_index - sg->text_low;
-        p->block_parts = sg->block_parts;
+        p->block_parts = sg_speed_of(i)->parts;
         p->limit = SG_NEVER;
         p->account = sg_account_of(p, 0);
         sg->idle[i / 64] |= 1ull << i % 64;

@@ -62,7 +62,14 @@ typedef struct sg_block_cost {
     uint64_t flops;
     uint64_t parts;
     uint64_t executions; /* by all processors; up to date after sg_accounts_settle */
+    uint64_t more;       /* parts that they took besides, on nodes of another speed; may be "negative" */
 } sg_block_cost;
+
+/* What blocks cost on the nodes of one speed. */
+typedef struct sg_speed {
+    sg_block_cost *blocks; /* busy, ops, flops and parts are this speed's */
+    uint64_t *parts;       /* of blocks, or SG_TRAP_PARTS; then again, for a lone processor */
+} sg_speed;
 
 /* What a processor has spent and done in a region. What changes at every reference and at every miss lies
  * side by side; the record of the result file, to which all is added in the end (sg_account_total), holds
@@ -287,6 +294,8 @@ typedef struct sg_context {
     uint32_t *no_block_index; /* the same for code outside the simulation: all zero */
     sg_block_cost *blocks;
     uint64_t *block_parts; /* of blocks; or SG_TRAP_PARTS */
+    sg_speed *speed;       /* by config.node_speeds, or the only one: blocks and block_parts */
+    uint32_t speeds;
     uint64_t *block_address;
     uint32_t blocks_count;
     char *accounts_next; /* free memory for accounts */
@@ -338,5 +347,13 @@ extern sg_context *sg;
 extern sg_processor *sg_now;
 /* What sg_now is before the simulation begins and after its end: on it hooks do nothing. */
 extern sg_processor sg_idle_processor;
+
+/* What blocks cost on a processor. */
+static inline const sg_speed *sg_speed_of(uint32_t processor)
+{
+    if (sg->speeds == 1)
+        return sg->speed;
+    return &sg->speed[processor / sg_config_node_processors(&sg->config) % sg->speeds];
+}
 
 #endif

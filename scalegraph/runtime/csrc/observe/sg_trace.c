@@ -29,7 +29,7 @@ static void close_trace(enum sg_trace_state state)
         .regions = sg_trace->most_regions,
     };
     for (uint32_t i = 0; i < sg->blocks_count; i++)
-        known.fractions |= sg->blocks[i].parts % SG_PARTS != 0;
+        known.fractions |= sg->blocks[i].parts % SG_PARTS != 0 || sg->speeds > 1;
     sg_trace_file_close(state, &known);
     for (uint32_t i = 0; i < sg->processors; i++)
         sg->processor[i].limit = sg_trace->lane[i].limit;

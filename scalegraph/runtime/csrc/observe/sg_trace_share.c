@@ -51,7 +51,8 @@ static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t fi
         if (executions == 0)
             continue;
         uint32_t count = sg->blocks_count; /* numbers beyond it: executed by a lone processor */
-        const sg_block_cost *cost = &sg->blocks[s->block < count ? s->block : s->block - count];
+        const sg_block_cost *costs = sg_speed_of(account->rest.processor)->blocks;
+        const sg_block_cost *cost = &costs[s->block < count ? s->block : s->block - count];
         s->executions += executions;
         for (int category = 0; category < 4; category++)
             told->busy[category] += executions * cost->busy[category];

@@ -188,7 +188,8 @@ static bool open_whatif(void)
         mark_code(w);
     for (uint32_t i = 0; i < sg->blocks_count; i++)
         if (code_items(w, (const void *)sg->block_address[i]) & w->of_part[COMPUTE])
-            sg->block_parts[i] = SG_TRAP_PARTS;
+            for (uint32_t k = 0; k < sg->speeds; k++)
+                sg->speed[k].parts[i] = SG_TRAP_PARTS;
     sg->primitives_differ |= w->of_kind[LOCK] != 0;
     whatif = w;
     sg->blocks_scaled = true;
@@ -227,12 +228,12 @@ static int charge_block(sg_processor *p, const void *site)
     uint32_t number = (uintptr_t)site - sg->text_low <= sg->text_high - sg->text_low
                           ? sg->block_index[(uintptr_t)site - sg->text_low]
                           : 0;
-    sg_block_cost *cost = &sg->blocks[number];
+    const sg_block_cost *cost = &sg_speed_of(p->id)->blocks[number];
     sg_account *account = p->account;
     uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE], parts = 0;
     /* The hook has counted it like any other. */
     account->executions[p->block_parts == &trap ? 0 : number]--;
-    cost->executions++;
+    sg->blocks[number].executions++;
     for (int i = 0; i < 4; i++) {
         /* Whole cycles are scaled to whole cycles. */
         uint64_t unit = cost->busy[i] % SG_PARTS == 0 ? SG_PARTS : 1;
@@ -262,7 +263,8 @@ static uint64_t busy_cycles(uint32_t number)
 {
     const struct sg_whatif *w = whatif;
     const sg_block_cost *block = &sg->blocks[number];
-    return ((block->executions - w->trapped[number]) * block->parts + w->busy[number]) / SG_PARTS;
+    return ((block->executions - w->trapped[number]) * block->parts + block->more + w->busy[number]) /
+           SG_PARTS;
 }
 
 /* The items for a stall of `p` at `site` for what is at `address`. */
@@ -344,7 +346,7 @@ static void update_items(sg_processor *p)
             items |= left & -left;
     w->active[p->id] = items;
     bool all = (items & w->of_part[COMPUTE]) != 0;
-    p->block_parts = all ? &trap : sg->block_parts;
+    p->block_parts = all ? &trap : sg_speed_of(p->id)->parts;
     p->block_of = (all ? sg->no_block_index : sg->block_index) - sg->text_low;
 }
 

@@ -1,0 +1,95 @@
+"""MPI programs on machines of nodes: the law of messages from call to return, and nodes of different speed."""
+
+from __future__ import annotations
+
+import pytest
+
+from scalegraph import control, machine
+from scalegraph.base.run import RunPoint, RunRecord, Variant
+from scalegraph.link import Job, Simulated
+
+pytestmark = pytest.mark.compiler
+
+PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+static char data[4096];
+static void pass(int rank, int bytes)
+{
+    if (rank == 0) {
+        MPI_Send(data, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(data, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (rank == 1) {
+        MPI_Recv(data, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(data, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    }
+}
+int main(int argc, char **argv)
+{
+    int rank, sizes[] = {0, 4, 8, 1024};
+    double sum = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    double start = MPI_Wtime();
+    for (int i = 1; i < 20000; i++)
+        sum += 1.0 / i;
+    printf("work %d %.9f %.3f\\n", rank, MPI_Wtime() - start, sum);
+    pass(rank, 0);
+    for (int i = 0; i < 4; i++) {
+        start = MPI_Wtime();
+        for (int round = 0; round < 10; round++)
+            pass(rank, sizes[i]);
+        if (rank == 0)
+            printf("message %d %.9f\\n", sizes[i], (MPI_Wtime() - start) / 20);
+    }
+    MPI_Finalize();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
+    source = tmp_path_factory.mktemp("speeds") / "speeds.c"
+    source.write_text(PROGRAM)
+    return control.build([source])
+
+
+def run(
+    build: control.Build, name: str, count: int, overrides: dict[str, str] | None = None, **more: Variant
+) -> RunRecord:
+    record = Simulated().run(Job(build, machine.load(name, overrides), RunPoint(processors=count, **more)))
+    assert record.ok, record.message
+    return record
+
+
+def lines(record: RunRecord, first: str) -> dict[int, float]:
+    """Return the numbers behind *first* and a number, by that number."""
+    rows = [line.split() for line in record.stdout.splitlines()]
+    return {int(row[1]): float(row[2]) for row in rows if row[0] == first}
+
+
+def test_a_message_takes_the_measured_time_from_call_to_return(build: control.Build) -> None:
+    """130 us and 0.5 us a byte (isospeed IV.A), and the instructions of the program around it."""
+    times = lines(run(build, "ncube2", 2), "message")
+    around = times[0] - 130e-6
+    assert 0 < around < 2e-6
+    for size, time in times.items():
+        assert time == pytest.approx(130e-6 + size * 0.5e-6 + around, abs=0.1e-6)
+
+
+def test_processors_of_slower_nodes_need_more_cycles_for_the_same_blocks(build: control.Build) -> None:
+    speeds = {"nodes.speeds": "[1.0, 0.5, 2.0]"}
+    alike, unlike = run(build, "now-switched", 4, {"nodes.speeds": "[]"}), run(build, "now-switched", 4, speeds)
+    same, work = lines(alike, "work"), lines(unlike, "work")
+    assert len(set(same.values())) == 1
+    assert work[0] == work[3] == same[0]
+    assert work[1] == pytest.approx(2 * same[0], rel=0.02)  # what memory takes stays
+    assert work[2] == pytest.approx(same[0] / 2, rel=0.02)
+    assert unlike.time_cycles is not None
+    assert run(build, "now-switched", 4, speeds).time_cycles == unlike.time_cycles
+
+
+def test_a_list_of_ones_changes_nothing(build: control.Build) -> None:
+    alike = run(build, "now-switched", 4, {"nodes.speeds": "[]"})
+    ones = run(build, "now-switched", 4, {"nodes.speeds": "[1.0, 1.0]"})
+    assert (ones.time_cycles, ones.stdout) == (alike.time_cycles, alike.stdout)
