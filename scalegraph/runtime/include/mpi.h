@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
+#ifndef SCALEGRAPH_MPI_LIBRARY
 /* By this section a program is known as an MPI program; it takes no memory when that runs. */
 __asm__(".pushsection .scalegraph.mpi,\"\"\n.byte 1\n.popsection");
+#endif
 
 #if defined(__cplusplus)
 extern "C" {

@@ -1,71 +1,153 @@
-/* The MPI library over messages between ranks (messages/sg_message.h). What belongs to a rank hangs off its
- * sg_rank; objects are memory of the library itself, so any rank may examine them. */
+/* What the files of the MPI library share: a rank's state, its handles, errors, and how a call begins.
+ *
+ * All state hangs off the rank that calls. A handle is a number that names an object of its rank: in its
+ * lower 20 bits the place in the rank's list, above that how often the place has had another object (so that
+ * a handle that was freed is known), and above that the kind of object. Predefined handles are below 4096. */
 #ifndef SG_MPI_H
 #define SG_MPI_H
 
-#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "sg_message.h"
+#include "sg_runtime.h"
 
-/* A communicator as one rank sees it. */
-typedef struct sg_comm {
-    uint32_t context;      /* of point-to-point messages; that of collective operations is one greater */
-    int rank, size;        /* of the rank, of the group */
-    const uint32_t *world; /* rank in it -> rank among all */
-} sg_comm;
+#define SCALEGRAPH_MPI_LIBRARY
+#include "mpi.h"
 
-/* Of a rank. */
-typedef struct sg_mpi {
-    bool initialized, finalized;
-    int thread_level;
-    sg_comm comm_world, comm_self;
-} sg_mpi;
-
-enum sg_request_kind { SG_REQUEST_SEND, SG_REQUEST_RECEIVE };
-
-struct MPI_ABI_Request {
-    uint64_t mark; /* SG_REQUEST_MARK */
-    enum sg_request_kind kind;
-    bool persistent, cancelled;
-    sg_send *send;       /* NULL: complete, or not active */
-    sg_receive *receive; /* likewise */
-    void *buffer;
-    int count, partner, tag;
-    enum sg_send_mode mode;
-    MPI_Datatype type;
-    MPI_Comm comm;
-    const sg_comm *in; /* the same */
-};
-#define SG_REQUEST_MARK 0x5347726571756573ull
-
-/* Begins every call of the running rank: `site` is SG_CALLER. Ends the run when MPI does not run. */
-sg_mpi *sg_mpi_enter(const char *call, const void *site);
-
-/* The communicator of a handle; ends the run if it is none. */
-sg_comm *sg_comm_of(MPI_Comm comm);
-/* Bytes of the data of one element, without gaps. */
-size_t sg_type_size(MPI_Datatype type);
-/* Copies `count` elements from `buffer` to `to`, without gaps. */
-void sg_type_pack(const void *buffer, size_t count, MPI_Datatype type, void *to);
-/* Copies at most `bytes` from `from` into `count` elements of `buffer`; returns how many. */
-size_t sg_type_unpack(const void *from, size_t bytes, void *buffer, size_t count, MPI_Datatype type);
-/* The error handler of `comm` gets to know of an error: returns the class, or ends the run with the sentence.
- */
-int sg_mpi_error(MPI_Comm comm, int error_class, const char *sentence, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* ---- sg_mpi_point.c, for collective operations too ---- */
-
-sg_send *sg_mpi_begin_send(const sg_comm *comm, uint32_t context, const void *buffer, int count,
-                           MPI_Datatype type, int to, int tag, enum sg_send_mode mode);
-sg_receive *sg_mpi_begin_receive(const sg_comm *comm, uint32_t context, int from, int tag);
-void sg_mpi_end_send(sg_send *send);
-/* Waits, then puts the data into `buffer`; `call` is of communicator `comm`. */
-int sg_mpi_end_receive(sg_receive *receive, MPI_Comm comm, void *buffer, int count, MPI_Datatype type,
-                       MPI_Status *status);
-
-/* MPI_NAME is another name of PMPI_NAME, unless a tool defines it. */
-#define SG_MPI_ALIAS(name)                                                                                   \
+/* A function has been defined as PMPI_name: MPI_name is the same, unless the program has one of its own. */
+#define SG_MPI_NAME(name)                                                                                    \
     extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)));
+
+enum sg_kind {
+    SG_KIND_COMM = 1,
+    SG_KIND_GROUP,
+    SG_KIND_TYPE,
+    SG_KIND_OP,
+    SG_KIND_REQUEST,
+    SG_KIND_INFO,
+    SG_KIND_HANDLER,
+    SG_KIND_WINDOW,
+    SG_KIND_FILE,
+    SG_KIND_MESSAGE,
+};
+
+typedef struct sg_place {
+    void *object; /* NULL: free */
+    uint32_t next_free;
+    uint8_t kind, generation;
+} sg_place;
+
+typedef struct sg_comm sg_comm;
+typedef struct sg_type sg_type;
+typedef struct sg_mpi_group sg_mpi_group;
+typedef struct sg_schedule sg_schedule;
+
+typedef struct sg_attribute {
+    struct sg_attribute *next;
+    int key;
+    void *value;
+} sg_attribute;
+
+typedef struct sg_error_text {
+    int class_of; /* of a code of the user's; of a class: itself */
+    char *text;
+} sg_error_text;
+
+struct sg_mpi {
+    sg_place *places;
+    uint32_t place_count, place_room, free_place; /* free_place: 0: none */
+    bool initialised, finalised;
+    int thread_level;
+    sg_thread *main_thread;
+    const char *call; /* that runs, "MPI_Send" */
+    const void *site;
+    sg_comm *world, *self, *null_comm; /* null_comm: whose error handler answers where there is none */
+    struct sg_keyval *keyvals;
+    uint32_t keyval_count;
+    sg_error_text *errors; /* from MPI_ERR_LASTCODE + 1 on */
+    uint32_t error_count;
+    char *bsend_buffer;
+    int64_t bsend_size;
+    sg_schedule *schedules; /* collective operations that are not complete */
+    int predefined_attribute[7];
+    uint32_t next_info;
+};
+
+/* ---- sg_mpi_state.c ---- */
+
+/* State of the running rank; made when it is asked for first. */
+struct sg_mpi *sg_mpi_self(void);
+/* Number of the running rank among all, and how many there are. */
+uint32_t sg_mpi_number(void);
+uint32_t sg_mpi_count(void);
+/* The running rank's node of the machine. */
+int sg_mpi_node(void);
+/* A function of MPI was called from `site`: the rank's state. Ends the run before MPI_Init and after
+ * MPI_Finalize. */
+struct sg_mpi *sg_mpi_enter(const char *call, const void *site);
+/* The same for the functions that may be called at any time. */
+struct sg_mpi *sg_mpi_enter_always(const char *call, const void *site);
+#define SG_ENTER(name) sg_mpi_enter("MPI_" name, SG_CALLER)
+
+/* Memory of the library, zeroed; sg_mpi_free gives it back. */
+void *sg_mpi_new(size_t size);
+void *sg_mpi_resize(void *memory, size_t size);
+void *sg_mpi_copy(const void *data, size_t size);
+char *sg_mpi_string(const char *text);
+void sg_mpi_free(void *memory);
+
+uintptr_t sg_handle_new(enum sg_kind kind, void *object);
+/* The object of a handle; NULL: there is none of that kind. */
+void *sg_handle_get(enum sg_kind kind, uintptr_t handle);
+void sg_handle_free(uintptr_t handle);
+/* How many handles of a kind the running rank has. */
+uint32_t sg_handles_of(enum sg_kind kind);
+
+/* ---- sg_mpi_error.c ---- */
+
+/* Something is wrong in the running call: the error handler of `comm` (NULL: of none) decides. Returns
+ * `error` if that goes on; ends the run otherwise, with a sentence that names rank, call and place. */
+int sg_mpi_error(sg_comm *comm, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Ends the run whatever the error handler says: nothing could be returned. */
+void sg_mpi_fatal(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+/* Calls the error handler with an error that has been found. */
+int sg_mpi_raise(sg_comm *comm, MPI_Errhandler handler, int error, const char *sentence);
+/* The error that a handle is no communicator. */
+int sg_comm_missing(MPI_Comm handle);
+const char *sg_mpi_error_text(int error);
+int sg_mpi_class_of(int error);
+
+/* An error handler of the user's. */
+typedef struct sg_handler {
+    enum sg_kind of;
+    void (*function)(void *object, int *error, ...);
+    uint32_t references;
+    uintptr_t handle;
+} sg_handler;
+
+void sg_handler_take(MPI_Errhandler handler);
+void sg_handler_drop(MPI_Errhandler handler);
+
+/* ---- sg_mpi_attribute.c ---- */
+
+/* Copies the attributes of an object that is duplicated; MPI_SUCCESS or the callback's error. */
+int sg_attributes_copy(enum sg_kind kind, uintptr_t from, sg_attribute *old, sg_attribute **copy);
+int sg_attributes_delete(enum sg_kind kind, uintptr_t of, sg_attribute **attributes);
+int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key, void *value);
+int sg_attribute_delete(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key);
+int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value, int *flag);
+
+/* ---- sg_mpi_info.c ---- */
+
+MPI_Info sg_info_copy(MPI_Info info);
+const char *sg_info_value(MPI_Info info, const char *key);
+void sg_info_free(MPI_Info info);
+
+/* ---- costs ---- */
+
+/* Bytes that were packed or unpacked, and operations of a reduction, cost the running processor time. */
+void sg_mpi_charge_pack(uint64_t bytes, uint64_t pieces);
+void sg_mpi_charge_op(uint64_t elements, bool floating);
 
 #endif

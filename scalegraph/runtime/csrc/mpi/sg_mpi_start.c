@@ -1,56 +1,26 @@
-/* Beginning and end of MPI, what a rank asks about itself, and time. */
-#include <errno.h>
+/* Beginning and end of MPI, time, and names. */
+#include <stdio.h>
+#include <stdlib.h>
 
-#include "sg_mpi.h"
+#include "sg_mpi_calls.h"
 #include "sg_posix.h"
 
-sg_mpi *sg_mpi_enter(const char *call, const void *site)
+static int meet(struct sg_mpi *m)
 {
-    sg_enter(site);
-    sg_rank *rank = sg_rank_self();
-    if (rank == NULL)
-        sg_stop(SG_STATUS_UNSUPPORTED, "the program called %s at 0x%llx, but it was built without mpi.h",
-                call, (unsigned long long)(uintptr_t)site);
-    if (rank->mpi == NULL || !rank->mpi->initialized || rank->mpi->finalized)
-        sg_stop(SG_STATUS_CRASHED, "rank %u called %s at 0x%llx %s", rank->number, call,
-                (unsigned long long)(uintptr_t)site,
-                rank->mpi != NULL && rank->mpi->finalized ? "after MPI_Finalize" : "before MPI_Init");
-    rank->call = call;
-    return rank->mpi;
-}
-
-static uint32_t *everybody = NULL; /* rank in MPI_COMM_WORLD -> the same */
-
-static void open_mpi(int level)
-{
-    sg_rank *rank = sg_rank_self();
-    if (everybody == NULL) {
-        everybody = sg_new(sg->ranks * sizeof *everybody);
-        for (uint32_t i = 0; i < sg->ranks; i++)
-            everybody[i] = i;
-    }
-    rank->mpi = sg_new(sizeof *rank->mpi);
-    *rank->mpi = (sg_mpi){
-        .initialized = true,
-        .thread_level = level,
-        .comm_world = {0, (int)rank->number, (int)sg->ranks, everybody},
-        .comm_self = {2, 0, 1, &everybody[rank->number]},
-    };
+    sg_schedule *s = sg_schedule_new(m->world);
+    sg_algorithm_barrier(s);
+    return sg_schedule_run(s);
 }
 
 static int begin(int level, const char *call, const void *site)
 {
-    sg_enter(site);
-    sg_rank *rank = sg_rank_self();
-    if (rank == NULL)
-        sg_stop(SG_STATUS_UNSUPPORTED, "the program called %s at 0x%llx, but it was built without mpi.h",
-                call, (unsigned long long)(uintptr_t)site);
-    if (rank->mpi != NULL)
-        sg_stop(SG_STATUS_CRASHED, "rank %u called %s at 0x%llx a second time", rank->number, call,
-                (unsigned long long)(uintptr_t)site);
-    rank->call = call;
-    open_mpi(level);
-    return PMPI_Barrier(MPI_COMM_WORLD);
+    struct sg_mpi *m = sg_mpi_enter_always(call, site);
+    if (m->initialised)
+        sg_mpi_fatal("MPI was initialised already");
+    m->initialised = true;
+    m->thread_level = level;
+    sg_comm_open(m);
+    return meet(m);
 }
 
 SG_API int PMPI_Init(int *argc, char ***argv)
@@ -58,7 +28,6 @@ SG_API int PMPI_Init(int *argc, char ***argv)
     (void)argc, (void)argv;
     return begin(MPI_THREAD_SINGLE, "MPI_Init", SG_CALLER);
 }
-SG_MPI_ALIAS(Init)
 
 SG_API int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
@@ -66,74 +35,82 @@ SG_API int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided
     *provided = required;
     return begin(required, "MPI_Init_thread", SG_CALLER);
 }
-SG_MPI_ALIAS(Init_thread)
+
+/* Requests that the program has not completed: the first of them is named. */
+static void name_leaks(const struct sg_mpi *m)
+{
+    uint32_t left = 0;
+    const sg_request *first = NULL;
+    for (uint32_t i = 1; i < m->place_count; i++) {
+        const sg_request *r = m->places[i].object;
+        if (r == NULL || m->places[i].kind != SG_KIND_REQUEST || !r->active)
+            continue;
+        left++;
+        first = first == NULL ? r : first;
+    }
+    if (left == 0)
+        return;
+    char text[200];
+    snprintf(text, sizeof text,
+             "rank %u ends MPI with %u requests that it has not completed, the first of %s at 0x%llx",
+             sg_mpi_number(), left, first->call, (unsigned long long)(uintptr_t)first->site);
+    sg_warn(text);
+}
 
 SG_API int PMPI_Finalize(void)
 {
-    sg_mpi *mpi = sg_mpi_enter("MPI_Finalize", SG_CALLER);
-    PMPI_Barrier(MPI_COMM_WORLD);
-    mpi->finalized = true;
+    struct sg_mpi *m = SG_ENTER("Finalize");
+    sg_attributes_delete(SG_KIND_COMM, m->self->handle, &m->self->attributes);
+    name_leaks(m);
+    meet(m);
+    m->finalised = true;
     sg_rank_self()->call = NULL;
     return MPI_SUCCESS;
 }
-SG_MPI_ALIAS(Finalize)
 
 SG_API int PMPI_Initialized(int *flag)
 {
     const sg_rank *rank = sg_rank_self();
-    *flag = rank != NULL && rank->mpi != NULL;
+    *flag = rank != NULL && rank->mpi != NULL && rank->mpi->initialised;
     return MPI_SUCCESS;
 }
-SG_MPI_ALIAS(Initialized)
 
 SG_API int PMPI_Finalized(int *flag)
 {
     const sg_rank *rank = sg_rank_self();
-    *flag = rank != NULL && rank->mpi != NULL && rank->mpi->finalized;
+    *flag = rank != NULL && rank->mpi != NULL && rank->mpi->finalised;
     return MPI_SUCCESS;
 }
-SG_MPI_ALIAS(Finalized)
 
 SG_API int PMPI_Query_thread(int *provided)
 {
-    *provided = sg_mpi_enter("MPI_Query_thread", SG_CALLER)->thread_level;
+    *provided = SG_ENTER("Query_thread")->thread_level;
     return MPI_SUCCESS;
 }
-SG_MPI_ALIAS(Query_thread)
 
 SG_API int PMPI_Is_thread_main(int *flag)
 {
-    sg_mpi_enter("MPI_Is_thread_main", SG_CALLER);
+    SG_ENTER("Is_thread_main");
     *flag = sg_self() == sg_rank_self()->main;
     return MPI_SUCCESS;
 }
-SG_MPI_ALIAS(Is_thread_main)
 
 SG_API int PMPI_Abort(MPI_Comm comm, int code)
 {
     (void)comm;
-    sg_mpi_enter("MPI_Abort", SG_CALLER);
+    sg_mpi_enter_always("MPI_Abort", SG_CALLER);
     sg->exit_code = code;
-    sg_stop(SG_STATUS_CRASHED, "rank %u called MPI_Abort with code %d at 0x%llx", sg_rank_self()->number,
-            code, (unsigned long long)(uintptr_t)sg_now->site);
+    sg_stop(SG_STATUS_CRASHED, "rank %u called MPI_Abort with code %d at 0x%llx", sg_mpi_number(), code,
+            (unsigned long long)(uintptr_t)sg_now->site);
 }
-SG_MPI_ALIAS(Abort)
 
-SG_API int PMPI_Comm_rank(MPI_Comm comm, int *rank)
+SG_API int PMPI_Pcontrol(const int level, ...)
 {
-    sg_mpi_enter("MPI_Comm_rank", SG_CALLER);
-    *rank = sg_comm_of(comm)->rank;
+    (void)level;
     return MPI_SUCCESS;
 }
-SG_MPI_ALIAS(Comm_rank)
 
-SG_API int PMPI_Comm_size(MPI_Comm comm, int *size)
-{
-    sg_mpi_enter("MPI_Comm_size", SG_CALLER);
-    *size = sg_comm_of(comm)->size;
-    return MPI_SUCCESS;
-}
-SG_MPI_ALIAS(Comm_size)
+/* ---- time ---- */
 
 SG_API double PMPI_Wtime(void)
 {
@@ -142,21 +119,20 @@ SG_API double PMPI_Wtime(void)
     sg_observe_reads_clock(SG_CALLER);
     return (double)sg_now->clock / sg->config.clock_hz;
 }
-SG_MPI_ALIAS(Wtime)
 
 SG_API double PMPI_Wtick(void)
 {
     return 1.0 / sg->config.clock_hz;
 }
-SG_MPI_ALIAS(Wtick)
+
+/* ---- names and memory ---- */
 
 SG_API int PMPI_Get_processor_name(char *name, int *length)
 {
-    sg_mpi_enter("MPI_Get_processor_name", SG_CALLER);
+    SG_ENTER("Get_processor_name");
     *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "processor%u", sg_now->id);
     return MPI_SUCCESS;
 }
-SG_MPI_ALIAS(Get_processor_name)
 
 SG_API int PMPI_Get_version(int *version, int *subversion)
 {
@@ -164,4 +140,64 @@ SG_API int PMPI_Get_version(int *version, int *subversion)
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
 }
-SG_MPI_ALIAS(Get_version)
+
+SG_API int PMPI_Get_library_version(char *version, int *length)
+{
+    *length = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "ScaleGraph (simulated), MPI %d.%d",
+                       MPI_VERSION, MPI_SUBVERSION);
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *address)
+{
+    (void)info;
+    SG_ENTER("Alloc_mem");
+    void *memory = size >= 0 ? malloc((size_t)(size > 0 ? size : 1)) : NULL; /* of the program's own heap */
+    if (memory == NULL)
+        return sg_mpi_error(NULL, MPI_ERR_NO_MEM, "there is no memory of %lld bytes", (long long)size);
+    *(void **)address = memory;
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Free_mem(void *memory)
+{
+    SG_ENTER("Free_mem");
+    free(memory);
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Get_address(const void *location, MPI_Aint *address)
+{
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+
+SG_API MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint distance)
+{
+    return base + distance;
+}
+
+SG_API MPI_Aint PMPI_Aint_diff(MPI_Aint one, MPI_Aint other)
+{
+    return one - other;
+}
+
+SG_MPI_NAME(Init)
+SG_MPI_NAME(Init_thread)
+SG_MPI_NAME(Finalize)
+SG_MPI_NAME(Initialized)
+SG_MPI_NAME(Finalized)
+SG_MPI_NAME(Query_thread)
+SG_MPI_NAME(Is_thread_main)
+SG_MPI_NAME(Abort)
+SG_MPI_NAME(Pcontrol)
+SG_MPI_NAME(Wtime)
+SG_MPI_NAME(Wtick)
+SG_MPI_NAME(Get_processor_name)
+SG_MPI_NAME(Get_version)
+SG_MPI_NAME(Get_library_version)
+SG_MPI_NAME(Alloc_mem)
+SG_MPI_NAME(Free_mem)
+SG_MPI_NAME(Get_address)
+SG_MPI_NAME(Aint_add)
+SG_MPI_NAME(Aint_diff)

@@ -1,0 +1,289 @@
+/* Barrier, broadcast, gather, scatter, allgather: blocking and not. */
+#include "sg_mpi_calls.h"
+
+int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s)
+{
+    sg_comm *c = sg_comm_of(comm);
+    if (c == NULL)
+        return sg_comm_missing(comm);
+    bool special = c->remote != NULL && (root == MPI_ROOT || root == MPI_PROC_NULL);
+    if (root != -1 && !special && (root < 0 || root >= sg_comm_peers(c)))
+        return sg_mpi_error(c, MPI_ERR_ROOT, "the root %d is none of the %d ranks of the communicator", root,
+                            sg_comm_peers(c));
+    int error = sg_collective_check(c, c->remote == NULL ? root : -1, c->remote == NULL ? bytes : -1);
+    if (error == MPI_SUCCESS)
+        *s = sg_schedule_new(c);
+    return error;
+}
+
+int sg_collective_type(MPI_Comm comm, MPI_Datatype handle, int64_t count, sg_type **type)
+{
+    sg_comm *c = sg_comm_of(comm);
+    return c == NULL ? sg_comm_missing(comm) : sg_type_argument(c, handle, count, type);
+}
+
+void sg_exchange(sg_schedule *s, const sg_mpi_block *out, int out_count, const sg_mpi_block *in, int in_count)
+{
+    for (int i = 0; i < in_count; i++)
+        if (in[i].peer != MPI_PROC_NULL)
+            sg_add_receive(s, in[i].at, in[i].count, in[i].type, in[i].peer);
+    for (int i = 0; i < out_count; i++)
+        if (out[i].peer != MPI_PROC_NULL)
+            sg_add_send(s, out[i].at, out[i].count, out[i].type, out[i].peer);
+    sg_add_wait(s);
+}
+
+void *sg_packed(sg_schedule *s, const void *buffer, int64_t count, sg_type *type)
+{
+    if (sg_type_flat(type, count))
+        return (char *)(uintptr_t)buffer + type->true_lb;
+    char *packed = sg_schedule_memory(s, count * type->size);
+    sg_add_copy(s, buffer, count, type, packed, count * type->size, sg_bytes());
+    sg_add_wait(s);
+    return packed;
+}
+
+/* Whether arguments of the root count here: of an intercommunicator, at MPI_ROOT. */
+static bool at_root(MPI_Comm comm, int root)
+{
+    const sg_comm *c = sg_comm_of(comm);
+    return c != NULL && (c->remote != NULL ? root == MPI_ROOT : root == c->rank);
+}
+
+/* ---- barrier ---- */
+
+SG_API int PMPI_Barrier(MPI_Comm comm)
+{
+    SG_ENTER("Barrier");
+    sg_schedule *s = NULL;
+    int error = sg_collective_begin(comm, -1, -1, &s);
+    if (error != MPI_SUCCESS)
+        return error;
+    sg_inter_barrier(s);
+    return sg_schedule_run(s);
+}
+SG_MPI_NAME(Barrier)
+
+SG_API int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    SG_ENTER("Ibarrier");
+    sg_schedule *s = NULL;
+    int error = sg_collective_begin(comm, -1, -1, &s);
+    if (error != MPI_SUCCESS)
+        return error;
+    sg_inter_barrier(s);
+    *request = sg_request_of_schedule(s);
+    return MPI_SUCCESS;
+}
+SG_MPI_NAME(Ibarrier)
+
+/* ---- broadcast ---- */
+
+static int bcast(sg_schedule **s, void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    sg_type *t;
+    int error = sg_collective_type(comm, type, count, &t);
+    if (error == MPI_SUCCESS)
+        error = sg_collective_begin(comm, root, count * t->size, s);
+    if (error != MPI_SUCCESS)
+        return error;
+    if ((*s)->comm->remote == NULL)
+        sg_algorithm_bcast(*s, buffer, count, t, root);
+    else if (root == MPI_ROOT)
+        sg_add_send(*s, buffer, count, t, 0);
+    else if (root != MPI_PROC_NULL) {
+        if ((*s)->comm->rank == 0)
+            sg_add_receive(*s, buffer, count, t, root);
+        sg_add_wait(*s);
+        (*s)->view = (*s)->comm->local;
+        sg_algorithm_bcast(*s, buffer, count, t, 0);
+    }
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Bcast, Ibcast, bcast,
+              SG_LIST(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+              SG_LIST(buffer, count, type, root, comm))
+
+/* ---- gather and scatter ---- */
+
+static int gather(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in,
+                  int in_count, MPI_Datatype in_type, int root, MPI_Comm comm)
+{
+    sg_type *sent = NULL, *got = NULL;
+    bool is_root = at_root(comm, root),
+         gives = out != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
+    int error = gives ? sg_collective_type(comm, out_type, out_count, &sent) : MPI_SUCCESS;
+    if (error == MPI_SUCCESS && is_root)
+        error = sg_collective_type(comm, in_type, in_count, &got);
+    int64_t bytes = sent != NULL ? out_count * sent->size : got != NULL ? in_count * got->size : 0;
+    if (error == MPI_SUCCESS)
+        error = sg_collective_begin(comm, root, bytes, s);
+    if (error != MPI_SUCCESS)
+        return error;
+    int size = sg_comm_peers((*s)->comm);
+    if ((*s)->comm->remote != NULL) {
+        for (int i = 0; is_root && i < size; i++)
+            sg_add_receive(*s, sg_item(in, (int64_t)i * in_count, got), in_count, got, i);
+        if (root >= 0)
+            sg_add_send(*s, out, out_count, sent, root);
+        return MPI_SUCCESS;
+    }
+    const void *own = out == MPI_IN_PLACE
+                          ? sg_packed(*s, sg_item(in, (int64_t)root * in_count, got), in_count, got)
+                          : sg_packed(*s, out, out_count, sent);
+    char *all = is_root ? sg_schedule_memory(*s, size * bytes) : NULL;
+    sg_algorithm_gather(*s, own, all, bytes, root);
+    if (is_root)
+        sg_add_copy(*s, all, size * bytes, sg_bytes(), in, (int64_t)size * in_count, got);
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Gather, Igather, gather,
+              SG_LIST(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
+                      MPI_Datatype in_type, int root, MPI_Comm comm),
+              SG_LIST(out, out_count, out_type, in, in_count, in_type, root, comm))
+
+static int scatter(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in,
+                   int in_count, MPI_Datatype in_type, int root, MPI_Comm comm)
+{
+    sg_type *sent = NULL, *got = NULL;
+    bool is_root = at_root(comm, root),
+         takes = in != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
+    int error = takes ? sg_collective_type(comm, in_type, in_count, &got) : MPI_SUCCESS;
+    if (error == MPI_SUCCESS && is_root)
+        error = sg_collective_type(comm, out_type, out_count, &sent);
+    int64_t bytes = got != NULL ? in_count * got->size : sent != NULL ? out_count * sent->size : 0;
+    if (error == MPI_SUCCESS)
+        error = sg_collective_begin(comm, root, bytes, s);
+    if (error != MPI_SUCCESS)
+        return error;
+    int size = sg_comm_peers((*s)->comm);
+    if ((*s)->comm->remote != NULL) {
+        for (int i = 0; is_root && i < size; i++)
+            sg_add_send(*s, sg_item(out, (int64_t)i * out_count, sent), out_count, sent, i);
+        if (root >= 0)
+            sg_add_receive(*s, in, in_count, got, root);
+        return MPI_SUCCESS;
+    }
+    const char *all = is_root ? sg_packed(*s, out, (int64_t)size * out_count, sent) : NULL;
+    char *own = sg_schedule_memory(*s, bytes);
+    sg_algorithm_scatter(*s, all, own, bytes, root);
+    if (takes)
+        sg_add_copy(*s, own, bytes, sg_bytes(), in, in_count, got);
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Scatter, Iscatter, scatter,
+              SG_LIST(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
+                      MPI_Datatype in_type, int root, MPI_Comm comm),
+              SG_LIST(out, out_count, out_type, in, in_count, in_type, root, comm))
+
+static int gatherv(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in,
+                   const int counts[], const int places[], MPI_Datatype in_type, int root, MPI_Comm comm)
+{
+    sg_type *sent = NULL, *got = NULL;
+    bool is_root = at_root(comm, root),
+         gives = out != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
+    int error = gives ? sg_collective_type(comm, out_type, out_count, &sent) : MPI_SUCCESS;
+    if (error == MPI_SUCCESS && is_root)
+        error = sg_collective_type(comm, in_type, 0, &got);
+    if (error == MPI_SUCCESS)
+        error = sg_collective_begin(comm, root, -1, s);
+    if (error != MPI_SUCCESS)
+        return error;
+    bool inter = (*s)->comm->remote != NULL;
+    for (int i = 0; is_root && i < sg_comm_peers((*s)->comm); i++)
+        if (inter || i != (*s)->comm->rank)
+            sg_add_receive(*s, sg_item(in, places[i], got), counts[i], got, i);
+    if (gives && !(is_root && !inter))
+        sg_add_send(*s, out, out_count, sent, root);
+    if (gives && is_root && !inter)
+        sg_add_copy(*s, out, out_count, sent, sg_item(in, places[root], got), counts[root], got);
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Gatherv, Igatherv, gatherv,
+              SG_LIST(const void *out, int out_count, MPI_Datatype out_type, void *in, const int counts[],
+                      const int places[], MPI_Datatype in_type, int root, MPI_Comm comm),
+              SG_LIST(out, out_count, out_type, in, counts, places, in_type, root, comm))
+
+static int scatterv(sg_schedule **s, const void *out, const int counts[], const int places[],
+                    MPI_Datatype out_type, void *in, int in_count, MPI_Datatype in_type, int root,
+                    MPI_Comm comm)
+{
+    sg_type *sent = NULL, *got = NULL;
+    bool is_root = at_root(comm, root),
+         takes = in != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
+    int error = takes ? sg_collective_type(comm, in_type, in_count, &got) : MPI_SUCCESS;
+    if (error == MPI_SUCCESS && is_root)
+        error = sg_collective_type(comm, out_type, 0, &sent);
+    if (error == MPI_SUCCESS)
+        error = sg_collective_begin(comm, root, -1, s);
+    if (error != MPI_SUCCESS)
+        return error;
+    bool inter = (*s)->comm->remote != NULL;
+    for (int i = 0; is_root && i < sg_comm_peers((*s)->comm); i++)
+        if (inter || i != (*s)->comm->rank)
+            sg_add_send(*s, sg_item(out, places[i], sent), counts[i], sent, i);
+    if (takes && !(is_root && !inter))
+        sg_add_receive(*s, in, in_count, got, root);
+    if (takes && is_root && !inter)
+        sg_add_copy(*s, sg_item(out, places[root], sent), counts[root], sent, in, in_count, got);
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Scatterv, Iscatterv, scatterv,
+              SG_LIST(const void *out, const int counts[], const int places[], MPI_Datatype out_type,
+                      void *in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm),
+              SG_LIST(out, counts, places, out_type, in, in_count, in_type, root, comm))
+
+/* ---- allgather ---- */
+
+/* `counts` items of each rank; NULL: `count` of each, one behind the other. */
+static int all_of(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in, int count,
+                  const int counts[], const int places[], MPI_Datatype in_type, MPI_Comm comm)
+{
+    sg_type *sent = NULL, *got;
+    int error = out != MPI_IN_PLACE ? sg_collective_type(comm, out_type, out_count, &sent) : MPI_SUCCESS;
+    if (error == MPI_SUCCESS)
+        error = sg_collective_type(comm, in_type, counts == NULL ? count : 0, &got);
+    if (error == MPI_SUCCESS)
+        error = sg_collective_begin(comm, -1, counts == NULL ? count * got->size : -1, s);
+    if (error != MPI_SUCCESS)
+        return error;
+    sg_comm *c = (*s)->comm;
+    int size = sg_comm_peers(c), me = c->rank;
+#define COUNT(i) (counts != NULL ? counts[i] : count)
+#define PLACE(i) sg_item(in, places != NULL ? places[i] : (int64_t)(i) * count, got)
+    if (c->remote != NULL) {
+        for (int i = 0; i < size; i++) {
+            sg_add_receive(*s, PLACE(i), COUNT(i), got, i);
+            sg_add_send(*s, out, out_count, sent, i);
+        }
+        return MPI_SUCCESS;
+    }
+    int64_t *bytes = sg_schedule_memory(*s, (int64_t)sizeof *bytes * (size + 1)), total = 0, mine = 0;
+    for (int i = 0; i < size; i++) {
+        bytes[i] = COUNT(i) * got->size;
+        mine = i == me ? total : mine;
+        total += bytes[i];
+    }
+    bool direct = counts == NULL && sg_type_flat(got, (int64_t)size * count);
+    char *all = direct ? (char *)in + got->true_lb : sg_schedule_memory(*s, total);
+    if (out != MPI_IN_PLACE)
+        sg_add_copy(*s, out, out_count, sent, all + mine, bytes[me], sg_bytes());
+    else if (!direct)
+        sg_add_copy(*s, PLACE(me), COUNT(me), got, all + mine, bytes[me], sg_bytes());
+    sg_add_wait(*s);
+    sg_algorithm_allgather(*s, all, bytes);
+    int64_t at = 0;
+    for (int i = 0; i < size && !direct; at += bytes[i++])
+        sg_add_copy(*s, all + at, bytes[i], sg_bytes(), PLACE(i), COUNT(i), got);
+#undef COUNT
+#undef PLACE
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Allgather, Iallgather, all_of,
+              SG_LIST(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
+                      MPI_Datatype in_type, MPI_Comm comm),
+              SG_LIST(out, out_count, out_type, in, in_count, NULL, NULL, in_type, comm))
+SG_COLLECTIVE(Allgatherv, Iallgatherv, all_of,
+              SG_LIST(const void *out, int out_count, MPI_Datatype out_type, void *in, const int counts[],
+                      const int places[], MPI_Datatype in_type, MPI_Comm comm),
+              SG_LIST(out, out_count, out_type, in, 0, counts, places, in_type, comm))

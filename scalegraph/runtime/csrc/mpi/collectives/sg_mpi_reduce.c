@@ -1,0 +1,199 @@
+/* Reductions and scans: blocking and not. */
+#include "sg_mpi_calls.h"
+
+/* What all reductions check first: type and operation, then that the others do the same. */
+static int begin(sg_schedule **s, int64_t count, MPI_Datatype type, MPI_Op op, int root, int64_t bytes_each,
+                 MPI_Comm comm, sg_type **t)
+{
+    sg_mpi_op *operation;
+    int error = sg_collective_type(comm, type, count, t);
+    if (error == MPI_SUCCESS)
+        error = sg_op_argument(sg_comm_of(comm), op, *t, &operation);
+    if (error == MPI_SUCCESS)
+        error = sg_collective_begin(comm, root, bytes_each < 0 ? -1 : count * (*t)->size, s);
+    if (error != MPI_SUCCESS)
+        return error;
+    sg_op_take(operation);
+    (*s)->op = operation;
+    return MPI_SUCCESS;
+}
+
+/* A copy of the own contribution, which may be overwritten. */
+static void *contribution(sg_schedule *s, const void *own, int64_t count, sg_type *t)
+{
+    void *acc = sg_schedule_items(s, count, t);
+    sg_add_copy(s, own, count, t, acc, count, t);
+    sg_add_wait(s);
+    return acc;
+}
+
+/* ---- reduce ---- */
+
+static int reduce(sg_schedule **s, const void *out, void *in, int count, MPI_Datatype type, MPI_Op op,
+                  int root, MPI_Comm comm)
+{
+    sg_type *t;
+    int error = begin(s, count, type, op, root, 0, comm, &t);
+    if (error != MPI_SUCCESS)
+        return error;
+    sg_comm *c = (*s)->comm;
+    if (c->remote == NULL) {
+        void *acc = contribution(*s, out == MPI_IN_PLACE ? in : out, count, t);
+        void *result = sg_algorithm_reduce(*s, acc, count, t, root);
+        if (c->rank == root)
+            sg_add_copy(*s, result, count, t, in, count, t);
+        return MPI_SUCCESS;
+    }
+    if (root == MPI_ROOT)
+        sg_add_receive(*s, in, count, t, 0);
+    if (root < 0)
+        return MPI_SUCCESS;
+    void *acc = contribution(*s, out, count, t);
+    (*s)->view = c->local;
+    void *result = sg_algorithm_reduce(*s, acc, count, t, 0);
+    (*s)->view = c;
+    if (c->rank == 0)
+        sg_add_send(*s, result, count, t, root);
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Reduce, Ireduce, reduce,
+              SG_LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, int root,
+                      MPI_Comm comm),
+              SG_LIST(out, in, count, type, op, root, comm))
+
+/* Of an intercommunicator: the other side's reduction arrives in `in` at its first rank. */
+static void exchange_reduced(sg_schedule *s, const void *out, void *in, int64_t count, sg_type *t)
+{
+    sg_comm *c = s->comm;
+    void *acc = contribution(s, out, count, t);
+    s->view = c->local;
+    void *result = sg_algorithm_reduce(s, acc, count, t, 0);
+    s->view = c;
+    if (c->rank == 0) {
+        sg_add_receive(s, in, count, t, 0);
+        sg_add_send(s, result, count, t, 0);
+    }
+    sg_add_wait(s);
+    s->view = c->local;
+}
+
+static int allreduce(sg_schedule **s, const void *out, void *in, int count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm)
+{
+    sg_type *t;
+    int error = begin(s, count, type, op, -1, 0, comm, &t);
+    if (error != MPI_SUCCESS)
+        return error;
+    if ((*s)->comm->remote != NULL) {
+        exchange_reduced(*s, out, in, count, t);
+        sg_algorithm_bcast(*s, in, count, t, 0);
+        return MPI_SUCCESS;
+    }
+    if (out != MPI_IN_PLACE)
+        sg_add_copy(*s, out, count, t, in, count, t);
+    sg_add_wait(*s);
+    sg_algorithm_allreduce(*s, in, count, t);
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Allreduce, Iallreduce, allreduce,
+              SG_LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+              SG_LIST(out, in, count, type, op, comm))
+
+/* ---- reduce-scatter ---- */
+
+/* `each`: count of all ranks, if `counts` is NULL. */
+static int scattered(sg_schedule **s, const void *out, void *in, int each, const int counts[],
+                     MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    sg_comm *c = sg_comm_of(comm);
+    if (c == NULL)
+        return sg_comm_missing(comm);
+    int64_t total = 0;
+    for (int i = 0; i < c->size; i++) {
+        int n = counts != NULL ? counts[i] : each;
+        if (n < 0)
+            return sg_mpi_error(c, MPI_ERR_COUNT, "the count of rank %d is %d", i, n);
+        total += n;
+    }
+    sg_type *t;
+    int error = begin(s, total, type, op, -1, c->remote != NULL ? -1 : 0, comm, &t);
+    if (error != MPI_SUCCESS)
+        return error;
+    int64_t *all = sg_schedule_memory(*s, (int64_t)sizeof *all * (c->size + 1));
+    for (int i = 0; i < c->size; i++)
+        all[i] = counts != NULL ? counts[i] : each;
+    if (c->remote == NULL) {
+        void *acc = contribution(*s, out == MPI_IN_PLACE ? in : out, total, t);
+        sg_algorithm_reduce_scatter(*s, acc, in, all, t);
+        return MPI_SUCCESS;
+    }
+    char *other = sg_schedule_items(*s, total, t);
+    exchange_reduced(*s, out, other, total, t);
+    int64_t at = 0;
+    for (int i = 0; i < c->size; at += all[i++]) {
+        if (c->rank == 0 && i == 0)
+            sg_add_copy(*s, other, all[0], t, in, all[0], t);
+        else if (c->rank == 0)
+            sg_add_send(*s, sg_item(other, at, t), all[i], t, i);
+    }
+    if (c->rank != 0)
+        sg_add_receive(*s, in, all[c->rank], t, 0);
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Reduce_scatter, Ireduce_scatter, scattered,
+              SG_LIST(const void *out, void *in, const int counts[], MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm),
+              SG_LIST(out, in, 0, counts, type, op, comm))
+SG_COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, scattered,
+              SG_LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+              SG_LIST(out, in, count, NULL, type, op, comm))
+
+/* ---- scans ---- */
+
+/* Recursive doubling: `part` is the reduction of the ranks that have been heard of, `before` that of the
+ * lower ones among them. */
+static int scan(sg_schedule **s, const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, bool own,
+                MPI_Comm comm)
+{
+    sg_type *t;
+    sg_comm *c = sg_comm_of(comm);
+    if (c != NULL && c->remote != NULL)
+        return sg_mpi_error(c, MPI_ERR_COMM, "a scan needs an intracommunicator");
+    int error = begin(s, count, type, op, -1, 0, comm, &t);
+    if (error != MPI_SUCCESS)
+        return error;
+    const void *mine = out == MPI_IN_PLACE ? in : out;
+    char *part = contribution(*s, mine, count, t), *before = own ? contribution(*s, mine, count, t) : NULL;
+    for (int bit = 1; bit < c->size; bit *= 2) {
+        int other = c->rank ^ bit;
+        if (other >= c->size)
+            continue;
+        char *got = sg_schedule_items(*s, count, t);
+        sg_add_receive(*s, got, count, t, other);
+        sg_add_send(*s, part, count, t, other);
+        sg_add_wait(*s);
+        if (other > c->rank) { /* part op got, in the order of ranks */
+            sg_add_combine(*s, part, got, count, t);
+            sg_add_wait(*s);
+            part = got;
+            continue;
+        }
+        if (before != NULL) {
+            sg_add_combine(*s, got, before, count, t);
+        } else {
+            before = sg_schedule_items(*s, count, t);
+            sg_add_copy(*s, got, count, t, before, count, t);
+        }
+        sg_add_combine(*s, got, part, count, t);
+        sg_add_wait(*s);
+    }
+    if (before != NULL)
+        sg_add_copy(*s, before, count, t, in, count, t);
+    return MPI_SUCCESS;
+}
+SG_COLLECTIVE(Scan, Iscan, scan,
+              SG_LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+              SG_LIST(out, in, count, type, op, true, comm))
+SG_COLLECTIVE(Exscan, Iexscan, scan,
+              SG_LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+              SG_LIST(out, in, count, type, op, false, comm))

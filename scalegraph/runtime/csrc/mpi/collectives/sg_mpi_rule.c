@@ -1,0 +1,97 @@
+/* Which algorithm a collective operation uses: MPICH's switch points, as data. */
+#include <stdlib.h>
+
+#include "sg_mpi_collective.h"
+
+typedef struct rule {
+    enum sg_collective what;
+    int64_t below_bytes; /* of the message, or of all ranks together (allgather), or a block (alltoall) */
+    int below_ranks, least_ranks;
+    bool power_of_two; /* only for so many ranks */
+    bool simple;       /* only for operations that commute, with an item for each rank */
+    enum sg_algorithm algorithm;
+} rule;
+
+#define ANY INT64_MAX
+#define ALL INT32_MAX
+
+/* The first one that fits counts. Thakur, Rabenseifner, Gropp, "Optimization of collective communication
+ * operations in MPICH", 2005, and MPICH's default control variables. */
+static const rule rules[] = {
+    {SG_BARRIER, ANY, ALL, 0, false, false, SG_DISSEMINATION},
+    {SG_BCAST, 12288, ALL, 0, false, false, SG_BINOMIAL},
+    {SG_BCAST, ANY, 8, 0, false, false, SG_BINOMIAL},
+    {SG_BCAST, 524288, ALL, 0, true, false, SG_SCATTER_DOUBLING},
+    {SG_BCAST, ANY, ALL, 0, false, false, SG_SCATTER_RING},
+    {SG_REDUCE, 2049, ALL, 0, false, false, SG_BINOMIAL},
+    {SG_REDUCE, ANY, ALL, 0, false, true, SG_RABENSEIFNER},
+    {SG_REDUCE, ANY, ALL, 0, false, false, SG_BINOMIAL},
+    {SG_ALLREDUCE, 2049, ALL, 0, false, false, SG_DOUBLING},
+    {SG_ALLREDUCE, ANY, ALL, 0, false, true, SG_RABENSEIFNER},
+    {SG_ALLREDUCE, ANY, ALL, 0, false, false, SG_DOUBLING},
+    {SG_ALLGATHER, 524288, ALL, 0, true, false, SG_DOUBLING},
+    {SG_ALLGATHER, 81920, ALL, 0, false, false, SG_BRUCK},
+    {SG_ALLGATHER, ANY, ALL, 0, false, false, SG_RING},
+    {SG_ALLTOALL, 257, ALL, 8, false, false, SG_BRUCK},
+    {SG_ALLTOALL, 32769, ALL, 0, false, false, SG_LINEAR},
+    {SG_ALLTOALL, ANY, ALL, 0, false, false, SG_PAIRWISE},
+    {SG_REDUCE_SCATTER, 524288, ALL, 0, false, true, SG_HALVING},
+    {SG_REDUCE_SCATTER, ANY, ALL, 0, false, true, SG_PAIRWISE},
+    {SG_REDUCE_SCATTER, ANY, ALL, 0, false, false, SG_LINEAR},
+};
+
+static const char *const collectives[SG_COLLECTIVES] = {
+    "barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter",
+};
+static const char *const algorithms[SG_ALGORITHMS] = {
+    "dissemination", "binomial", "scatter-doubling", "scatter-ring", "doubling", "rabenseifner",
+    "ring",          "bruck",    "linear",           "pairwise",     "halving",
+};
+
+/* Which algorithms there are for what, beside those of the rules. */
+static const rule others[] = {{SG_ALLREDUCE, 0, 0, 0, false, true, SG_RING}};
+
+static bool fits(const rule *r, int ranks, int64_t bytes, bool simple)
+{
+    return bytes < r->below_bytes && ranks < r->below_ranks && ranks >= r->least_ranks &&
+           (!r->power_of_two || (ranks & (ranks - 1)) == 0) && (!r->simple || simple);
+}
+
+static bool starts(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    return memcmp(text, word, n) == 0;
+}
+
+/* The algorithm that the user has chosen, if it can do this; SG_ALGORITHMS: none. */
+static enum sg_algorithm chosen(enum sg_collective what, int ranks, bool simple)
+{
+    const char *text = getenv("SCALEGRAPH_MPI_RULE");
+    for (; text != NULL && *text != 0; text += strcspn(text, ","), text += *text == ',') {
+        size_t n = strlen(collectives[what]);
+        if (strcspn(text, "=,") != n || !starts(text, collectives[what]) || text[n] != '=')
+            continue;
+        for (int a = 0; a < SG_ALGORITHMS; a++) {
+            if (strcspn(text + n + 1, ",") != strlen(algorithms[a]) || !starts(text + n + 1, algorithms[a]))
+                continue;
+            for (size_t i = 0; i < sizeof rules / sizeof rules[0] + 1; i++) {
+                const rule *r = i < sizeof rules / sizeof rules[0] ? &rules[i] : &others[0];
+                bool even = !r->power_of_two || (ranks & (ranks - 1)) == 0;
+                if (r->what == what && (int)r->algorithm == a && even && (!r->simple || simple))
+                    return (enum sg_algorithm)a;
+            }
+        }
+    }
+    return SG_ALGORITHMS;
+}
+
+enum sg_algorithm sg_rule(enum sg_collective what, int ranks, int64_t bytes, bool simple)
+{
+    enum sg_algorithm own = chosen(what, ranks, simple);
+    if (own != SG_ALGORITHMS)
+        return own;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].what == what && fits(&rules[i], ranks, bytes, simple))
+            return rules[i].algorithm;
+    return SG_LINEAR;
+}

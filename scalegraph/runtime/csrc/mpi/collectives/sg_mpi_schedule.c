@@ -1,0 +1,321 @@
+/* Schedules go on, one after the other and beside each other. */
+#include "sg_mpi_schedule.h"
+
+sg_schedule *sg_schedule_new(sg_comm *comm)
+{
+    const struct sg_mpi *m = sg_mpi_self();
+    sg_schedule *s = sg_mpi_new(sizeof *s);
+    s->comm = sg_comm_take(comm);
+    s->view = comm;
+    s->tag = (int)(comm->collectives++ & 0x3fffffff);
+    s->call = m->call;
+    s->site = m->site;
+    return s;
+}
+
+void sg_schedule_free(sg_schedule *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->steps[i].type != NULL)
+            sg_type_drop(s->steps[i].type);
+        if (s->steps[i].to_type != NULL)
+            sg_type_drop(s->steps[i].to_type);
+    }
+    for (uint32_t i = 0; i < s->memory_count; i++)
+        sg_mpi_free(s->memory[i]);
+    if (s->op != NULL)
+        sg_op_drop(s->op);
+    sg_mpi_free(s->memory);
+    sg_mpi_free(s->steps);
+    sg_comm_drop(s->comm);
+    sg_mpi_free(s);
+}
+
+void *sg_schedule_memory(sg_schedule *s, int64_t size)
+{
+    s->memory = sg_mpi_resize(s->memory, (s->memory_count + 1) * sizeof(void *));
+    return s->memory[s->memory_count++] = sg_mpi_new((size_t)size);
+}
+
+void *sg_schedule_items(sg_schedule *s, int64_t count, const sg_type *type)
+{
+    int64_t extent = sg_type_extent(type), span = type->true_ub - type->true_lb;
+    int64_t size = count > 0 ? span + (count - 1) * (extent > 0 ? extent : -extent) : 0;
+    char *memory = sg_schedule_memory(s, size);
+    return memory - type->true_lb - (extent < 0 && count > 0 ? (count - 1) * extent : 0);
+}
+
+static sg_step *add(sg_schedule *s, enum sg_step_kind kind)
+{
+    if (s->count == s->room) {
+        s->room = s->room > 0 ? 2 * s->room : 8;
+        s->steps = sg_mpi_resize(s->steps, s->room * sizeof *s->steps);
+    }
+    sg_step *step = &s->steps[s->count++];
+    *step = (sg_step){.kind = kind, .peer = -1, .comm = s->view};
+    return step;
+}
+
+void sg_add_send(sg_schedule *s, const void *from, int64_t count, sg_type *type, int peer)
+{
+    sg_step *step = add(s, SG_STEP_SEND);
+    step->from = from;
+    step->count = count;
+    step->type = sg_type_take(type);
+    step->peer = peer;
+}
+
+void sg_add_receive(sg_schedule *s, void *to, int64_t count, sg_type *type, int peer)
+{
+    sg_step *step = add(s, SG_STEP_RECEIVE);
+    step->to = to;
+    step->count = count;
+    step->type = sg_type_take(type);
+    step->peer = peer;
+}
+
+void sg_add_copy(sg_schedule *s, const void *from, int64_t count, sg_type *type, void *to, int64_t to_count,
+                 sg_type *to_type)
+{
+    sg_step *step = add(s, SG_STEP_COPY);
+    step->from = from;
+    step->count = count;
+    step->type = sg_type_take(type);
+    step->to = to;
+    step->to_count = to_count;
+    step->to_type = sg_type_take(to_type);
+}
+
+void sg_add_combine(sg_schedule *s, const void *from, void *to, int64_t count, sg_type *type)
+{
+    sg_step *step = add(s, SG_STEP_COMBINE);
+    step->from = from;
+    step->to = to;
+    step->count = count;
+    step->type = sg_type_take(type);
+}
+
+void sg_add_wait(sg_schedule *s)
+{
+    if (s->count > 0 && s->steps[s->count - 1].kind != SG_STEP_ALL)
+        add(s, SG_STEP_ALL);
+}
+
+void sg_add_call(sg_schedule *s, void (*finish)(void *context), void *context)
+{
+    sg_add_wait(s);
+    add(s, SG_STEP_CALL);
+    s->finish = finish;
+    s->context = context;
+}
+
+/* ---- a schedule goes on ---- */
+
+static void send(const sg_schedule *s, sg_step *step)
+{
+    size_t bytes = (size_t)(step->count * step->type->size);
+    const sg_comm *c = step->comm;
+    if (sg_type_flat(step->type, step->count)) {
+        step->send = sg_message_send(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag,
+                                     (const char *)step->from + step->type->true_lb, bytes, SG_SEND_STANDARD);
+        return;
+    }
+    char *packed = sg_mpi_new(bytes);
+    sg_type_pack(step->from, step->count, step->type, packed);
+    step->send = sg_message_send(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag, packed, bytes,
+                                 SG_SEND_STANDARD);
+    sg_mpi_free(packed);
+}
+
+static void begin_step(const sg_schedule *s, sg_step *step)
+{
+    switch (step->kind) {
+    case SG_STEP_SEND:
+        send(s, step);
+        break;
+    case SG_STEP_RECEIVE:
+        step->receive = sg_message_receive(step->comm->context + 1, step->peer,
+                                           (int32_t)sg_comm_peer(step->comm, step->peer), s->tag);
+        break;
+    case SG_STEP_COPY:
+        sg_type_copy(step->from, step->count, step->type, step->to, step->to_count, step->to_type);
+        break;
+    case SG_STEP_COMBINE:
+        sg_op_apply(s->op, step->from, step->to, step->count, step->type);
+        break;
+    case SG_STEP_CALL:
+        s->finish(s->context);
+        break;
+    default:
+        break;
+    }
+}
+
+static void take_data(sg_schedule *s, sg_step *step)
+{
+    sg_receive *r = step->receive;
+    size_t room = (size_t)(step->count * step->type->size);
+    sg_receive_finish(r);
+    if (r->bytes > room) {
+        struct sg_mpi *m = sg_mpi_self();
+        m->call = s->call;
+        m->site = s->site;
+        s->error =
+            sg_mpi_error(s->comm, MPI_ERR_TRUNCATE,
+                         "rank %d has sent %zu bytes to this collective operation, but there is room for %zu",
+                         step->peer, r->bytes, room);
+    }
+    sg_type_unpack(r->data, r->bytes < room ? r->bytes : room, step->to, step->count, step->type);
+    sg_receive_free(r);
+    step->receive = NULL;
+}
+
+/* Whether a step is complete; then nothing of it is left. */
+static bool end_step(sg_schedule *s, sg_step *step, bool wait)
+{
+    if (step->receive != NULL) {
+        if (wait)
+            sg_receive_wait(step->receive);
+        else if (step->receive->completion.clock > sg_now->clock)
+            return false;
+        take_data(s, step);
+    }
+    if (step->send != NULL) {
+        if (wait)
+            sg_send_wait(step->send);
+        else if (step->send->completion.clock > sg_now->clock)
+            return false;
+        sg_send_free(step->send);
+        step->send = NULL;
+    }
+    return true;
+}
+
+bool sg_schedule_advance(sg_schedule *s, bool wait)
+{
+    while (!s->done) {
+        if (s->begin == s->end) { /* the next steps, until all of them must be waited for */
+            while (s->end < s->count && s->steps[s->end].kind != SG_STEP_ALL)
+                begin_step(s, &s->steps[s->end++]);
+        }
+        bool all = true;
+        for (uint32_t i = s->begin; i < s->end; i++)
+            all &= end_step(s, &s->steps[i], wait);
+        if (!all)
+            return false;
+        s->begin = s->end = s->end + 1;
+        s->done = s->end >= s->count;
+    }
+    return true;
+}
+
+/* ---- several schedules ---- */
+
+static void leave(struct sg_mpi *m, const sg_schedule *s)
+{
+    sg_schedule **at = &m->schedules;
+    while (*at != NULL && *at != s)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = s->next;
+}
+
+void sg_progress(void)
+{
+    struct sg_mpi *m = sg_mpi_self();
+    for (sg_schedule *s = m->schedules, *next; s != NULL; s = next) {
+        next = s->next;
+        if (sg_schedule_advance(s, false))
+            leave(m, s);
+    }
+}
+
+void sg_schedule_start(sg_schedule *s)
+{
+    struct sg_mpi *m = sg_mpi_self();
+    sg_schedule **end = &m->schedules;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = s;
+    if (sg_schedule_advance(s, false))
+        leave(m, s);
+}
+
+int sg_schedule_run(sg_schedule *s)
+{
+    struct sg_mpi *m = sg_mpi_self();
+    sg_rank *rank = sg_rank_self();
+    bool before = rank->collective;
+    rank->collective = true;
+    if (m->schedules == NULL) {
+        sg_schedule_advance(s, true);
+    } else {
+        sg_awaited none = {0};
+        sg_schedule_start(s);
+        while (!s->done) {
+            sg_awaited_wait(&none);
+            sg_progress();
+        }
+    }
+    rank->collective = before;
+    int error = s->error;
+    sg_schedule_free(s);
+    return error;
+}
+
+void sg_awaited_send(sg_awaited *p, sg_send *send)
+{
+    if (p->send_count == p->send_room) {
+        p->send_room = p->send_room > 0 ? 2 * p->send_room : 16;
+        p->sends = sg_mpi_resize(p->sends, p->send_room * sizeof(sg_send *));
+    }
+    p->sends[p->send_count++] = send;
+}
+
+void sg_awaited_receive(sg_awaited *p, sg_receive *receive)
+{
+    if (p->receive_count == p->receive_room) {
+        p->receive_room = p->receive_room > 0 ? 2 * p->receive_room : 16;
+        p->receives = sg_mpi_resize(p->receives, p->receive_room * sizeof(sg_receive *));
+    }
+    p->receives[p->receive_count++] = receive;
+}
+
+void sg_awaited_wait(sg_awaited *p)
+{
+    for (const sg_schedule *s = sg_mpi_self()->schedules; s != NULL; s = s->next)
+        for (uint32_t i = s->begin; i < s->end; i++) {
+            if (s->steps[i].send != NULL)
+                sg_awaited_send(p, s->steps[i].send);
+            if (s->steps[i].receive != NULL)
+                sg_awaited_receive(p, s->steps[i].receive);
+        }
+    sg_message_wait_any(p->sends, p->send_count, p->receives, p->receive_count);
+    sg_mpi_free(p->sends);
+    sg_mpi_free(p->receives);
+    *p = (sg_awaited){0};
+}
+
+void sg_wait_send(sg_send *send)
+{
+    sg_awaited p = {0};
+    sg_progress();
+    while (sg_mpi_self()->schedules != NULL && send->completion.clock > sg_now->clock) {
+        sg_awaited_send(&p, send);
+        sg_awaited_wait(&p);
+        sg_progress();
+    }
+    sg_send_wait(send);
+}
+
+void sg_wait_receive(sg_receive *receive)
+{
+    sg_awaited p = {0};
+    sg_progress();
+    while (sg_mpi_self()->schedules != NULL && receive->completion.clock > sg_now->clock) {
+        sg_awaited_receive(&p, receive);
+        sg_awaited_wait(&p);
+        sg_progress();
+    }
+    sg_receive_wait(receive);
+}

@@ -1,0 +1,87 @@
+/* Communicators and groups. */
+#ifndef SG_MPI_COMM_H
+#define SG_MPI_COMM_H
+
+#include "sg_mpi.h"
+
+/* Numbers of ranks in MPI_COMM_WORLD; those of a communicator are shared by all its ranks. */
+typedef struct sg_members {
+    uint32_t references, size;
+    uint32_t world[];
+} sg_members;
+
+struct sg_mpi_group {
+    sg_members *members;
+    int rank; /* of this process; MPI_UNDEFINED: it is not in it */
+};
+
+struct sg_topology;
+struct sg_collective_log;
+
+/* A rank's view of a communicator. Its messages have the number `context`, those of its collective
+ * operations the next one. */
+struct sg_comm {
+    uint32_t context;
+    int rank, size;
+    const uint32_t *world; /* rank in it -> rank in MPI_COMM_WORLD */
+    sg_members *members;
+    sg_members *remote; /* of an intercommunicator; NULL: it is none */
+    sg_comm *local;     /* the local processes of an intercommunicator, for its own messages */
+    bool low;           /* of an intercommunicator: its group comes first */
+    uint32_t references;
+    uintptr_t handle;
+    MPI_Errhandler handler;
+    sg_attribute *attributes;
+    MPI_Info info;
+    char name[MPI_MAX_OBJECT_NAME];
+    struct sg_topology *topology;
+    struct sg_collective_log *log;
+    uint32_t collectives; /* begun so far */
+};
+
+/* ---- sg_mpi_group.c ---- */
+
+sg_members *sg_members_new(uint32_t size);
+sg_members *sg_members_take(sg_members *members);
+void sg_members_drop(sg_members *members);
+/* Place of a rank of MPI_COMM_WORLD among the members; MPI_UNDEFINED: it is none of them. */
+int sg_members_find(const sg_members *members, uint32_t number);
+sg_mpi_group *sg_group_of(MPI_Group handle);
+MPI_Group sg_group_new(sg_members *members);
+int sg_group_missing(MPI_Group handle);
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */
+int sg_members_compare(const sg_members *a, const sg_members *b);
+
+/* ---- sg_mpi_comm.c ---- */
+
+/* The communicator of a handle; NULL: there is none. */
+static inline sg_comm *sg_comm_of(MPI_Comm handle)
+{
+    const struct sg_mpi *m = sg_mpi_self();
+    if (handle == MPI_COMM_WORLD)
+        return m->world;
+    return handle == MPI_COMM_SELF ? m->self : sg_handle_get(SG_KIND_COMM, (uintptr_t)handle);
+}
+static inline MPI_Comm sg_comm_handle(const sg_comm *comm)
+{
+    return (MPI_Comm)comm->handle;
+}
+/* A communicator of these members (taken over), with a handle of its own. */
+sg_comm *sg_comm_new(uint32_t context, sg_members *members, sg_members *remote);
+void sg_comm_drop(sg_comm *comm);
+sg_comm *sg_comm_take(sg_comm *comm);
+/* MPI_COMM_WORLD and MPI_COMM_SELF. */
+void sg_comm_open(struct sg_mpi *m);
+/* Numbers of messages for a communicator that has not been made yet: this one and the next. */
+uint32_t sg_comm_context(void);
+/* Size of the group that messages go to, and the number of one of its ranks in MPI_COMM_WORLD. */
+static inline int sg_comm_peers(const sg_comm *c)
+{
+    return c->remote != NULL ? (int)c->remote->size : c->size;
+}
+static inline uint32_t sg_comm_peer(const sg_comm *c, int rank)
+{
+    return c->remote != NULL ? c->remote->world[rank] : c->world[rank];
+}
+
+#endif

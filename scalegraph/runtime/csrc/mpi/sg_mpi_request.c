@@ -1,0 +1,448 @@
+/* Requests: how they begin, are waited for, tested and end. */
+#include "sg_mpi_request.h"
+
+sg_request *sg_request_new(enum sg_request_kind kind, sg_comm *comm, sg_type *type)
+{
+    const struct sg_mpi *m = sg_mpi_self();
+    sg_request *r = sg_mpi_new(sizeof *r);
+    r->kind = kind;
+    r->comm = comm != NULL ? sg_comm_take(comm) : NULL;
+    r->type = type != NULL ? sg_type_take(type) : NULL;
+    r->call = m->call;
+    r->site = m->site;
+    return r;
+}
+
+MPI_Request sg_request_handle(sg_request *r)
+{
+    return (MPI_Request)sg_handle_new(SG_KIND_REQUEST, r);
+}
+
+MPI_Request sg_request_of_schedule(sg_schedule *s)
+{
+    sg_request *r = sg_request_new(SG_REQUEST_SCHEDULE, s->comm, NULL);
+    r->schedule = s;
+    r->active = true;
+    sg_schedule_start(s);
+    return sg_request_handle(r);
+}
+
+void sg_request_start(sg_request *r)
+{
+    r->active = true;
+    r->complete = r->partner == MPI_PROC_NULL;
+    if (r->complete)
+        return;
+    if (r->kind == SG_REQUEST_SEND)
+        r->send = sg_begin_send(r->comm, r->buffer, r->count, r->type, r->partner, r->tag, r->mode);
+    else
+        r->receive = sg_begin_receive(r->comm, r->partner, r->tag);
+}
+
+static sg_request *request_of(MPI_Request handle)
+{
+    return sg_handle_get(SG_KIND_REQUEST, (uintptr_t)handle);
+}
+
+static int missing(MPI_Request handle)
+{
+    return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request %#llx does not exist (was it complete already?)",
+                        (unsigned long long)(uintptr_t)handle);
+}
+
+/* ---- is it complete? ---- */
+
+/* At the processor's clock; asks nothing that takes time. */
+static bool is_complete(const sg_request *r)
+{
+    if (!r->active || r->complete)
+        return true;
+    if (r->send != NULL)
+        return r->send->completion.clock <= sg_now->clock;
+    if (r->receive != NULL)
+        return r->receive->completion.clock <= sg_now->clock;
+    return r->schedule != NULL && r->schedule->done;
+}
+
+static void add_pending(sg_awaited *p, const sg_request *r)
+{
+    if (r->active && r->send != NULL)
+        sg_awaited_send(p, r->send);
+    if (r->active && r->receive != NULL)
+        sg_awaited_receive(p, r->receive);
+}
+
+/* Testing takes as long as asking for a message, so that a loop that tests makes time pass. */
+static void charge_test(void)
+{
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
+    sg_turn(sg_now);
+    sg_progress();
+}
+
+static void release(sg_request *r)
+{
+    if (r->comm != NULL)
+        sg_comm_drop(r->comm);
+    if (r->type != NULL)
+        sg_type_drop(r->type);
+    sg_mpi_free(r);
+}
+
+/* A complete request ends: its status, its data, its handle. */
+static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
+{
+    int error = MPI_SUCCESS;
+    if (!r->active) {
+        sg_status_empty(status, MPI_ANY_SOURCE);
+        return MPI_SUCCESS;
+    }
+    sg_status_empty(status, r->partner == MPI_PROC_NULL && r->kind == SG_REQUEST_RECEIVE ? MPI_PROC_NULL
+                                                                                         : MPI_ANY_SOURCE);
+    if (r->send != NULL)
+        sg_send_free(r->send);
+    if (r->receive != NULL)
+        error = sg_take_receive(r->comm, r->receive, r->buffer, r->count, r->type, status);
+    if (r->schedule != NULL) {
+        error = r->schedule->error;
+        sg_schedule_free(r->schedule);
+    }
+    if (r->kind == SG_REQUEST_GENERAL) {
+        MPI_Status own = {0};
+        MPI_Status *told = status == MPI_STATUS_IGNORE ? &own : status;
+        error = r->query(r->extra, told);
+        int freeing = r->release(r->extra);
+        error = error != MPI_SUCCESS ? error : freeing;
+    }
+    r->send = NULL;
+    r->receive = NULL;
+    r->schedule = NULL;
+    r->active = r->complete = false;
+    if (!r->persistent) {
+        sg_handle_free((uintptr_t)*handle);
+        release(r);
+        *handle = MPI_REQUEST_NULL;
+    }
+    return error;
+}
+
+static int wait_one(MPI_Request *handle, MPI_Status *status)
+{
+    if (*handle == MPI_REQUEST_NULL)
+        return sg_status_empty(status, MPI_ANY_SOURCE), MPI_SUCCESS;
+    sg_request *r = request_of(*handle);
+    if (r == NULL)
+        return missing(*handle);
+    if (r->active && r->send != NULL)
+        sg_wait_send(r->send);
+    else if (r->active && r->receive != NULL)
+        sg_wait_receive(r->receive);
+    bool before = sg_rank_self()->collective;
+    sg_rank_self()->collective = before || r->schedule != NULL;
+    while (!is_complete(r)) {
+        sg_awaited p = {0};
+        if (r->kind == SG_REQUEST_GENERAL) /* another thread completes it */
+            charge_test();
+        else
+            sg_awaited_wait(&p);
+        sg_progress();
+    }
+    sg_rank_self()->collective = before;
+    return finish(handle, r, status);
+}
+
+SG_API int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    SG_ENTER("Wait");
+    return wait_one(request, status);
+}
+
+SG_API int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    SG_ENTER("Test");
+    *flag = 1;
+    if (*request == MPI_REQUEST_NULL)
+        return sg_status_empty(status, MPI_ANY_SOURCE), MPI_SUCCESS;
+    sg_request *r = request_of(*request);
+    if (r == NULL)
+        return missing(*request);
+    charge_test();
+    *flag = is_complete(r);
+    return *flag ? finish(request, r, status) : MPI_SUCCESS;
+}
+
+/* ---- several requests ---- */
+
+#define STATUS(statuses, i) ((statuses) == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &(statuses)[i])
+
+/* Whether all handles are requests or null. */
+static int check_all(int count, const MPI_Request requests[])
+{
+    if (count < 0)
+        return sg_mpi_error(NULL, MPI_ERR_COUNT, "the number of requests is %d", count);
+    for (int i = 0; i < count; i++)
+        if (requests[i] != MPI_REQUEST_NULL && request_of(requests[i]) == NULL)
+            return missing(requests[i]);
+    return MPI_SUCCESS;
+}
+
+/* Ends all; errors of single ones go into their statuses. */
+static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    bool failed = false;
+    for (int i = 0; i < count; i++) {
+        int error = wait_one(&requests[i], STATUS(statuses, i));
+        if (statuses != MPI_STATUSES_IGNORE)
+            statuses[i].MPI_ERROR = error;
+        failed |= error != MPI_SUCCESS;
+    }
+    return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+SG_API int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    SG_ENTER("Waitall");
+    int error = check_all(count, requests);
+    return error != MPI_SUCCESS ? error : finish_all(count, requests, statuses);
+}
+
+SG_API int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    SG_ENTER("Testall");
+    int error = check_all(count, requests);
+    if (error != MPI_SUCCESS)
+        return error;
+    charge_test();
+    *flag = 1;
+    for (int i = 0; i < count; i++)
+        *flag &= requests[i] == MPI_REQUEST_NULL || is_complete(request_of(requests[i]));
+    return *flag ? finish_all(count, requests, statuses) : MPI_SUCCESS;
+}
+
+/* The first complete one that is active; -1: none is complete; -2: none is active. */
+static int first_complete(int count, const MPI_Request requests[])
+{
+    int found = -2;
+    for (int i = 0; i < count; i++) {
+        const sg_request *r = requests[i] != MPI_REQUEST_NULL ? request_of(requests[i]) : NULL;
+        if (r == NULL || !r->active)
+            continue;
+        if (is_complete(r))
+            return i;
+        found = -1;
+    }
+    return found;
+}
+
+/* Waits until one of them at least is complete; what first_complete returns then. */
+static int wait_for_first(int count, const MPI_Request requests[])
+{
+    sg_turn(sg_now);
+    for (;;) {
+        sg_progress();
+        int found = first_complete(count, requests);
+        if (found != -1)
+            return found;
+        sg_awaited p = {0};
+        for (int i = 0; i < count; i++)
+            if (requests[i] != MPI_REQUEST_NULL)
+                add_pending(&p, request_of(requests[i]));
+        if (p.send_count + p.receive_count > 0 || sg_mpi_self()->schedules != NULL)
+            sg_awaited_wait(&p);
+        else
+            charge_test();
+    }
+}
+
+static int finish_any(int found, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    *index = found >= 0 ? found : MPI_UNDEFINED;
+    if (found >= 0)
+        return finish(&requests[found], request_of(requests[found]), status);
+    if (found == -2)
+        sg_status_empty(status, MPI_ANY_SOURCE);
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    SG_ENTER("Waitany");
+    int error = check_all(count, requests);
+    return error != MPI_SUCCESS ? error
+                                : finish_any(wait_for_first(count, requests), requests, index, status);
+}
+
+SG_API int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    SG_ENTER("Testany");
+    int error = check_all(count, requests);
+    if (error != MPI_SUCCESS)
+        return error;
+    charge_test();
+    int found = first_complete(count, requests);
+    *flag = found != -1;
+    return finish_any(found, requests, index, status);
+}
+
+static int finish_some(int found, int count, MPI_Request requests[], int *done, int indices[],
+                       MPI_Status statuses[])
+{
+    bool failed = false;
+    *done = found == -2 ? MPI_UNDEFINED : 0;
+    for (int i = 0; i < count && found >= 0; i++) {
+        sg_request *r = requests[i] != MPI_REQUEST_NULL ? request_of(requests[i]) : NULL;
+        if (r == NULL || !r->active || !is_complete(r))
+            continue;
+        int error = finish(&requests[i], r, STATUS(statuses, *done));
+        if (statuses != MPI_STATUSES_IGNORE)
+            statuses[*done].MPI_ERROR = error;
+        failed |= error != MPI_SUCCESS;
+        indices[(*done)++] = i;
+    }
+    return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+SG_API int PMPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
+{
+    SG_ENTER("Waitsome");
+    int error = check_all(count, requests);
+    if (error != MPI_SUCCESS)
+        return error;
+    return finish_some(wait_for_first(count, requests), count, requests, done, indices, statuses);
+}
+
+SG_API int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
+{
+    SG_ENTER("Testsome");
+    int error = check_all(count, requests);
+    if (error != MPI_SUCCESS)
+        return error;
+    charge_test();
+    return finish_some(first_complete(count, requests), count, requests, done, indices, statuses);
+}
+
+/* ---- single operations on requests ---- */
+
+SG_API int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    SG_ENTER("Request_get_status");
+    *flag = 1;
+    sg_status_empty(status, MPI_ANY_SOURCE);
+    if (request == MPI_REQUEST_NULL)
+        return MPI_SUCCESS;
+    const sg_request *r = request_of(request);
+    if (r == NULL)
+        return missing(request);
+    charge_test();
+    *flag = is_complete(r);
+    if (*flag && r->receive != NULL)
+        sg_status_set(status, r->receive->source, r->receive->tag, (int64_t)r->receive->bytes,
+                      r->receive->cancelled);
+    if (*flag && r->active && r->kind == SG_REQUEST_GENERAL && status != MPI_STATUS_IGNORE)
+        return r->query(r->extra, status);
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Start(MPI_Request *request)
+{
+    SG_ENTER("Start");
+    sg_request *r = request_of(*request);
+    if (r == NULL || !r->persistent)
+        return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is not persistent");
+    if (r->active)
+        return sg_mpi_error(r->comm, MPI_ERR_REQUEST, "the request has been started already");
+    sg_request_start(r);
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Startall(int count, MPI_Request requests[])
+{
+    SG_ENTER("Startall");
+    for (int i = 0; i < count; i++) {
+        sg_request *r = request_of(requests[i]);
+        if (r == NULL || !r->persistent || r->active)
+            return sg_mpi_error(NULL, MPI_ERR_REQUEST, "request %d of the list cannot be started", i);
+        sg_request_start(r);
+    }
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Cancel(MPI_Request *request)
+{
+    SG_ENTER("Cancel");
+    sg_request *r = request_of(*request);
+    if (r == NULL)
+        return missing(*request);
+    if (r->active && r->receive != NULL)
+        sg_receive_cancel(r->receive);
+    if (r->kind == SG_REQUEST_GENERAL)
+        return r->cancel(r->extra, r->complete);
+    return MPI_SUCCESS; /* a send cannot be cancelled any more: its data is on its way */
+}
+
+SG_API int PMPI_Request_free(MPI_Request *request)
+{
+    SG_ENTER("Request_free");
+    sg_request *r = request_of(*request);
+    if (r == NULL)
+        return missing(*request);
+    r->persistent = false;
+    if (r->kind == SG_REQUEST_SCHEDULE)
+        return sg_mpi_error(r->comm, MPI_ERR_REQUEST,
+                            "the request of a collective operation cannot be freed");
+    if (r->active && r->receive != NULL && !is_complete(r)) { /* the receive goes on, unseen */
+        sg_handle_free((uintptr_t)*request);
+        r->freed = true;
+        *request = MPI_REQUEST_NULL;
+        return MPI_SUCCESS;
+    }
+    if (r->active)
+        return finish(request, r, MPI_STATUS_IGNORE);
+    sg_handle_free((uintptr_t)*request);
+    release(r);
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+/* ---- requests of the user's ---- */
+
+SG_API int PMPI_Grequest_start(MPI_Grequest_query_function *query,
+                               MPI_Grequest_free_function *release_function,
+                               MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *request)
+{
+    SG_ENTER("Grequest_start");
+    sg_request *r = sg_request_new(SG_REQUEST_GENERAL, NULL, NULL);
+    r->active = true;
+    r->query = query;
+    r->release = release_function;
+    r->cancel = cancel;
+    r->extra = extra;
+    *request = sg_request_handle(r);
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Grequest_complete(MPI_Request request)
+{
+    SG_ENTER("Grequest_complete");
+    sg_request *r = request_of(request);
+    if (r == NULL || r->kind != SG_REQUEST_GENERAL)
+        return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is no generalised one");
+    r->complete = true;
+    return MPI_SUCCESS;
+}
+
+SG_MPI_NAME(Wait)
+SG_MPI_NAME(Test)
+SG_MPI_NAME(Waitall)
+SG_MPI_NAME(Testall)
+SG_MPI_NAME(Waitany)
+SG_MPI_NAME(Testany)
+SG_MPI_NAME(Waitsome)
+SG_MPI_NAME(Testsome)
+SG_MPI_NAME(Request_get_status)
+SG_MPI_NAME(Start)
+SG_MPI_NAME(Startall)
+SG_MPI_NAME(Cancel)
+SG_MPI_NAME(Request_free)
+SG_MPI_NAME(Grequest_start)
+SG_MPI_NAME(Grequest_complete)

@@ -1,0 +1,63 @@
+/* What sends and receives of all kinds share. */
+#include "sg_mpi_request.h"
+
+int sg_check_transfer(MPI_Comm comm, int64_t count, MPI_Datatype type, int partner, int tag, bool receives,
+                      sg_comm **c, sg_type **t)
+{
+    *c = sg_comm_of(comm);
+    if (*c == NULL)
+        return sg_comm_missing(comm);
+    int ranks = sg_comm_peers(*c), error = sg_type_argument(*c, type, count, t);
+    if (error != MPI_SUCCESS)
+        return error;
+    bool any = partner == MPI_PROC_NULL || (receives && partner == MPI_ANY_SOURCE);
+    if (!any && (partner < 0 || partner >= ranks))
+        return sg_mpi_error(*c, MPI_ERR_RANK, "rank %d is none of the %d ranks of the communicator", partner,
+                            ranks);
+    if (tag < 0 && !(receives && tag == MPI_ANY_TAG))
+        return sg_mpi_error(*c, MPI_ERR_TAG, "tag %d is negative", tag);
+    return MPI_SUCCESS;
+}
+
+sg_send *sg_begin_send(sg_comm *c, const void *buffer, int64_t count, sg_type *type, int to, int tag,
+                       enum sg_send_mode mode)
+{
+    size_t bytes = (size_t)(count * type->size);
+    uint32_t peer = sg_comm_peer(c, to);
+    if (sg_type_flat(type, count))
+        return sg_message_send(peer, c->context, c->rank, tag, (const char *)buffer + type->true_lb, bytes,
+                               mode);
+    char *packed = sg_mpi_new(bytes);
+    sg_type_pack(buffer, count, type, packed);
+    sg_send *send = sg_message_send(peer, c->context, c->rank, tag, packed, bytes, mode);
+    sg_mpi_free(packed);
+    return send;
+}
+
+sg_receive *sg_begin_receive(const sg_comm *c, int from, int tag)
+{
+    int32_t source = from == MPI_ANY_SOURCE ? SG_ANY : from;
+    int32_t rank = from == MPI_ANY_SOURCE ? SG_ANY : (int32_t)sg_comm_peer(c, from);
+    return sg_message_receive(c->context, source, rank, tag == MPI_ANY_TAG ? SG_ANY : tag);
+}
+
+int sg_take_receive(sg_comm *c, sg_receive *r, void *buffer, int64_t count, sg_type *type, MPI_Status *status)
+{
+    size_t room = (size_t)(count * type->size), bytes = r->bytes;
+    int error = MPI_SUCCESS, source = r->source, tag = r->tag;
+    sg_receive_finish(r);
+    if (r->cancelled) {
+        sg_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
+        sg_receive_free(r);
+        return MPI_SUCCESS;
+    }
+    sg_status_set(status, source, tag, (int64_t)(bytes < room ? bytes : room), false);
+    sg_type_unpack(r->data, bytes < room ? bytes : room, buffer, count, type);
+    sg_receive_free(r);
+    if (bytes > room)
+        error = sg_mpi_error(
+            c, MPI_ERR_TRUNCATE,
+            "a message of %zu bytes from rank %d with tag %d does not fit into the %zu bytes of the receive",
+            bytes, source, tag, room);
+    return error;
+}

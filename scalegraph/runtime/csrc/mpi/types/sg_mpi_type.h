@@ -1,0 +1,120 @@
+/* Datatypes: what they are made of, and copies of their data. */
+#ifndef SG_MPI_TYPE_H
+#define SG_MPI_TYPE_H
+
+#include "sg_mpi.h"
+
+/* What a basic type's values are. */
+enum sg_class {
+    SG_CLASS_NONE, /* not basic, or a type whose values no operation takes */
+    SG_CLASS_BYTE,
+    SG_CLASS_I8,
+    SG_CLASS_I16,
+    SG_CLASS_I32,
+    SG_CLASS_I64,
+    SG_CLASS_I128,
+    SG_CLASS_U8,
+    SG_CLASS_U16,
+    SG_CLASS_U32,
+    SG_CLASS_U64,
+    SG_CLASS_FLOAT,
+    SG_CLASS_DOUBLE,
+    SG_CLASS_LONG_DOUBLE,
+    SG_CLASS_QUAD,
+    SG_CLASS_COMPLEX_FLOAT,
+    SG_CLASS_COMPLEX_DOUBLE,
+    SG_CLASS_COMPLEX_LONG_DOUBLE,
+    SG_CLASS_COMPLEX_QUAD,
+    SG_CLASS_BOOL,
+    SG_CLASS_LOGICAL8,
+    SG_CLASS_LOGICAL16,
+    SG_CLASS_LOGICAL32,
+    SG_CLASS_LOGICAL64,
+    SG_CLASS_PAIR_FLOAT, /* a value and an index */
+    SG_CLASS_PAIR_DOUBLE,
+    SG_CLASS_PAIR_LONG,
+    SG_CLASS_PAIR_INT,
+    SG_CLASS_PAIR_SHORT,
+    SG_CLASS_PAIR_LONG_DOUBLE,
+    SG_CLASS_PAIR_2FLOAT,
+    SG_CLASS_PAIR_2DOUBLE,
+};
+
+/* At `displacement`, `repeat` times in steps of `stride` bytes: `count` items of `type`, one extent apart. */
+typedef struct sg_piece {
+    int64_t displacement, repeat, stride, count;
+    sg_type *type;
+} sg_piece;
+
+struct sg_type {
+    int64_t size, lb, ub, true_lb, true_ub;
+    int64_t elements; /* basic ones */
+    uint32_t alignment;
+    uint8_t class; /* enum sg_class */
+    bool basic, predefined, committed, dense;
+    bool fixed_lb, fixed_ub; /* by MPI_Type_create_resized, here or in a part */
+    uint8_t external;        /* bytes of a basic one in the external representation */
+    int combiner;
+    const char *label;   /* name of a predefined one */
+    uint16_t number;     /* handle of a predefined one */
+    uint32_t references; /* handles, other types, operations under way */
+    uint32_t part_count;
+    sg_piece *parts;
+    /* How it was made. */
+    uint32_t integer_count, address_count, type_count;
+    int *integers;
+    MPI_Aint *addresses;
+    sg_type **types;
+    char *name;
+    sg_attribute *attributes;
+};
+
+/* ---- sg_mpi_type_basic.c ---- */
+
+/* The predefined type of a handle; NULL: there is none. */
+sg_type *sg_type_predefined(uintptr_t handle);
+
+/* ---- sg_mpi_type.c ---- */
+
+/* The type of a handle; NULL: there is none. */
+sg_type *sg_type_of(MPI_Datatype handle);
+/* A type of these parts (copied), with its bounds found out. */
+sg_type *sg_type_made(int combiner, const sg_piece *parts, uint32_t count);
+/* Keeps how a type was made, for MPI_Type_get_contents. */
+void sg_type_describe(sg_type *t, const int *integers, uint32_t integer_count, const MPI_Aint *addresses,
+                      uint32_t address_count, sg_type *const *types, uint32_t type_count);
+void sg_type_bounds(sg_type *t);
+MPI_Datatype sg_type_handle(sg_type *t);
+sg_type *sg_type_take(sg_type *t);
+void sg_type_drop(sg_type *t);
+static inline int64_t sg_type_extent(const sg_type *t)
+{
+    return t->ub - t->lb;
+}
+
+/* ---- sg_mpi_type_copy.c ---- */
+
+/* Whether `count` items lie in memory as they are in a message. */
+static inline bool sg_type_flat(const sg_type *t, int64_t count)
+{
+    return t->dense && (count <= 1 || sg_type_extent(t) == t->size);
+}
+
+/* Copies items into a message, or at most `bytes` of a message into items. Cost time. */
+void sg_type_pack(const void *buffer, int64_t count, const sg_type *t, void *to);
+size_t sg_type_unpack(const void *from, size_t bytes, void *buffer, int64_t count, const sg_type *t);
+/* From items of one type to items of another, as a message to oneself would. */
+void sg_type_copy(const void *from, int64_t from_count, const sg_type *from_type, void *to, int64_t to_count,
+                  const sg_type *to_type);
+/* Basic elements in the first `bytes` of an item, packed; -1: they end within one. */
+int64_t sg_type_elements(const sg_type *t, int64_t bytes);
+/* Calls `visit` for every basic element of items, in order. */
+void sg_type_visit(const sg_type *t, char *base, int64_t count,
+                   void (*visit)(const sg_type *basic, char *at, void *context), void *context);
+
+/* ---- checks ---- */
+
+/* The type of an argument, or an error through the error handler: it may be used in communication. */
+int sg_type_argument(sg_comm *comm, MPI_Datatype handle, int64_t count, sg_type **type);
+
+#endif
