@@ -49,6 +49,12 @@ typedef struct sg_attribute {
     void *value;
 } sg_attribute;
 
+/* What a rank says about a predefined datatype. */
+typedef struct sg_own_type {
+    char *name;
+    sg_attribute *attributes;
+} sg_own_type;
+
 typedef struct sg_error_text {
     int class_of; /* of a code of the user's; of a class: itself */
     char *text;
@@ -71,12 +77,12 @@ struct sg_mpi {
     int64_t bsend_size;
     sg_schedule *schedules; /* collective operations that are not complete */
     int predefined_attribute[7];
-    uint32_t next_info;
+    sg_own_type *own_types; /* by the last digits of the handle; NULL: none yet */
 };
 
 /* ---- sg_mpi_state.c ---- */
 
-/* State of the running rank; made when it is asked for first. */
+/* State of the running rank; made when it is needed first. */
 struct sg_mpi *sg_mpi_self(void);
 /* Number of the running rank among all, and how many there are. */
 uint32_t sg_mpi_number(void);

@@ -2,7 +2,7 @@
 #include "sg_mpi_request.h"
 
 /* The buffer of buffered sends holds a message until it is received; ours is copied at once, so only its size
- * is looked at. */
+ * matters. */
 static int check_buffer(sg_comm *c, int64_t bytes)
 {
     const struct sg_mpi *m = sg_mpi_self();

@@ -72,7 +72,7 @@ static void add_pending(sg_awaited *p, const sg_request *r)
         sg_awaited_receive(p, r->receive);
 }
 
-/* Testing takes as long as asking for a message, so that a loop that tests makes time pass. */
+/* Testing takes as long as a request for a message, so that a loop that tests makes time pass. */
 static void charge_test(void)
 {
     sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
@@ -126,7 +126,7 @@ static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
     return error;
 }
 
-static int wait_one(MPI_Request *handle, MPI_Status *status)
+int sg_request_wait(MPI_Request *handle, MPI_Status *status)
 {
     if (*handle == MPI_REQUEST_NULL)
         return sg_status_empty(status, MPI_ANY_SOURCE), MPI_SUCCESS;
@@ -154,7 +154,7 @@ static int wait_one(MPI_Request *handle, MPI_Status *status)
 SG_API int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     SG_ENTER("Wait");
-    return wait_one(request, status);
+    return sg_request_wait(request, status);
 }
 
 SG_API int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -191,7 +191,7 @@ static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     bool failed = false;
     for (int i = 0; i < count; i++) {
-        int error = wait_one(&requests[i], STATUS(statuses, i));
+        int error = sg_request_wait(&requests[i], STATUS(statuses, i));
         if (statuses != MPI_STATUSES_IGNORE)
             statuses[i].MPI_ERROR = error;
         failed |= error != MPI_SUCCESS;

@@ -54,5 +54,7 @@ MPI_Request sg_request_handle(sg_request *r);
 /* A request that completes with a schedule, which begins. */
 MPI_Request sg_request_of_schedule(sg_schedule *s);
 void sg_request_start(sg_request *r);
+/* Waits for a request, which then ends. */
+int sg_request_wait(MPI_Request *handle, MPI_Status *status);
 
 #endif

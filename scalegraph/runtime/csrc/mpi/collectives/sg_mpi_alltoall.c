@@ -70,7 +70,7 @@ static void exchange_all(sg_schedule *s, const sg_mpi_block *out, const sg_mpi_b
     sg_add_wait(s);
 }
 
-/* The data that lies in the buffers for the results, as blocks to be sent. */
+/* The data that is in the buffers for the results, as blocks to be sent. */
 static void in_place(sg_schedule *s, sg_mpi_block *out, const sg_mpi_block *in)
 {
     for (int i = 0; i < sg_comm_peers(s->comm); i++) {

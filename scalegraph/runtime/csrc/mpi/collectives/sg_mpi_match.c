@@ -16,7 +16,7 @@ struct sg_collective_log {
     record *first;
 };
 
-static sg_table logs; /* by the number of the communicator's messages */
+static sg_table logs = {.used = 0}; /* by the number of the communicator's messages */
 
 static struct sg_collective_log *log_of(sg_comm *c)
 {

@@ -132,7 +132,7 @@ SG_API int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *result)
     return error;
 }
 
-/* Only the members call it: the first one tells the others the number of the messages. */
+/* Only the members call it: the first one sends the others the number of the messages. */
 SG_API int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *result)
 {
     SG_ENTER("Comm_create_group");

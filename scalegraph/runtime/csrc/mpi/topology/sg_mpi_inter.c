@@ -2,13 +2,13 @@
 #include "sg_mpi_comm_create.h"
 #include "sg_mpi_request.h"
 
-/* What the first processes of both groups tell each other, before the numbers of their groups. */
+/* What the first processes of both groups send each other, before the numbers of their groups. */
 typedef struct hello {
     uint32_t context, size;
     int32_t low;
 } hello;
 
-/* The leaders exchange data; each tells its group what it has got. Returns memory with it. */
+/* The leaders exchange data; each sends its group what it has got. Returns memory with it. */
 static void *exchange(sg_comm *local, int leader, sg_comm *peers, int other, int tag, const void *data,
                       int64_t bytes, int64_t *got_bytes)
 {
@@ -32,7 +32,7 @@ static void *exchange(sg_comm *local, int leader, sg_comm *peers, int other, int
     return got;
 }
 
-/* The other group, as the leaders tell it; the intercommunicator of both. */
+/* The other group, as the leaders report it; the intercommunicator of both. */
 static sg_comm *joined(sg_comm *local, int leader, sg_comm *peers, int other, int tag)
 {
     uint32_t size = local->members->size;

@@ -1,4 +1,4 @@
-/* Datatypes as objects: their bounds, whether their data lies in one piece, who still needs them. */
+/* Datatypes as objects: their bounds, whether their data is in one piece, who still needs them. */
 #include "sg_mpi_type.h"
 
 sg_type *sg_type_of(MPI_Datatype handle)
@@ -17,7 +17,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* How far the items of a part lie at most before and behind its first one. */
+/* How far the items of a part are at most before and behind its first one. */
 static void reach(const sg_piece *part, int64_t *before, int64_t *behind)
 {
     int64_t steps = (part->repeat - 1) * part->stride, items = (part->count - 1) * sg_type_extent(part->type);
@@ -52,7 +52,7 @@ static void include(bounds *b, const sg_piece *part)
     b->any_data = true;
 }
 
-/* Whether the data of all parts lies in one piece, in the order of the message. */
+/* Whether the data of all parts is in one piece, in the order of the message. */
 static bool in_one_piece(const sg_type *t)
 {
     bool first = true;

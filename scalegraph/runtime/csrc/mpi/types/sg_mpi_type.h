@@ -94,7 +94,7 @@ static inline int64_t sg_type_extent(const sg_type *t)
 
 /* ---- sg_mpi_type_copy.c ---- */
 
-/* Whether `count` items lie in memory as they are in a message. */
+/* Whether `count` items are in memory as they are in a message. */
 static inline bool sg_type_flat(const sg_type *t, int64_t count)
 {
     return t->dense && (count <= 1 || sg_type_extent(t) == t->size);

@@ -1,0 +1,153 @@
+/* Packing by the program: in our own form, which is that of messages, and in the external one. */
+#include "sg_mpi_comm.h"
+#include "sg_mpi_type.h"
+
+static int into(sg_comm *c, MPI_Datatype type, int count, const void *from, void *to, int64_t room,
+                int64_t *at)
+{
+    sg_type *t;
+    int error = sg_type_argument(c, type, count, &t);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (*at < 0 || *at + count * t->size > room)
+        return sg_mpi_error(c, MPI_ERR_TRUNCATE,
+                            "%lld bytes at position %lld do not fit into a buffer of %lld bytes",
+                            (long long)(count * t->size), (long long)*at, (long long)room);
+    sg_type_pack(from, count, t, (char *)to + *at);
+    *at += count * t->size;
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Pack(const void *from, int count, MPI_Datatype type, void *to, int room, int *position,
+                     MPI_Comm comm)
+{
+    SG_ENTER("Pack");
+    sg_comm *c = sg_comm_of(comm);
+    if (c == NULL)
+        return sg_comm_missing(comm);
+    int64_t at = *position;
+    int error = into(c, type, count, from, to, room, &at);
+    *position = (int)at;
+    return error;
+}
+
+SG_API int PMPI_Unpack(const void *from, int size, int *position, void *to, int count, MPI_Datatype type,
+                       MPI_Comm comm)
+{
+    SG_ENTER("Unpack");
+    sg_comm *c = sg_comm_of(comm);
+    sg_type *t;
+    if (c == NULL)
+        return sg_comm_missing(comm);
+    int error = sg_type_argument(c, type, count, &t);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (*position < 0 || *position + count * t->size > size)
+        return sg_mpi_error(c, MPI_ERR_TRUNCATE, "%lld bytes at position %d are not in a buffer of %d bytes",
+                            (long long)(count * t->size), *position, size);
+    sg_type_unpack((const char *)from + *position, (size_t)(count * t->size), to, count, t);
+    *position += (int)(count * t->size);
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *size)
+{
+    SG_ENTER("Pack_size");
+    sg_comm *c = sg_comm_of(comm);
+    sg_type *t;
+    if (c == NULL)
+        return sg_comm_missing(comm);
+    int error = sg_type_argument(c, type, count, &t);
+    if (error == MPI_SUCCESS)
+        *size = (int)(count * t->size);
+    return error;
+}
+
+/* ---- external32: big-endian, with sizes of its own for long and wchar_t ---- */
+
+typedef struct cursor {
+    char *packed;
+    bool out; /* of memory */
+    int64_t size;
+} cursor;
+
+/* One number of complex types is as wide as half of them. */
+static unsigned width(const sg_type *basic)
+{
+    bool complex = basic->class >= SG_CLASS_COMPLEX_FLOAT && basic->class <= SG_CLASS_COMPLEX_QUAD;
+    return (unsigned)basic->size / (complex || basic->number == 0x2d3 ? 2 : 1);
+}
+
+static void measure(const sg_type *basic, char *at, void *context)
+{
+    (void)at;
+    ((cursor *)context)->size += basic->external;
+}
+
+static void convert(const sg_type *basic, char *at, void *context)
+{
+    cursor *c = context;
+    unsigned wide = width(basic), outside = basic->external == basic->size ? wide : basic->external;
+    for (unsigned part = 0; part < basic->size / wide; part++, at += wide, c->packed += outside)
+        for (unsigned i = 0; i < (c->out ? outside : wide); i++) { /* byte i from the low end */
+            if (c->out)
+                c->packed[outside - 1 - i] = at[i];
+            else if (i < outside)
+                at[i] = c->packed[outside - 1 - i];
+            else
+                at[i] = basic->class == SG_CLASS_I64 && c->packed[0] < 0 ? -1 : 0;
+        }
+}
+
+static int external(const char *form, MPI_Datatype type, int count, const void *memory, const void *packed,
+                    int64_t room, MPI_Aint *position, bool out)
+{
+    sg_type *t;
+    int error = sg_type_argument(NULL, type, count, &t);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (strcmp(form, "external32") != 0)
+        return sg_mpi_error(NULL, MPI_ERR_ARG, "the data representation '%s' is not external32", form);
+    cursor c = {NULL, out, 0};
+    sg_type_visit(t, (char *)(uintptr_t)memory, count, measure, &c);
+    if (packed == NULL) {
+        *position = c.size;
+        return MPI_SUCCESS;
+    }
+    if (*position < 0 || *position + c.size > room)
+        return sg_mpi_error(NULL, MPI_ERR_TRUNCATE,
+                            "%lld bytes at position %lld are more than the buffer's %lld bytes",
+                            (long long)c.size, (long long)*position, (long long)room);
+    c.packed = (char *)(uintptr_t)packed + *position;
+    *position += c.size;
+    sg_type_visit(t, (char *)(uintptr_t)memory, count, convert, &c);
+    sg_mpi_charge_pack((uint64_t)c.size, (uint64_t)(count * t->elements));
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Pack_external(const char form[], const void *from, int count, MPI_Datatype type, void *to,
+                              MPI_Aint room, MPI_Aint *position)
+{
+    SG_ENTER("Pack_external");
+    return external(form, type, count, from, to, room, position, true);
+}
+
+SG_API int PMPI_Unpack_external(const char form[], const void *from, MPI_Aint size, MPI_Aint *position,
+                                void *to, int count, MPI_Datatype type)
+{
+    SG_ENTER("Unpack_external");
+    return external(form, type, count, to, from, size, position, false);
+}
+
+SG_API int PMPI_Pack_external_size(const char form[], int count, MPI_Datatype type, MPI_Aint *size)
+{
+    SG_ENTER("Pack_external_size");
+    return external(form, type, count, NULL, NULL, 0, size, true);
+}
+
+SG_MPI_NAME(Pack)
+SG_MPI_NAME(Unpack)
+SG_MPI_NAME(Pack_size)
+SG_MPI_NAME(Pack_external)
+SG_MPI_NAME(Unpack_external)
+SG_MPI_NAME(Pack_external_size)
