@@ -21,10 +21,12 @@ extern int sg_mpi_status_ignore_[], sg_mpi_statuses_ignore_[];
     void p##name##_ parameters;                                                                              \
     void p##name##_ parameters
 #define SG_FORTRAN_PLACE()
+/* `result` may be the call itself; mpi_f08 may leave `ierror` out. */
 #define SG_FORTRAN_DONE(ierror, result)                                                                      \
     do {                                                                                                     \
+        int sg_result = (result);                                                                            \
         if ((ierror) != NULL)                                                                                \
-            *(ierror) = (result);                                                                            \
+            *(ierror) = sg_result;                                                                           \
     } while (0)
 #define SG_FORTRAN_BUFFER(buffer)   sg_fortran_buffer(buffer)
 #define SG_FORTRAN_WEIGHTS(weights) sg_fortran_weights(weights)
