@@ -8,7 +8,8 @@ A test fails when the committed header differs from what this module would write
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any, TextIO, get_args
 
 from pydantic import BaseModel
@@ -20,6 +21,7 @@ from scalegraph.machine.model import OPTIONAL, SECTIONS, Cache, Machine
 from scalegraph.machine.networks import networks
 
 _WIDEST = 2**32 - 1
+_LAST = "{NULL, 0, 0}"
 _TABLES = ("processor.operation_cycles", "network")  # whose values the runtime keeps in tables of its own
 
 
@@ -85,16 +87,19 @@ def _networks(out: TextIO) -> None:
     out.write(f"\nenum sg_network {{ {', '.join(f'SG_NET_{kind.upper()}' for kind in kinds)} }};\n")
     out.write(f"#define SG_NETWORKS(X) {' '.join(f'X({kind})' for kind in kinds)}\n\n")
     for network in networks():
-        _parameters(out, f"SG_{kind_of(network).upper()}_PARAMETERS", network)
+        _parameters(out, f"SG_{kind_of(network).upper()}_PARAMETERS", [*_parameter_rows(network), _LAST])
 
 
-def _parameters(out: TextIO, macro: str, model: type[BaseModel]) -> None:
-    """Write the parameters that a kind of network or interconnect has."""
-    out.write(f"#define {macro} \\\n")
-    for name, one in declared(model):
-        row = f'{{"{one.key}", {_number(one.least)}, {_number(one.most)}}}'
-        out.write(f"    {row}, /* {_comment(model, name)} */ \\\n")
-    out.write("    {NULL, 0, 0}\n\n")
+def _parameter_rows(model: type[BaseModel]) -> list[str]:
+    """Return the parameters that a kind of network or interconnect has."""
+    return [
+        f'{{"{one.key}", {_number(one.least)}, {_number(one.most)}}}, /* {_comment(model, name)} */'
+        for name, one in declared(model)
+    ]
+
+
+def _parameters(out: TextIO, macro: str, rows: Sequence[str]) -> None:
+    out.write(f"#define {macro} \\\n    " + " \\\n    ".join(rows) + "\n\n")
 
 
 def _interconnects(out: TextIO) -> None:
@@ -102,8 +107,11 @@ def _interconnects(out: TextIO) -> None:
     members = ", ".join(f"SG_WIRE_{kind.upper()}" for kind in ("none", *kinds))
     out.write(f"enum sg_wire_kind {{ {members} }};\n")
     out.write(f"#define SG_WIRES(X) {' '.join(f'X({kind})' for kind in kinds)}\n\n")
-    for wire in interconnects():
-        _parameters(out, f"SG_WIRE_{kind_of(wire).upper()}_PARAMETERS", wire)
+    every = [_parameter_rows(wire) for wire in interconnects()]
+    shared = [rows[0] for rows in takewhile(lambda rows: len(set(rows)) == 1, zip(*every, strict=False))]
+    _parameters(out, "SG_WIRE_PARAMETERS", shared)
+    for kind, rows in zip(kinds, every, strict=True):
+        _parameters(out, f"SG_WIRE_{kind.upper()}_PARAMETERS", ["SG_WIRE_PARAMETERS", *rows[len(shared) :], _LAST])
 
 
 def _defaults(out: TextIO) -> None:

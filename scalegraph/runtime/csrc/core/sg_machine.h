@@ -114,7 +114,7 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_LOCAL, SG_NET_MESH, SG_NE
 enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_ETHERNET, SG_WIRE_FAT_TREE, SG_WIRE_HYPERCUBE, SG_WIRE_MESH, SG_WIRE_STAR, SG_WIRE_TORUS, SG_WIRE_XNET };
 #define SG_WIRES(X) X(crossbar) X(dragonfly) X(ethernet) X(fat_tree) X(hypercube) X(mesh) X(star) X(torus) X(xnet)
 
-#define SG_WIRE_CROSSBAR_PARAMETERS \
+#define SG_WIRE_PARAMETERS \
     {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
     {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
     {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
@@ -123,20 +123,15 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
     {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
     {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */
+
+#define SG_WIRE_CROSSBAR_PARAMETERS \
+    SG_WIRE_PARAMETERS \
     {"ports", 1, 16384}, /* Ports of the switch. [ports] */ \
     {NULL, 0, 0}
 
 #define SG_WIRE_DRAGONFLY_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    SG_WIRE_PARAMETERS \
     {"groups", 1, 1024}, /* Groups. [groups] */ \
     {"group_routers", 1, 64}, /* Routers of a group. [routers] */ \
     {"router_nodes", 1, 64}, /* Nodes of a router. [nodes] */ \
@@ -147,29 +142,13 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {NULL, 0, 0}
 
 #define SG_WIRE_ETHERNET_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    SG_WIRE_PARAMETERS \
     {"stations", 1, 1024}, /* Nodes on the cable. [nodes] */ \
     {"slot_millicycles", 0, 1000000000000000ull}, /* What the collisions of a frame cost that finds the cable taken: one slot on average. [ns] */ \
     {NULL, 0, 0}
 
 #define SG_WIRE_FAT_TREE_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    SG_WIRE_PARAMETERS \
     {"arity", 2, 64}, /* Nodes of a switch of the first level, and groups of a level in one of the next. [groups] */ \
     {"levels", 1, 14}, /* Levels of switches. [levels] */ \
     {"tapered_levels", 0, 14}, /* Levels, from the first on, that have half the links up that full bandwidth takes. [levels] */ \
@@ -177,43 +156,19 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {NULL, 0, 0}
 
 #define SG_WIRE_HYPERCUBE_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    SG_WIRE_PARAMETERS \
     {"dimension", 0, 14}, /* Dimensions: links of a node. [dimensions] */ \
     {NULL, 0, 0}
 
 #define SG_WIRE_MESH_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    SG_WIRE_PARAMETERS \
     {"columns", 1, 1024}, /* Nodes of a row. [nodes] */ \
     {"rows", 1, 1024}, /* Nodes of a column. [nodes] */ \
     {"layers", 1, 256}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
     {NULL, 0, 0}
 
 #define SG_WIRE_STAR_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    SG_WIRE_PARAMETERS \
     {"switch_nodes", 1, 1024}, /* Nodes of a switch. [nodes] */ \
     {"switches", 1, 1024}, /* Switches with nodes; one needs no other in the middle. [switches] */ \
     {"uplinks", 1, 64}, /* Links of such a switch to the one in the middle. [links] */ \
@@ -221,30 +176,14 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {NULL, 0, 0}
 
 #define SG_WIRE_TORUS_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    SG_WIRE_PARAMETERS \
     {"columns", 1, 1024}, /* Nodes of a row. [nodes] */ \
     {"rows", 1, 1024}, /* Nodes of a column. [nodes] */ \
     {"layers", 1, 256}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
     {NULL, 0, 0}
 
 #define SG_WIRE_XNET_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */ \
+    SG_WIRE_PARAMETERS \
     {"rows", 1, 1024}, /* Rows of processing elements. [nodes] */ \
     {"columns", 1, 1024}, /* Columns of processing elements. [nodes] */ \
     {"reach", 0, 2048}, /* Steps over the grid at most; what is farther goes through the router. [steps] */ \
