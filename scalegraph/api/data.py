@@ -21,6 +21,7 @@ from scalegraph.api import notebook, words
 from scalegraph.api.opened import Opened
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, WorkError
+from scalegraph.base.units import counted
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.request.imports import sets as imports
 from scalegraph.request.model import tracing
@@ -295,4 +296,4 @@ class Data(Opened):
     def __repr__(self) -> str:
         table = self._data.table
         counts = "" if table.empty else f" on {table['processors'].min()} to {table['processors'].max()} processors"
-        return f"<Data '{self.name}': {len(table)} run{'' if len(table) == 1 else 's'}{counts}>"
+        return f"<Data '{self.name}': {counted(len(table), 'run')}{counts}>"

@@ -11,7 +11,7 @@ import numpy as np
 
 from scalegraph.analyze import series as series_
 from scalegraph.api.picture import Picture
-from scalegraph.base.units import si, significant, thousands
+from scalegraph.base.units import counted, si, significant, thousands
 from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.trace import TraceData
 from scalegraph.views import everything as views_
@@ -45,7 +45,7 @@ def _first(names: Iterable[str], make: Any) -> Picture | None:
 
 def study(data: StudyData, picture: Picture | None) -> str:
     """Return a study as HTML: what it says, its numbers by processor count, its picture."""
-    title = f"{data.name}: {len(data.table)} run{'' if len(data.table) == 1 else 's'}"
+    title = f"{data.name}: {counted(len(data.table), 'run')}"
     return _page(title, picture.sentence if picture is not None else "", _numbers(data), picture)
 
 

@@ -83,6 +83,11 @@ def narrow(heading: str, width: int = 12) -> str:
     return "\n".join(line for part in parts for line in textwrap.wrap(part, width, break_long_words=False))
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words: ``1 run``, ``2 runs``; *what* is the word for one of them."""
+    return f"{thousands(int(number))} {what if number == 1 else plural(what)}"
+
+
 def plural(word: str) -> str:
     """Return the plural of a word for what is counted: processors, processes, memories."""
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("s") else f"{word}s"

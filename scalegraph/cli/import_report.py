@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.measures import percent
-from scalegraph.base.units import thousands
+from scalegraph.base.units import counted, thousands
 from scalegraph.cli.output import echo, print_json, print_rows
 
 if TYPE_CHECKING:
@@ -126,13 +126,9 @@ def amount(measured: MeasurementSet) -> str:
     """Return how much is in a set: ``1,000 values of 2 metrics at 10 points of p, n and 50 call paths``."""
     parameters = f" of {', '.join(measured.parameters)}" if measured.parameters else ""
     return (
-        f"{thousands(len(measured.values))} values of {_counted(len(measured.metrics), 'metric')} at "
-        f"{_counted(len(measured.points), 'point')}{parameters} and {_counted(len(measured.call_paths), 'call path')}"
+        f"{thousands(len(measured.values))} values of {counted(len(measured.metrics), 'metric')} at "
+        f"{counted(len(measured.points), 'point')}{parameters} and {counted(len(measured.call_paths), 'call path')}"
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{thousands(number)} {what}{'' if number == 1 else 's'}"
 
 
 def _contents(measured: MeasurementSet) -> dict[str, Any]:

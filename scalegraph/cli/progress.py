@@ -16,7 +16,7 @@ from scalegraph.base.events import (
     RunFinished,
     RunSkipped,
 )
-from scalegraph.base.units import seconds, si
+from scalegraph.base.units import counted, seconds, si
 from scalegraph.cli.output import echo, on_terminal
 
 
@@ -98,12 +98,12 @@ class _Lines:
         """Return what is planned; after the first time, what was added."""
         more, self._total = total - self._total, max(total, self._total)
         if more == total:
-            return f"{total} run{'s' if total != 1 else ''} planned{about}"
-        return f"{more} more run{'s' if more != 1 else ''}, {total} in all{about}" if more > 0 else ""
+            return f"{counted(total, 'run')} planned{about}"
+        return f"{counted(more, 'more run')}, {total} in all{about}" if more > 0 else ""
 
 
 def summary(failed: int, *, cancelled: bool) -> str:
     """Return how a request ended, in words; empty if all of it is done."""
     if cancelled:
         return "interrupted; what was finished is kept"
-    return f"{failed} run{'s' if failed != 1 else ''} failed" if failed else ""
+    return f"{counted(failed, 'run')} failed" if failed else ""

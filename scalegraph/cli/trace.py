@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.units import si, thousands
+from scalegraph.base.units import counted, si, thousands
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN
@@ -82,7 +82,7 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
                 echo(violation.sentence())
             count, broken = sum(report.checked.values()), len(report.violations)
             verdict = f"{broken} rule{' does' if broken == 1 else 's do'} not hold" if broken else "no contradiction"
-            echo(f"{thousands(count)} row{'' if count == 1 else 's'} checked: {verdict}")
+            echo(f"{counted(count, 'row')} checked: {verdict}")
         if not report.holds or found.meta.damage:
             ctx.exit(1)
 

@@ -11,7 +11,7 @@ import click
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.units import si, thousands
+from scalegraph.base.units import counted, si, thousands
 from scalegraph.cli.asked import flag_of, request_option
 from scalegraph.cli.output import echo
 from scalegraph.request.model.request import TRACE_KINDS, USUAL_TRACE, TraceChoice
@@ -103,4 +103,4 @@ def print_traces(study: Study) -> None:
     places = sorted({str((base / trace.path).parent) for trace in found})
     size = si(float(sum(trace.bytes for trace in found)), "B")
     rows = sum(sum(trace.counts.values()) for trace in found)
-    echo(f"{len(found)} trace{'s' if len(found) > 1 else ''} in {', '.join(places)}: {thousands(rows)} rows, {size}")
+    echo(f"{counted(len(found), 'trace')} in {', '.join(places)}: {thousands(rows)} rows, {size}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from scalegraph.base.measures import Measure, measure
@@ -23,3 +24,9 @@ def cell_text(how: Measure | None, value: float | str | None) -> str:
     if isinstance(value, str):
         return value
     return "" if how is None else how.number(value)
+
+
+def known(value: object, scale: float = 1.0) -> float | None:
+    """Return *value*, a number, times *scale* for a cell; None if it is missing, not a number or infinite."""
+    number = math.nan if value is None else float(value) * scale  # type: ignore[arg-type]
+    return number if math.isfinite(number) else None

@@ -21,7 +21,7 @@ from typing import Final
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, RunError
 from scalegraph.base.run import RunPoint
-from scalegraph.base.units import as_read
+from scalegraph.base.units import as_read, counted
 from scalegraph.control.build import build
 from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.machine import Machine
@@ -118,7 +118,7 @@ def compare(
             flags = [*subject.cflags, *SCALAR]
             simulated = build(subject.sources, cflags=flags, ldflags=subject.ldflags, cancel=cancel)
             for count in counts:
-                progress(f"{subject.name}: {count} thread{'s' if count > 1 else ''}")
+                progress(f"{subject.name}: {counted(count, 'thread')}")
                 fast = [max(0.0, t - start) for t in _times(optimised, count, repeat, cancel)]
                 slow = sorted(max(0.0, t - start) for t in _times(scalar, count, repeat, cancel))
                 predicted = _predict(simulated, machine, count, subject, cancel)

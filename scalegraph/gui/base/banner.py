@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from scalegraph.gui.base.layouts import vertical
 
 
 class Banner(QFrame):
@@ -35,9 +37,7 @@ class Banner(QFrame):
         self._away.setProperty("flat", True)
         self._away.clicked.connect(self.clear)
         self._action: Callable[[], None] | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 6, 6, 6)
-        column.setSpacing(4)
+        column = vertical(self, (10, 6, 6, 6), spacing=4)
         row = QHBoxLayout()
         column.addLayout(row)
         column.addWidget(self._details)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from scalegraph.base.units import si, thousands
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.widgets import button, label
 from scalegraph.views.trace.places import Place
 
@@ -55,8 +56,7 @@ class SearchList(QFrame):
         self.longest = button("Longest", "List the longest of what is chosen (Ctrl+Return)", "flat")
         self.longest.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.longest.clicked.connect(self.longest_wanted)
-        column_ = QVBoxLayout(self)
-        column_.setContentsMargins(8, 8, 8, 6)
+        column_ = vertical(self, (8, 8, 8, 6))
         column_.addWidget(self.tree, 1)
         row = QHBoxLayout()
         row.addWidget(self.hint, 1)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from scalegraph.gui.base.layouts import vertical
 
 if TYPE_CHECKING:
     from scalegraph.subjects.option import OptionValue
@@ -63,9 +65,7 @@ class SilenceNote(QFrame):
         self._silence: Silence | None = None
         self.said = QLabel("Nothing begins or ends here.")
         self.before, self.after = self._button(back=True), self._button(back=False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 8, 4)
-        column.setSpacing(2)
+        column = vertical(self, (8, 4, 8, 4), spacing=2)
         column.addWidget(self.said, 0, Qt.AlignmentFlag.AlignHCenter)
         row = QHBoxLayout()
         for widget in (self.before, self.after):

@@ -6,7 +6,9 @@ from typing import Final
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton, QWidget
+
+from scalegraph.gui.base.layouts import vertical
 
 _LINE_HEIGHT: Final = 27  # of an entry, pixels
 
@@ -110,9 +112,7 @@ class Group(QFrame):
     def __init__(self, heading: str, sentence: str = "") -> None:
         super().__init__()
         self.setProperty("role", "group")
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(14, 10, 14, 12)
-        self.column.setSpacing(6)
+        self.column = vertical(self, (14, 10, 14, 12), spacing=6)
         self.column.addWidget(label(heading, "heading"))
         if sentence:
             self.column.addWidget(label(sentence, "muted", wrap=True))

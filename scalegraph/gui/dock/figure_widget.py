@@ -10,6 +10,7 @@ from PySide6.QtGui import QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Surface, Table, Timeline
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
@@ -109,9 +110,7 @@ class FigureWidget(QWidget):
         self._stack.addWidget(self._state)
         self.ways = WayButtons(self._state)
         self.ways.wanted.connect(self.way_wanted)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 6, 10, 6)
-        layout.setSpacing(4)
+        layout = vertical(self, (10, 6, 10, 6), spacing=4)
         for widget in (self._title, self._sentence):
             layout.addWidget(widget)
         self._top = QHBoxLayout()

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QPlainTextEdit,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
 
 from scalegraph import views
 from scalegraph.gui.base.jobs import Jobs
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.base.settings import Settings
@@ -93,9 +93,7 @@ class ViewArea(QWidget):
         self._nothing.arrangement_wanted.connect(self._show_first)
         self._stack.addWidget(self._nothing)
         self._stack.setCurrentWidget(self._nothing)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = vertical(self, spacing=0)
         self.bar = self._make_bar()
         column.addWidget(self.bar)
         self.trace_bar = TraceBar()

@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
+from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.menus import grouped
 from scalegraph.gui.base.widgets import ElidedLabel, empty
 from scalegraph.views.view import Subject
@@ -29,13 +30,9 @@ class ViewBar(QWidget):
         self._tools: QWidget | None = None
         self._offered: tuple[str, Sequence[str]] = ("", ())
         self._subject: Subject | None = None
-        bar = QHBoxLayout(self)
-        bar.setContentsMargins(8, 3, 8, 3)
-        bar.setSpacing(2)
+        bar = horizontal(self, (8, 3, 8, 3), spacing=2)
         self._arrangements = QWidget()
-        names = QHBoxLayout(self._arrangements)
-        names.setContentsMargins(0, 0, 0, 0)
-        names.setSpacing(2)
+        horizontal(self._arrangements, spacing=2)
         bar.addWidget(self._arrangements)
         self.folded = QToolButton()  # where the names have no room
         self.folded.setText("Arrangement ▾")

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QCompleter,
     QDoubleSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMenu,
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.base.combo import ElidedCombo
+from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.widgets import mark
 from scalegraph.runtime.format import GROUPS
 from scalegraph.subjects.option import Option, OptionValue
@@ -65,8 +65,7 @@ class OptionEditor(QWidget):
             self.editor.editingFinished.connect(self._typed)
         self.editor.setToolTip(option.description or option.title)
         self.editor.setAccessibleName(option.title)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = horizontal(self)
         row.addWidget(self.editor, 1)
         if option.unit:
             row.addWidget(QLabel(option.unit))
@@ -191,9 +190,7 @@ class OptionBar(QWidget):
         self._followed: Mapping[str, OptionValue] = {}
         self._titles: list[QLabel] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        row = horizontal(self, spacing=6)
         for editor in self._inline:
             title = QLabel(editor.option.title)
             title.setProperty("role", "muted")

@@ -6,10 +6,11 @@ from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from scalegraph.base.measures import percent
 from scalegraph.gui.base.icons import icon
+from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.view_options import OptionBar
 
@@ -43,9 +44,7 @@ class ViewTitle(QWidget):
         self._busy = QLabel("drawing …")
         self._busy.setProperty("role", "muted")
         self._busy.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 2, 4, 2)
-        row.setSpacing(_GAP)
+        row = horizontal(self, (10, 2, 4, 2), spacing=_GAP)
         row.addWidget(self._name)
         row.addSpacing(6)
         row.addWidget(self._study)

@@ -7,11 +7,12 @@ from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Radar
 from scalegraph.gui.base import tips
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import ink, paper, tint
 from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
 from scalegraph.gui.figures.plot.targets import rich
@@ -34,9 +35,7 @@ class RadarPanel(QWidget):
         self._chosen: frozenset[int] = frozenset()
         self._legend = LegendStrip(self)
         self._wheel = _Wheel(self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column = vertical(self, spacing=2)
         column.addWidget(self._legend)
         column.addWidget(self._wheel, 1)
         self.set_radar(radar)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from scalegraph.figures.way import Way
+from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.widgets import button, empty
 
 
@@ -19,8 +20,7 @@ class WayButtons(QWidget):
     def __init__(self, state: QWidget) -> None:
         super().__init__()
         self._offered: tuple[tuple[Way, ...], bool] = ((), True)
-        self._below = QHBoxLayout(self)
-        self._below.setContentsMargins(0, 0, 0, 0)
+        self._below = horizontal(self)
         self._inside = QWidget()
         self._middle = QHBoxLayout(self._inside)
         column = state.layout()

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QGridLayout, QHBoxLayout, QWidget
 
 from scalegraph.base.measures import percent
 from scalegraph.base.units import as_read
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.widgets import Field, Group, empty, label
 from scalegraph.gui.imports.state import NONE, ImportState
 from scalegraph.gui.request.widgets import Choice, Entry
@@ -58,9 +59,7 @@ class ImportForm(QWidget):
         self._column_grid.setVerticalSpacing(3)
         self.columns.column.addLayout(self._column_grid)
         self.meaning = self._make_meaning()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 8, 6, 8)
-        column.setSpacing(8)
+        column = vertical(self, (10, 8, 6, 8), spacing=8)
         for group in (self.meaning, self.columns, self.table):
             column.addWidget(group)
         column.addStretch(1)
@@ -109,8 +108,7 @@ class ImportForm(QWidget):
         self.extent = self._choice("meaning", "extent")
         self.scaling = self._choice("meaning", "scaling")
         sizes = QWidget()
-        column = QVBoxLayout(sizes)
-        column.setContentsMargins(0, 3, 0, 0)
+        column = vertical(sizes, (0, 3, 0, 0))
         self.sizes = Choice()  # where a parameter may be a size or a result
         self.sizes.setAccessibleName("Parameters that are sizes")
         self.sizes.chosen.connect(self._sizes_chosen)

@@ -21,6 +21,7 @@ from scalegraph.figures.figure import Column, Table
 from scalegraph.gui.base.banner import Banner
 from scalegraph.gui.base.edit_model import EditModel
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.imports.form import ImportForm
@@ -84,9 +85,7 @@ class ImportPage(QWidget):
         below.layout().addStretch(0)  # type: ignore[union-attr]
         split.addWidget(below)
         split.setSizes([240, 300])
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(6)
+        column = vertical(self, (16, 12, 16, 12), spacing=6)
         for widget in (self._title, self.banner, self._words, self._skipped, self._questions):
             column.addWidget(widget)
         self._parts = QStackedWidget()
@@ -95,8 +94,7 @@ class ImportPage(QWidget):
         whole = QWidget()
         self._parts.addWidget(self._make_waiting())
         self._parts.addWidget(whole)
-        middle = QHBoxLayout(whole)
-        middle.setContentsMargins(0, 0, 0, 0)
+        middle = horizontal(whole)
         middle.addWidget(area, 2)
         area.setWidget(self.form)
         middle.addWidget(split, 3)
@@ -282,9 +280,7 @@ class ImportPage(QWidget):
 
 def _titled(title: str, *widgets: QWidget) -> QWidget:
     made = QWidget()
-    column = QVBoxLayout(made)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(4)
+    column = vertical(made, spacing=4)
     column.addWidget(label(title, "heading"))
     for widget in widgets[:-1]:
         column.addWidget(widget)

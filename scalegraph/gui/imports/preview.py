@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from scalegraph.analyze.reference import sentence
-from scalegraph.base.units import significant
+from scalegraph.base.units import counted, significant
 from scalegraph.figures.figure import Column, Row, Table
 
 _ROWS: Final = 30
@@ -81,7 +81,7 @@ def runs_words(scaling: Any, sizes: Sequence[str]) -> str:
     relative = sentence(scaling)
     if not relative and counts[0] > 1:
         relative = "There is none on one processor, so speedup and efficiency are not known."
-    return f"{runs} run{'s' if runs != 1 else ''}{of} {where}.{' ' if relative else ''}{relative}"
+    return f"{counted(runs, 'run')}{of} {where}.{' ' if relative else ''}{relative}"
 
 
 def _values(values: Sequence[float], unit: str) -> str:

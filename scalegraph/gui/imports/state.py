@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from scalegraph.base.errors import Fault
-from scalegraph.base.units import thousands
+from scalegraph.base.units import counted, thousands
 
 Pairs = tuple[tuple[str, Any], ...]
 
@@ -61,15 +61,15 @@ def meaning(state: ImportState) -> dict[str, Any]:
 def words_of(file: str, measured: Any) -> str:
     """Return in a sentence what a set holds."""
     parts = [
-        _count(len(measured.values), "value"),
-        "at " + _count(len(measured.points), "point"),
+        counted(len(measured.values), "value"),
+        "at " + counted(len(measured.points), "point"),
         "of " + (", ".join(measured.parameters) or "no parameter"),
     ]
     paths, metrics = len(measured.call_paths), len(measured.metrics)
     more = []
     if paths > 1:
-        more.append(_count(paths, "call path"))
-    more.append(_count(metrics, "metric"))
+        more.append(counted(paths, "call path"))
+    more.append(counted(metrics, "metric"))
     return f"{file}: {' '.join(parts)}; {', '.join(more)}."
 
 
@@ -88,10 +88,6 @@ def skipped_words(measured: Any) -> tuple[str, str]:
         for item in skipped
     ]
     return sentence.rstrip(".") + ".", "\n".join(lines)
-
-
-def _count(number: int, name: str) -> str:
-    return f"{thousands(number)} {name}{'' if number == 1 else 's'}"
 
 
 def fault_places(faults: Iterable[Fault]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import counted
 from scalegraph.figures.figure import Column, Table
 from scalegraph.gui.imports import preview
 from scalegraph.gui.imports.state import NONE, ImportState, choices, fault_places, meaning, words_of
@@ -159,7 +160,7 @@ def _run_table(source: Source) -> Preview:
     if source.runs is None:
         source.runs = tables.read_runs(source.path)
     count = len(source.runs)
-    return Preview(f"{source.title}: {count} run{'s' if count != 1 else ''} in ScaleGraph's columns.", is_runs=True)
+    return Preview(f"{source.title}: {counted(count, 'run')} in ScaleGraph's columns.", is_runs=True)
 
 
 def _answers(state: ImportState) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QWidget
 
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.widgets import empty, label
 from scalegraph.gui.inspect.explain import Part, explain
 from scalegraph.gui.state.handle import Handle
@@ -33,8 +34,7 @@ class Inspector(QScrollArea):
         self._parts: tuple[Part, ...] | None = None
         self._page = QWidget()
         self._page.setProperty("page", True)
-        self._column = QVBoxLayout(self._page)
-        self._column.setContentsMargins(10, 6, 10, 10)
+        self._column = vertical(self._page, (10, 6, 10, 10))
         self.setWidget(self._page)
         selection.changed.connect(self._follow)
         studies.opened.connect(self._opened)

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import button, label
@@ -83,8 +83,7 @@ class QueuePanel(QWidget):
         return tree
 
     def _lay(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 8, 8)
+        column = vertical(self, (8, 4, 8, 8))
         buttons = QHBoxLayout()
         for made in (self.open_button, self.retry_button, self.cancel_button, self.cancel_all_button):
             buttons.addWidget(made)

@@ -9,11 +9,12 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTextEdit, QWidget
 
 from scalegraph.base.run import Region
 from scalegraph.gui.base.banner import Banner
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.numbered_text import NumberedText
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import button, label
@@ -76,8 +77,7 @@ class InstrumentPage(QWidget):
         return made
 
     def _lay(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
+        column = vertical(self, (16, 12, 16, 12))
         top = QHBoxLayout()
         back = button("Back to the request")
         back.clicked.connect(self.left)
@@ -90,8 +90,7 @@ class InstrumentPage(QWidget):
         split.setChildrenCollapsible(False)
         for heading, text in (("Original", self.original), ("With what is inserted", self.instrumented)):
             side = QWidget()
-            lines = QVBoxLayout(side)
-            lines.setContentsMargins(0, 0, 0, 0)
+            lines = vertical(side)
             lines.addWidget(label(heading, "heading"))
             lines.addWidget(text, 1)
             split.addWidget(side)

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QScrollArea, QWidget
 
 from scalegraph.base.errors import Fault, InputError, ScaleGraphError
 from scalegraph.base.files import write_atomic
 from scalegraph.gui.base.banner import Banner
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import label
@@ -220,17 +221,13 @@ class RequestPanel(QWidget):
     def _lay(self) -> None:
         page = QWidget()
         page.setProperty("page", True)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(16, 12, 12, 16)
-        column.setSpacing(10)
+        column = vertical(page, (16, 12, 12, 16), spacing=10)
         self.form_area = QScrollArea()
         self.form_area.setWidgetResizable(True)
         self.form_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.form_area.setWidget(page)
         self.form_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 16, 12)
-        row.setSpacing(8)
+        row = horizontal(self, (0, 0, 16, 12), spacing=8)
         row.addWidget(self.form_area, 3)
         # the page is in its place before the sections are added: Qt restyles all of them at every move
         column.addWidget(label("Run a program", "title"))

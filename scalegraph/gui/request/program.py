@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from scalegraph.base.units import as_read, thousands
+from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.opening import SOURCES
 from scalegraph.gui.base.widgets import Field, button, label
 from scalegraph.gui.request.form import Pairs, RequestForm, for_build, for_program, for_sources
@@ -149,8 +150,7 @@ class ProgramSection(Section):
     def _ways_to_own(self) -> QWidget:
         """Return what is first in the panel while nothing is chosen: the ways to a program of the user's own."""
         made = QWidget()
-        column = QVBoxLayout(made)
-        column.setContentsMargins(0, 2, 0, 6)
+        column = vertical(made, (0, 2, 0, 6))
         first, others = QHBoxLayout(), QHBoxLayout()  # of two lines, which a small window has room for
         self.own_sources = button("Choose source files…", "C, C++ or Fortran, with OpenMP or threads", "primary")
         self.own_sources.clicked.connect(self.ask_sources)
@@ -170,8 +170,7 @@ class ProgramSection(Section):
 
     def _source_row(self) -> QWidget:
         row = QWidget()
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = horizontal(row)
         self._files = label("", wrap=True)
         change = button("Choose…", "Choose the sources of the program")
         change.clicked.connect(self.ask_sources)
@@ -181,8 +180,7 @@ class ProgramSection(Section):
 
     def _executable_row(self) -> QWidget:
         row = QWidget()
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = horizontal(row)
         self._executable_entry = self.entry("executable", request_value("program.executable").placeholder())
         self._executable_entry.setAccessibleName("Executable")
         change = button("Choose…", "Choose the program that the build made")
@@ -200,9 +198,7 @@ class ProgramSection(Section):
 
     def _build_more(self) -> None:
         self._more = QWidget()
-        column = QVBoxLayout(self._more)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
+        column = vertical(self._more, spacing=6)
         self._entries = {}
         self._more_fields = {}
         for attribute in _MORE:

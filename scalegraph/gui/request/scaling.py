@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.widgets import Field, button, label
 from scalegraph.gui.request.form import BOUND_KINDS, CUSTOM, FIXED, BoundForm, Pairs, RequestForm, bound_words
 from scalegraph.gui.request.model import RequestModel
@@ -118,8 +119,7 @@ class _BoundRow(Field):
 
     def _editors(self, index: int) -> QWidget:
         row = QWidget()
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = horizontal(row)
         self.kind = Choice()
         self.kind.setAccessibleName(f"Bound {index + 1}")
         dress(self.kind, "bound.kind")

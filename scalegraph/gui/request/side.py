@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QTabWidget, QWidget
 
 from scalegraph.base.errors import Fault
-from scalegraph.base.units import seconds
+from scalegraph.base.units import counted, seconds
+from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import Field, button, label
 from scalegraph.gui.request.plan import PlanView
@@ -26,9 +27,7 @@ class RequestSide(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
+        column = vertical(self, spacing=8)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.plan = PlanView(theme)
@@ -57,8 +56,7 @@ class RequestSide(QWidget):
 
     def _study_row(self) -> QWidget:
         row = QWidget()
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = horizontal(row)
         self.study.setAccessibleName("Study file")
         browse = button("Browse…")
         browse.clicked.connect(self._browse)
@@ -132,7 +130,7 @@ class RequestSide(QWidget):
         """Show why the request cannot run: *faults* that belong to no field, and the *total* number of faults."""
         self.plan.show_plan(())
         fields = total - len(faults)
-        self.count.setText(f"Fix {fields} field{'' if fields == 1 else 's'} to run" if fields else "Cannot run yet")
+        self.count.setText(f"Fix {counted(fields, 'field')} to run" if fields else "Cannot run yet")
         self._say("", "\n".join(str(fault) for fault in faults))
         self._show_toml("")
         self.run.setEnabled(False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
+from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.request.form import RequestForm
 from scalegraph.gui.request.model import RequestModel
@@ -53,8 +54,7 @@ class TraceSection(Section):
         self.begin = self.entry("trace_begin", begin.placeholder())
         self.end = self.entry("trace_end", end.placeholder())
         times = QWidget()
-        line = QHBoxLayout(times)
-        line.setContentsMargins(0, 0, 0, 0)
+        line = horizontal(times)
         for editor, key, name in ((self.begin, "trace.begin", "Trace from"), (self.end, "trace.end", "Trace to")):
             editor.setAccessibleName(name)
             dress(editor, key)

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from scalegraph.gui.base.combo import ElidedCombo
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.widgets import button, label, mark
 from scalegraph.gui.request.form import Pairs
 
@@ -116,9 +116,7 @@ class PairsEditor(QWidget):
         self._fixed = False
         self._notes: Mapping[str, str] = {}
         self._known: tuple[str, ...] = ()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column = vertical(self, spacing=4)
         self._grid = QGridLayout()
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(1, 1)

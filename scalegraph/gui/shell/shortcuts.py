@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QMargins, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.shell.command_palette import hint, words
 
@@ -28,8 +29,7 @@ class ShortcutSheet(QFrame):
         self.setAutoFillBackground(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Keyboard shortcuts")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(24, 18, 24, 18)
+        self._column = vertical(self, (24, 18, 24, 18))
         self._area = QScrollArea()
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -96,8 +96,7 @@ def _keys(action: QAction) -> str:
 def _body(menus: Mapping[str, Sequence[QAction]], count: int) -> QWidget:
     """Return the list of *menus* in *count* columns."""
     made = QWidget()
-    outer = QVBoxLayout(made)
-    outer.setContentsMargins(0, 0, 0, 0)
+    outer = vertical(made)
     outer.addWidget(label("Keyboard shortcuts", "title"))
     row = QHBoxLayout()
     row.setSpacing(28)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from scalegraph.gui.base.banner import Banner
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import button, empty, label
@@ -92,9 +93,7 @@ class StartPage(QScrollArea):
         outer.addStretch(1)
         outer.addWidget(middle, 100)
         outer.addStretch(1)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(24, 22, 24, 24)
-        column.setSpacing(10)
+        column = vertical(middle, (24, 22, 24, 24), spacing=10)
         self.banner = Banner()
         column.addWidget(self.banner)
         column.addWidget(label("How far does your program scale?", "title"))

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.figures.region_bar import BarDelegate
@@ -85,9 +85,7 @@ class CallTree(QWidget):
         row = QHBoxLayout()
         row.addWidget(self.metric_box, 2)
         row.addWidget(self.show_as, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column = vertical(self, spacing=4)
         column.addLayout(row)
         column.addWidget(self.note)
         column.addWidget(self.tree, 1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from scalegraph.gui.base.banner import Banner
+from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.widgets import button
 from scalegraph.gui.state.handle import Handle
@@ -28,13 +29,10 @@ class Header(QFrame):
         self.chosen = button("", "Clear the selection (Esc)", "flat")
         self.chosen.clicked.connect(selection.clear)
         self._selection = selection
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 8, 0)
+        row = horizontal(margins=(0, 0, 8, 0))
         row.addWidget(self.verdict, 1)
         row.addWidget(self.chosen)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = vertical(self, spacing=0)
         column.addLayout(row)
         column.addWidget(self.banner)
         selection.changed.connect(tied(self, lambda _new: self._show_chosen()))

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QTabBar,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from scalegraph.base.measures import percent
 from scalegraph.gui.base.fitted_names import NameDelegate
 from scalegraph.gui.base.jobs import Jobs
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
@@ -86,15 +86,13 @@ class Navigator(QWidget):
         selection.changed.connect(self._follow)
 
     def _lay(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 4, 8)
+        column = vertical(self, (8, 4, 4, 8))
         column.addWidget(self.search)
         split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
         split.addWidget(self.studies_tree)
         regions = QWidget()
-        lower = QVBoxLayout(regions)
-        lower.setContentsMargins(0, 0, 0, 0)
+        lower = vertical(regions)
         lower.addWidget(self.regions_note)
         lower.addWidget(self.regions_tree, 1)
         self._which = QStackedWidget()
@@ -106,8 +104,7 @@ class Navigator(QWidget):
         self.tabs.addTab("Call paths")
         self.tabs.currentChanged.connect(self._turn)
         below = QWidget()
-        halves = QVBoxLayout(below)
-        halves.setContentsMargins(0, 0, 0, 0)
+        halves = vertical(below)
         halves.addWidget(self.tabs)
         halves.addWidget(self._which, 1)
         split.addWidget(below)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from scalegraph.base.units import seconds
 from scalegraph.gui.base.banner import Banner
 from scalegraph.gui.base.jobs import Jobs
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
@@ -49,9 +50,7 @@ class StudyPage(QWidget):
         self._state = ReadingState("No study is open.")
         self._state.stop_wanted.connect(self._stop_reading)
         self._stack.addWidget(self._state)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = vertical(self, spacing=0)
         column.addWidget(self.header)
         column.addWidget(self._stack, 1)
         selection.changed.connect(self._follow)

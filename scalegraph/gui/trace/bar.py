@@ -7,12 +7,13 @@ from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QWidget
 from shiboken6 import isValid
 
 from scalegraph.base.measures import percent
 from scalegraph.base.units import si
 from scalegraph.gui.base.combo import ElidedCombo
+from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.widgets import ElidedLabel, FittedLabel, empty, mark
 from scalegraph.gui.trace.handle import TraceHandle
 
@@ -53,13 +54,9 @@ class TraceBar(QWidget):
         super().__init__()
         self._trace: TraceHandle | None = None
         self._answered = False
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 0, 8, 3)
-        column.setSpacing(2)
+        column = vertical(self, (8, 0, 8, 3), spacing=2)
         self.line = _Line(self)
-        row = QHBoxLayout(self.line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        row = horizontal(self.line, spacing=4)
         self.back = self._tool("◀", "Previous time range (Alt+Left)")
         self.forward = self._tool("▶", "Next time range (Alt+Right)")
         self.whole = self._tool("Whole run", "Show all of the time (F)")

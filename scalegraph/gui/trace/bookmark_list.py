@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import si
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.widgets import button, label, mark
 from scalegraph.gui.state.bookmark_store import ENDING, Bookmark
 from scalegraph.gui.trace.handle import TraceHandle
@@ -73,8 +73,7 @@ class BookmarkList(QDialog):
         row.addStretch(1)
         for widget in (self.export, self.load):
             row.addWidget(widget)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 10, 10, 10)
+        column = vertical(self, (10, 10, 10, 10))
         column.addWidget(self.empty)
         column.addWidget(self.tree, 1)
         column.addWidget(self.said)

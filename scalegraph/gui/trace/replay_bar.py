@@ -9,7 +9,6 @@ from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QSlider,
@@ -21,6 +20,7 @@ from shiboken6 import isValid
 
 from scalegraph.base.units import plain, si
 from scalegraph.gui.base.icons import icon
+from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.state.replay_state import FASTER, USUAL_SECONDS, speed_words, usual_speed
@@ -78,9 +78,7 @@ class ReplayBar(QWidget):
         self.end.setToolTip("End the replay and remove its line")
         self.end.setAccessibleName("End the replay")
         self.end.clicked.connect(lambda: self._do("end_replay"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 8, 3)
-        row.setSpacing(4)
+        row = horizontal(self, (8, 0, 8, 3), spacing=4)
         for name in ("step_back", "play", "step_on"):
             row.addWidget(self.buttons[name])
         row.addWidget(self.slider, 1)

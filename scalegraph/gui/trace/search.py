@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from scalegraph.base.units import thousands
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.search_list import SearchList
 from scalegraph.gui.base.widgets import ElidedLabel, mark
 from scalegraph.gui.state.selection import SelectionModel
@@ -58,13 +59,9 @@ class TraceSearch(QWidget):
         self.said.setAccessibleName("What was found")
         self.answer = QWidget()  # stands apart from the field, where there is room
         self.list: SearchList | None = None
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
+        row = horizontal(self, spacing=2)
         row.addWidget(self.field)
-        beside = QHBoxLayout(self.answer)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(2)
+        beside = horizontal(self.answer, spacing=2)
         for widget in (self.said, self.before, self.after):
             beside.addWidget(widget)
         self.field.textEdited.connect(self._typed)

@@ -14,15 +14,15 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSpinBox,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from scalegraph.base.errors import Fault, ScaleGraphError
 from scalegraph.base.run import IDEAL_NAMES, IDEALS, target_words
-from scalegraph.base.units import seconds
+from scalegraph.base.units import counted, seconds
 from scalegraph.gui.base.edit_model import EditModel
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.widgets import Group, button, label
 from scalegraph.gui.queue.runner import QueueRunner
@@ -84,9 +84,7 @@ class WhatIfPanel(QWidget):
         self._empty.setContentsMargins(12, 12, 12, 12)
         page = QWidget()
         page.setProperty("page", True)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(6, 6, 6, 6)
-        column.setSpacing(6)
+        column = vertical(page, (6, 6, 6, 6), spacing=6)
         column.addWidget(self._make_counts())
         column.addWidget(self._make_ideals())
         column.addWidget(self._make_code())
@@ -99,16 +97,13 @@ class WhatIfPanel(QWidget):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(page)
         form = QWidget()
-        whole = QVBoxLayout(form)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
+        whole = vertical(form, spacing=0)
         whole.addWidget(self._scroll, 1)
         whole.addWidget(self._make_footer())
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(form)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = vertical(self)
         layout.addWidget(self._stack)
         self.setAccessibleName("What if")
 
@@ -172,9 +167,7 @@ class WhatIfPanel(QWidget):
 
     def _make_footer(self) -> QWidget:
         foot = QWidget()
-        column = QVBoxLayout(foot)
-        column.setContentsMargins(10, 6, 10, 8)
-        column.setSpacing(4)
+        column = vertical(foot, (10, 6, 10, 8), spacing=4)
         self.said = label(_NOTHING, "muted", wrap=True)
         self.fault = label("", "fault", wrap=True)
         self.fault.hide()
@@ -442,7 +435,7 @@ def _reason(handle: Handle | None, *, loaded: bool, runs: bool) -> str:
 
 def _runs(state: WhatIfState) -> str:
     count = state.variants * len(state.processors)
-    return f"{count} run{'s' if count != 1 else ''} beside the actual one{'s' if len(state.processors) != 1 else ''}"
+    return f"{counted(count, 'run')} beside the actual one{'s' if len(state.processors) != 1 else ''}"
 
 
 def _plain(fault: Fault) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QSlider, QToolButton, QWidget
 
 from scalegraph.base.run import target_words
 from scalegraph.base.units import significant
+from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.widgets import empty, label, mark
 from scalegraph.gui.request.widgets import Entry
 from scalegraph.gui.state.what_if_state import FACTORS, Pairs, factor_fault
@@ -174,9 +175,7 @@ class SpeedupRows(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(3)
+        self._column = vertical(self, spacing=3)
         self.factors: dict[str, QComboBox] = {}
         self._shown: Pairs = ()
 
@@ -197,9 +196,7 @@ class SpeedupRows(QWidget):
 
     def _row(self, target: str) -> QWidget:
         row = QWidget()
-        line = QHBoxLayout(row)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(6)
+        line = horizontal(row, spacing=6)
         words = target_words(target)
         name = label(words)
         name.setToolTip(target)

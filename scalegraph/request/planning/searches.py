@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, cast
 
 from scalegraph.base.run import RunPoint, RunRecord, Value
-from scalegraph.base.units import assigned, plain, significant
+from scalegraph.base.units import assigned, counted, plain, significant
 from scalegraph.request.model.request import Bound
 from scalegraph.request.model.resolve import Resolved
 from scalegraph.request.planning.plan import PlannedSearch, points_of, start_knob
@@ -154,7 +154,7 @@ class Searches:
 def _sentence(bound: Bound, task: _Task, found: Found | None, size: Mapping[str, Value] | None) -> str:
     symbol, unit = {"time": ("T", " s"), "speed": ("unit speed", " op/s")}.get(bound.kind, ("E", ""))
     what = f"N = {task.planned.processors}, {symbol} = {plain(bound.value)}{unit}"
-    cost = f"{len(task.new_runs)} new run{'s' if len(task.new_runs) != 1 else ''} for {task.search.tries} size"
+    cost = f"{counted(len(task.new_runs), 'new run')} for {task.search.tries} size"
     cost += "s" if task.search.tries != 1 else ""
     if found is None:
         return f"{what}: stopped before a size was found; {cost}"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import counted
 from scalegraph.traces.chrome_events import ForeignEvents, OwnEvents
 from scalegraph.traces.formats import Reader, Reading
 from scalegraph.traces.jsonstream import JsonStream
@@ -85,7 +86,7 @@ def _read(reading: Reading) -> Trace:
     if not document.seen and not stream.broken:
         reading.broken("no traceEvents were found")
     if document.elements and not document.objects:
-        count = f"{document.elements} element{'s' if document.elements > 1 else ''}"
+        count = f"{counted(document.elements, 'element')}"
         raise InputError(Fault(f"is no trace: none of its {count} is an event", file=str(reading.path)))
     return document.finish()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from scalegraph.base.units import thousands
+from scalegraph.base.units import counted, thousands
 from scalegraph.figures.figure import Key, Origin
 from scalegraph.figures.palette import name_slots
 from scalegraph.runtime.format import CATEGORY_GROUPS
@@ -74,7 +74,7 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
     notes.extend(f"In the timeline: {note.words}." for note in data.timeline.notes[:3])
     silent = len(data.trace.definitions.locations) - len(data.active)
     if silent:
-        notes.append(f"{silent} location{'s' if silent > 1 else ''} with nothing to draw "
+        notes.append(f"{counted(silent, 'location')} with nothing to draw "
                      f"{'are' if silent > 1 else 'is'} not shown unless named.")  # fmt: skip
     spans = data.trace.count("states")
     if spans and "state" not in data.timeline.layers:

@@ -61,11 +61,6 @@ def place(file: str, line: int) -> str:
     return f"{file}:{line}" if file and line else file
 
 
-def known(value: float) -> float | None:
-    """Return *value*, None where it is not a number."""
-    return float(value) if math.isfinite(value) else None
-
-
 def located(trace: Trace, count: int) -> str:
     """Return ``4 locations`` in the words of the trace: processors, threads, processes."""
     kinds = {location.kind for location in trace.definitions.locations}

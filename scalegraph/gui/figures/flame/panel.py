@@ -7,15 +7,16 @@ from typing import Final, cast
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QWidget
 
 from scalegraph.base.measures import percent
-from scalegraph.base.units import thousands
+from scalegraph.base.units import counted
 from scalegraph.figures.figure import Flame
 from scalegraph.figures.flame_geometry import WHOLE, change_text
 from scalegraph.figures.palette import Theme, diverging
 from scalegraph.gui.base import tips
 from scalegraph.gui.base.key_claim import KeyClaim
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import tint
 from scalegraph.gui.base.widgets import button, elided, label
 from scalegraph.gui.figures.flame.canvas import FlameCanvas
@@ -77,9 +78,7 @@ class FlamePanel(QWidget):
         top.addWidget(self.path, 1)
         top.addWidget(self.answer)
         top.addWidget(self.search)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3)
+        column = vertical(self, spacing=3)
         column.addLayout(top)
         column.addWidget(self._legend)
         column.addWidget(self._scroll, 1)
@@ -182,7 +181,7 @@ class FlamePanel(QWidget):
         if text.strip():
             whole = self.flame.whole
             share = f", {percent(geometry.found_value(self.canvas.found) / whole, 1)}" if whole > 0 and count else ""
-            words = f"{thousands(count)} frame{'' if count == 1 else 's'}{share}"
+            words = f"{counted(count, 'frame')}{share}"
         self.answer.setText(words)
         self.answer.setToolTip(f"Share of {self.flame.base}; a frame on another that was found counts with that.")
         self.canvas.update()

@@ -15,12 +15,12 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from scalegraph.figures.figure import Grid
 from scalegraph.gui.base.combo import ElidedCombo
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import COLOUR_MAPS, ColourMapName, ink, tint
 from scalegraph.gui.figures.colour_bar import ColourBar, TurnedLabel
 from scalegraph.gui.figures.grid.delegate import CellPainter, Show
@@ -105,9 +105,7 @@ class GridPanel(QWidget):
         self._reason_room.setWidgetResizable(True)
         self._reason_room.setFrameShape(QFrame.Shape.NoFrame)
         self._reason_room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout = vertical(self, spacing=4)
         layout.addLayout(controls)
         layout.addWidget(self._legend)
         layout.addWidget(self._matrix_room, 1)

@@ -7,11 +7,12 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolTip, QWidget
 
 from scalegraph.figures.bar_names import largest
 from scalegraph.figures.figure import Handle, Plot
 from scalegraph.gui.base import tips
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import ink, paper
 from scalegraph.gui.figures.legend_strip import LegendStrip
 from scalegraph.gui.figures.plot.axis import ValueAxis
@@ -64,9 +65,7 @@ class PlotPanel(QWidget):
         self._legend = LegendStrip(self)
         self._corner = LegendStrip(self._canvas)
         self._corner.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
+        layout = vertical(self, spacing=2)
         layout.addWidget(self._legend)
         self._row = QHBoxLayout()
         self._row.addWidget(self._canvas, 1)

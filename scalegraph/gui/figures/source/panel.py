@@ -30,12 +30,12 @@ from PySide6.QtWidgets import (
     QSplitter,
     QTextEdit,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from scalegraph.figures.figure import Source, SourceLine
 from scalegraph.gui.base.key_claim import KeyClaim
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import ink, tint
 from scalegraph.gui.figures.c_highlighter import CHighlighter
 from scalegraph.gui.figures.source.margin import Margin, MarginHead
@@ -114,9 +114,7 @@ class SourcePanel(QWidget):
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self.editor)
         self._split.addWidget(self.beside)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
+        layout = vertical(self, spacing=2)
         layout.addLayout(top)
         layout.addWidget(self._head)
         layout.addWidget(self._split, 1)

@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QMenu,
     QStyle,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
 from scalegraph.figures.figure import Table
 from scalegraph.gui.base.key_claim import KeyClaim
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.figures.bar_delegate import BAR, BarDelegate, spare
 from scalegraph.gui.figures.table.model import KEY_ROLE, TableModel
 
@@ -78,9 +78,7 @@ class TablePanel(QWidget):
         top = QHBoxLayout()
         top.addWidget(self.filter, 1)
         top.addWidget(self._found)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
+        layout = vertical(self, spacing=4)
         layout.addLayout(top)
         layout.addWidget(self.tree, 1)
         self._arrange()

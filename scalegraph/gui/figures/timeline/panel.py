@@ -8,12 +8,13 @@ from typing import Any, Final, cast
 import numpy as np
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollBar, QWidget
 
 from scalegraph.base.units import si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Area, AreaTrack, Arrows, Axis, Key, LaneTrack, Timeline
 from scalegraph.figures.palette import Theme
+from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.silence import Silence, SilenceNote, stretch_at
 from scalegraph.gui.base.tints import tint
 from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip, Shape
@@ -100,9 +101,7 @@ class TimelinePanel(QWidget):
         row.setSpacing(0)
         row.addWidget(self.canvas, 1)
         row.addWidget(self.bar)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column = vertical(self, spacing=2)
         column.addWidget(self._legend)
         column.addLayout(row, 1)
         column.addWidget(self.measured)

@@ -15,6 +15,7 @@ from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
@@ -146,15 +147,11 @@ def _table(table: pd.DataFrame, titles: Sequence[str], unit: str) -> Table:
         columns += [Column(f"{title} minus {titles[0]}", unit), Column("ratio")]
     rows = []
     for n, row in zip(made.index, made.to_dict("records"), strict=True):
-        cells: list[float | int | str | None] = [int(n), *(_known(row[position]) for position in table.columns)]
+        cells: list[float | int | str | None] = [int(n), *(known(row[position]) for position in table.columns)]
         for position in table.columns[1:]:
-            cells += [_known(row[f"difference.{position}"]), _known(row[f"ratio.{position}"])]
+            cells += [known(row[f"difference.{position}"]), known(row[f"ratio.{position}"])]
         rows.append(Row(tuple(cells)))
     return Table(tuple(columns), tuple(rows))
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _sentence(table: pd.DataFrame, titles: Sequence[str], words: str, *, more_is_better: bool) -> str:

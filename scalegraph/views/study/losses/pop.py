@@ -11,6 +11,7 @@ from scalegraph.analyze import pop
 from scalegraph.analyze.table import numbers
 from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
@@ -45,12 +46,10 @@ _COLUMNS = {
 def _paths(table: pd.DataFrame, run: RunRecord) -> Table:
     rows = []
     for row in table.head(_REGIONS).to_dict("records"):
-        values = [_percent(row[column]) for column in ("share", *_COLUMNS)]
+        values = [known(row[column], 100) for column in ("share", *_COLUMNS)]
         name = str(row["name"])
         short = name.rpartition("->")[2]
-        rows.append(
-            Row((short, _known(row["lost"]), *values), 0, str(row["region"]), f"{name} {row['place']}".rstrip())
-        )
+        rows.append(Row((short, known(row["lost"]), *values), 0, str(row["region"]), f"{name} {row['place']}".rstrip()))
     first = (
         Column(f"call path, N = {run.point.processors}"),
         Column("lost", "s", "mark"),
@@ -146,10 +145,10 @@ def _regions(data: StudyData, run: RunRecord, reference: RunRecord | None) -> Ta
     for row in table.head(_REGIONS).to_dict("records"):
         region = places.get(int(row["region"]))
         name = common.region_name(_named(region, int(row["region"])))
-        values = [_percent(row[column]) for column in ("share", *_COLUMNS)]
+        values = [known(row[column], 100) for column in ("share", *_COLUMNS)]
         place = f"{region.file}:{region.line}" if region is not None and region.file else ""
         tip = f"{name} {place}".rstrip()
-        rows.append(Row((name, _known(row["lost"]), *values), 0, str(int(row["region"])), tip))
+        rows.append(Row((name, known(row["lost"]), *values), 0, str(int(row["region"])), tip))
     first = (
         Column(f"region, N = {run.point.processors}"),
         Column("lost", "s", "mark"),
@@ -162,14 +161,6 @@ def _named(region: Any, number: int) -> dict[str, Any]:
     if region is None:
         return {"name": "program" if number == 0 else f"region {number}", "kind": "region", "file": "", "line": 0}
     return {"name": region.name, "kind": region.kind, "file": region.file, "line": region.line}
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _percent(value: float) -> float | None:
-    return 100 * float(value) if np.isfinite(value) else None
 
 
 VIEW = View(

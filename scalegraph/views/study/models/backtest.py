@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from scalegraph.analyze.fits import BackTest, fit_laws
 from scalegraph.analyze.repetitions import Timed
 from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, si
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
@@ -89,7 +88,7 @@ def _table(found: list[BackTest]) -> Table:
         Row(
             (
                 int(test.at), test.title, test.measured, test.predicted, 100 * test.error,
-                _known(test.low), _known(test.high), "yes" if test.inside else "no",
+                known(test.low), known(test.high), "yes" if test.inside else "no",
             ),
             key=f"{test.law}@{plain(test.at)}",
             tip=test.formula,
@@ -101,10 +100,6 @@ def _table(found: list[BackTest]) -> Table:
         Column("from", "s"), Column("to", "s"), Column("inside"),
     )  # fmt: skip
     return Table(columns, rows)
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 VIEW = View(

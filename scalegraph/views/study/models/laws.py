@@ -8,6 +8,7 @@ from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.fits.select import ALIKE, differ
 from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, significant
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import EVIDENCE, Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
@@ -71,11 +72,11 @@ def _row(fit: Fit, best: Fit, far: float) -> Row:
             fit.formula.removeprefix("T(N) = "),
             fit.growth,
             100 * fit.cv_error,
-            _known(fit.adjusted_r2),
+            known(fit.adjusted_r2),
             100 * fit.weight,
-            _known(fit.predict([far])[0]),
-            _known(low[0]),
-            _known(high[0]),
+            known(fit.predict([far])[0]),
+            known(low[0]),
+            known(high[0]),
         ),
         key=fit.law,
         tip=f"{fit.title}: {fit.formula}\n{fit.doubt}".rstrip(),
@@ -107,10 +108,6 @@ def _numbers(fits: list[Fit]) -> Table:
 
 def _text(value: float) -> str:
     return significant(value, 4) if math.isfinite(value) else "unbounded"
-
-
-def _known(value: float) -> float | None:
-    return float(value) if math.isfinite(float(value)) else None
 
 
 VIEW = View(

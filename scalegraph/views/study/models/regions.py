@@ -10,6 +10,7 @@ from scalegraph.analyze.fits.noise import Floats, Indices
 from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.base.measures import percent
 from scalegraph.base.units import assigned
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import fitted_models
@@ -83,8 +84,8 @@ def _row(made: RegionModels, index: int, value: float, now: float, then: float) 
             made.names[index],
             models.formula(index),
             models.growth(index),
-            _percent(now),
-            _percent(then),
+            known(now, 100),
+            known(then, 100),
             value if math.isfinite(value) else None,
             100 * float(models.cv_error[index]),
             "no" if doubt else "yes",
@@ -92,10 +93,6 @@ def _row(made: RegionModels, index: int, value: float, now: float, then: float) 
         key=f"path:{int(made.source.call_path[index])}",
         tip=f"{made.names[index]}: {models.formula(index)}\n{doubt}".rstrip(),
     )
-
-
-def _percent(share: float) -> float | None:
-    return 100 * share if math.isfinite(share) else None
 
 
 def _sentence(made: RegionModels, order: Indices, now: Floats, then: Floats, place: Floats) -> str:

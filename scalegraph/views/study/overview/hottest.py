@@ -13,6 +13,7 @@ from scalegraph.analyze.profile import line_costs, region_costs
 from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import seconds
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import PROCESSOR_TIME, Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.runtime.format import GROUPS
@@ -120,7 +121,7 @@ def _of_paths(data: StudyData, lost: pd.DataFrame, most: int) -> Figure:
     """Return the call paths of measurements in which most is lost."""
     rows = tuple(
         Row(
-            (loss.place_words(row), _percent(row["share"]), float(row["loss_s"]), str(row["words"])),
+            (loss.place_words(row), known(row["share"], 100), float(row["loss_s"]), str(row["words"])),
             key=str(int(row["place"])),
         )
         for _, row in lost.head(most).iterrows()
@@ -137,10 +138,6 @@ def _of_paths(data: StudyData, lost: pd.DataFrame, most: int) -> Figure:
         notes=("Loss: processor time beyond that of one processor.",),
         ways=ways.to_measurements(data),
     )
-
-
-def _percent(share: float) -> float | None:
-    return 100 * float(share) if share == share else None
 
 
 VIEW = View(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
 from scalegraph.analyze import wording
 from scalegraph.analyze.profile import region_costs, region_losses
 from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import LOSS, PROCESSOR_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.runtime.format import GROUPS
@@ -71,23 +70,19 @@ def _table(costs: pd.DataFrame) -> Table:
     for row in costs.to_dict("records"):
         values: list[float | int | str | None] = [
             common.region_name(row),
-            _known(100 * row["share_incl"]),
-            _known(100 * row["share"]),
-            *(_known(row[f"{group}_s"]) for group in GROUPS),
-            *((_known(row["caused_s"]),) if blames else ()),
-            _known(row["imbalance"]),
+            known(100 * row["share_incl"]),
+            known(100 * row["share"]),
+            *(known(row[f"{group}_s"]) for group in GROUPS),
+            *((known(row["caused_s"]),) if blames else ()),
+            known(row["imbalance"]),
             int(row["visits"]) if row["visits"] else None,
         ]
         if lost:
-            values.insert(1, _known(100 * row["loss_share_incl"]))
+            values.insert(1, known(100 * row["loss_share_incl"]))
         place = f"{row['file']}:{row['line']}" if row["file"] else ""
         tip = f"{row['kind']} {row['name']} {place}\ninclusive {common.exact(row['total_incl_s'], 's')}"
         rows.append(Row(tuple(values), int(row["depth"]), str(row["region"]), tip))
     return Table(tuple(columns), tuple(rows))
-
-
-def _known(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 def _bars(costs: pd.DataFrame, run: RunRecord, most: int) -> Plot:

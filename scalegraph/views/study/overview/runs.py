@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping
 
 from scalegraph.analyze.metrics import work_unit
 from scalegraph.analyze.remarks import remarks
 from scalegraph.analyze.table import parameter_columns
 from scalegraph.base.run import RunRecord
+from scalegraph.base.units import counted
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
@@ -47,7 +48,7 @@ def _make(data: StudyData) -> Figure:
                     *(run.point.parameters.get(name) for name in parameters),
                     run.time_s,
                     _work(run, row, unit),
-                    *(_known(row.get(name)) for name in ("speedup", "efficiency", "latency_s")),
+                    *(known(row.get(name)) for name in ("speedup", "efficiency", "latency_s")),
                     run.host_s,
                     run.source,
                     _state(run),
@@ -60,7 +61,7 @@ def _make(data: StudyData) -> Figure:
     ended = "all succeeded" if not failed else f"{failed} did not end well; the last column says why"
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
-        f"{len(runs)} run{'s' if len(runs) != 1 else ''}, {ended}.",
+        f"{counted(len(runs), 'run')}, {ended}.",
         (Table(columns, tuple(rows)),),
         notes=(*series_.measured_notes(data), *(f"Remark: {text}." for text in remarks(runs))),
     )
@@ -85,15 +86,8 @@ def _sizes(run: RunRecord, parameters: list[str]) -> tuple[tuple[bool, float, st
 def _work(run: RunRecord, row: Mapping[Hashable, object], unit: str) -> float | None:
     """Return what the run itself executed, or T_seq where that stands for the work."""
     if unit == "s":
-        return _known(row.get("work"))
-    return _known(run.work_flops if unit == "flop" else run.work_ops)
-
-
-def _known(value: object) -> float | None:
-    if value is None:
-        return None
-    number = float(str(value))
-    return number if math.isfinite(number) else None
+        return known(row.get("work"))
+    return known(run.work_flops if unit == "flop" else run.work_ops)
 
 
 VIEW = View("runs", _TITLE, "Overview", "Every run with its size, time and state.", _make, order=110)

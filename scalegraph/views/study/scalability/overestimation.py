@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from scalegraph.analyze import wording
 from scalegraph.analyze.matrix import over_estimation
 from scalegraph.base.units import significant
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
@@ -25,16 +24,16 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
     if len(made) < 2:
         return _NEED
     table = over_estimation(made[0], made[1])
-    known = table[table["latency_ratio"].notna()]
-    if known.empty:
+    both = table[table["latency_ratio"].notna()]
+    if both.empty:
         return _NEED
     names = ("latency_ratio", "eq12", "eq13", "efficiency_conserved", "excess")
     rows = tuple(
         Row(
-            (int(row["n"]), int(row["n2"]), *(_known(float(row[name])) for name in names)),
+            (int(row["n"]), int(row["n2"]), *(known(float(row[name])) for name in names)),
             key=f"{int(row['n'])},{int(row['n2'])}",
         )
-        for row in known.to_dict("records")
+        for row in both.to_dict("records")
     )
     columns = (
         Column("N"),
@@ -45,10 +44,10 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
         Column("efficiency held", bar_role="efficiency"),
         Column("excess", bar_role="mark"),
     )
-    excess = known["excess"].dropna()
+    excess = both["excess"].dropna()
     sentence = "No pair of processor counts meets both bounds, so the excess is not known."
     if len(excess):
-        worst = known.iloc[int(known["excess"].fillna(float("-inf")).to_numpy().argmax())]
+        worst = both.iloc[int(both["excess"].fillna(float("-inf")).to_numpy().argmax())]
         sentence = (
             f"From {int(worst['n'])} to {int(worst['n2'])} processors the time bound gives"
             f" {significant(float(worst['latency_ratio']))}, with the efficiency held it is"
@@ -63,10 +62,6 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
             "Low efficiencies close to one another make the time bound look good: eq. 12 then tends to 1.",
         ),
     )
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 VIEW = View(

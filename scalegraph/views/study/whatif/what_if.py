@@ -10,6 +10,7 @@ from scalegraph.analyze.whatif import Compared, Size
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunRecord, Variant
 from scalegraph.base.units import si, significant
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.palette import rivals
 from scalegraph.figures.way import Need
@@ -267,8 +268,8 @@ def _table(here: list[Compared]) -> Table:
                 row.closed_s,
                 100 * row.closed_s / row.actual_s,
                 row.gain,
-                _known(row.speedup),
-                _known(row.efficiency),
+                known(row.speedup),
+                known(row.efficiency),
             ),
             key=row.key,
             tip=f"{row.variant.label()}: {si(row.time_s, 's', 6)} instead of {si(row.actual_s, 's', 6)}",
@@ -276,10 +277,6 @@ def _table(here: list[Compared]) -> Table:
         for row in here
     )
     return Table(columns, rows)
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _failures(data: StudyData) -> tuple[str, ...]:

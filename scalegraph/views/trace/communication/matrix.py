@@ -9,8 +9,9 @@ import numpy as np
 from scalegraph.analyze.trace import messages
 from scalegraph.analyze.trace.messages import Matrix
 from scalegraph.base.measures import exact, percent
-from scalegraph.base.units import si, thousands
+from scalegraph.base.units import counted, si, thousands
 from scalegraph.figures import timelines
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Cell, Figure, Grid
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
@@ -100,7 +101,7 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
     if total:
         row, column = np.unravel_index(int(made.size.argmax()), made.size.shape)
         size = int(made.size.sum())
-        text = f"{thousands(total)} message{'s' if total != 1 else ''}"
+        text = f"{counted(total, 'message')}"
         text += f" carry {si(size, 'B')}" if size else "; the trace does not record their sizes"
         if size:
             share = float(made.size[row, column]) / size
@@ -153,7 +154,7 @@ def _figure(
         numbers = [float(values[row, column]) for values in columns]
         texts = [exact(number, unit) for number, (_, unit) in zip(numbers, names, strict=True)]
         lines = [f"{made.names[row]} → {made.names[column]}", *(line.format(*texts) for line in tips)]
-        return Cell((trace_sums.known(numbers[by] / factor),), origin="computed", tip="\n".join(lines))
+        return Cell((known(numbers[by] / factor),), origin="computed", tip="\n".join(lines))
 
     what, short = timelines.lane_names(made.names)
     labels = (f"{labels[0]} ({what})", f"{labels[1]} ({what})") if what else labels

@@ -8,7 +8,8 @@ import pandas as pd
 
 from scalegraph.analyze.trace import messages
 from scalegraph.base.measures import percent
-from scalegraph.base.units import plain, si, thousands
+from scalegraph.base.units import counted, plain, si, thousands
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Origin, Panel, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -20,7 +21,6 @@ from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace.communication.matrix import NEEDS, need
-from scalegraph.views.trace.sums import known
 from scalegraph.views.view import View
 
 _NOT_HERE = Need("{said} Choose a longer time or more locations.")
@@ -48,7 +48,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
         latency = sent["latency"][sent["latency"] >= 0] / data.trace.meta.ticks_per_second
         total = int(sent["size"].sum())
         count = len(sent["size"])
-        text = f"{thousands(count)} message{'s' if count != 1 else ''}"
+        text = f"{counted(count, 'message')}"
         text += f" with {si(total, 'B')}, {si(total / count, 'B')} each" if total else " of sizes that are not recorded"
         if len(latency):
             text += f", take {si(float(latency.mean()), 's')} on average and {si(float(latency.max()), 's')} at most"

@@ -9,7 +9,7 @@ import numpy as np
 
 from scalegraph.analyze.trace import durations
 from scalegraph.base.measures import percent
-from scalegraph.base.units import si, thousands
+from scalegraph.base.units import counted, si, thousands
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -30,11 +30,7 @@ _TITLE = "Durations"
 def _sentence(length: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> str:
     """Return what durations (s) say: how many, how long, and how much the longest take."""
     median, most, total = float(np.median(length)), float(length.max()), float(length.sum())
-    sentence = (
-        f"{thousands(len(length))} call{'s' if len(length) != 1 else ''}, half of them in {si(median, 's')} or"
-        " less, the longest"
-        f" {si(most, 's')}"
-    )
+    sentence = f"{counted(len(length), 'call')}, half of them in {si(median, 's')} or less, the longest {si(most, 's')}"
     few = max(1, len(length) // 100)
     tail = float(np.partition(length, len(length) - few)[-few:].sum())
     if len(length) >= 100 and total:

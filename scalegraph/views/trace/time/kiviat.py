@@ -9,6 +9,7 @@ import numpy as np
 from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.activity import ActivitySums
 from scalegraph.base.measures import percent
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import IDEAL, Axis, Column, Figure, Polygon, Radar, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
@@ -69,7 +70,7 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
     table = Table(
         (Column("spoke"), *(Column(name, IDEAL, "busy") for name, _ in made), Column("meaning")),
         tuple(
-            Row((words, *(trace_sums.known(100 * values[key]) for _, values in made), meaning))
+            Row((words, *(known(100 * values[key]) for _, values in made), meaning))
             for key, (words, meaning) in _WORDS.items()
             if key in reported
         ),

@@ -9,6 +9,7 @@ import pandas as pd
 from scalegraph.analyze.trace import profile
 from scalegraph.base.measures import percent
 from scalegraph.base.units import si, significant
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, trace_choices
@@ -22,7 +23,7 @@ from scalegraph.views.common import exact
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.sums import known, place
+from scalegraph.views.trace.sums import place
 from scalegraph.views.view import View
 
 _TITLE = "Profile of the interval"

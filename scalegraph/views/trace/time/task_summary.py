@@ -10,6 +10,7 @@ from scalegraph.analyze.trace import phases as analysis
 from scalegraph.analyze.trace import tasks
 from scalegraph.base.measures import exact, percent
 from scalegraph.base.units import si
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import phase_choice
@@ -20,7 +21,7 @@ from scalegraph.subjects.window import Window
 from scalegraph.views import ways
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.sums import known, place
+from scalegraph.views.trace.sums import place
 from scalegraph.views.view import View
 
 _NOT_HERE = Need("No {what} in {words}: choose a longer time, or other phases.")

@@ -9,7 +9,8 @@ import numpy as np
 
 from scalegraph.analyze.trace import work
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.units import si
+from scalegraph.base.units import counted, si
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Area, AreaTrack, Axis, Column, Figure, Row, Table, Timeline
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums
@@ -22,7 +23,6 @@ from scalegraph.views import ways
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace.sums import known
 from scalegraph.views.view import View
 
 _TITLE = "Counters"
@@ -146,7 +146,7 @@ def _sentence(chosen: Window, rows: list[Row]) -> str:
         f"{si(float(row.values[2]), '', 4)} {row.values[0]}" for row in rows[:4] if isinstance(row.values[2], float)
     ]
     if not reported:
-        return f"{len(rows)} metric{'s' if len(rows) != 1 else ''} in {chosen.words}."
+        return f"{counted(len(rows), 'metric')} in {chosen.words}."
     who = trace_sums.located(chosen.data.trace, len(chosen.locations))
     return f"In {si(chosen.seconds, 's')} {who} counted {', '.join(reported)}."
 

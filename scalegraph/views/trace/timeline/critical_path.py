@@ -10,7 +10,7 @@ import numpy as np
 from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
 from scalegraph.analyze.trace.critical_path_profile import OnPath
 from scalegraph.base.measures import percent
-from scalegraph.base.units import plural, si, thousands
+from scalegraph.base.units import counted, plural, si, thousands
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Column, Figure, PathLine, Row, Table, Timeline
 from scalegraph.figures.way import Need
@@ -208,7 +208,7 @@ def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
     count = len(np.unique(part.location))
     kind = kinds.pop() if len(kinds) == 1 else "location"
     said = f"The critical path of {span} goes over {count} {kind if count == 1 else plural(kind)}"
-    said += f" with {thousands(part.hops)} hand-over{'' if part.hops == 1 else 's'}" if count > 1 else ""
+    said += f" with {counted(part.hops, 'hand-over')}" if count > 1 else ""
     regions = found.regions[(found.regions["path"] > 0) & (found.regions["region"] >= 0)]
     if len(regions):
         first = regions.iloc[0]

@@ -12,6 +12,7 @@ from scalegraph.analyze.trace import speed
 from scalegraph.analyze.trace.phases import Phases
 from scalegraph.analyze.trace.work import countable
 from scalegraph.base.units import si, significant
+from scalegraph.figures.columns import known
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Column, Figure, Panel, Row, Table, Timeline
 from scalegraph.figures.way import Need
 from scalegraph.subjects import interval_sums, phase_choice
@@ -24,7 +25,6 @@ from scalegraph.views import needs, ways
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace.sums import known
 from scalegraph.views.trace.timeline import phases as trace_phases
 from scalegraph.views.view import View
 
