@@ -12,9 +12,10 @@ from scalegraph.analyze import reference
 from scalegraph.analyze.remarks import remarks
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
+from scalegraph.base import measures
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunRecord
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Line, Origin
 from scalegraph.figures.way import Way
 from scalegraph.runtime.format import CATEGORY_GROUPS
@@ -200,10 +201,8 @@ def data_origin(data: StudyData) -> Origin:
 
 
 def exact(value: float, unit: str = "") -> str:
-    """Return *value* with six digits and its unit, for tips."""
-    if not math.isfinite(value):
-        return "not known"
-    return f"{significant(value, 6)} {unit}".rstrip()
+    """Return *value* with its unit as tips say it; one that is not known is named so."""
+    return measures.exact(value, unit) if math.isfinite(value) else "not known"
 
 
 def run_label(row: Mapping[Any, Any]) -> str:

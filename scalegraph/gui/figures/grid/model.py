@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
+from scalegraph.base.measures import exact
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Cell, Grid
 from scalegraph.gui.figures.plot.targets import rich
@@ -101,7 +102,7 @@ class GridModel(QAbstractTableModel):
             text = cell.tip
         else:
             pairs = zip(self._grid.value_names, cell.values, strict=False)
-            text = "\n".join(f"{name}: {'–' if v is None else significant(v, 6)}" for name, v in pairs)
+            text = "\n".join(f"{name}: {exact(v)}" for name, v in pairs)
         if cell.reason and cell.reason not in text:
             text += f"\nMissing: {cell.reason}"
         return rich(self.place(row, column), text, cell.origin)

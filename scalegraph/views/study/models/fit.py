@@ -10,7 +10,7 @@ from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.fits.laws import LAWS
 from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.repetitions import Timed
-from scalegraph.base.measures import percent
+from scalegraph.base.measures import exact, percent
 from scalegraph.base.units import plain, si, significant, thousands
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.figures.way import Need
@@ -91,7 +91,7 @@ def _measured(timed: Timed, one: float) -> Line:
     repeated = timed.repetitions > 1
     counts = np.isfinite(timed.times).sum(axis=1)
     tips = tuple(
-        f"{'speedup ' + significant(value, 6) if one else si(value, 's', 6)} at N = {plain(n)}"
+        f"{'speedup ' + exact(value) if one else exact(value, 's')} at N = {plain(n)}"
         + (f", mean of {count} repetitions" if count > 1 else "")
         for value, n, count in zip(mean, timed.processors, counts, strict=True)
     )

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from scalegraph.analyze.fits import karp_flatt
+from scalegraph.base.measures import exact
 from scalegraph.base.units import plain, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.figures.way import Need
@@ -33,7 +34,7 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
     x = tuple(part.processors for part in parts)
     known = all(math.isfinite(part.low) and math.isfinite(part.high) for part in parts)
     tips = tuple(
-        f"e = {significant(part.value, 6)} at N = {plain(part.processors)}"
+        f"e = {exact(part.value)} at N = {plain(part.processors)}"
         + (f" ({modelling.interval(part.low, part.high)})" if known else "")
         for part in parts
     )
