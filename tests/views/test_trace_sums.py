@@ -110,7 +110,7 @@ def test_profile_has_rows_that_lead_to_the_source() -> None:
     assert [(row.values[0], row.values[2], row.values[9], row.key) for row in rows] == [
         ("solve", 1.0, "work.c:7", "0"), ("barrier", 0.5, "work.c:7", "1"),
     ]  # fmt: skip
-    assert "most of it on processor 0: 0.750000 s" in rows[0].tip
+    assert "most of it on processor 0: 750.0 ms" in rows[0].tip
     assert "takes 67\u00a0% of the time of 2 processors" in panel.sentence
     assert len(only(built("trace-profile", traces.halves(), region="barr*"), Table).rows) == 1
 
