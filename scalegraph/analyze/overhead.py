@@ -55,8 +55,7 @@ class SequentialTime:
 
         Source: isospeed.txt III, Theorem 1.
         """
-        speed = self.work / self.time
-        return bool((np.diff(speed) > 0).all())
+        return bool((self.work[1:] * self.time[:-1] > self.work[:-1] * self.time[1:]).all())
 
 
 @dataclass(frozen=True)

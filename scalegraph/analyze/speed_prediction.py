@@ -93,6 +93,6 @@ def _intervals(made: Matrix, ends: Mapping[int, tuple[float, float]]) -> dict[Pa
     found = {}
     for (n, n2), way in made.ways.items():
         (low, high), (low2, high2) = ends[n], ends[n2]
-        if way == "predicted" and n != n2:
-            found[(n, n2)] = (max(low, 0.0) / high2, high / low2 if low2 > 0 else math.inf)
+        if way == "predicted" and n != n2 and low2 > 0:  # otherwise it has no upper end
+            found[(n, n2)] = (max(low, 0.0) / high2, high / low2)
     return found

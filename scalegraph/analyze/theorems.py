@@ -88,6 +88,8 @@ def _anchor(n: int, speed: float, one: SequentialTime, overhead: Overhead, theor
         return Anchor(n, reason=f"eq. 7 has no positive root at N = {n}: the speed is not reached with any work")
     lost = overhead.at(n, work)
     time = one(work / n) + lost
+    if not time > 0:
+        return Anchor(n, reason=f"the time on {n} processors is not above 0 by the runs on one")
     return Anchor(
         n, "predicted", work=work, latency_s=lost, time_s=time, unit_speed=speed,
         efficiency=one(work) / (n * time), labels=(f"{theorem}, eq. 7",),

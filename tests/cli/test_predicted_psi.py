@@ -7,8 +7,13 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from scalegraph.analyze import speed_prediction, theorems
+from scalegraph.analyze.bounds import Anchor
+from scalegraph.analyze.matrix import Matrix
+from scalegraph.analyze.overhead import Overhead, SequentialTime
 from scalegraph.base.resources import resource_dir
 
 TABLE = resource_dir("published") / "isospeed-table-2.csv"
@@ -68,6 +73,23 @@ def test_a_line_needs_three_times_and_says_so(call: Any) -> None:
     code, out, _ = call("matrix", TABLE, "--way", "log2", "--up-to", 2)
     assert code == 0
     assert "needs 3 counts or more that meet the speed, not 2." in out
+
+
+def test_a_rough_line_has_intervals_that_json_can_hold() -> None:
+    anchors = {
+        n: Anchor(n, "measured", work=n * time, time_s=time) for n, time in ((1, 1.0), (2, 9.0), (4, 2.0), (8, 12.0))
+    }
+    made = speed_prediction.over_log2(Matrix("isospeed", "speed", 1.0, (1, 2, 4, 8, 16), {}, anchors=anchors))
+    assert made.ways[(8, 16)] == "predicted"
+    assert (8, 16) not in made.intervals  # T(16) may be 0 within it, so psi has no upper end
+    json.dumps(made.to_json(), allow_nan=False)
+
+
+def test_times_of_nothing_on_one_processor_give_no_efficiency() -> None:
+    law = SequentialTime(np.array([1.0, 2.0]), np.array([0.0, 0.0]))
+    empty = Matrix("isospeed", "speed", 1.0, (1, 2), {})
+    made = theorems.predicted(empty, law, Overhead(lambda _n, _w: 0.0, "none"), "Theorem 1")
+    assert not made.values
 
 
 @pytest.mark.parametrize("way", ["theorem1", "theorem2"])
