@@ -161,7 +161,10 @@ def test_a_matrix_shows_itself(data: sg.Data) -> None:
         ({"time": 3.0}, "time: is given, but the bound is efficiency: bound='time'"),
         ({"bound": "tim"}, "bound: 'tim'; did you mean 'time'?; known: efficiency, time, memory, speed"),
         ({"efficiency": 3}, "efficiency: expected a number between 0.001 and 0.999, got '3'"),
-        ({"way": "guess"}, "way: expected one of runs, measured, computed, predicted, best, got 'guess'"),
+        (
+            {"way": "guess"},
+            "way: expected one of runs, measured, computed, predicted, best, log2, theorem1, theorem2, got 'guess'",
+        ),
         ({"metric": "foo"}, "metric: expected one of latency, isospeed, isoefficiency, got 'foo'"),
     ],
 )
