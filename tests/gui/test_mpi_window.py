@@ -37,6 +37,11 @@ def real(qtbot: Any, tmp_path: Path) -> Iterator[MainWindow]:
         made.deleteLater()
 
 
+def _grid(dock: Any) -> Grid | None:
+    figure = dock.figure()
+    return next((panel for panel in figure.panels if isinstance(panel, Grid)), None) if figure is not None else None
+
+
 def test_an_mpi_program_goes_from_the_request_panel_to_a_matrix(real: MainWindow, qtbot: Any, tmp_path: Path) -> None:
     real.go("request")
     real.request.program.choose("burg")
@@ -50,8 +55,9 @@ def test_an_mpi_program_goes_from_the_request_panel_to_a_matrix(real: MainWindow
     qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=PATIENCE_MS)
     area = real.study.area  # type: ignore[union-attr]
     dock = area.show_view(real.study.handle, "matrix")  # type: ignore[union-attr, arg-type]
-    qtbot.waitUntil(lambda: dock.figure() is not None and not real.jobs.running, timeout=PATIENCE_MS)
-    grid = next(panel for panel in dock.figure().panels if isinstance(panel, Grid))
+    qtbot.waitUntil(lambda: _grid(dock) is not None and not real.jobs.running, timeout=PATIENCE_MS)
+    grid = _grid(dock)
+    assert grid is not None
     values = [cell.values[0] for row in grid.cells for cell in row if cell is not None and cell.values[0] is not None]
     assert len(values) == 3  # 2 to 2, 2 to 4, 4 to 4
     assert min(values) < 1

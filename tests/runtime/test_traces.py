@@ -333,7 +333,7 @@ def test_only_the_kinds_asked_for_are_told(traced: Tracer) -> None:
     run = traced("sharing", 4, trace={"trace.what": "regions,waits"})
     assert set(run.trace.counts()) == {"calls", "waits", "marks"}
     assert run.notes == []
-    assert run.trace.meta.properties["not asked for"] == "locks, tasks, chunks, shares, counters"
+    assert run.trace.meta.properties["not asked for"] == "locks, tasks, chunks, shares, counters, messages"
 
 
 def test_a_full_trace_ends_early_and_says_so(traced: Tracer) -> None:

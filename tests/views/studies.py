@@ -18,6 +18,10 @@ SOURCE = SourceText(
 )
 
 
+NEEDS_MORE = {"physical-power"}
+"""Views that the full study lacks something for: stations of different speed (tests/cli/test_workstations.py)."""
+
+
 def full() -> StudyData:
     """A fixed size, monitored, searches over sizes, other steps and a failed run; memory of the runs is known."""
     runs = [

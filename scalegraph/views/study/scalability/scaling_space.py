@@ -47,7 +47,7 @@ def _make(data: StudyData, x: object = None, y: object = None) -> Figure | Need:
     grown = _grown(found)
     if not grown:
         return _NEED
-    wanted = [str(name) for name in (x, y) if str(name or "") in grown]
+    wanted = [str(name) for name in (x, y) if name is not None and str(name) in grown]
     first, *rest = list(dict.fromkeys([*wanted, *grown]))
     panels = [_over_processors(found, first)]
     if rest:

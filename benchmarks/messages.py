@@ -1,0 +1,154 @@
+"""Processor time of simulated MPI programs, beside SimGrid's SMPI, which executes the program's code too.
+
+    python benchmarks/messages.py [--ranks 64,256,1024] [--times 3]
+
+The set was chosen before it was measured: a ring of 1 KiB messages and an allreduce of 8 bytes, 20 times; and a halo
+exchange in two dimensions with arithmetic between. Ours on `ncube2` (hypercube, contention on every link, accounts of
+every cycle), SMPI on a cluster of as many hosts, whatever its defaults are. Each program is built before; a figure is
+the processor time of the whole command, best of the runs, in turn. The last column is SMPI's time over ours. Needs
+smpicc and smpirun (Debian: libsimgrid-dev); without them only ours is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+START = "from scalegraph.cli.main import main; main()"
+BEGIN = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+"""
+PROGRAMS = {
+    "ring and allreduce": BEGIN
+    + r"""
+    double out[128], in[128];
+    for (int i = 0; i < 128; i++)
+        out[i] = rank;
+    for (int turn = 0; turn < 20; turn++) {
+        MPI_Sendrecv(out, 128, MPI_DOUBLE, (rank + 1) % ranks, 0, in, 128, MPI_DOUBLE, (rank + ranks - 1) % ranks, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        double sum;
+        MPI_Allreduce(&in[0], &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        out[turn] = sum;
+    }
+    if (rank == 0)
+        printf("%.17g\n", out[19]);
+    MPI_Finalize();
+    return 0;
+}
+""",
+    "halo and arithmetic": BEGIN
+    + r"""
+    enum { SIDE = 64 };
+    double *a = calloc((SIDE + 2) * SIDE, sizeof *a), *b = calloc((SIDE + 2) * SIDE, sizeof *b), sum = 0, all;
+    int up = rank > 0 ? rank - 1 : MPI_PROC_NULL, down = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL;
+    for (int i = 0; i < SIDE; i++)
+        a[SIDE + i] = rank + i;
+    for (int turn = 0; turn < 10; turn++) {
+        MPI_Sendrecv(a + SIDE, SIDE, MPI_DOUBLE, up, 0, a + (SIDE + 1) * SIDE, SIDE, MPI_DOUBLE, down, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(a + SIDE * SIDE, SIDE, MPI_DOUBLE, down, 1, a, SIDE, MPI_DOUBLE, up, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        for (int i = 1; i <= SIDE; i++)
+            for (int j = 1; j < SIDE - 1; j++)
+                b[i * SIDE + j] = 0.25 * (a[(i - 1) * SIDE + j] + a[(i + 1) * SIDE + j] + a[i * SIDE + j - 1] +
+                                          a[i * SIDE + j + 1]);
+        double *other = a;
+        a = b;
+        b = other;
+    }
+    for (int i = SIDE; i < (SIDE + 1) * SIDE; i++)
+        sum += a[i];
+    MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%.17g\n", all);
+    MPI_Finalize();
+    return 0;
+}
+""",
+}
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="world" routing="Full">
+    <cluster id="c" prefix="n-" suffix="" radical="0-{last}" speed="1Gf" bw="125MBps" lat="50us"/>
+  </zone>
+</platform>
+"""
+
+
+def measured(command: list[str], where: Path) -> tuple[float, str]:
+    """Return the processor time of *command* and its children in seconds, and what it prints."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False, env=dict(os.environ))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.stderr[-2000:]}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+
+def ours(ranks: int) -> list[str]:
+    """Return the command that simulates the program on *ranks* processors."""
+    return [sys.executable, "-c", START, "simulate", "p.c", "--machine", "ncube2", "-p", str(ranks), "--json",
+            "--no-reference"]  # fmt: skip
+
+
+def smpi(ranks: int, where: Path) -> list[str]:
+    """Return SMPI's command for the program on *ranks* hosts, whose files it writes into *where*."""
+    (where / "platform.xml").write_text(PLATFORM.format(last=ranks - 1))
+    (where / "hosts").write_text("".join(f"n-{i}\n" for i in range(ranks)))
+    return ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts", "./p"]
+
+
+def row(ranks: int, times: int, where: Path, peer: bool) -> str:
+    """Return a line of the table: ours and SMPI's best time, and their ratio."""
+    best, other, answers = float("inf"), float("inf"), set()
+    for _ in range(times):
+        seconds, text = measured(ours(ranks), where)
+        best = min(best, seconds)
+        answers.add(float(json.loads(text)["runs"][0]["stdout"]))
+        if peer:
+            seconds, text = measured(smpi(ranks, where), where)
+            other = min(other, seconds)
+            answers.add(float(text.split()[-1]))
+    if max(answers) - min(answers) > 1e-9 * abs(max(answers)):
+        sys.exit(f"different results on {ranks} ranks: {sorted(answers)}")
+    return f"{ranks:6} {best:9.2f} s" + (f" {other:9.2f} s {other / best:6.1f}" if peer else "")
+
+
+def main() -> None:
+    """Print a table for each program."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ranks", default="64,256,1024")
+    parser.add_argument("--times", type=int, default=3)
+    options = parser.parse_args()
+    peer = shutil.which("smpicc") is not None and shutil.which("smpirun") is not None
+    for name, text in PROGRAMS.items():
+        print(f"{name}\n ranks        ours" + ("        SMPI  ratio" if peer else ""))
+        with tempfile.TemporaryDirectory() as folder:
+            where = Path(folder)
+            (where / "p.c").write_text(text)
+            measured(ours(2), where)  # builds
+            if peer:
+                measured(["smpicc", "-O2", "p.c", "-o", "p"], where)
+            for ranks in map(int, options.ranks.split(",")):
+                print(row(ranks, options.times, where, peer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
