@@ -139,8 +139,6 @@ def test_simulated_results_are_right_and_the_same_on_any_number_of_ranks(name: s
     printed = []
     for machine, ranks in (("server-2x32", 1), ("server-2x32", 3), (program.request.machine.reference, 4)):
         record = Simulated().run(Job(built, machines.load(machine), RunPoint(processors=ranks), arguments))
-        if "serve" in record.message:
-            pytest.skip(record.message)  # what the simulator does not serve yet
         assert (record.status, record.exit_code, record.stderr) == ("ok", 0, ""), (ranks, record.message)
         printed.append(record.stdout)
     assert all(same(name, output, printed[0]) for output in printed), printed
