@@ -120,3 +120,23 @@ def test_fixed_form_takes_the_same_header(place: Path) -> None:
     (place / "p.f").write_text("\n".join(lines))
     record = Simulated().run(Job(build(["p.f"]), machines.load("ksr1"), RunPoint(processors=2)))
     assert (record.status, record.message) == ("ok", "")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_wrong_call_is_named_with_the_line_of_the_fortran_program(way: str, place: Path) -> None:
+    use, include, ierr = WAYS[way]
+    calls = [f"call MPI_Init({ierr[2:]})", "", f"call MPI_Send(n, 1, MPI_INTEGER, 7, 0, MPI_COMM_WORLD{ierr})"]
+    lines = ["program p", use, include, "integer :: n, ierr", "n = 1", *calls, "print *, n", "end program", ""]
+    record = run(place, "\n".join(lines), 2)
+    assert record.status != "ok"
+    assert "MPI_Send" in record.message
+    assert "p.f90:8" in record.message
+
+
+def test_time_is_charged_to_the_lines_of_fortran_that_call_mpi(place: Path) -> None:
+    lines = ["program p", "use mpi", "integer :: n, ierr", "n = 1", "call MPI_Init(ierr)",
+             "do n = 1, 100", "call MPI_Barrier(MPI_COMM_WORLD, ierr)", "end do", "call MPI_Finalize(ierr)",
+             "end program", ""]  # fmt: skip
+    record = run(place, "\n".join(lines), 4)
+    passing = {line.line: line.primitive for line in record.lines}
+    assert passing[7] > 0.8 * sum(record.categories[name] for name in ("prim_send", "prim_receive", "prim_pack"))

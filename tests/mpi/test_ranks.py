@@ -10,6 +10,7 @@ import pytest
 
 from scalegraph.base.resources import resource_dir
 from scalegraph.cli.main import run as scalegraph
+from scalegraph.store import Study
 from scalegraph.traces.container import open_container
 
 pytestmark = pytest.mark.compiler
@@ -126,6 +127,32 @@ int main(int argc, char **argv)
     ]  # fmt: skip
 
 
+def test_streams_of_cpp_work_in_every_rank_and_each_has_its_own_settings(simulate: Simulate) -> None:
+    body = r"""
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    if (rank % 2)
+        std::cout << std::setprecision(3) << std::fixed;
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::ostringstream line;
+    line << rank << ' ' << 1.5;
+    std::cout << line.str() << ' ' << 2.25 << std::endl;
+    std::cerr << "error of " << rank << '\n';
+    std::ifstream missing("no-such-file");
+    MPI_Finalize();
+    return missing.good();
+}
+"""
+    row = simulate(body, 4, ending="cpp")
+    assert sorted(row["stdout"].splitlines()) == ["0 1.5 2.25", "1 1.5 2.250", "2 1.5 2.25", "3 1.5 2.250"]
+    assert sorted(row["stderr"].splitlines()) == [f"error of {rank}" for rank in range(4)]
+
+
 RING = r"""
 int main(int argc, char **argv)
 {
@@ -158,6 +185,27 @@ def test_messages_arrive_whole_whether_they_are_short_or_long(simulate: Simulate
     assert sorted(row["stdout"].splitlines()) == expected
     again = simulate(RING, 4, "--", str(count))
     assert (again["time_cycles"], again["leaves"]) == (row["time_cycles"], row["leaves"])
+
+
+def test_time_in_collective_operations_is_charged_to_the_line_that_calls_them(simulate: Simulate) -> None:
+    body = r"""
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    int sum = 0;
+    for (int i = 0; i < 100; i++)
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); // here
+    MPI_Finalize();
+    return 0;
+}
+"""
+    row = simulate(body, 4, "-o", "p.sgstudy")
+    here = (BEGIN + body).splitlines().index(next(line for line in body.splitlines() if "// here" in line)) + 1
+    with Study.open("p.sgstudy") as study:
+        (record,) = study.runs()
+    spent = {line.line: line.idle + line.primitive for line in record.lines}
+    names = ("prim_send", "prim_receive", "prim_pack", "idle_collective", "idle_transfer")
+    assert spent[here] > 0.8 * sum(row["leaves"][name] for name in names)
 
 
 LATE = r"""

@@ -120,6 +120,23 @@ def test_library_has_no_zeroed_variables() -> None:
     assert {name: kind for name, kind in kinds.items() if kind in "bBC"} == {}
 
 
+# Ends the process, or writes to the user's terminal: as the program itself would do it.
+_SERVED: frozenset[str] = frozenset(("abort", "fgets", "fprintf", "fputc", "fputs", "fwrite"))
+
+
+@pytest.mark.compiler
+def test_library_itself_calls_no_function_that_is_simulated_for_the_program() -> None:
+    """What the library does would be charged to the program, and take the place of its last call."""
+    made = building.library(find_compiler())
+    wrapped = {flag.partition("wrap=")[2] for flag in made.link_flags if "--wrap=" in flag}
+    table = ["nm", "--format=posix", "--undefined-only", str(made.archive)]
+    lines = subprocess.run(table, capture_output=True, text=True, check=True).stdout.splitlines()
+    called = {words[0] for words in map(str.split, lines) if len(words) == 2}
+    assert {"strcmp", "qsort"} <= wrapped
+    assert "__real_strcmp" in called
+    assert (called & wrapped) - _SERVED == set()
+
+
 @pytest.mark.compiler
 def test_library_has_no_constants_that_merge_with_the_programs() -> None:
     """The linker puts equal texts of all objects into one section: ours would move those of the program."""

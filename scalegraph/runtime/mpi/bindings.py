@@ -33,8 +33,8 @@ def _binding(function: Function) -> str:
     after: list[str] = []
     passed = [_passed(function, one, before, after) for one in function.parameters]
     body = [
-        "SG_FORTRAN_PLACE();",
         *before,
+        "SG_FORTRAN_PLACE();",
         f"int code = {function.name}({', '.join(passed)});",
         *after,
         "SG_FORTRAN_DONE(ierror, code);",

@@ -2,6 +2,9 @@
 #ifndef SG_ARCH_AARCH64_H
 #define SG_ARCH_AARCH64_H
 
+/* The linker has placed a variable of a library in the program: R_AARCH64_COPY. */
+#define SG_ARCH_COPIED 1024
+
 #ifdef SG_ARCH_DEFINE
 /* Integers x19 to x28, the frame pointer, the link register, and the lower halves of v8 to v15. */
 __asm__(".text\n"

@@ -5,6 +5,9 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 
+/* The linker has placed a variable of a library in the program: R_X86_64_COPY. */
+#define SG_ARCH_COPIED 5
+
 #ifdef SG_ARCH_DEFINE
 __asm__(".text\n"
         ".p2align 4\n"

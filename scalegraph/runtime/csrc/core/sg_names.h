@@ -16,6 +16,14 @@ void *memmove(void *to, const void *from, size_t size) __asm__("__real_memmove")
 void *memset(void *to, int value, size_t size) __asm__("__real_memset");
 int memcmp(const void *a, const void *b, size_t size) __asm__("__real_memcmp");
 size_t strlen(const char *text) __asm__("__real_strlen");
+size_t strnlen(const char *text, size_t most) __asm__("__real_strnlen");
+int strcmp(const char *a, const char *b) __asm__("__real_strcmp");
+int strncmp(const char *a, const char *b, size_t most) __asm__("__real_strncmp");
+char *strcpy(char *restrict to, const char *restrict from) __asm__("__real_strcpy");
+char *strchr(const char *text, int value) __asm__("__real_strchr");
+size_t strspn(const char *text, const char *set) __asm__("__real_strspn");
+void qsort(void *items, size_t count, size_t size,
+           int (*compare)(const void *, const void *)) __asm__("__real_qsort");
 size_t strcspn(const char *text, const char *set) __asm__("__real_strcspn");
 char *strrchr(const char *text, int value) __asm__("__real_strrchr");
 char *strstr(const char *text, const char *part) __asm__("__real_strstr");

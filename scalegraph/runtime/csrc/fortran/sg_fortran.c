@@ -5,9 +5,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Not zero: our variables that are lie with the program's, see compile.flags. */
-int sg_mpi_bottom_ = 1, sg_mpi_in_place_ = 1, sg_mpi_unweighted_ = 1, sg_mpi_weights_empty_ = 1;
-int sg_mpi_status_ignore_[8] = {1}, sg_mpi_statuses_ignore_[8] = {1}, sg_mpi_errcodes_ignore_ = 1;
+/* Not zero: our variables that are lie with the program's, see compile.flags. Aligned as gfortran does it
+ * with a common block: the linker warns of less. */
+#define COMMON _Alignas(32)
+COMMON int sg_mpi_bottom_ = 1;
+COMMON int sg_mpi_in_place_ = 1;
+COMMON int sg_mpi_unweighted_ = 1;
+COMMON int sg_mpi_weights_empty_ = 1;
+COMMON int sg_mpi_errcodes_ignore_ = 1;
+COMMON int sg_mpi_status_ignore_[8] = {1};
+COMMON int sg_mpi_statuses_ignore_[8] = {1};
+
+const void *sg_fortran_site = NULL;
 
 void sg_fortran_read(char *to, const char *from, size_t length)
 {
@@ -90,7 +99,10 @@ SG_FORTRAN(mpi_pcontrol, (const int *level))
     type p##name##_ parameters;                                                                              \
     type p##name##_ parameters                                                                               \
     {                                                                                                        \
-        return call;                                                                                         \
+        SG_FORTRAN_PLACE();                                                                                  \
+        type result = call;                                                                                  \
+        sg_fortran_site = NULL;                                                                              \
+        return result;                                                                                       \
     }
 
 VALUE(double, mpi_wtime, MPI_Wtime(), (void))
@@ -160,6 +172,7 @@ typedef struct key_state {
                (const int *handle, const int *key, MPI_Aint *value, int *flag, int *ierror))                 \
     {                                                                                                        \
         void *found = NULL;                                                                                  \
+        SG_FORTRAN_PLACE();                                                                                  \
         int result = MPI_##Kind##_get_attr(MPI_##Kind##_fromint(*handle), *key, &found, flag);               \
         if (result == MPI_SUCCESS && *flag)                                                                  \
             *value = value_of(*key, found);                                                                  \
@@ -201,6 +214,7 @@ SG_FORTRAN(mpi_attr_put, (const int *comm, const int *key, const int *value, int
 SG_FORTRAN(mpi_attr_get, (const int *comm, const int *key, int *value, int *flag, int *ierror))
 {
     void *found = NULL;
+    SG_FORTRAN_PLACE();
     int result = MPI_Comm_get_attr(MPI_Comm_fromint(*comm), *key, &found, flag);
     if (result == MPI_SUCCESS && *flag)
         *value = (int)value_of(*key, found);

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sg_fortran_site.h"
+
 #define SG_FORTRAN_LONGEST 8193 /* a string that a call returns, with its end */
 
 extern int sg_mpi_bottom_, sg_mpi_in_place_, sg_mpi_unweighted_, sg_mpi_weights_empty_;
@@ -20,11 +22,13 @@ extern int sg_mpi_status_ignore_[], sg_mpi_statuses_ignore_[];
     void name##_ parameters __attribute__((weak, alias("p" #name "_")));                                     \
     void p##name##_ parameters;                                                                              \
     void p##name##_ parameters
-#define SG_FORTRAN_PLACE()
+#define SG_FORTRAN_PLACE() (sg_fortran_site = __builtin_return_address(0))
 /* `result` may be the call itself; mpi_f08 may leave `ierror` out. */
 #define SG_FORTRAN_DONE(ierror, result)                                                                      \
     do {                                                                                                     \
+        SG_FORTRAN_PLACE();                                                                                  \
         int sg_result = (result);                                                                            \
+        sg_fortran_site = NULL; /* not every function of C takes it */                                       \
         if ((ierror) != NULL)                                                                                \
             *(ierror) = sg_result;                                                                           \
     } while (0)

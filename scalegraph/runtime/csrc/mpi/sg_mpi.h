@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sg_fortran_site.h"
 #include "sg_runtime.h"
 
 #define SCALEGRAPH_MPI_LIBRARY
@@ -94,6 +95,8 @@ int sg_mpi_node(void);
 struct sg_mpi *sg_mpi_enter(const char *call, const void *site);
 /* The same for the functions that may be called at any time. */
 struct sg_mpi *sg_mpi_enter_always(const char *call, const void *site);
+#undef SG_CALLER
+#define SG_CALLER      sg_fortran_caller(__builtin_return_address(0))
 #define SG_ENTER(name) sg_mpi_enter("MPI_" name, SG_CALLER)
 
 /* Memory of the library, zeroed; sg_mpi_free gives it back. */

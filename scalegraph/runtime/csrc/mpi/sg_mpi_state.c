@@ -57,8 +57,11 @@ struct sg_mpi *sg_mpi_self(void)
 {
     sg_rank *rank = sg_rank_self();
     if (rank == NULL)
-        sg_stop(SG_STATUS_UNSUPPORTED, "the program called MPI at 0x%llx, but the run has no processes",
-                (unsigned long long)(uintptr_t)sg_now->site);
+        sg_stop(
+            SG_STATUS_UNSUPPORTED,
+            "the program called MPI at 0x%llx, but it has no processes: 'scalegraph simulate PROGRAM -p N' "
+            "starts them",
+            (unsigned long long)(uintptr_t)sg_now->site);
     if (rank->mpi == NULL) {
         rank->mpi = sg_mpi_new(sizeof *rank->mpi);
         rank->mpi->main_thread = rank->main;

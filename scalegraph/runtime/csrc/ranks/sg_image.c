@@ -130,6 +130,42 @@ void sg_image_exchange(struct sg_image *before, struct sg_image *image)
     }
 }
 
+/* ---- variables of libraries that the linker has placed in the program: std::cout, optind ---- */
+
+/* The library gives them their values, some of them once, while rank 0 runs the program's constructors. */
+typedef struct copied {
+    struct copied *next;
+    char *at;
+    size_t size;
+    char value[];
+} copied;
+static copied *all_copied = NULL;
+
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
+
+static ElfW(Addr) dynamic_value(ElfW(Sxword) tag)
+{
+    for (const ElfW(Dyn) *d = _DYNAMIC; d != NULL && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == tag)
+            return d->d_un.d_ptr;
+    return 0;
+}
+
+void sg_image_keep_libraries(void)
+{
+    const ElfW(Rela) *r = (const ElfW(Rela) *)dynamic_value(DT_RELA);
+    const ElfW(Sym) *symbols = (const ElfW(Sym) *)dynamic_value(DT_SYMTAB);
+    for (size_t left = dynamic_value(DT_RELASZ) / sizeof *r; left > 0; left--, r++) {
+        if (ELF64_R_TYPE(r->r_info) != SG_ARCH_COPIED)
+            continue;
+        size_t size = symbols[ELF64_R_SYM(r->r_info)].st_size;
+        copied *c = sg_new(sizeof *c + size);
+        *c = (copied){.next = all_copied, .at = (char *)r->r_offset, .size = size};
+        memcpy(c->value, c->at, size);
+        all_copied = c;
+    }
+}
+
 void sg_image_reset(struct sg_image *image)
 {
     for (uint32_t i = 0; i < program.parts; i++) {
@@ -142,4 +178,6 @@ void sg_image_reset(struct sg_image *image)
                 memcpy(p->at + at, p->fresh + at, size);
         }
     }
+    for (const copied *c = all_copied; c != NULL; c = c->next)
+        memcpy(c->at, c->value, c->size);
 }

@@ -162,6 +162,7 @@ void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, ch
     program.pointers = ((size_t)argc + 1) * sizeof *argv;
     for (int i = 0; i < argc; i++)
         program.texts += strlen(argv[i]) + 1;
+    sg_image_keep_libraries();
     for (uint32_t i = 0; i < sg->ranks; i++)
         prepare(sg->all_ranks[i]);
     sg_rank *first = sg->all_ranks[0];

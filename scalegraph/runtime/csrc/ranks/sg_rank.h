@@ -60,7 +60,11 @@ void sg_image_open(void);
 struct sg_image *sg_image_new(uint32_t number);
 /* Makes the data of `image` the program's instead of that of `before`. */
 void sg_image_exchange(struct sg_image *before, struct sg_image *image);
-/* The data of an image gets the values that it has before the program's constructors. */
+/* Keeps the values of the libraries' variables in the program, as they are after the constructors of rank 0.
+ */
+void sg_image_keep_libraries(void);
+/* The data of an image gets the values that it has before the program's constructors; the libraries'
+ * variables those that were kept. */
 void sg_image_reset(struct sg_image *image);
 
 #endif
