@@ -67,7 +67,7 @@ def mpifort() -> NoReturn:
 
 def _run_mpi(language: Language, words: Sequence[str]) -> int:
     """Serve the command line of this process as a compiler for MPI programs does."""
-    said = mpi.answer(language, ALSO[language], words)  # builds look for gcc, g++ or gfortran in the answer
+    said = mpi.answer(language, ALSO[language], words)  # builds search the answer for gcc, g++, gfortran
     if said is not None:
         sys.stdout.write(f"{said}\n")
         return 0
