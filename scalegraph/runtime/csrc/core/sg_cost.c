@@ -216,6 +216,9 @@ sg_site_count *sg_site_new(uintptr_t address)
 
 /* ---- regions ---- */
 
+/* Up to this size an account is dense enough for huge pages of the host. */
+#define DENSE 8192u
+
 /* Accounts lie side by side in memory that costs nothing until it is used: of many blocks a region has few.
  */
 static sg_account *new_account(void)
@@ -228,7 +231,7 @@ static sg_account *new_account(void)
     if (sg->accounts_left < size) {
         sg->accounts_left = size > chunk ? size : chunk;
         sg->accounts_next = sg_reserve(sg->accounts_left, PURPOSE);
-        madvise(sg->accounts_next, sg->accounts_left, MADV_NOHUGEPAGE);
+        madvise(sg->accounts_next, sg->accounts_left, size > DENSE ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     }
     sg_account *account = (sg_account *)sg->accounts_next;
     sg->accounts_next += size;

@@ -13,6 +13,8 @@
 
 /* Zeroed memory of the runtime itself, never given back. */
 void *sg_new(size_t size);
+/* There will be much of it, in small pieces that are used in turn: from now on in huge pages. */
+void sg_own_is_much(void);
 /* Such memory that begins with `used` bytes of `old`, which may be NULL if there are none. */
 void *sg_larger(const void *old, size_t used, size_t size);
 /* Such memory that costs nothing until it is used; `purpose`: for the sentence that there is none. */
@@ -25,6 +27,7 @@ const char *sg_map_file(const char *path, size_t *size);
 /* While `own`, malloc serves the runtime (threads, directories), not the program's heap. Returns what was. */
 bool sg_alloc_own(bool own);
 void sg_alloc_limit(uint64_t bytes);
+void sg_alloc_own_is_much(void);
 /* Where the program's heap will grow. */
 void sg_alloc_ahead(uint64_t *low, uint64_t *high);
 /* Stack-like copy into the program's heap. */

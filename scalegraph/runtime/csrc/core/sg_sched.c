@@ -2,6 +2,7 @@
 #define SG_ARCH_DEFINE
 #include "sg_arch.h"
 
+#include "sg_expect.h"
 #include "sg_run_queue.h"
 
 /* ---- timed waits: one entry in the order for all of them ---- */
@@ -129,6 +130,7 @@ static void install(sg_processor *p, sg_thread *t)
     p->thread_pointer = t->thread_pointer;
     p->account = sg_account_of(p, sg_region(t));
     p->coroutine->stack_pointer = t->stack_pointer;
+    p->coroutine->thread = t;
     sg->idle[p->id / 64] &= ~(1ull << p->id % 64);
     t->processor = p;
     t->state = SG_RUNNING;
@@ -206,8 +208,8 @@ static sg_thread *choose(sg_processor *p)
 static sg_processor *place_for(const sg_thread *t)
 {
     sg_processor *last = t->processor, *best = NULL;
-    if (last != NULL && !sg_thread_fits(t, last->id))
-        last = NULL;
+    if (last != NULL && sg->own_processors > 1 && !sg_thread_fits(t, last->id))
+        last = NULL; /* where there is one place only it is the last one */
     if (last != NULL && last->thread == NULL)
         return last;
     for (uint32_t i = 0; 64 * i < sg->processors; i++) {
@@ -222,29 +224,6 @@ static sg_processor *place_for(const sg_thread *t)
 }
 
 /* ---- switching ---- */
-
-/* The processor that comes after this one is known now, and its memory is cold by then: asks the host for
- * its account, its stack, and what its pending reference will examine. */
-static void expect_next(void)
-{
-    if (sg_first_key() == UINT64_MAX)
-        return;
-    uint32_t id = (uint32_t)(sg_first_key() & SG_KEY_MASK);
-    const sg_coroutine *next = &sg->coroutine[id];
-    const char *stack = next->stack_pointer, *account = (const char *)next->account;
-    const char *processor = (const char *)&sg->processor[id];
-    __builtin_prefetch(processor, 1);
-    __builtin_prefetch(processor + 64, 1);
-    __builtin_prefetch(stack, 1);
-    __builtin_prefetch(stack + 64, 1);
-    __builtin_prefetch(stack + 128, 1);
-    if (next->pending.address == 0)
-        return;
-    sg_mem_expect(sg->mem, id, next->pending.address);
-    __builtin_prefetch(account, 1);
-    __builtin_prefetch(account + 64, 1);
-    __builtin_prefetch(account + 128, 1);
-}
 
 /* Continues with the thread of `to`; `from` is where the running one's stack pointer belongs. */
 static void resume(void **from, sg_processor *to)

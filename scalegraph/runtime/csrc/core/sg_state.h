@@ -126,7 +126,9 @@ typedef struct sg_coroutine {
     void *stack_pointer; /* of its thread */
     sg_account *account;
     sg_pending pending;
-} sg_coroutine;
+    sg_thread *thread;
+    const void *needs; /* what its thread will read first, besides its stack */
+} __attribute__((aligned(64))) sg_coroutine;
 
 struct sg_processor {
     /* One cache line of the host, read by every hook. */
@@ -177,18 +179,19 @@ struct sg_thread {
     uint64_t wait_object;
     sg_thread *next_waiting;
     sg_queue *queue; /* in which it waits; it may run on until it suspends itself, and lose its processor */
-    bool granted;    /* taken from that queue: what it waits for is its own */
-    sg_thread *next_ready; /* behind it on its processor */
+    sg_rank *rank;   /* process of which it is a thread; NULL: there is only one */
     uint64_t ready_at;
-    uint64_t since;  /* clock at which it was put on its processor */
-    uint64_t synced; /* writes that had been seen when it synchronised last, see observe/sg_race.c */
+    uint64_t since; /* clock at which it was put on its processor */
+    /* A message ends the wait: it was on its way from `met` on, held up for `jam` of that time. */
+    uint64_t met, jam;
+    bool by_message;
+    bool timed, timed_out;
+    bool granted;          /* taken from that queue: what it waits for is its own */
+    sg_thread *next_ready; /* behind it on its processor */
+    uint64_t synced;       /* writes that had been seen when it synchronised last, see observe/sg_race.c */
     uint64_t learned, learned_number, learned_else;
     uint64_t deadline; /* of a timed wait */
     sg_thread *next_timed;
-    bool timed, timed_out;
-    /* A message ends the wait: it was on its way from `met` on, held up for `jam` of that time. */
-    bool by_message;
-    uint64_t met, jam;
     uint32_t ticket;
     /* What it waits for, see observe/sg_blame.c. */
     bool in_runtime; /* it runs, but what it does is no code of the program */
@@ -204,7 +207,6 @@ struct sg_thread {
     volatile uint32_t parked; /* state of the host's thread: 0 none, 1 sleeps, 2 shall end */
     pthread_t host;
     struct sg_posix *posix;
-    sg_rank *rank; /* process of which it is a thread; NULL: there is only one */
     /* Regions. */
     uint32_t depth;
     uint32_t *stack_of_regions;

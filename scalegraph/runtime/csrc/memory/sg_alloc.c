@@ -47,6 +47,7 @@ static struct {
     heap program, own;
     heap *current; /* that of the rank that runs; NULL: the program's only one */
     bool own_mode;
+    bool huge; /* own memory has huge pages */
 } memory = {
     .program = {.base = SG_HEAP_BASE, .top = SG_HEAP_BASE, .mapped = SG_HEAP_BASE, .limit = UINT64_MAX},
     .own = {.base = SG_OWN_HEAP_BASE,
@@ -60,6 +61,12 @@ static void *map(void *at, size_t size)
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
     void *got = mmap(at, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     return got == MAP_FAILED || (at && got != at) ? NULL : got;
+}
+
+void sg_alloc_own_is_much(void)
+{
+    memory.huge = true;
+    madvise((void *)memory.own.base, memory.own.mapped - memory.own.base, MADV_HUGEPAGE);
 }
 
 bool sg_alloc_own(bool own)
@@ -116,6 +123,8 @@ static void *grow(heap *h, uint64_t size)
         more = more < GROW ? GROW : (more + PAGE - 1) & ~(uint64_t)(PAGE - 1);
         if (map((void *)h->mapped, more) == NULL)
             return NULL;
+        if (h == &memory.own && memory.huge)
+            madvise((void *)h->mapped, more, MADV_HUGEPAGE);
         h->mapped += more;
     }
     void *block = (void *)h->top;

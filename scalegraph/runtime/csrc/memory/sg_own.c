@@ -9,6 +9,9 @@
 /* Works before the runtime's context exists: the C library allocates while it starts. */
 static char *next = NULL, *end = NULL;
 
+#define CHUNK ((size_t)1 << 20)
+static size_t chunk = CHUNK;
+
 static void *map(size_t size)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -27,15 +30,24 @@ void *sg_new(size_t wanted)
         return large;
     }
     if ((size_t)(end - next) < size) {
-        next = map(1u << 20);
+        next = map(chunk);
         if (next == NULL)
             sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
-        end = next + (1u << 20);
+        end = next + chunk;
+        if (chunk > CHUNK)
+            madvise(next, chunk, MADV_HUGEPAGE);
     }
     char *block = next;
     next += size;
     sg_fence_shut(block + wanted, size - wanted);
     return block;
+}
+
+void sg_own_is_much(void)
+{
+    chunk = 32 * CHUNK;
+    next = end;
+    sg_alloc_own_is_much();
 }
 
 void *sg_larger(const void *old, size_t used, size_t size)

@@ -79,7 +79,8 @@ static void match(sg_receive *r, sg_message *m)
     r->from = (int32_t)m->from->number;
     r->tag = m->tag;
     r->bytes = m->bytes;
-    r->data = m->data;
+    r->data = m->bytes > 0 ? m->data : NULL;
+    r->message = m;
     r->sent = m->began;
     r->left = m->sent;
     r->buffered = !m->rendezvous && m->arrival < now;
@@ -99,8 +100,10 @@ static void match(sg_receive *r, sg_message *m)
         }
     }
     wake(r->awaited, done);
-    free(m);
 }
+
+/* What stands for all sends that are complete when they begin. */
+static sg_send sent = {.completion = {0}};
 
 /* ---- sending and receiving ---- */
 
@@ -109,16 +112,16 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
 {
     sg_rank *self = sg_rank_self(), *other = sg->all_ranks[to];
     struct sg_mailbox *box = other->mailbox;
-    sg_send *send = allocate(sizeof *send);
-    sg_message *m = allocate(sizeof *m);
+    sg_send *send = &sent;
+    sg_message *m = allocate(sizeof *m + bytes);
     uint64_t began = sg_now->clock;
     sg_transport_send(other, bytes);
     sg_turn(sg_now);
     uint64_t now = sg_now->clock;
-    *send = (sg_send){.completion = {.clock = SG_NEVER}, .rank = self, .message = m};
     *m = (sg_message){.from = self, .to = other, .context = context, .source = source, .tag = tag};
     m->bytes = bytes;
-    m->data = bytes > 0 ? memcpy(allocate(bytes), data, bytes) : NULL;
+    if (bytes > 0)
+        memcpy(m->data, data, bytes);
     m->began = began;
     m->sent = now;
     m->rendezvous =
@@ -127,10 +130,8 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
     m->arrival = way.arrival;
     m->contention = way.contention;
     if (m->rendezvous) {
-        m->send = send;
-    } else {
-        send->message = NULL;
-        send->completion = (sg_completion){now, now, 0};
+        send = m->send = allocate(sizeof *send);
+        *send = (sg_send){.completion = {.clock = SG_NEVER}, .message = m};
     }
     for (sg_receive *r = box->posted; r != NULL; r = r->next)
         if (matches(r->context, r->source, r->tag, m)) {
@@ -220,6 +221,7 @@ static void suspend(enum side side, int32_t other, int32_t tag)
     sg_rank *rank = sg_rank_self();
     sg_self()->by_message = false;
     rank->wait.thread = sg_self();
+    sg_now->coroutine->needs = rank;
     rank->wait.sends = side == SENDER;
     rank->wait.other = other;
     rank->wait.tag = tag;
@@ -331,12 +333,13 @@ void sg_send_free(sg_send *send)
 {
     if (send->message != NULL)
         send->message->send = NULL;
-    free(send);
+    if (send != &sent)
+        free(send);
 }
 
 void sg_receive_free(sg_receive *r)
 {
-    free(r->data);
+    free(r->message);
     free(r);
 }
 

@@ -25,7 +25,6 @@ typedef struct sg_completion {
 
 typedef struct sg_send {
     sg_completion completion;
-    sg_rank *rank;
     struct sg_message *message; /* not matched yet */
     sg_thread *awaited;         /* by this thread; NULL: nobody waits for it */
 } sg_send;
@@ -35,10 +34,11 @@ typedef struct sg_receive {
     sg_rank *rank;
     struct sg_receive *next, *before; /* posted ones */
     uint32_t context;
-    int32_t source, tag;         /* wanted, then of the message */
-    int32_t from;                /* rank of the sender among all; wanted or SG_ANY, then of the message */
-    size_t bytes;                /* of the message, whatever room there is for it */
-    char *data;                  /* its contents */
+    int32_t source, tag; /* wanted, then of the message */
+    int32_t from;        /* rank of the sender among all; wanted or SG_ANY, then of the message */
+    size_t bytes;        /* of the message, whatever room there is for it */
+    char *data;          /* its contents, within `message` */
+    struct sg_message *message;
     uint64_t sent, left, posted; /* for observers, see sg_passed */
     sg_thread *awaited;
     bool cancelled;
@@ -52,11 +52,11 @@ typedef struct sg_message {
     uint32_t context;
     int32_t source, tag;
     size_t bytes;
-    char *data;
     uint64_t began;         /* when its sender began to send it */
     uint64_t sent, arrival; /* of the message, or of its announcement */
     uint64_t contention;
     bool rendezvous;
+    char data[];
 } sg_message;
 
 /* Before the ranks begin. */

@@ -54,6 +54,9 @@ static void turn_to(sg_rank *rank)
 #define AHEAD_IN_NODE 20000ull
 #define AHEAD         (1ull << 40)
 
+/* So many ranks take turns faster when the host's pages are large. */
+#define MANY 64u
+
 static void let_run_ahead(void)
 {
     if (sg->ranks < 2 || sg->own_processors > 1)
@@ -73,6 +76,8 @@ void sg_ranks_open(void)
                 sg->ranks);
     sg->own_processors = sg->processors / sg->ranks;
     let_run_ahead();
+    if (sg->ranks >= MANY)
+        sg_own_is_much();
     while (sg->ranks > 4096 &&
            SG_MAX_THREADS * sg_stack_stride() > SG_OWN_HEAP_BASE - SG_STACK_BASE) /* thousands of ranks */
         sg->config.stack_bytes /= 2;

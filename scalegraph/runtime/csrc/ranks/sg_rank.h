@@ -25,20 +25,20 @@ struct sg_rank {
     struct {
         sg_thread *thread; /* that waits; NULL: none */
         bool sends;
-        int32_t other, tag;                  /* -1: any */
-    } wait;                                  /* for a message */
-    uint64_t places[SG_MAX_PROCESSORS / 64]; /* bit set of its processors */
+        int32_t other, tag; /* -1: any */
+    } wait;                 /* for a message */
     uint32_t first_processor;
     struct sg_image *image;  /* its static data */
     struct sg_heap *heap;    /* NULL: the program's first one */
     struct sg_omp *omp;      /* while it does not run: */
     sg_table locks, futexes; /* what belongs to addresses of its data */
     struct sg_file *files;
-    sg_last_call *last_calls;
     struct sg_mailbox *mailbox; /* sg_message.c */
     struct sg_mpi *mpi;         /* the MPI library */
-    struct sg_hidden *hidden;   /* sg_rank_libc.c; NULL: not used yet */
-};
+    sg_last_call *last_calls;
+    struct sg_hidden *hidden;                /* sg_rank_libc.c; NULL: not used yet */
+    uint64_t places[SG_MAX_PROCESSORS / 64]; /* bit set of its processors */
+} __attribute__((aligned(64)));
 
 /* The rank of the running thread; NULL: the program passes no messages, or the simulation has not begun. */
 static inline sg_rank *sg_rank_self(void)

@@ -18,7 +18,7 @@ void sg_schedule_free(sg_schedule *s)
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->steps[i].type != NULL)
             sg_type_drop(s->steps[i].type);
-        if (s->steps[i].to_type != NULL)
+        if (s->steps[i].kind == SG_STEP_COPY)
             sg_type_drop(s->steps[i].to_type);
     }
     for (uint32_t i = 0; i < s->memory_count; i++)
@@ -52,7 +52,7 @@ static sg_step *add(sg_schedule *s, enum sg_step_kind kind)
         s->steps = sg_mpi_resize(s->steps, s->room * sizeof *s->steps);
     }
     sg_step *step = &s->steps[s->count++];
-    *step = (sg_step){.kind = kind, .peer = -1, .comm = s->view};
+    *step = (sg_step){.kind = (uint8_t)kind, .peer = -1, .comm = s->view};
     return step;
 }
 
@@ -97,8 +97,8 @@ void sg_add_combine(sg_schedule *s, const void *from, void *to, int64_t count, s
 
 void sg_add_wait(sg_schedule *s)
 {
-    if (s->count > 0 && s->steps[s->count - 1].kind != SG_STEP_ALL)
-        add(s, SG_STEP_ALL);
+    if (s->count > 0)
+        s->steps[s->count - 1].last = true;
 }
 
 void sg_add_call(sg_schedule *s, void (*finish)(void *context), void *context)
@@ -173,14 +173,14 @@ static void take_data(sg_schedule *s, sg_step *step)
 /* Whether a step is complete; then nothing of it is left. */
 static bool end_step(sg_schedule *s, sg_step *step, bool wait)
 {
-    if (step->receive != NULL) {
+    if (step->kind == SG_STEP_RECEIVE && step->receive != NULL) {
         if (wait)
             sg_receive_wait(step->receive);
         else if (step->receive->completion.clock > sg_now->clock)
             return false;
         take_data(s, step);
     }
-    if (step->send != NULL) {
+    if (step->kind == SG_STEP_SEND && step->send != NULL) {
         if (wait)
             sg_send_wait(step->send);
         else if (step->send->completion.clock > sg_now->clock)
@@ -195,15 +195,20 @@ bool sg_schedule_advance(sg_schedule *s, bool wait)
 {
     while (!s->done) {
         if (s->begin == s->end) { /* the next steps, until all of them must be waited for */
-            while (s->end < s->count && s->steps[s->end].kind != SG_STEP_ALL)
-                begin_step(s, &s->steps[s->end++]);
+            bool last = false;
+            while (s->end < s->count && !last) {
+                sg_step *step = &s->steps[s->end++];
+                last = step->last;
+                sg_now->coroutine->needs = step;
+                begin_step(s, step);
+            }
         }
         bool all = true;
         for (uint32_t i = s->begin; i < s->end; i++)
             all &= end_step(s, &s->steps[i], wait);
         if (!all)
             return false;
-        s->begin = s->end = s->end + 1;
+        s->begin = s->end;
         s->done = s->end >= s->count;
     }
     return true;
@@ -285,10 +290,11 @@ void sg_awaited_wait(sg_awaited *p)
 {
     for (const sg_schedule *s = sg_mpi_self()->schedules; s != NULL; s = s->next)
         for (uint32_t i = s->begin; i < s->end; i++) {
-            if (s->steps[i].send != NULL)
-                sg_awaited_send(p, s->steps[i].send);
-            if (s->steps[i].receive != NULL)
-                sg_awaited_receive(p, s->steps[i].receive);
+            const sg_step *step = &s->steps[i];
+            if (step->kind == SG_STEP_SEND && step->send != NULL)
+                sg_awaited_send(p, step->send);
+            if (step->kind == SG_STEP_RECEIVE && step->receive != NULL)
+                sg_awaited_receive(p, step->receive);
         }
     sg_message_wait_any(p->sends, p->send_count, p->receives, p->receive_count);
     sg_mpi_free(p->sends);

@@ -9,18 +9,26 @@
 #include "sg_mpi_op.h"
 #include "sg_mpi_type.h"
 
-enum sg_step_kind { SG_STEP_SEND, SG_STEP_RECEIVE, SG_STEP_COPY, SG_STEP_COMBINE, SG_STEP_CALL, SG_STEP_ALL };
+enum sg_step_kind { SG_STEP_SEND, SG_STEP_RECEIVE, SG_STEP_COPY, SG_STEP_COMBINE, SG_STEP_CALL };
 
+/* One line of the host: a rank that goes on finds its steps cold. */
 typedef struct sg_step {
-    enum sg_step_kind kind;
-    int peer; /* rank in `comm` */
-    const sg_comm *comm;
+    uint8_t kind; /* enum sg_step_kind */
+    bool last;    /* what follows waits for all steps so far */
+    int peer;     /* rank in `comm` */
     const void *from;
     void *to;
-    int64_t count, to_count;
-    sg_type *type, *to_type;
-    sg_send *send;
-    sg_receive *receive;
+    int64_t count;
+    sg_type *type;
+    union {
+        const sg_comm *comm;
+        int64_t to_count; /* of a copy, and to_type */
+    };
+    union {
+        sg_send *send; /* of a send */
+        sg_receive *receive;
+        sg_type *to_type;
+    };
 } sg_step;
 
 struct sg_schedule {

@@ -1,0 +1,46 @@
+/* What a switch asks the host's memory for, one switch ahead. Private to sg_sched.c. */
+#ifndef SG_EXPECT_H
+#define SG_EXPECT_H
+
+#include "sg_run_queue.h"
+
+/* Ranks suspend themselves deep in the library and share nothing, so all that one needs is cold. */
+static inline void expect_rank(const sg_coroutine *next)
+{
+    const char *stack = next->stack_pointer, *needs = next->needs, *thread = (const char *)next->thread;
+    const char *account = (const char *)next->account;
+    for (int line = 3; line < 12; line++)
+        __builtin_prefetch(stack + 64 * line, 1);
+    for (int line = 0; line < 3; line++) {
+        __builtin_prefetch(thread + 64 * line, 1);
+        __builtin_prefetch(needs + 64 * line, 1);
+        __builtin_prefetch(account + 64 * line, 1);
+    }
+}
+
+/* The processor that comes after this one is known now, and its memory is cold by then: asks the host for
+ * its account, its stack, and what its pending reference will examine. */
+static void expect_next(void)
+{
+    if (sg_first_key() == UINT64_MAX)
+        return;
+    uint32_t id = (uint32_t)(sg_first_key() & SG_KEY_MASK);
+    const sg_coroutine *next = &sg->coroutine[id];
+    const char *stack = next->stack_pointer, *account = (const char *)next->account;
+    const char *processor = (const char *)&sg->processor[id];
+    __builtin_prefetch(processor, 1);
+    __builtin_prefetch(processor + 64, 1);
+    __builtin_prefetch(stack, 1);
+    __builtin_prefetch(stack + 64, 1);
+    __builtin_prefetch(stack + 128, 1);
+    if (sg->ranks != 0)
+        expect_rank(next);
+    if (next->pending.address == 0)
+        return;
+    sg_mem_expect(sg->mem, id, next->pending.address);
+    __builtin_prefetch(account, 1);
+    __builtin_prefetch(account + 64, 1);
+    __builtin_prefetch(account + 128, 1);
+}
+
+#endif
