@@ -193,11 +193,13 @@ def assigned(text: Sequence[str], line: int) -> str:
 def shared_lines(build: Build, result: Result, variables: Variables) -> tuple[SharedLine, ...]:
     """Return the lines with false sharing, the worst first."""
     false = CLASS_NAMES.index("false_sharing")
-    lines = sorted(result.rows("SHARED_LINES"), key=lambda line: -int(line["classes"][false]))
-    users, parts = grouped(result.rows("LINE_USERS"), "line"), grouped(result.rows("LINE_PARTS"), "line")
+    lines = sorted(enumerate(result.rows("SHARED_LINES")), key=lambda line: -int(line[1]["classes"][false]))
+    users = grouped(result.rows("LINE_USERS"), "shared")
+    once = {(part["line"], part["address"]): part for part in result.rows("LINE_PARTS")}
+    parts = grouped(list(once.values()), "line")
     return tuple(
-        _shared_line(build, result, variables, line, (users.get(line["address"], []), parts.get(line["address"], [])))
-        for line in lines
+        _shared_line(build, result, variables, line, (users.get(place, []), parts.get(line["address"], [])))
+        for place, line in lines
     )
 
 

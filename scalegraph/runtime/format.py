@@ -212,7 +212,7 @@ LINE_USER: Final = Layout(
     [
         ("line", "<u8"),  # address
         ("processor", "<u4"),
-        ("pad", "<u4"),
+        ("shared", "<u4"),  # place of the line in SHARED_LINES: two nodes may have lines of one address
         ("read", "<u8"),  # bit i: bytes i * grain .. (i + 1) * grain - 1
         ("written", "<u8"),
         ("reader", "<u8"),  # code address that read last, and wrote last; 0: none

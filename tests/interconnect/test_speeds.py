@@ -93,3 +93,99 @@ def test_a_list_of_ones_changes_nothing(build: control.Build) -> None:
     alike = run(build, "now-switched", 4, {"nodes.speeds": "[]"})
     ones = run(build, "now-switched", 4, {"nodes.speeds": "[1.0, 1.0]"})
     assert (ones.time_cycles, ones.stdout) == (alike.time_cycles, alike.stdout)
+
+
+SLOW = """
+#include <mpi.h>
+static double waste[64];
+int main(int argc, char **argv)
+{
+    int rank;
+    double sum = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1) {
+        MPI_Recv(waste, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 1; i < 400000; i++)
+            sum += 1.0 / i; /* slow */
+        waste[0] = sum;
+        MPI_Send(waste, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+    } else {
+        MPI_Send(waste, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(waste, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
+    source = tmp_path_factory.mktemp("slow") / "slow.c"
+    source.write_text(SLOW)
+    return control.build([source])
+
+
+@pytest.mark.parametrize("speeds", ["[1.0, 0.25]", "[1.0, 1.0]", "[1.0, 3.0]"])
+def test_blame_weighs_serial_code_by_the_speed_of_its_node(slow: control.Build, speeds: str) -> None:
+    """All that rank 0 waits for is the loop of rank 1, however fast that one's node is."""
+    record = run(slow, "now-switched", 2, {"nodes.speeds": speeds})
+    caused = {line.line: line.caused.get("serial", 0) for line in record.lines}
+    loop = [number for number, text in enumerate(SLOW.splitlines(), 1) if "400000" in text or "slow" in text]
+    explained = sum(record.blame["serial"].values())
+    assert explained > 0
+    assert sum(caused.get(line, 0) for line in loop) > 0.9 * explained
+
+
+@pytest.mark.parametrize("factor", ["1", "4"])
+def test_a_virtual_speedup_divides_what_the_node_needs(slow: control.Build, factor: str) -> None:
+    speeds = {"nodes.speeds": "[1.0, 0.25]"}
+    loop = [number for number, text in enumerate(SLOW.splitlines(), 1) if "400000" in text or "slow" in text]
+    target = f"line:slow.c:{loop[0]}-{loop[1]}"
+    plain = run(slow, "now-switched", 2, speeds)
+    scaled = run(slow, "now-switched", 2, speeds, variant=Variant(speedup={target: factor}))
+    alike = run(slow, "now-switched", 2, {"nodes.speeds": "[1.0, 1.0]"})
+    assert plain.time_cycles is not None and scaled.time_cycles is not None and alike.time_cycles is not None
+    if factor == "1":
+        assert scaled.time_cycles == plain.time_cycles
+        assert scaled.categories == plain.categories
+    else:
+        assert scaled.time_cycles == pytest.approx(alike.time_cycles, rel=0.02)
+
+
+SHARES = """
+#include <mpi.h>
+#include <omp.h>
+static volatile int cells[32] __attribute__((aligned(128)));
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+#pragma omp parallel num_threads(2)
+    for (int i = 0; i < 50; i++) {
+        cells[4 * omp_get_thread_num()]++;
+#pragma omp barrier
+    }
+    MPI_Finalize();
+}
+"""
+
+
+def test_equal_addresses_of_two_ranks_are_two_lines(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Static data lies at the same address in every rank; threads share the line within their rank, falsely."""
+    source = tmp_path_factory.mktemp("shares") / "shares.c"
+    source.write_text(SHARES)
+    job = Job(
+        control.build([source]),
+        machine.load("cluster-hdr"),
+        RunPoint(processors=4),
+        collect=("classes",),
+        threads_per_process=2,
+    )
+    record = Simulated().run(job)
+    assert record.ok, record.message
+    cells = next(variable for variable in record.variables if variable.name == "cells")
+    assert cells.classes["false_sharing"] > 50
+    assert cells.classes.get("true_sharing", 0) == 0
+    shared = [line for line in record.shared_lines if any(part.variable == "cells" for part in line.parts)]
+    assert sorted([user.processor for user in line.users] for line in shared) == [[0, 1], [2, 3]]
+    assert all([part.variable for part in line.parts].count("cells") == 1 for line in shared)

@@ -262,7 +262,7 @@ static void settle(sg_account *account)
             continue;
         sg_block_cost *block = &sg->blocks[i < count ? i : i - count];
         if (i >= count) {
-            sg_observe_lone_executions(i - count, executions);
+            sg_observe_lone_executions(account->rest.processor, i - count, executions);
             account->rest.counters[SG_COUNTER_SERIAL_OPS] += executions * block->ops;
         }
         for (int category = 0; category < 4; category++)

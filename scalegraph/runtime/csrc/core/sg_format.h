@@ -342,7 +342,7 @@ _Static_assert(sizeof(sg_shared_line) == 64, "sg_shared_line differs from format
 typedef struct sg_line_user {
     uint64_t line;
     uint32_t processor;
-    uint32_t pad;
+    uint32_t shared;
     uint64_t read;
     uint64_t written;
     uint64_t reader;

@@ -110,8 +110,9 @@ typedef struct sg_passed {
     EVENT(closes, (void), ())                                                                                \
     EVENT(ends, (uint64_t end), (end))                                                                       \
     EVENT(stops, (void), ())                                                                                 \
-    /* Accounts are settled: lone processors have executed a block so often; all blocks are added up. */     \
-    EVENT(lone_executions, (uint32_t block, uint64_t executions), (block, executions))                       \
+    /* Accounts are settled: a lone processor has executed a block so often; all blocks are added up. */     \
+    EVENT(lone_executions, (uint32_t processor, uint32_t block, uint64_t executions),                        \
+          (processor, block, executions))                                                                    \
     EVENT(settles, (void), ())                                                                               \
     /* Adds to `fault`, if it is empty, a sentence when parts do not add up to the whole. */                 \
     EVENT(checks, (char *fault, size_t size), (fault, size))                                                 \

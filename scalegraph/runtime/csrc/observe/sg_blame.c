@@ -248,9 +248,9 @@ static void take_lock(uint64_t from)
 
 /* ---- the end ---- */
 
-static void add_executions(uint32_t number, uint64_t executions)
+static void add_executions(uint32_t processor, uint32_t number, uint64_t executions)
 {
-    blames.block_parts[number] += executions * sg->blocks[number].parts;
+    blames.block_parts[number] += executions * sg_speed_of(processor)->blocks[number].parts;
 }
 
 /* Moves what lone processors did at sites to what all others did there. */

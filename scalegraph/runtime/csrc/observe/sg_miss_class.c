@@ -55,11 +55,13 @@ typedef struct word {
     uint32_t writer; /* processor + 1 */
 } word;
 
-/* A line as all know it: its epoch grows whenever somebody obtains it. */
+/* A line as all who share it know it: its epoch grows whenever somebody obtains it. Equal addresses of two
+ * nodes, or of two ranks' static data, are two lines. */
 typedef struct record {
     uint64_t line;
     uint64_t classes[SG_CLASS_COUNT];
-    uint32_t epoch, unused;
+    uint32_t epoch;
+    uint32_t shown; /* place in the result file */
     word words[];
 } record;
 
@@ -76,7 +78,7 @@ typedef struct extent {
 } extent;
 
 typedef struct sg_classes {
-    sg_table nodes, records; /* numbers, by line and processor or by line */
+    sg_table nodes, records; /* numbers, by line and processor or by line and node */
     node *node;              /* by number */
     char *record;            /* likewise */
     size_t record_bytes;
@@ -108,9 +110,12 @@ static void refuse(void)
     sg_stop(SG_STATUS_INTERNAL, "the program uses more lines than misses can be classified for");
 }
 
-static uint32_t find_record(sg_classes *c, uint64_t line)
+static uint32_t find_record(sg_classes *c, uint64_t line, uint32_t p)
 {
-    sg_table_entry *entry = sg_table_make(&c->records, line, LEAST);
+    uint32_t number = p;
+    const sg_mem *mem = sg_mem_part(sg->mem, &number);
+    uint64_t own = sg_mem_global(mem, number, line << c->line_shift) >> c->line_shift;
+    sg_table_entry *entry = sg_table_make(&c->records, key_of(own, p - number), LEAST);
     if (entry->number == 0) {
         if (c->records_count == MOST_LINES)
             refuse();
@@ -138,7 +143,7 @@ static node *make(sg_classes *c, uint32_t p, uint64_t line)
     node *n = &c->node[number];
     n->line = line;
     n->processor = p;
-    n->record = find_record(c, line);
+    n->record = find_record(c, line, p);
     sg_table_make(&c->nodes, key_of(line, p), LEAST)->number = number;
     return n;
 }
@@ -381,9 +386,10 @@ static uint64_t put_lines(struct sg_writer *w)
     const sg_classes *c = classes;
     uint64_t number = 0, least = c != NULL ? threshold(c) : 0;
     for (uint32_t i = 1; c != NULL && i < c->records_count; i++) {
-        const record *r = record_of(c, i);
+        record *r = record_of(c, i);
         if (!is_shown(r, least))
             continue;
+        r->shown = (uint32_t)number;
         sg_shared_line line = {.address = r->line << c->line_shift, .bytes = 1u << c->line_shift};
         line.grain = 1u << c->grain_shift;
         memcpy(line.classes, r->classes, sizeof line.classes);
@@ -402,6 +408,7 @@ static uint64_t put_users(struct sg_writer *w)
         if (!is_shown(record_of(c, n->record), least))
             continue;
         sg_line_user user = {.line = n->line << c->line_shift, .processor = n->processor};
+        user.shared = record_of(c, n->record)->shown;
         user.read = n->read;
         user.written = n->written;
         user.reader = sg->sites[n->reader].address;
