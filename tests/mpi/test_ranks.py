@@ -133,9 +133,15 @@ def test_streams_of_cpp_work_in_every_rank_and_each_has_its_own_settings(simulat
 #include <iomanip>
 #include <iostream>
 #include <sstream>
+struct shape { virtual ~shape() {} virtual int sides() const { return 0; } };
+struct square : shape { int sides() const override { return 4; } };
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
+    shape *s = rank % 2 ? new square : new shape;
+    if (dynamic_cast<square *>(s) != nullptr ? s->sides() != 4 : s->sides() != 0)
+        return 2;
+    delete s;
     if (rank % 2)
         std::cout << std::setprecision(3) << std::fixed;
     MPI_Barrier(MPI_COMM_WORLD);

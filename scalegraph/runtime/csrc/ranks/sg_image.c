@@ -156,7 +156,7 @@ void sg_image_keep_libraries(void)
     const ElfW(Rela) *r = (const ElfW(Rela) *)dynamic_value(DT_RELA);
     const ElfW(Sym) *symbols = (const ElfW(Sym) *)dynamic_value(DT_SYMTAB);
     for (size_t left = dynamic_value(DT_RELASZ) / sizeof *r; left > 0; left--, r++) {
-        if (ELF64_R_TYPE(r->r_info) != SG_ARCH_COPIED)
+        if (ELF64_R_TYPE(r->r_info) != SG_ARCH_COPIED || r->r_offset < DATA_ADDRESS) /* tables of classes */
             continue;
         size_t size = symbols[ELF64_R_SYM(r->r_info)].st_size;
         copied *c = sg_new(sizeof *c + size);
