@@ -25,6 +25,11 @@ _ASK: Final = ("-dump", "-print-", "--print-", "--version", "--help", "-###", "-
 _X: Final[dict[str, Language]] = {
     "c": "c", "c++": "c++", "f77": "fortran", "f77-cpp-input": "fortran", "f95": "fortran", "f95-cpp-input": "fortran",
 }  # fmt: skip
+# The same for sources whose names do not say it.
+_FORMS: Final = {
+    "f77": ("-ffixed-form",), "f77-cpp-input": ("-ffixed-form", "-cpp"),
+    "f95": ("-ffree-form",), "f95-cpp-input": ("-ffree-form", "-cpp"),
+}  # fmt: skip
 _LIMIT: Final = 64  # response files that name each other
 
 
@@ -77,6 +82,7 @@ def read_command(words: Sequence[str], compiler: Language = "c") -> Command:
         elif word.startswith("-x") and word[2:] in ("", "none", *_X):
             forced = option[1] if len(option) > 1 else word[2:]
             rest.extend(option)
+            options.extend(_FORMS.get(forced, ()))
             forced = None if forced == "none" else forced
         elif word.startswith("-") and word != "-":
             rest.extend(option)

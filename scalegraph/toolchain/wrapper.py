@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError, ScaleGraphError
 from scalegraph.runtime.compiler import KINDS, Compiler, compiler_command, find_compiler
-from scalegraph.runtime.languages import Language
+from scalegraph.runtime.languages import Language, language_of
 from scalegraph.toolchain import mpi
 from scalegraph.toolchain.command import Command, Input, is_linked, read_command
 from scalegraph.toolchain.complaints import about_mpi
@@ -173,9 +173,10 @@ class _Work:
         options = [*self._with_debug(), *self._with_rule(item)]
         compilation = Compilation(compiler, tuple(options), self.cwd, self.cancel, _detail(), mode)
         text = self._text(item)
-        if item.language is None or text is None:
+        unnamed = item.language == "fortran" and language_of(item.file) != "fortran"  # only -x says what it is
+        if item.language is None or text is None or unnamed:
             given = sys.stdin.read() if item.file == "-" else ""
-            forced = [word for pair in self._forced() for word in pair]
+            forced = [word for pair in self._forced(item) for word in pair]
             words = [*options, *compiler.hooks, *forced, mode, item.file, "-o", str(target)]
             result = compiler.run(words, cwd=self.cwd, stdin=given)
             if result.returncode != 0:
@@ -185,9 +186,9 @@ class _Work:
         made = compile_source(compilation, Source(item.file, text, item.language), target)
         sys.stderr.write(made.messages)
 
-    def _forced(self) -> list[tuple[str, str]]:
-        """Return the ``-x`` options, for input that is compiled as it is."""
-        rest = self.command.rest
+    def _forced(self, item: Input) -> list[tuple[str, str]]:
+        """Return the ``-x`` option for *item*, which is compiled as it is."""
+        rest = self.command.rest[: item.index]
         return [(word, rest[at + 1]) for at, word in enumerate(rest[:-1]) if word == "-x"][-1:]
 
     def _text(self, item: Input) -> str | None:

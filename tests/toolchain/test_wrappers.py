@@ -170,6 +170,19 @@ def test_a_program_of_another_version_is_refused(run: Run, tmp_path: Path, monke
         adopt("a")
 
 
+def test_fortran_that_is_to_be_preprocessed_whatever_its_name_is(run: Run, tmp_path: Path) -> None:
+    need("gfortran")
+    lines = ["      program p", "#ifdef LACKS", "      call lacking()", "#endif", "#ifdef HAS", "      print *, 42",
+             "#endif", "      end", ""]  # fmt: skip
+    (tmp_path / "p.f").write_text("\n".join(lines))
+    run("scalegraph-fc", "-c", "-DHAS", "-x", "f77-cpp-input", "p.f", "-o", "p.o")
+    run("scalegraph-fc", "p.o", "-o", "p")
+    assert run("./p").stdout.split() == ["42"]
+    (tmp_path / "free.txt").write_text("\n".join(line.strip() for line in lines))
+    run("scalegraph-fc", "-DHAS", "-x", "f95-cpp-input", "free.txt", "-x", "none", "-o", "free")
+    assert run("./free").stdout.split() == ["42"]
+
+
 def test_makefile_with_fortran(run: Run, tmp_path: Path) -> None:
     need("make", "gfortran")
     (tmp_path / "heat.f90").write_text(
