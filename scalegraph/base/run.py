@@ -14,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
+from scalegraph.base.messages import MessageCosts
 from scalegraph.base.units import assigned
 
 Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
@@ -375,6 +376,7 @@ class RunRecord(_Frozen):
     variables: tuple[VariableCost, ...] = ()  # the most expensive first
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
     resources: tuple[ResourceCost, ...] = ()
+    messages: MessageCosts | None = None  # of an MPI program, by rank, communicator and partner
     blame: Blames = Field(default_factory=dict)  # of all regions together; empty where it was not found out
     readings: tuple[ClockRead, ...] = ()
     trace: TraceFile | None = None

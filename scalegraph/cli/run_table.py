@@ -111,11 +111,22 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "variables": [variable.model_dump(exclude_defaults=True) for variable in record.variables],
         "shared_lines": [line.model_dump(exclude_defaults=True) for line in record.shared_lines],
         "resources": [resource.model_dump() for resource in record.resources],
+        "messages": message_documents(record),
         "waits": [wait.model_dump() for wait in record.waits],
         "trace": str(path) if (path := path_of(record, place)) else None,
         "stdout": record.stdout,
         "stderr": record.stderr,
     }
+
+
+def message_documents(record: RunRecord) -> dict[str, Any] | None:
+    """Return what messages cost by communicator and by rank and partner; ``None`` of a program without messages."""
+    if record.messages is None:
+        return None
+    from scalegraph.analyze import messages
+
+    tables = {"communicators": messages.by_communicator(record), "partners": messages.by_partner(record)}
+    return {name: table.to_dict("records") for name, table in tables.items()}
 
 
 def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str], part: timed.Part | None = None) -> None:

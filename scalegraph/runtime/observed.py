@@ -23,8 +23,45 @@ READING: Final = Layout(
 # Elapsed cycles of the main thread in a region and all that it calls.
 PART: Final = Layout([("region", "<u4"), ("pad", "<u4"), ("visits", "<u8"), ("cycles", "<u8")])
 
+# What messages cost a rank, by communicator (its number; NO_COMMUNICATOR: of none) and partner (a rank of all;
+# NO_PARTNER: of none or of several, OTHER_PARTNERS: of all that there were too many of). *cycles*: by category of
+# MESSAGE_CATEGORIES; the sums over all records are the sums of these categories. *messages*, *bytes*: received.
+NO_COMMUNICATOR: Final = 0xFFFFFFFF
+NO_PARTNER: Final = -1
+OTHER_PARTNERS: Final = -2
+MESSAGE_CATEGORIES: Final = (
+    "prim_send",
+    "prim_receive",
+    "prim_pack",
+    "idle_late_sender",
+    "idle_late_receiver",
+    "idle_transfer",
+    "idle_network",
+    "idle_collective",
+)
+MESSAGE: Final = Layout(
+    [
+        ("rank", "<u4"),
+        ("communicator", "<u4"),
+        ("peer", "<i4"),
+        ("pad", "<u4"),
+        ("messages", "<u8"),
+        ("bytes", "<u8"),
+        ("cycles", "<u8", (len(MESSAGE_CATEGORIES),)),
+    ]
+)
+# A communicator: its name, if it has one, the most ranks that have had it, and the call that made it (0: none).
+COMMUNICATOR: Final = Layout([("name", "S64"), ("address", "<u8"), ("communicator", "<u4"), ("size", "<u4")])
+
 SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("READINGS", 14, "READING records: where the main thread reads a clock"),
     ("PARTS", 15, "PART records: elapsed time of the main thread by region, what it calls included"),
+    ("MESSAGES", 16, "MESSAGE records: what messages cost by rank, communicator and partner"),
+    ("COMMUNICATORS", 17, "COMMUNICATOR records: names and origins of communicators"),
 )
-STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (("sg_reading", READING), ("sg_part", PART))
+STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (
+    ("sg_reading", READING),
+    ("sg_part", PART),
+    ("sg_message_cost", MESSAGE),
+    ("sg_communicator", COMMUNICATOR),
+)

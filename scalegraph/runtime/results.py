@@ -30,7 +30,7 @@ from scalegraph.runtime.format import (
     WIDTH,
 )
 from scalegraph.runtime.layout import Layout, Row
-from scalegraph.runtime.observed import PART, READING
+from scalegraph.runtime.observed import COMMUNICATOR, MESSAGE, PART, READING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +54,8 @@ _LAYOUTS: dict[str, Layout] = {
     "BLAMED_SITES": BLAMED_SITE,
     "READINGS": READING,
     "PARTS": PART,
+    "MESSAGES": MESSAGE,
+    "COMMUNICATORS": COMMUNICATOR,
 }
 _NUMBERS = {number: name for name, number, _ in SECTIONS}
 

@@ -247,6 +247,8 @@ enum sg_task_step {
 #define SG_SECTION_BLAMED_SITES 13u /* BLAMED_SITE records: the same by code address */
 #define SG_SECTION_READINGS 14u /* READING records: where the main thread reads a clock */
 #define SG_SECTION_PARTS 15u /* PART records: elapsed time of the main thread by region, what it calls included */
+#define SG_SECTION_MESSAGES 16u /* MESSAGE records: what messages cost by rank, communicator and partner */
+#define SG_SECTION_COMMUNICATORS 17u /* COMMUNICATOR records: names and origins of communicators */
 
 typedef struct sg_header {
     char magic[8];
@@ -449,5 +451,24 @@ typedef struct sg_part {
     uint64_t cycles;
 } sg_part;
 _Static_assert(sizeof(sg_part) == 24, "sg_part differs from format.py");
+
+typedef struct sg_message_cost {
+    uint32_t rank;
+    uint32_t communicator;
+    int32_t peer;
+    uint32_t pad;
+    uint64_t messages;
+    uint64_t bytes;
+    uint64_t cycles[8];
+} sg_message_cost;
+_Static_assert(sizeof(sg_message_cost) == 96, "sg_message_cost differs from format.py");
+
+typedef struct sg_communicator {
+    char name[64];
+    uint64_t address;
+    uint32_t communicator;
+    uint32_t size;
+} sg_communicator;
+_Static_assert(sizeof(sg_communicator) == 80, "sg_communicator differs from format.py");
 
 #endif

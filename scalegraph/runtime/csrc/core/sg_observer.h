@@ -101,8 +101,13 @@ typedef struct sg_passed {
     EVENT(team_started, (uint64_t from), (from))                                                             \
     /* `number` is 0 as long as no observer has recorded the creation of the task. */                        \
     EVENT(task, (uint64_t *number, uint32_t region, enum sg_task_step step), (number, region, step))         \
-    /* Messages: the running thread has received one. */                                                     \
+    /* Messages: the running thread has received one; */                                                     \
     EVENT(message, (const sg_passed *m), (m))                                                                \
+    /* `p` was charged `cycles` of what its rank talks about, not of waiting for another to come; */         \
+    EVENT(talked, (sg_processor * p, enum sg_category category, uint64_t cycles), (p, category, cycles))     \
+    /* a rank has a communicator of `size` ranks, made by the call before `site`, or gives it a name. */     \
+    EVENT(communicator, (uint32_t context, uint32_t size, const char *name, const void *site),               \
+          (context, size, name, site))                                                                       \
     /* The program reads a clock at `site`. */                                                               \
     EVENT(reads_clock, (const void *site), (site))                                                           \
     /* The end: no thread runs any more; the accounts are complete up to each processor's clock, `end` is */ \

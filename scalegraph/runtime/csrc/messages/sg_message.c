@@ -56,6 +56,12 @@ static sg_message *find_message(const struct sg_mailbox *box, uint32_t context, 
     return m;
 }
 
+/* Of its receiver. */
+static sg_talk talk_of(const sg_message *m)
+{
+    return (sg_talk){m->context, (int32_t)m->from->number};
+}
+
 /* ---- who waits goes on ---- */
 
 /* `t`, if not NULL, waits for this among other things; now it is known when that is complete. */
@@ -64,6 +70,7 @@ static void wake(sg_thread *t, const sg_completion *done)
     uint64_t now = sg_now->clock;
     if (t == NULL || t->state != SG_BLOCKED)
         return;
+    t->rank->talk = done->talk;
     t->by_message = true;
     t->met = done->met;
     t->jam = done->contention;
@@ -84,6 +91,7 @@ static void match(sg_receive *r, sg_message *m)
     r->sent = m->began;
     r->left = m->sent;
     r->buffered = !m->rendezvous && m->arrival < now;
+    done->talk.peer = r->from;
     done->met = now;
     done->clock = m->arrival;
     done->contention = m->contention;
@@ -95,7 +103,7 @@ static void match(sg_receive *r, sg_message *m)
         done->contention += answer.contention + way.contention;
         if (m->send != NULL) {
             m->send->message = NULL;
-            m->send->completion = (sg_completion){way.free, now, answer.contention};
+            m->send->completion = (sg_completion){way.free, now, answer.contention, m->send->completion.talk};
             wake(m->send->awaited, &m->send->completion);
         }
     }
@@ -103,7 +111,7 @@ static void match(sg_receive *r, sg_message *m)
 }
 
 /* What stands for all sends that are complete when they begin. */
-static sg_send sent = {.completion = {0}};
+static sg_send sent = {.completion = {.talk = {SG_TALK_NOWHERE, SG_TALK_NOBODY}}};
 
 /* ---- sending and receiving ---- */
 
@@ -115,6 +123,7 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
     sg_send *send = &sent;
     sg_message *m = allocate(sizeof *m + bytes);
     uint64_t began = sg_now->clock;
+    sg_message_talk(context, (int32_t)to);
     sg_transport_send(other, bytes);
     sg_turn(sg_now);
     uint64_t now = sg_now->clock;
@@ -131,7 +140,7 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
     m->contention = way.contention;
     if (m->rendezvous) {
         send = m->send = allocate(sizeof *send);
-        *send = (sg_send){.completion = {.clock = SG_NEVER}, .message = m};
+        *send = (sg_send){.completion = {.clock = SG_NEVER, .talk = self->talk}, .message = m};
     }
     for (sg_receive *r = box->posted; r != NULL; r = r->next)
         if (matches(r->context, r->source, r->tag, m)) {
@@ -141,14 +150,14 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
         }
     APPEND(box->first, box->last, m);
     if (box->probes != NULL && matches(box->wanted_context, box->wanted_source, box->wanted_tag, m))
-        wake(box->probes, &(sg_completion){m->arrival, m->sent, m->contention});
+        wake(box->probes, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
     return send;
 }
 
 static sg_receive *new_receive(uint32_t context, int32_t source, int32_t from, int32_t tag)
 {
     sg_receive *r = allocate(sizeof *r);
-    *r = (sg_receive){.completion = {.clock = SG_NEVER}, .rank = sg_rank_self()};
+    *r = (sg_receive){.completion = {.clock = SG_NEVER, .talk = {context, from}}, .rank = sg_rank_self()};
     r->context = context;
     r->posted = sg_now->clock;
     r->source = source;
@@ -188,7 +197,7 @@ bool sg_receive_cancel(sg_receive *r)
         return false;
     REMOVE(box->posted, box->newest, r);
     r->cancelled = true;
-    r->completion = (sg_completion){sg_now->clock, sg_now->clock, 0};
+    r->completion = (sg_completion){sg_now->clock, sg_now->clock, 0, r->completion.talk};
     return true;
 }
 
@@ -211,8 +220,17 @@ static void wait_for_rest(const sg_completion *done)
     if (done->clock <= p->clock)
         return;
     uint64_t way = done->clock - p->clock, jam = done->contention < way ? done->contention : way;
-    sg_charge_site(p, SG_CATEGORY_IDLE_TRANSFER, way - jam);
-    sg_charge_site(p, SG_CATEGORY_IDLE_NETWORK, jam);
+    sg_rank_self()->talk = done->talk;
+    sg_message_charge(SG_CATEGORY_IDLE_TRANSFER, way - jam);
+    sg_message_charge(SG_CATEGORY_IDLE_NETWORK, jam);
+}
+
+void sg_message_charge(enum sg_category category, uint64_t cycles)
+{
+    sg_processor *p = sg_now;
+    uint64_t before = p->clock;
+    sg_charge_site(p, category, cycles);
+    sg_observe_talked(p, category, p->clock - before);
 }
 
 /* Suspends the running rank until something that it has marked as awaited is complete. */
@@ -237,8 +255,10 @@ static void wait_until(const sg_completion *done, sg_thread **awaited, enum side
 {
     sg_turn(sg_now);
     *awaited = sg_self();
-    if (done->clock == SG_NEVER)
+    if (done->clock == SG_NEVER) {
+        sg_rank_self()->talk = done->talk;
         suspend(side, other, tag);
+    }
     *awaited = NULL;
     wait_for_rest(done);
 }
@@ -258,18 +278,20 @@ void sg_receive_wait(sg_receive *r)
 /* Asking takes as long as finding out whether a message matches. */
 static bool test(const sg_completion *done)
 {
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
+    sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
     sg_turn(sg_now);
     return done->clock <= sg_now->clock;
 }
 
 bool sg_send_test(sg_send *send)
 {
+    sg_rank_self()->talk = send->completion.talk;
     return test(&send->completion);
 }
 
 bool sg_receive_test(sg_receive *r)
 {
+    sg_rank_self()->talk = r->completion.talk;
     return test(&r->completion);
 }
 
@@ -301,7 +323,7 @@ void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *c
 {
     sg_turn(sg_now);
     const sg_completion *first = first_of(sends, send_count, receives, receive_count, sg_self());
-    if (first != NULL && first->clock == SG_NEVER)
+    if (first != NULL && first->clock == SG_NEVER) /* wake() says with whom */
         suspend(RECEIVER, SG_ANY, SG_ANY);
     first = first_of(sends, send_count, receives, receive_count, NULL);
     if (first != NULL)
@@ -324,6 +346,7 @@ void sg_receive_finish(sg_receive *r)
 {
     if (r->cancelled)
         return;
+    sg_message_talk(r->context, r->from);
     sg_transport_receive(sg->all_ranks[r->from], r->bytes, r->buffered);
     report(r);
 }
@@ -346,7 +369,8 @@ void sg_receive_free(sg_receive *r)
 sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool wait)
 {
     struct sg_mailbox *box = sg_rank_self()->mailbox;
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
+    sg_message_talk(context, SG_TALK_NOBODY);
+    sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
     sg_turn(sg_now);
     sg_message *m = find_message(box, context, source, tag);
     if (m == NULL && wait) {
@@ -359,7 +383,7 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
         m = find_message(box, context, source, tag);
     }
     if (m != NULL && wait)
-        wait_for_rest(&(sg_completion){m->arrival, m->sent, m->contention});
+        wait_for_rest(&(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
     return m != NULL && m->arrival <= sg_now->clock ? m : NULL;
 }
 

@@ -21,6 +21,7 @@ typedef struct sg_completion {
     uint64_t clock;      /* SG_NEVER: nobody knows yet */
     uint64_t met;        /* clock at which sender and receiver had both come */
     uint64_t contention; /* waiting for interfaces and links, of the time after that */
+    sg_talk talk;        /* with whom */
 } sg_completion;
 
 typedef struct sg_send {
@@ -67,6 +68,14 @@ struct sg_mailbox *sg_mailbox_new(void);
  * processor is charged what sending costs it. */
 sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
                          size_t bytes, enum sg_send_mode mode);
+/* What the running processor does for a message: charges and reports it. */
+void sg_message_charge(enum sg_category category, uint64_t cycles);
+/* What messages cost the running rank from here on is of this communicator and this partner. */
+static inline void sg_message_talk(uint32_t context, int32_t peer)
+{
+    sg_rank_self()->talk = (sg_talk){context, peer};
+}
+
 /* Posts a receive. `from` is the sender's number among all ranks, for reports; SG_ANY if `source` is. */
 sg_receive *sg_message_receive(uint32_t context, int32_t source, int32_t from, int32_t tag);
 /* Posts a receive of a message that sg_message_take has returned. */

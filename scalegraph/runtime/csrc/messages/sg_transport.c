@@ -31,21 +31,22 @@ static void pass_buffer(const sg_rank *rank, size_t bytes, enum sg_access kind, 
     uint64_t *buffer = &buffer_of[rank->number];
     if (*buffer == 0)
         *buffer = sg_variables_of(BUFFER_LINES, SG_OWN_QUEUE);
+    uint64_t before = sg_now->clock;
     for (uint64_t i = 0; i <= lines; i++) /* one more for what describes the message */
         sg_touch(sg_now, *buffer + i % BUFFER_LINES * line, kind, category);
+    sg_observe_talked(sg_now, category, sg_now->clock - before);
 }
 
 void sg_transport_copy(size_t bytes)
 {
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_PACK,
-                   overhead(0, sg->config.message_copy_byte_millicycles, bytes));
+    sg_message_charge(SG_CATEGORY_PRIM_PACK, overhead(0, sg->config.message_copy_byte_millicycles, bytes));
 }
 
 void sg_transport_send(const sg_rank *to, size_t bytes)
 {
     const sg_config *c = &sg->config;
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SEND,
-                   overhead(c->message_send_cycles, c->message_send_byte_millicycles, bytes));
+    sg_message_charge(SG_CATEGORY_PRIM_SEND,
+                      overhead(c->message_send_cycles, c->message_send_byte_millicycles, bytes));
     if (node_of(to) != node_of(sg_rank_self()))
         return;
     sg_transport_copy(bytes);
@@ -56,8 +57,8 @@ void sg_transport_receive(const sg_rank *from, size_t bytes, bool buffered)
 {
     const sg_config *c = &sg->config;
     bool near = node_of(from) == node_of(sg_rank_self());
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE,
-                   overhead(c->message_receive_cycles, c->message_receive_byte_millicycles, bytes));
+    sg_message_charge(SG_CATEGORY_PRIM_RECEIVE,
+                      overhead(c->message_receive_cycles, c->message_receive_byte_millicycles, bytes));
     if (near)
         pass_buffer(sg_rank_self(), bytes, SG_READ, SG_CATEGORY_PRIM_RECEIVE);
     if (near || buffered)

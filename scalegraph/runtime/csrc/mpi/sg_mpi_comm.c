@@ -26,6 +26,7 @@ sg_comm *sg_comm_new(uint32_t context, sg_members *members, sg_members *remote)
     c->handler = MPI_ERRORS_ARE_FATAL;
     c->info = MPI_INFO_NULL;
     c->handle = sg_handle_new(SG_KIND_COMM, c);
+    sg_observe_communicator(context, members->size, "", sg_mpi_self()->site);
     return c;
 }
 
@@ -69,6 +70,8 @@ void sg_comm_open(struct sg_mpi *m)
     m->self->handle = (uintptr_t)MPI_COMM_SELF;
     snprintf(m->world->name, sizeof m->world->name, "MPI_COMM_WORLD");
     snprintf(m->self->name, sizeof m->self->name, "MPI_COMM_SELF");
+    sg_observe_communicator(m->world->context, everybody->size, m->world->name, NULL);
+    sg_observe_communicator(m->self->context, 1, m->self->name, NULL);
 }
 
 /* ---- what a process asks ---- */
@@ -154,6 +157,7 @@ SG_API int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
     SG_ENTER("Comm_set_name");
     COMM(c, comm)
     snprintf(c->name, sizeof c->name, "%s", name);
+    sg_observe_communicator(c->context, c->members->size, c->name, NULL);
     return MPI_SUCCESS;
 }
 

@@ -75,7 +75,7 @@ static void add_pending(sg_awaited *p, const sg_request *r)
 /* Testing takes as long as a request for a message, so that a loop that tests makes time pass. */
 static void charge_test(void)
 {
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
+    sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
     sg_turn(sg_now);
     sg_progress();
 }

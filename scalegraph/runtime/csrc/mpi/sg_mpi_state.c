@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sg_mpi.h"
+#include "sg_message.h"
 #include "sg_rank.h"
 
 #define PLACE_BITS      20
@@ -90,7 +91,9 @@ struct sg_mpi *sg_mpi_enter_always(const char *call, const void *site)
     struct sg_mpi *m = sg_mpi_self();
     m->call = call;
     m->site = site;
-    sg_rank_self()->call = call;
+    sg_rank *rank = sg_rank_self();
+    rank->call = call;
+    rank->talk = (sg_talk){SG_TALK_NOWHERE, SG_TALK_NOBODY};
     return m;
 }
 
@@ -176,7 +179,7 @@ enum { COPY_BYTES_A_CYCLE = 8, CYCLES_A_PIECE = 2 };
 
 void sg_mpi_charge_pack(uint64_t bytes, uint64_t pieces)
 {
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_PACK, bytes / COPY_BYTES_A_CYCLE + pieces * CYCLES_A_PIECE);
+    sg_message_charge(SG_CATEGORY_PRIM_PACK, bytes / COPY_BYTES_A_CYCLE + pieces * CYCLES_A_PIECE);
 }
 
 /* Two loads, the operation and a store for each element, at the machine's own costs. */
@@ -185,5 +188,5 @@ void sg_mpi_charge_op(uint64_t elements, bool floating)
     const uint32_t *cost = sg->config.op_millicycles;
     uint64_t each =
         2ull * cost[SG_OP_LOAD] + cost[SG_OP_STORE] + cost[floating ? SG_OP_FP_ADD : SG_OP_INT_ALU];
-    sg_charge_site(sg_now, SG_CATEGORY_PRIM_PACK, elements * each / 1000);
+    sg_message_charge(SG_CATEGORY_PRIM_PACK, elements * each / 1000);
 }

@@ -28,6 +28,7 @@ sg_send *sg_begin_send(sg_comm *c, const void *buffer, int64_t count, sg_type *t
         return sg_message_send(peer, c->context, c->rank, tag, (const char *)buffer + type->true_lb, bytes,
                                mode);
     char *packed = sg_mpi_new(bytes);
+    sg_message_talk(c->context, (int32_t)peer);
     sg_type_pack(buffer, count, type, packed);
     sg_send *send = sg_message_send(peer, c->context, c->rank, tag, packed, bytes, mode);
     sg_mpi_free(packed);

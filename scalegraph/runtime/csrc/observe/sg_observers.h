@@ -7,6 +7,7 @@
 extern const sg_observer sg_observer_blame;      /* what processors wait for */
 extern const sg_observer sg_observer_cause;      /* accounts by cause */
 extern const sg_observer sg_observer_class;      /* misses by class; run.collect requests it */
+extern const sg_observer sg_observer_message;    /* accounts by communicator and partner */
 extern const sg_observer sg_observer_part;       /* parts of the run by the time of the main thread */
 extern const sg_observer sg_observer_primitives; /* free or scaled synchronisation */
 extern const sg_observer sg_observer_race;       /* hints at data races */

@@ -16,6 +16,15 @@ typedef struct sg_last_call {
     void *argument;
 } sg_last_call;
 
+/* A partner in a communicator: its number among all ranks, or SG_TALK_NOBODY. */
+typedef struct sg_talk {
+    uint32_t context; /* of the communicator, or the next number: of its collective operations */
+    int32_t peer;
+} sg_talk;
+
+#define SG_TALK_NOWHERE UINT32_MAX /* context: of no communicator */
+#define SG_TALK_NOBODY  (-1)
+
 struct sg_rank {
     uint32_t number;
     bool ended;
@@ -37,6 +46,7 @@ struct sg_rank {
     struct sg_mpi *mpi;         /* the MPI library */
     sg_last_call *last_calls;
     struct sg_hidden *hidden;                /* sg_rank_libc.c; NULL: not used yet */
+    sg_talk talk;                            /* what messages cost the rank now is of this one */
     uint64_t places[SG_MAX_PROCESSORS / 64]; /* bit set of its processors */
 } __attribute__((aligned(64)));
 

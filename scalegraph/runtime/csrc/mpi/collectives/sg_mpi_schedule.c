@@ -121,6 +121,7 @@ static void send(const sg_schedule *s, sg_step *step)
         return;
     }
     char *packed = sg_mpi_new(bytes);
+    sg_message_talk(c->context + 1, (int32_t)sg_comm_peer(c, step->peer));
     sg_type_pack(step->from, step->count, step->type, packed);
     step->send = sg_message_send(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag, packed, bytes,
                                  SG_SEND_STANDARD);
@@ -138,9 +139,11 @@ static void begin_step(const sg_schedule *s, sg_step *step)
                                            (int32_t)sg_comm_peer(step->comm, step->peer), s->tag);
         break;
     case SG_STEP_COPY:
+        sg_message_talk(s->comm->context + 1, SG_TALK_NOBODY);
         sg_type_copy(step->from, step->count, step->type, step->to, step->to_count, step->to_type);
         break;
     case SG_STEP_COMBINE:
+        sg_message_talk(s->comm->context + 1, SG_TALK_NOBODY);
         sg_op_apply(s->op, step->from, step->to, step->count, step->type);
         break;
     case SG_STEP_CALL:

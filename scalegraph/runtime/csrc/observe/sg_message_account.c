@@ -1,0 +1,169 @@
+/* What messages cost, by rank, communicator and partner: the categories of messages, split. What no partner
+ * explains (a wait for any of several, operations of a reduction) is kept under partner SG_TALK_NOBODY, what
+ * no communicator explains under SG_TALK_NOWHERE; so the parts add up to the categories. */
+#include <stdio.h>
+
+#include "sg_array.h"
+#include "sg_observers.h"
+#include "sg_rank.h"
+#include "sg_table.h"
+
+enum {
+    FIRST = SG_CATEGORY_PRIM_SEND,
+    MOST = 1 << 16, /* of cells; then partners that are new to a rank are counted together */
+    OTHERS = -2,
+};
+
+_Static_assert(SG_CATEGORY_IDLE_COLLECTIVE - FIRST + 1 ==
+                   sizeof((sg_message_cost *)0)->cycles / sizeof(uint64_t),
+               "the categories of messages stand together");
+
+static struct {
+    sg_table cells, communicators; /* places in the two lists, + 1 */
+    sg_message_cost *cell;
+    sg_communicator *communicator;
+    uint32_t cells_count, cells_room, communicators_count, communicators_room;
+} accounts = {.cells_count = 0};
+
+/* Operations of a collective operation have the next number. */
+static uint32_t communicator_of(uint32_t context)
+{
+    return context == SG_TALK_NOWHERE ? context : context & ~1u;
+}
+
+static uint64_t key_of(uint32_t rank, sg_talk talk)
+{
+    return (uint64_t)(rank + 1) << 48 | (uint64_t)(uint16_t)(talk.peer + 2) << 32 |
+           communicator_of(talk.context);
+}
+
+static sg_message_cost *cell_of(uint32_t rank, sg_talk talk)
+{
+    const sg_table_entry *known = sg_table_find(&accounts.cells, key_of(rank, talk));
+    if (known != NULL)
+        return &accounts.cell[known->number - 1];
+    if (accounts.cells_count >= MOST && talk.peer >= 0)
+        return cell_of(rank, (sg_talk){talk.context, OTHERS});
+    SG_ARRAY_HOLD(accounts.cell, accounts.cells_room, accounts.cells_count, 64);
+    sg_message_cost *cell = &accounts.cell[accounts.cells_count++];
+    *cell = (sg_message_cost){.rank = rank, .peer = talk.peer};
+    cell->communicator = communicator_of(talk.context);
+    sg_table_make(&accounts.cells, key_of(rank, talk), 64)->number = accounts.cells_count;
+    return cell;
+}
+
+static bool is_of_messages(enum sg_category category)
+{
+    return category >= FIRST && category <= SG_CATEGORY_IDLE_COLLECTIVE;
+}
+
+static void add(const sg_rank *rank, enum sg_category category, uint64_t cycles)
+{
+    if (cycles > 0)
+        cell_of(rank->number, rank->talk)->cycles[category - FIRST] += cycles;
+}
+
+static void note_talked(sg_processor *p, enum sg_category category, uint64_t cycles)
+{
+    (void)p;
+    add(sg_rank_self(), category, cycles);
+}
+
+/* `t` has waited on `p` until now. */
+static void note_waited(sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t cycles)
+{
+    (void)p;
+    if (t != NULL && t->rank != NULL && is_of_messages(category))
+        add(t->rank, category, cycles);
+}
+
+static void note_message(const sg_passed *m)
+{
+    const sg_rank *rank = sg_rank_self();
+    sg_message_cost *cell = cell_of(rank->number, rank->talk);
+    cell->messages++;
+    cell->bytes += m->bytes;
+}
+
+static void note_communicator(uint32_t context, uint32_t size, const char *name, const void *site)
+{
+    sg_table_entry *entry =
+        sg_table_make(&accounts.communicators, (uint64_t)communicator_of(context) + 1, 64);
+    if (entry->number == 0) {
+        SG_ARRAY_HOLD(accounts.communicator, accounts.communicators_room, accounts.communicators_count, 8);
+        entry->number = ++accounts.communicators_count;
+        accounts.communicator[entry->number - 1] =
+            (sg_communicator){.address = (uint64_t)(uintptr_t)site, .communicator = communicator_of(context)};
+    }
+    sg_communicator *c = &accounts.communicator[entry->number - 1];
+    if (size > c->size)
+        c->size = size;
+    if (name[0] != 0)
+        snprintf(c->name, sizeof c->name, "%s", name);
+}
+
+/* ---- the result ---- */
+
+/* What the accounts of all processors of `rank` have in `category`. */
+static void totals_of(const sg_rank *rank, sg_message_cost *sum)
+{
+    for (uint32_t i = 0; i < sg->own_processors; i++) {
+        const sg_processor *p = &sg->processor[rank->first_processor + i];
+        for (uint32_t region = 0; region < p->accounts_size; region++)
+            for (int k = FIRST; p->accounts[region] != NULL && k <= SG_CATEGORY_IDLE_COLLECTIVE; k++)
+                sum->cycles[k - FIRST] += p->accounts[region]->rest.categories[k];
+    }
+}
+
+/* Adds a sentence if a rank has more cells than its accounts; the rest that is in no cell gets one. */
+static void check(char *fault, size_t size)
+{
+    sg_message_cost *rest = sg_new(sg->ranks * sizeof *rest);
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        totals_of(sg->all_ranks[i], &rest[i]);
+    for (uint32_t i = 0; i < accounts.cells_count; i++)
+        for (int k = FIRST; k <= SG_CATEGORY_IDLE_COLLECTIVE; k++)
+            rest[accounts.cell[i].rank].cycles[k - FIRST] -= accounts.cell[i].cycles[k - FIRST];
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        for (int k = FIRST; k <= SG_CATEGORY_IDLE_COLLECTIVE; k++) {
+            uint64_t left = rest[i].cycles[k - FIRST];
+            if (left >> 63 != 0 && fault[0] == 0)
+                snprintf(fault, size, "the messages of rank %u have more cycles than its accounts", i);
+            else if (left != 0)
+                cell_of(i, (sg_talk){SG_TALK_NOWHERE, SG_TALK_NOBODY})->cycles[k - FIRST] += left;
+        }
+}
+
+static uint64_t put_cells(struct sg_writer *w)
+{
+    sg_put(w, accounts.cell, accounts.cells_count * sizeof *accounts.cell);
+    return accounts.cells_count;
+}
+
+static uint64_t put_communicators(struct sg_writer *w)
+{
+    sg_put(w, accounts.communicator, accounts.communicators_count * sizeof *accounts.communicator);
+    return accounts.communicators_count;
+}
+
+static bool takes_part(void)
+{
+    return sg->config.ranks > 0;
+}
+
+static const sg_result_part parts[] = {
+    {SG_SECTION_MESSAGES, sizeof(sg_message_cost), put_cells},
+    {SG_SECTION_COMMUNICATORS, sizeof(sg_communicator), put_communicators},
+};
+
+const sg_observer sg_observer_message = {
+    .name = "accounts of messages",
+    .takes_part = takes_part,
+    .parts = parts,
+    .parts_count = sizeof parts / sizeof *parts,
+    .talked = note_talked,
+    .waited = note_waited,
+    .message = note_message,
+    .communicator = note_communicator,
+    .checks = check,
+};

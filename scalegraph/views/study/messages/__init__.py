@@ -1,0 +1,1 @@
+"""Messages of a run: what they cost, and how the interconnect is loaded."""
