@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -372,6 +373,41 @@ def test_each_rank_has_threads_and_critical_sections_of_its_own(simulate: Simula
     ]  # fmt: skip
     assert (row["processes"], row["threads_per_process"]) == (2, 4)
     assert sum(row["leaves"].values()) == 8 * row["time_cycles"]
+
+
+STENCIL = r"""
+#include <omp.h>
+static double a[60000], b[60000];
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    double *from = a, *to = b, sum = 0, all;
+    for (int turn = 0; turn < 4; turn++) {
+#pragma omp parallel for
+        for (int i = 1; i < 59999; i++)
+            to[i] = (from[i - 1] + from[i] + from[i + 1] + rank) / 3;
+        double *other = from;
+        from = to;
+        to = other;
+        MPI_Allreduce(&from[100], &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        from[100] = sum;
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [16, 64])
+def test_ranks_of_several_threads_do_not_change_the_data_of_the_host_at_every_reference(
+    simulate: Simulate, threads: int
+) -> None:
+    """Ranks of one node take turns after thousands of cycles, those of different nodes when they must wait."""
+    arguments = ("--machine", "cluster-hdr", "--threads-per-process", str(threads))
+    simulate(STENCIL, threads, *arguments)  # builds
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+    simulate(STENCIL, 2 * threads if threads == 64 else 64, *arguments)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before < 25_000
 
 
 def test_a_trace_has_every_message_with_both_its_ends(simulate: Simulate) -> None:

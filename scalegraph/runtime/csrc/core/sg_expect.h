@@ -22,9 +22,9 @@ static inline void expect_rank(const sg_coroutine *next)
  * its account, its stack, and what its pending reference will examine. */
 static void expect_next(void)
 {
-    if (sg_first_key() == UINT64_MAX)
+    uint64_t id = order_next();
+    if (id == UINT64_MAX)
         return;
-    uint32_t id = (uint32_t)(sg_first_key() & SG_KEY_MASK);
     const sg_coroutine *next = &sg->coroutine[id];
     const char *stack = next->stack_pointer, *account = (const char *)next->account;
     const char *processor = (const char *)&sg->processor[id];
@@ -37,7 +37,7 @@ static void expect_next(void)
         expect_rank(next);
     if (next->pending.address == 0)
         return;
-    sg_mem_expect(sg->mem, id, next->pending.address);
+    sg_mem_expect(sg->mem, (uint32_t)id, next->pending.address);
     __builtin_prefetch(account, 1);
     __builtin_prefetch(account + 64, 1);
     __builtin_prefetch(account + 128, 1);

@@ -107,7 +107,7 @@ void sg_perform(sg_processor *p)
 /* Makes the reference when it is the turn of `p`. */
 static inline void wait_and_perform(sg_processor *p, const sg_pending *r)
 {
-    if (sg_is_late(p) && sg_key(p) - sg_first_key() > sg->slack) {
+    if (sg_is_late(p) && (sg_key(p) - sg_first_key() > sg->slack || (sg->grouped && sg_group_waits(p)))) {
         p->coroutine->pending = *r;
         sg_turn_slow(p);
     } else {

@@ -42,11 +42,25 @@ static void fire_timer(uint64_t now)
 
 /* ---- which thread a processor runs ---- */
 
+/* The same where ranks have several threads: the quantum is between threads, the slack between ranks. */
+static uint64_t group_limit(uint64_t limit)
+{
+    uint64_t own = sg->order[sg->group_node];
+    if (limit != SG_NEVER)
+        limit += (sg->slack >> SG_KEY_BITS) - sg->config.quantum_cycles;
+    if (own == UINT64_MAX)
+        return limit;
+    own = (own >> SG_KEY_BITS) + sg->config.quantum_cycles;
+    return own < limit ? own : limit;
+}
+
 static inline uint64_t limit_of(const sg_processor *p)
 {
     uint64_t limit = SG_NEVER;
     if (sg_first_key() != UINT64_MAX)
         limit = (sg_first_key() >> SG_KEY_BITS) + sg->config.quantum_cycles;
+    if (SG_UNLIKELY(sg->grouped))
+        limit = group_limit(limit);
     if (SG_UNLIKELY(p->ready.head != NULL)) {
         uint64_t next = p->ready.head->ready_at > p->slice_end ? p->ready.head->ready_at : p->slice_end;
         limit = next < limit ? next : limit;
@@ -228,6 +242,8 @@ static sg_processor *place_for(const sg_thread *t)
 /* Continues with the thread of `to`; `from` is where the running one's stack pointer belongs. */
 static void resume(void **from, sg_processor *to)
 {
+    if (SG_UNLIKELY(sg->grouped))
+        order_prefer(to->id / sg->own_processors);
     expect_next();
     sg_refresh_limit(to);
     /* Done here, on this stack, which is warm. */
@@ -244,15 +260,14 @@ static void resume(void **from, sg_processor *to)
 static sg_processor *take_next(void)
 {
     for (;;) {
-        uint64_t top = sg_first_key();
-        uint32_t id = (uint32_t)(top & SG_KEY_MASK);
-        if (SG_UNLIKELY(top == UINT64_MAX))
+        uint64_t id = order_next();
+        if (SG_UNLIKELY(id == UINT64_MAX))
             sg_stop_deadlock();
         if (SG_LIKELY(id != SG_TIMER)) {
-            order_remove(id);
+            order_remove((uint32_t)id);
             return &sg->processor[id];
         }
-        fire_timer(top >> SG_KEY_BITS);
+        fire_timer(sg_first_key() >> SG_KEY_BITS);
     }
 }
 
@@ -274,7 +289,7 @@ void sg_turn_slow(sg_processor *p)
     uint32_t top = (uint32_t)(sg_first_key() & SG_KEY_MASK);
     sg_processor *next = &sg->processor[top];
     p->coroutine->account = p->account;
-    if (SG_LIKELY(top != SG_TIMER)) {
+    if (SG_LIKELY(top != SG_TIMER && !sg->grouped)) {
         order_replace(top, p->id, sg_key(p));
     } else {
         order_add(p->id, sg_key(p));

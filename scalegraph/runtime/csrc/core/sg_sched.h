@@ -96,10 +96,27 @@ static inline bool sg_is_late(const sg_processor *p)
     return sg_first_key() < sg_key(p);
 }
 
+/* Must `p`, which is late, give way if it is one of several processors of a rank? */
+static inline bool sg_group_waits(const sg_processor *p)
+{
+    return sg->order[sg->group_node] < sg_key(p) || sg_key(p) - sg_first_key() > sg->slack;
+}
+
+/* For what concerns the threads of the running rank. */
 static inline void sg_turn(sg_processor *p)
 {
-    if (sg_is_late(p))
+    if (sg_is_late(p) && (SG_LIKELY(!sg->grouped) || sg_group_waits(p)))
         sg_turn_slow(p);
+}
+
+/* For what ranks do to each other. */
+static inline void sg_turn_of_all(sg_processor *p)
+{
+    if (!sg_is_late(p))
+        return;
+    p->coroutine->exact = true;
+    sg_turn_slow(p);
+    p->coroutine->exact = false;
 }
 
 /* `t` waits in `queue`: from now on, even if it has something to do yet before it suspends itself. */

@@ -128,6 +128,7 @@ typedef struct sg_coroutine {
     sg_pending pending;
     sg_thread *thread;
     const void *needs; /* what its thread will read first, besides its stack */
+    bool exact;        /* it waits until no processor at all is earlier */
 } __attribute__((aligned(64))) sg_coroutine;
 
 struct sg_processor {
@@ -255,6 +256,10 @@ typedef struct sg_context {
     /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_run_queue.h. */
     uint64_t *order;
     uint64_t slack; /* references of a processor may come so much earlier than those of others, as a key */
+    /* Ranks of several threads: each has 1 << group_shift leaves, whose first is at node group_node for the
+     * rank that runs. Its threads are in exact order; `slack` is between ranks. */
+    bool grouped;
+    uint32_t group_shift, group_node;
     uint32_t order_leaves, free_leaves;
     uint32_t *leaf_of, *free_leaf;
     uint64_t idle[SG_MAX_PROCESSORS / 64]; /* bit set of the processors without a thread */

@@ -125,7 +125,7 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
     uint64_t began = sg_now->clock;
     sg_message_talk(context, (int32_t)to);
     sg_transport_send(other, bytes);
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     uint64_t now = sg_now->clock;
     *m = (sg_message){.from = self, .to = other, .context = context, .source = source, .tag = tag};
     m->bytes = bytes;
@@ -168,7 +168,7 @@ static sg_receive *new_receive(uint32_t context, int32_t source, int32_t from, i
 
 sg_receive *sg_message_receive(uint32_t context, int32_t source, int32_t from, int32_t tag)
 {
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     struct sg_mailbox *box = sg_rank_self()->mailbox;
     sg_receive *r = new_receive(context, source, from, tag);
     sg_message *m = find_message(box, context, source, tag);
@@ -183,7 +183,7 @@ sg_receive *sg_message_receive(uint32_t context, int32_t source, int32_t from, i
 
 sg_receive *sg_message_receive_taken(sg_message *m)
 {
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     sg_receive *r = new_receive(m->context, m->source, (int32_t)m->from->number, m->tag);
     match(r, m);
     return r;
@@ -192,7 +192,7 @@ sg_receive *sg_message_receive_taken(sg_message *m)
 bool sg_receive_cancel(sg_receive *r)
 {
     struct sg_mailbox *box = r->rank->mailbox;
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     if (r->completion.clock != SG_NEVER)
         return false;
     REMOVE(box->posted, box->newest, r);
@@ -253,7 +253,7 @@ static void suspend(enum side side, int32_t other, int32_t tag)
 static void wait_until(const sg_completion *done, sg_thread **awaited, enum side side, int32_t other,
                        int32_t tag)
 {
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     *awaited = sg_self();
     if (done->clock == SG_NEVER) {
         sg_rank_self()->talk = done->talk;
@@ -279,7 +279,7 @@ void sg_receive_wait(sg_receive *r)
 static bool test(const sg_completion *done)
 {
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     return done->clock <= sg_now->clock;
 }
 
@@ -321,7 +321,7 @@ static const sg_completion *first_of(sg_send *const *sends, size_t send_count, s
 void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                          size_t receive_count)
 {
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     const sg_completion *first = first_of(sends, send_count, receives, receive_count, sg_self());
     if (first != NULL && first->clock == SG_NEVER) /* wake() says with whom */
         suspend(RECEIVER, SG_ANY, SG_ANY);
@@ -371,7 +371,7 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
     struct sg_mailbox *box = sg_rank_self()->mailbox;
     sg_message_talk(context, SG_TALK_NOBODY);
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     sg_message *m = find_message(box, context, source, tag);
     if (m == NULL && wait) {
         box->wanted_context = context;

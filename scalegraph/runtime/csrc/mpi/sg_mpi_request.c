@@ -76,7 +76,7 @@ static void add_pending(sg_awaited *p, const sg_request *r)
 static void charge_test(void)
 {
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     sg_progress();
 }
 
@@ -237,7 +237,7 @@ static int first_complete(int count, const MPI_Request requests[])
 /* Waits until one of them at least is complete; what first_complete returns then. */
 static int wait_for_first(int count, const MPI_Request requests[])
 {
-    sg_turn(sg_now);
+    sg_turn_of_all(sg_now);
     for (;;) {
         sg_progress();
         int found = first_complete(count, requests);

@@ -71,7 +71,7 @@ SG_API void funlockfile(FILE *stream)
 static void wait_for(FILE *stream, const void *site)
 {
     if (SG_UNLIKELY(sg != NULL && sg->ranks > 1) && sg_enter(site))
-        sg_turn(sg_now); /* what ranks write appears in the order of simulated time */
+        sg_turn_of_all(sg_now); /* what ranks write appears in the order of simulated time */
     if (SG_LIKELY(sg->files == NULL) || !sg_enter(site))
         return;
     sg_file *file = file_of(stream);

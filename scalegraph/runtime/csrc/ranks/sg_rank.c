@@ -50,7 +50,7 @@ static void turn_to(sg_rank *rank)
 /* Exchanging data takes the host some microseconds, so it is not done at each reference. Ranks of different
  * nodes share no memory, and what they do to each other by messages is in the order of simulated time anyway;
  * those of a node run ahead of each other by this, because their references meet in caches and memory.
- * Threads of a rank need the exact order. */
+ * Threads of a rank are in exact order. */
 #define AHEAD_IN_NODE 20000ull
 #define AHEAD         (1ull << 40)
 
@@ -59,10 +59,14 @@ static void turn_to(sg_rank *rank)
 
 static void let_run_ahead(void)
 {
-    if (sg->ranks < 2 || sg->own_processors > 1)
+    if (sg->ranks < 2)
         return;
-    sg->config.quantum_cycles = sg->config.node_processors == 1 ? AHEAD : AHEAD_IN_NODE;
-    sg->slack = sg->config.quantum_cycles << SG_KEY_BITS;
+    bool apart = sg->config.node_processors == sg->own_processors;
+    uint64_t ahead = apart ? AHEAD : AHEAD_IN_NODE;
+    sg->slack = ahead << SG_KEY_BITS;
+    sg->grouped = sg->own_processors > 1;
+    if (!sg->grouped)
+        sg->config.quantum_cycles = ahead;
 }
 
 void sg_ranks_open(void)

@@ -1,6 +1,7 @@
 /* The processors that have a thread, the earliest first: a tree whose leaves are their keys and whose other
  * nodes are the smaller one of two below, so that a change of one key is a fixed way to the root without a
- * branch that the host could guess wrong. Private to sg_sched.c. */
+ * branch that the host could guess wrong. Where ranks have several threads, the processors of a rank have
+ * leaves below a node of their own. Private to sg_sched.c. */
 #ifndef SG_RUN_QUEUE_H
 #define SG_RUN_QUEUE_H
 
@@ -22,9 +23,9 @@ static inline void order_set(uint32_t leaf, uint64_t key)
 
 static inline void order_add(uint32_t id, uint64_t key)
 {
-    uint32_t leaf = sg->free_leaf[--sg->free_leaves];
-    sg->leaf_of[id] = leaf;
-    order_set(leaf, key);
+    if (SG_LIKELY(!sg->grouped))
+        sg->leaf_of[id] = sg->free_leaf[--sg->free_leaves];
+    order_set(sg->leaf_of[id], key);
 }
 
 /* The processor `id` with `key` takes the place of the first, `top`. */
@@ -38,7 +39,8 @@ static inline void order_replace(uint32_t top, uint32_t id, uint64_t key)
 static inline void order_remove(uint32_t id)
 {
     uint32_t leaf = sg->leaf_of[id];
-    sg->free_leaf[sg->free_leaves++] = leaf;
+    if (SG_LIKELY(!sg->grouped))
+        sg->free_leaf[sg->free_leaves++] = leaf;
     order_set(leaf, UINT64_MAX);
 }
 
@@ -47,17 +49,49 @@ static inline void order_set_timer(uint64_t key)
     order_set(sg->order_leaves - 1, key);
 }
 
+/* Number of the processor that comes next, or SG_TIMER; UINT64_MAX: nobody. That is one of the running rank
+ * as long as it is not too far ahead of the others, because to change the rank takes the host long. */
+static inline uint64_t order_next(void)
+{
+    uint64_t first = sg_first_key(), own = sg->order[sg->group_node];
+    if (SG_UNLIKELY(sg->grouped) && own - first <= sg->slack && own >> SG_KEY_BITS <= sg->timer &&
+        own != UINT64_MAX && !sg->coroutine[own & SG_KEY_MASK].exact)
+        return own & SG_KEY_MASK;
+    return first == UINT64_MAX ? first : first & SG_KEY_MASK;
+}
+
+/* Makes `rank` the one whose processors come first. */
+static inline void order_prefer(uint32_t rank)
+{
+    sg->group_node = sg->grouped ? (sg->order_leaves >> sg->group_shift) + rank : 1;
+}
+
+/* The leaves of ranks with several processors, as many for each as a power of two has; the timer's is behind
+ * them. */
+static inline uint32_t order_group(uint32_t processors)
+{
+    uint32_t leaves = 2;
+    while (1u << sg->group_shift < sg->own_processors)
+        sg->group_shift++;
+    while (leaves < (sg->ranks + 1) << sg->group_shift)
+        leaves *= 2;
+    for (uint32_t i = 0; i < processors; i++)
+        sg->leaf_of[i] = (i / sg->own_processors << sg->group_shift) + i % sg->own_processors;
+    return leaves;
+}
+
 static inline void order_open(uint32_t processors)
 {
-    uint32_t leaves = processors + 1;
+    sg->leaf_of = sg_new(processors * sizeof(uint32_t));
+    uint32_t leaves = sg->grouped ? order_group(processors) : processors + 1;
     sg->order_leaves = leaves;
     sg->order = sg_new(2 * leaves * sizeof(uint64_t));
     for (uint32_t i = 0; i < 2 * leaves; i++)
         sg->order[i] = UINT64_MAX;
-    sg->leaf_of = sg_new(processors * sizeof(uint32_t));
     sg->free_leaf = sg_new(processors * sizeof(uint32_t));
     for (uint32_t i = 0; i < processors; i++)
         sg->free_leaf[sg->free_leaves++] = processors - 1 - i;
+    order_prefer(0);
 }
 
 #endif
