@@ -6,6 +6,9 @@ from scalegraph.runtime.mpi import bindings, header, modules
 from scalegraph.toolchain.mpi import INCLUDE
 
 HEADER = header.text_of(INCLUDE)
+# Their addresses are integers of four bytes in Fortran: csrc/fortran/sg_fortran_removed.c.
+REMOVED = {f"MPI_{name}" for name in ("Address", "Errhandler_create", "Errhandler_get", "Errhandler_set", "Type_extent",
+                                      "Type_hindexed", "Type_hvector", "Type_lb", "Type_struct", "Type_ub")}  # fmt: skip
 
 
 def test_constants_are_those_of_c() -> None:
@@ -21,7 +24,7 @@ def test_every_function_of_the_header_is_bound_or_known_to_differ() -> None:
     assert {name for name in left if not name.startswith("MPI_T_")} == {
         "MPI_Aint_add", "MPI_Aint_diff", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple",
         "MPI_Grequest_start", "MPI_Keyval_create", "MPI_Pcontrol", "MPI_Register_datarep", "MPI_Type_get_contents",
-        "MPI_Wtick", "MPI_Wtime",
+        "MPI_Wtick", "MPI_Wtime", *REMOVED,
     }  # fmt: skip
 
 

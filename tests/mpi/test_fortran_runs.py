@@ -113,6 +113,21 @@ def test_every_way_to_mpi_gives_the_same_results(way: str, place: Path) -> None:
         assert (record.processes, record.threads_per_process) == (ranks, 1)
 
 
+def test_functions_that_mpi_3_has_removed_are_served(place: Path) -> None:
+    lines = ["program p", "include 'mpif.h'", "integer ierr, extent, low, high, column, pair, a(8), rank",
+             "call mpi_init(ierr)", "call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)",
+             "call mpi_type_hvector(4, 1, 8, MPI_INTEGER, column, ierr)", "call mpi_type_commit(column, ierr)",
+             "call mpi_type_extent(column, extent, ierr)", "call mpi_type_lb(column, low, ierr)",
+             "call mpi_type_struct(2, (/1, 1/), (/0, 8/), (/MPI_INTEGER, MPI_REAL/), pair, ierr)",
+             "call mpi_type_ub(pair, high, ierr)",
+             "call mpi_errhandler_set(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)", "a = (/1, 2, 3, 4, 5, 6, 7, 8/)",
+             "if (rank == 0) call mpi_send(a, 1, column, 1, 0, MPI_COMM_WORLD, ierr)",
+             "if (rank == 1) call mpi_recv(a, 4, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)",
+             "if (rank == 1) print '(7i3)', a(1:4), extent, low, high", "call mpi_finalize(ierr)", "end", ""]  # fmt: skip
+    record = run(place, "\n".join(lines), 2)
+    assert (record.status, record.stdout) == ("ok", "  1  3  5  7 28  0 12\n")
+
+
 def test_fixed_form_takes_the_same_header(place: Path) -> None:
     lines = ["      program p", "      include 'mpif.h'", "      integer ierr, n", "      call mpi_init(ierr)",
              "      call mpi_comm_size(MPI_COMM_WORLD, n, ierr)", "      if (n .ne. 2) stop 1",

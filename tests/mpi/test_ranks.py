@@ -215,6 +215,48 @@ int main(int argc, char **argv)
     assert spent[here] > 0.8 * sum(row["leaves"][name] for name in names)
 
 
+def test_functions_that_mpi_3_has_removed_are_served(simulate: Simulate) -> None:
+    body = r"""
+static void failed(MPI_Comm *comm, int *code, ...) { printf("error %d\n", *code == MPI_ERR_RANK); (void)comm; }
+int main(int argc, char **argv)
+{
+    struct { double a; int n; char c; } in = {0}, out = {1.5 + 1, 7, 'x'};
+    int lengths[3] = {1, 1, 1}, flat[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    MPI_Aint places[3], base, extent, low, high;
+    MPI_Datatype types[3] = {MPI_DOUBLE, MPI_INT, MPI_CHAR}, whole, column;
+    MPI_Errhandler handler;
+    begin(&argc, &argv);
+    MPI_Address(&out, &base);
+    MPI_Address(&out.a, &places[0]);
+    MPI_Address(&out.n, &places[1]);
+    MPI_Address(&out.c, &places[2]);
+    for (int i = 0; i < 3; i++)
+        places[i] -= base;
+    MPI_Type_struct(3, lengths, places, types, &whole);
+    MPI_Type_commit(&whole);
+    MPI_Type_extent(whole, &extent);
+    MPI_Type_lb(whole, &low);
+    MPI_Type_ub(whole, &high);
+    MPI_Type_hvector(4, 1, 2 * sizeof(int), MPI_INT, &column);
+    MPI_Type_commit(&column);
+    if (rank == 0) {
+        MPI_Send(&out, 1, whole, 1, 0, MPI_COMM_WORLD);
+        MPI_Send(flat, 1, column, 1, 1, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(&in, 1, whole, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(flat, 4, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        printf("%.1f %d %c %d %d %d %d\n", in.a, in.n, in.c, extent == sizeof in, low == 0, high == extent, flat[3]);
+        MPI_Errhandler_create(failed, &handler);
+        MPI_Errhandler_set(MPI_COMM_WORLD, handler);
+        MPI_Send(&out, 1, whole, 9, 0, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+    assert simulate(body, 2)["stdout"] == "2.5 7 x 1 1 1 6\nerror 1\n"
+
+
 LATE = r"""
 int main(int argc, char **argv)
 {

@@ -59,6 +59,7 @@ typedef void (MPI_Win_errhandler_function)(MPI_Win *win, int *error_code, ...);
 typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
 typedef MPI_File_errhandler_function MPI_File_errhandler_fn;
 typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
+typedef MPI_Comm_errhandler_function MPI_Handler_function; /* removed in MPI 3.0, as are the calls of mpi_removed.h */
 
 #define MPI_NULL_COPY_FN               ((MPI_Copy_function*)0x0)
 #define MPI_DUP_FN                     ((MPI_Copy_function*)0x1)
@@ -142,9 +143,11 @@ enum {
 /* Each function has two names: a tool that defines one of the first calls ours by the second. */
 #define SCALEGRAPH_MPI(name) MPI_##name
 #include "mpi_calls.h"
+#include "mpi_removed.h"
 #undef SCALEGRAPH_MPI
 #define SCALEGRAPH_MPI(name) PMPI_##name
 #include "mpi_calls.h"
+#include "mpi_removed.h"
 #undef SCALEGRAPH_MPI
 
 #if defined(__cplusplus)

@@ -22,7 +22,8 @@ LOGICAL: Final = frozenset({"flag", "commute", "reorder", "periods", "remain_dim
 _OTHERWISE: Final = re.compile(
     r"MPI_(T_.*|Abi_.*|Session_.*|.*_(c|c2f|f2c|c2f08|f082c|f2f08|f082f|toint|fromint)|Init(_thread)?|Pcontrol|Wtick"
     r"|Wtime|Comm_spawn(_multiple)?|Buffer_detach|Aint_(add|diff)|DUP_FN|.*_(get|set)_attr|Attr_(get|put)"
-    r"|(Comm_|Type_|Win_)?[Cc]reate_keyval|Keyval_create|Register_datarep|Grequest_start|Type_get_contents)"
+    r"|(Comm_|Type_|Win_)?[Cc]reate_keyval|Keyval_create|Register_datarep|Grequest_start|Type_get_contents"
+    r"|Address|Errhandler_(create|get|set)|Type_(extent|hindexed|hvector|lb|struct|ub))"
 )
 _PROTOTYPE: Final = re.compile(r"^(?:extern\s+)?(int|double)\s+(MPI_\w+)\s*\(([^;]*)\)[^;()]*;", re.MULTILINE)
 _HANDLE_VALUE: Final = re.compile(r"^#\s*define\s+(MPI_\w+)\s+\(\((MPI_\w+)\)\s*(0x[0-9a-fA-F]+|-?\d+)\)", re.MULTILINE)
