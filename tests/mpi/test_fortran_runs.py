@@ -123,7 +123,8 @@ def test_functions_that_mpi_3_has_removed_are_served(place: Path) -> None:
              "call mpi_errhandler_set(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)", "a = (/1, 2, 3, 4, 5, 6, 7, 8/)",
              "if (rank == 0) call mpi_send(a, 1, column, 1, 0, MPI_COMM_WORLD, ierr)",
              "if (rank == 1) call mpi_recv(a, 4, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)",
-             "if (rank == 1) print '(7i3)', a(1:4), extent, low, high", "call mpi_finalize(ierr)", "end", ""]  # fmt: skip
+             "if (rank == 1) print '(7i3)', a(1:4), extent, low, high",
+             "call mpi_finalize(ierr)", "end", ""]  # fmt: skip
     record = run(place, "\n".join(lines), 2)
     assert (record.status, record.stdout) == ("ok", "  1  3  5  7 28  0 12\n")
 
