@@ -106,9 +106,9 @@ def efficiencies(
 
     *records* by run key give the accounts of each processor, *busiest* the useful time (s) of the busiest one where it
     is known without; what needs it is NaN elsewhere. Busy time that was imported has memory stalls in it.
-    *free*: T_para (s) with free synchronisation by run key, from what-if runs; else the primitives of the busiest
-    processor, and its waiting for messages on their way, are taken off its time, which is exact for that processor.
-    ``transfer_by`` says which: ``what-if`` or ``accounts``; ``reference`` is the N compared with.
+    *free*: T_para (s) with free primitives and an ideal network by run key, from what-if runs; else the primitives of
+    the busiest processor, and its waiting for messages on their way, are taken off its time, which is exact for that
+    processor. ``transfer_by`` says which: ``what-if`` or ``accounts``; ``reference`` is the N compared with.
 
     Shape: (rows of *scaling*, factors + 5). Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
     """

@@ -66,14 +66,15 @@ class _Frozen(BaseModel):
 
 
 # What can be taken as ideal, in the order of output; docs/WHATIF.md says what each means for the categories.
-Ideal: TypeAlias = Literal["contention", "network", "cache", "sync", "balance"]
-IDEALS: tuple[Ideal, ...] = ("contention", "network", "cache", "sync", "balance")
+Ideal: TypeAlias = Literal["contention", "network", "cache", "sync", "balance", "messages"]
+IDEALS: tuple[Ideal, ...] = ("contention", "network", "cache", "sync", "balance", "messages")
 IDEAL_NAMES: dict[str, str] = {
     "contention": "no contention",
     "network": "ideal network",
     "cache": "infinite caches",
     "sync": "free synchronisation",
     "balance": "perfect balance",
+    "messages": "messages take no time",
 }
 
 
@@ -109,7 +110,7 @@ class Variant(_Frozen):
 
     def label(self) -> str:
         """Short name for display: ``infinite caches, solve.c:88 x 2``."""
-        if len(self.ideal) == len(IDEALS) or set(self.ideal) == set(IDEALS) - {"contention"}:
+        if set(self.ideal) >= {"network", "cache", "sync", "balance"}:
             parts = ["ideal machine"]
         else:
             parts = [IDEAL_NAMES[name] for name in self.ideal]

@@ -77,6 +77,7 @@ class _Given:
     limits: RunLimits
     regions: bool
     ideals: tuple[str, ...] = ()
+    ideal_network: bool = False
     speedups: tuple[str, ...] = ()
     collect: tuple[str, ...] = ()
     monitor: Monitor = "none"
@@ -113,6 +114,9 @@ class _Given:
 @request_option("collect.monitor")
 @click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
 @request_option("what_if.ideal", "ideals")
+@click.option("--ideal-network", is_flag=True,
+              help="Run again with messages that take no time: serialisation and transfer of the POP efficiencies are"
+              " exact then.")  # fmt: skip
 @request_option("what_if.speedup", "speedups")
 @request_option("timed", "part")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
@@ -239,7 +243,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         faults.append(Fault(f"'{given.schedule}': {form}", key="--schedule"))
     cflags = _collect(faults, lambda: _words("--cflags", given.cflags)) or ()
     ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()
-    variants = _collect(faults, lambda: what_ifs(given.ideals, given.speedups)) or ()
+    variants = _collect(faults, lambda: what_ifs(_ideals(given), given.speedups)) or ()
     if given.monitor != "none" and not given.regions:
         faults.append(Fault("monitoring observes regions, and --no-instrument leaves them out", key="--monitor"))
     if faults:
@@ -315,6 +319,13 @@ def _executable(given: _Given) -> str:
         raise InputError("nothing to simulate was named; expected sources, an executable, or a shipped program")
     only = given.sources[0]
     return only if len(given.sources) == 1 and is_executable(Path(only)) else ""
+
+
+def _ideals(given: _Given) -> tuple[str, ...]:
+    """Return the ideals that are asked for, those that the POP efficiencies of an MPI program need among them."""
+    if not given.ideal_network:
+        return given.ideals
+    return (*given.ideals, "sync+messages" if given.threads_per_process > 1 else "messages")
 
 
 def _words(option: str, text: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from scalegraph.analyze import loss, pop
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import Ideal, RunRecord, Variant
 from scalegraph.measurements.runs import make_runs
 from scalegraph.subjects.study import StudyData
 
@@ -13,13 +13,23 @@ BUSIEST = "busiest"  # metric of a set: longest time of a processor outside of c
 
 
 def free_times(data: StudyData) -> dict[str, float]:
-    """Return T_para (s) with free synchronisation by the key of the actual run, where a what-if run gives it."""
+    """Return T_para (s) with free primitives and an ideal network by the key of the actual run, where runs give it.
+
+    Of a program without messages that is a what-if run with free synchronisation, of an MPI program one in which
+    messages take no time, of one with several threads a process one with both.
+    """
     return {
         run.point.actual().key: run.time_s
         for run in data.variants
-        if run.ok and run.time_s is not None and run.point.variant.ideal == ("sync",)
-        if not run.point.variant.speedup and not run.point.variant.machine
+        if run.ok and run.time_s is not None and run.point.variant == Variant(ideal=_free(run))
     }
+
+
+def _free(run: RunRecord) -> tuple[Ideal, ...]:
+    """Return what must be ideal in a run like *run* that gives its transfer efficiency."""
+    if not run.processes:
+        return ("sync",)
+    return ("sync", "messages") if (run.threads_per_process or 1) > 1 else ("messages",)
 
 
 def busiest_times(data: StudyData) -> dict[str, float]:

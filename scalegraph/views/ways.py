@@ -81,6 +81,20 @@ FREE_SYNC: Final = Way(
     "On the command line: scalegraph simulate --what-if sync.",
     (("ideal", "sync"),),
 )
+FREE_MESSAGES: Final = Way(
+    "what-if",
+    "Run with messages that take no time",
+    "Chooses messages that take no time in the What if panel",
+    "On the command line: scalegraph simulate --ideal-network.",
+    (("ideal", "messages"),),
+)
+FREE_MESSAGES_AND_SYNC: Final = Way(
+    "what-if",
+    "Run with free messages and synchronisation",
+    "Chooses messages that take no time, and free synchronisation, in the What if panel",
+    "On the command line: scalegraph simulate --ideal-network.",
+    (("ideal", "messages+sync"),),
+)
 FASTER_LINES: Final = Way(
     "what-if",
     "Run with faster lines",

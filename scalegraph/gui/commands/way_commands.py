@@ -96,8 +96,9 @@ class WayCommands(QObject):
 
     def _what_if(self, way: Way, _data: Any, _handle: StudyHandle) -> None:
         self._window.panels.want("whatif", True)
-        if ideal := way.argument("ideal"):
-            self._window.whatif.ask_ideal(ideal)
+        if ideals := way.argument("ideal"):
+            for ideal in ideals.split("+"):
+                self._window.whatif.ask_ideal(ideal)
         elif way.argument("sweep"):
             self._window.whatif.ask_sweep()
 

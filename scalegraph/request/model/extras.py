@@ -39,12 +39,14 @@ class WhatIf(Strict):
             " stays.",
             "balance": "The work between two barriers evenly divided: nobody waits at a barrier or for tasks. Computed"
             " from the run, not run again.",
+            "messages": "Messages of MPI programs take no time, and sending and receiving costs nothing. Waiting for"
+            " partners that have not come stays.",
         },
-        help="What shall be ideal: contention, network, cache, sync, balance",
+        help="What shall be ideal: contention, network, cache, sync, balance, messages",
         option=option(
             "--what-if",
             metavar="LIST",
-            help="Run again with ideals: contention, network, cache, sync, balance, or all; "
+            help="Run again with ideals: contention, network, cache, sync, balance, messages, or all; "
             "names joined by + count together",
             repeat=True,
         ),

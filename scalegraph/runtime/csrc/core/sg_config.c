@@ -25,7 +25,7 @@ static const char *const collect_names[] = {"classes", NULL};
 static const char *const traced_names[] = {"regions", "waits",    "locks",    "tasks", "chunks",
                                            "shares",  "counters", "messages", NULL};
 /* In the order of enum sg_ideal's bits. */
-static const char *const ideal_names[] = {"contention", "network", "cache", "sync", NULL};
+static const char *const ideal_names[] = {"contention", "network", "cache", "sync", "messages", NULL};
 
 enum kind { U32, U64, REAL, TEXT, NAME, NAMES, NETWORK, INTERCONNECT, SPEEDS };
 

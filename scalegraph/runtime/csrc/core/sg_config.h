@@ -36,6 +36,7 @@ enum sg_ideal {
     SG_IDEAL_NETWORK = 2,    /* besides, what is remote costs what the node's own memory costs */
     SG_IDEAL_CACHE = 4,      /* caches lose no line but to another processor */
     SG_IDEAL_SYNC = 8,       /* primitives take no time */
+    SG_IDEAL_MESSAGES = 16,  /* messages take no time, nor do sending and receiving them */
 };
 
 /* What a trace records (trace.what, a list of names; all if there is none). */

@@ -286,6 +286,18 @@ void sg_wire_carry(sg_wire *wire, sg_transfer *t)
     t->contention = t->arrival - t->now - unloaded;
 }
 
+void sg_wire_carry_alone(sg_wire *wire, sg_transfer *t)
+{
+    t->free = t->arrival = t->now;
+    t->contention = 0;
+    if (t->from == t->to)
+        return;
+    uint32_t count = set_stages(wire, t->from, t->to, t->bytes, t->now * 1000);
+    uint64_t whole = alone(wire->stage, count), first = wire->stage[0].length;
+    t->free += cycles(wire->switching == WORMHOLE ? whole - wire->stage[0].rest : first);
+    t->arrival += cycles(whole);
+}
+
 uint64_t sg_wire_alone(sg_wire *wire, uint32_t from, uint32_t to, uint64_t bytes)
 {
     return from == to ? 0 : cycles(alone(wire->stage, set_stages(wire, from, to, bytes, 0)));

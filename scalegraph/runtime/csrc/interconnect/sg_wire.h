@@ -40,6 +40,8 @@ sg_wire *sg_wire_create(const sg_config *config, char *error, unsigned error_siz
 void sg_wire_destroy(sg_wire *wire);
 /* Carries a message: reserves what it passes, answers in `t`. From a node to itself it takes no time. */
 void sg_wire_carry(sg_wire *wire, sg_transfer *t);
+/* The same as if no other message were under way; reserves nothing. */
+void sg_wire_carry_alone(sg_wire *wire, sg_transfer *t);
 /* The links between two nodes, without the interfaces. */
 uint32_t sg_wire_hops(sg_wire *wire, uint32_t from, uint32_t to);
 /* The cycles that a message would need if it were alone. */

@@ -13,7 +13,7 @@ from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.columns import known
 from scalegraph.figures.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
-from scalegraph.figures.way import Need
+from scalegraph.figures.way import Need, Way
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.pop_efficiencies import efficiencies, path_efficiencies
 from scalegraph.subjects.study import StudyData
@@ -77,11 +77,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
     measured = {str(way) for way in found["transfer_by"]} & {"what-if"}
     imported = data.imported is not None
     useful = "outside of communication and synchronisation" if imported else "busy and memory stall"
-    how = (
-        "Transfer: T_para with free synchronisation, run again, over T_para."
-        if measured
-        else "Transfer: the busiest processor without its primitives. Runs with free synchronisation would measure it."
-    )
+    how = _how(measured=bool(measured), passes_messages=_passes_messages(data))
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(*_spoken_of(found, processors)),
@@ -92,8 +88,33 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
             *(() if imported else (how,)),
             *common.run_notes(data),
         ),
-        ways=(ways.FREE_SYNC,) if not measured and ways.can_run(data) else (),
+        ways=_ways(data) if not measured and ways.can_run(data) else (),
     )
+
+
+def _passes_messages(data: StudyData) -> bool:
+    return any(run.processes for run in data.runs)
+
+
+def _ways(data: StudyData) -> tuple[Way, ...]:
+    """Return how to get the runs that `free_times` needs."""
+    if not _passes_messages(data):
+        return (ways.FREE_SYNC,)
+    hybrid = any((run.threads_per_process or 1) > 1 for run in data.runs)
+    return (ways.FREE_MESSAGES_AND_SYNC,) if hybrid else (ways.FREE_MESSAGES,)
+
+
+def _how(*, measured: bool, passes_messages: bool) -> str:
+    if measured and passes_messages:
+        return "Transfer: T_para with messages that take no time, run again, over T_para."
+    if measured:
+        return "Transfer: T_para with free synchronisation, run again, over T_para."
+    if passes_messages:
+        return (
+            "Transfer: the busiest processor without its primitives and messages on their way. Runs with messages that"
+            " take no time would measure it."
+        )
+    return "Transfer: the busiest processor without its primitives. Runs with free synchronisation would measure it."
 
 
 def _reference(data: StudyData, rows: pd.DataFrame) -> RunRecord | None:
