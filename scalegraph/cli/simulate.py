@@ -322,7 +322,7 @@ def _executable(given: _Given) -> str:
 
 
 def _ideals(given: _Given) -> tuple[str, ...]:
-    """Return the ideals that are asked for, those that the POP efficiencies of an MPI program need among them."""
+    """Return the requested ideals, those that the POP efficiencies of an MPI program need among them."""
     if not given.ideal_network:
         return given.ideals
     return (*given.ideals, "sync+messages" if given.threads_per_process > 1 else "messages")
