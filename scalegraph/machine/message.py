@@ -85,3 +85,13 @@ class Messages(Section):
         "A longer collective is made of messages.", "bytes", 0, 2**40, default=0,
         runtime=_same("message_collective_bytes", 2**40),
     )  # fmt: skip
+    one_sided: Literal["software", "interface"] = choice(
+        "Who reads and writes the memory of a one-sided transfer's target on another node: its processor, with the "
+        "software of messages, or the network interface by itself (RDMA).",
+        default="software",
+        runtime=(Given("message_one_sided", same, enum=("sg_one_sided", "ONE_SIDED")),),
+    )
+    one_sided_cycles: int = quantity(
+        "Instructions that request a one-sided transfer of the network interface, or begin one within a node.",
+        _CYCLES, 0, 10**9, default=100, runtime=_same("message_one_sided_cycles", 10**9),
+    )  # fmt: skip

@@ -18,6 +18,8 @@ enum sg_lock_kind { SG_LOCK_TEST_AND_SET, SG_LOCK_TICKET, SG_LOCK_QUEUE };
 #define SG_LOCK_NAMES {"test_and_set", "ticket", "queue", NULL}
 enum sg_collectives { SG_COLLECTIVES_MESSAGES, SG_COLLECTIVES_HARDWARE };
 #define SG_COLLECTIVES_NAMES {"messages", "hardware", NULL}
+enum sg_one_sided { SG_ONE_SIDED_SOFTWARE, SG_ONE_SIDED_INTERFACE };
+#define SG_ONE_SIDED_NAMES {"software", "interface", NULL}
 
 enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_LOCAL, SG_NET_MESH, SG_NET_MULTISTAGE, SG_NET_NUMA, SG_NET_RING };
 #define SG_NETWORKS(X) X(bus) X(hypernode) X(local) X(mesh) X(multistage) X(numa) X(ring)
@@ -207,6 +209,8 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.message_collective_cycles", "0"}, \
     {"machine.message_collective_byte_millicycles", "0"}, \
     {"machine.message_collective_bytes", "0"}, \
+    {"machine.message_one_sided", "software"}, \
+    {"machine.message_one_sided_cycles", "100"}, \
 
 /* Fields of a configuration: member, key, and range or (enum, names). */
 #define SG_MACHINE_FIELDS(U32, U64, REAL, NAME) \
@@ -258,7 +262,9 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     NAME(message_collectives, "message_collectives", sg_collectives, SG_COLLECTIVES_NAMES) /* Barrier, broadcast and reduction of all processes: made of messages, or by a network of their own. */ \
     U32(message_collective_cycles, "message_collective_cycles", 0, 1000000000) /* Hardware collective: from the last process that comes to the first word of the result. [cycles] */ \
     U32(message_collective_byte_millicycles, "message_collective_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
-    U64(message_collective_bytes, "message_collective_bytes", 0, 1099511627776ull) /* A longer collective is made of messages. [bytes] */
+    U64(message_collective_bytes, "message_collective_bytes", 0, 1099511627776ull) /* A longer collective is made of messages. [bytes] */ \
+    NAME(message_one_sided, "message_one_sided", sg_one_sided, SG_ONE_SIDED_NAMES) /* Who reads and writes the memory of a one-sided transfer's target on another node: its processor, with the software of messages, or the network interface by itself (RDMA). */ \
+    U32(message_one_sided_cycles, "message_one_sided_cycles", 0, 1000000000) /* Instructions that request a one-sided transfer of the network interface, or begin one within a node. [cycles] */
 
 #define SG_LEVEL_FIELDS(U32, U64, REAL, NAME) \
     U64(size_bytes, "size_bytes", 64, 1099511627776ull) /* Capacity of one instance. [KiB] */ \

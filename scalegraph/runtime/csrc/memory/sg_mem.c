@@ -217,14 +217,14 @@ static void charge(sg_outcome *out, const sg_reply *reply, enum sg_transaction k
 
 static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
 {
-    line = sg_mem_local_line(mem, line);
     for (uint32_t word = 0; word < mem->dir.words; word++)
         for (uint64_t left = mem->others[word]; left; left &= left - 1) {
             uint32_t q = word * 64 + (uint32_t)__builtin_ctzll(left);
-            sg_mem_invalidate(mem, q, line, mem->line_shift, mem->private_levels);
+            uint64_t own = sg_mem_local_line(mem, q, line);
+            sg_mem_invalidate(mem, q, own, mem->line_shift, mem->private_levels);
             out->count[SG_COUNTER_INVALIDATIONS]++;
             if (mem->lost)
-                mem->lost(mem->first + q, line, 1);
+                mem->lost(mem->first + q, own, 1);
         }
 }
 
@@ -241,7 +241,7 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
         r->keeps = r->kind == SG_FETCH_READ;
     } else if (entry->state == SG_LINE_OWNED) {
         const sg_cache *c = &mem->level[mem->private_levels - 1];
-        uint64_t line = sg_mem_local_line(mem, r->line);
+        uint64_t line = sg_mem_local_line(mem, entry->owner, r->line);
         sg_set set = sg_cache_set(c, entry->owner, line);
         int way = sg_set_find(c, set, line);
         r->from = SG_FROM_CACHE;
@@ -277,7 +277,7 @@ static void materialise(sg_mem *mem, sg_line *entry, uint64_t address, uint32_t 
 {
     int last = (int)mem->private_levels - 1;
     const sg_cache *c = &mem->level[last];
-    uint64_t line = sg_mem_local(mem, address) >> c->line_shift;
+    uint64_t line = sg_mem_local(mem, home, address) >> c->line_shift;
     uint64_t gone = sg_set_insert(c, sg_cache_set(c, home, line), sg_entry_make(line, SG_EXCLUSIVE));
     mem->found[home].address = 0;
     entry->state = SG_LINE_OWNED;

@@ -121,6 +121,8 @@ typedef struct sg_policy {
 
 /* From now on each `group` processors have memory of their own in [low, low + bytes): sg_alias. */
 void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group);
+/* What another processor of the same node references to reach what is `address` for `processor`. */
+uint64_t sg_mem_address_of(const sg_mem *mem, uint32_t processor, uint64_t address);
 
 /* Places of a node where a page can be, and the one that is nearest to a processor. */
 uint32_t sg_mem_nodes(const sg_mem *mem);

@@ -31,7 +31,8 @@ static enum sg_copy state_in(const sg_mem *mem, uint32_t k, uint32_t i, uint64_t
 
 static int check_holder(check *c, uint64_t number, const sg_line *line, uint32_t p)
 {
-    enum sg_copy state = state_in(c->mem, c->mem->private_levels - 1, p, sg_mem_local_line(c->mem, number));
+    enum sg_copy state =
+        state_in(c->mem, c->mem->private_levels - 1, p, sg_mem_local_line(c->mem, p, number));
     int owned = line->state == SG_LINE_OWNED;
     if (owned && (line->owner != p || state < SG_EXCLUSIVE))
         return broken(c, "line %#llx: owned by processor %u, but %u has it in state %d",

@@ -203,3 +203,9 @@ uint32_t sg_mem_line_bytes(const sg_mem *mem)
 {
     return 1u << sg_mem_any(mem)->level[0].line_shift;
 }
+
+uint64_t sg_mem_address_of(const sg_mem *mem, uint32_t processor, uint64_t address)
+{
+    const sg_mem *part = sg_mem_part(mem, &processor);
+    return sg_mem_global(part, processor, address);
+}

@@ -38,7 +38,7 @@ void sg_limited_give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_out
     uint32_t q = 0;
     while (!sg_bit(r->targets, q))
         q++;
-    uint64_t line = sg_mem_local_line(mem, r->line);
+    uint64_t line = sg_mem_local_line(mem, q, r->line);
     sg_mem_invalidate(mem, q, line, mem->line_shift, mem->private_levels);
     out->count[SG_COUNTER_INVALIDATIONS]++;
     if (mem->lost)

@@ -113,17 +113,19 @@ static inline uint64_t sg_mem_global(const sg_mem *mem, uint32_t p, uint64_t add
     return SG_ALIAS_BASE + p / mem->alias.group * mem->alias.bytes + offset;
 }
 
-/* The other way round. */
-static inline uint64_t sg_mem_local(const sg_mem *mem, uint64_t address)
+/* The other way round: what another rank has at such an address keeps the machine's address, also in the
+ * caches of `p`. */
+static inline uint64_t sg_mem_local(const sg_mem *mem, uint32_t p, uint64_t address)
 {
     if (address < SG_ALIAS_BASE || mem->alias.bytes == 0 || address >= SG_ALIAS_BASE << 1)
         return address;
-    return mem->alias.low + ((address - SG_ALIAS_BASE) & (mem->alias.bytes - 1));
+    uint64_t offset = address - SG_ALIAS_BASE - p / mem->alias.group * mem->alias.bytes;
+    return offset < mem->alias.bytes ? mem->alias.low + offset : address;
 }
 
-static inline uint64_t sg_mem_local_line(const sg_mem *mem, uint64_t line)
+static inline uint64_t sg_mem_local_line(const sg_mem *mem, uint32_t p, uint64_t line)
 {
-    return sg_mem_local(mem, line << mem->line_shift) >> mem->line_shift;
+    return sg_mem_local(mem, p, line << mem->line_shift) >> mem->line_shift;
 }
 
 static inline uint32_t sg_mem_home_of(const sg_mem *mem, uint64_t address)

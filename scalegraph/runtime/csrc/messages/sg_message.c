@@ -65,7 +65,7 @@ static sg_talk talk_of(const sg_message *m)
 /* ---- who waits goes on ---- */
 
 /* `t`, if not NULL, waits for this among other things; now it is known when that is complete. */
-static void wake(sg_thread *t, const sg_completion *done)
+void sg_completion_wake(sg_thread *t, const sg_completion *done)
 {
     uint64_t now = sg_now->clock;
     if (t == NULL || t->state != SG_BLOCKED)
@@ -104,10 +104,10 @@ static void match(sg_receive *r, sg_message *m)
         if (m->send != NULL) {
             m->send->message = NULL;
             m->send->completion = (sg_completion){way.free, now, answer.contention, m->send->completion.talk};
-            wake(m->send->awaited, &m->send->completion);
+            sg_completion_wake(m->send->awaited, &m->send->completion);
         }
     }
-    wake(r->awaited, done);
+    sg_completion_wake(r->awaited, done);
 }
 
 /* What stands for all sends that are complete when they begin. */
@@ -150,7 +150,7 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
         }
     APPEND(box->first, box->last, m);
     if (box->probes != NULL && matches(box->wanted_context, box->wanted_source, box->wanted_tag, m))
-        wake(box->probes, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
+        sg_completion_wake(box->probes, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
     return send;
 }
 
@@ -203,18 +203,16 @@ bool sg_receive_cancel(sg_receive *r)
 
 /* ---- waiting ---- */
 
-enum side { SENDER, RECEIVER };
-
 /* What a rank waits for at first, when the other side has not come yet. */
-static enum sg_category late(enum side side)
+static enum sg_category late(enum sg_side side)
 {
     if (sg_rank_self()->collective)
         return SG_CATEGORY_IDLE_COLLECTIVE;
-    return side == SENDER ? SG_CATEGORY_IDLE_LATE_RECEIVER : SG_CATEGORY_IDLE_LATE_SENDER;
+    return side == SG_SENDER ? SG_CATEGORY_IDLE_LATE_RECEIVER : SG_CATEGORY_IDLE_LATE_SENDER;
 }
 
 /* Both sides have come: charges the time until `done`. */
-static void wait_for_rest(const sg_completion *done)
+void sg_completion_wait(const sg_completion *done)
 {
     sg_processor *p = sg_now;
     if (done->clock <= p->clock)
@@ -234,13 +232,13 @@ void sg_message_charge(enum sg_category category, uint64_t cycles)
 }
 
 /* Suspends the running rank until something that it has marked as awaited is complete. */
-static void suspend(enum side side, int32_t other, int32_t tag)
+static void suspend(enum sg_side side, int32_t other, int32_t tag)
 {
     sg_rank *rank = sg_rank_self();
     sg_self()->by_message = false;
     rank->wait.thread = sg_self();
     sg_now->coroutine->needs = rank;
-    rank->wait.sends = side == SENDER;
+    rank->wait.sends = side == SG_SENDER;
     rank->wait.other = other;
     rank->wait.tag = tag;
     sg_suspend(late(side), (uint64_t)(uint32_t)other,
@@ -249,8 +247,16 @@ static void suspend(enum side side, int32_t other, int32_t tag)
     sg_self()->by_message = false;
 }
 
+void sg_completion_suspend(enum sg_side side, int32_t other, const char *what)
+{
+    sg_rank *rank = sg_rank_self();
+    rank->wait.what = what;
+    suspend(side, other, SG_ANY);
+    rank->wait.what = NULL;
+}
+
 /* Waits until `done` says when, and then until that time. */
-static void wait_until(const sg_completion *done, sg_thread **awaited, enum side side, int32_t other,
+static void wait_until(const sg_completion *done, sg_thread **awaited, enum sg_side side, int32_t other,
                        int32_t tag)
 {
     sg_turn_of_all(sg_now);
@@ -260,19 +266,19 @@ static void wait_until(const sg_completion *done, sg_thread **awaited, enum side
         suspend(side, other, tag);
     }
     *awaited = NULL;
-    wait_for_rest(done);
+    sg_completion_wait(done);
 }
 
 void sg_send_wait(sg_send *send)
 {
     const sg_message *m = send->message;
-    wait_until(&send->completion, &send->awaited, SENDER, m != NULL ? (int32_t)m->to->number : SG_ANY,
+    wait_until(&send->completion, &send->awaited, SG_SENDER, m != NULL ? (int32_t)m->to->number : SG_ANY,
                m != NULL ? m->tag : SG_ANY);
 }
 
 void sg_receive_wait(sg_receive *r)
 {
-    wait_until(&r->completion, &r->awaited, RECEIVER, r->from, r->tag);
+    wait_until(&r->completion, &r->awaited, SG_RECEIVER, r->from, r->tag);
 }
 
 /* Asking takes as long as finding out whether a message matches. */
@@ -323,11 +329,11 @@ void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *c
 {
     sg_turn_of_all(sg_now);
     const sg_completion *first = first_of(sends, send_count, receives, receive_count, sg_self());
-    if (first != NULL && first->clock == SG_NEVER) /* wake() says with whom */
-        suspend(RECEIVER, SG_ANY, SG_ANY);
+    if (first != NULL && first->clock == SG_NEVER) /* sg_completion_wake() says with whom */
+        suspend(SG_RECEIVER, SG_ANY, SG_ANY);
     first = first_of(sends, send_count, receives, receive_count, NULL);
     if (first != NULL)
-        wait_for_rest(first);
+        sg_completion_wait(first);
 }
 
 static void report(const sg_receive *r)
@@ -378,12 +384,12 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
         box->wanted_source = source;
         box->wanted_tag = tag;
         box->probes = sg_self();
-        suspend(RECEIVER, source, tag);
+        suspend(SG_RECEIVER, source, tag);
         box->probes = NULL;
         m = find_message(box, context, source, tag);
     }
     if (m != NULL && wait)
-        wait_for_rest(&(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
+        sg_completion_wait(&(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
     return m != NULL && m->arrival <= sg_now->clock ? m : NULL;
 }
 
@@ -413,9 +419,13 @@ static void explain(char *text, size_t size)
             snprintf(other, sizeof other, "rank %d", rank->wait.other);
         if (rank->wait.tag >= 0)
             snprintf(tag, sizeof tag, " with tag %d", rank->wait.tag);
-        int used = snprintf(text, size, "; rank %u waits in %s %s %s%s at 0x%llx", i,
-                            rank->call != NULL ? rank->call : "MPI",
-                            rank->wait.sends ? "for a receive by" : "for a message from", other, tag,
+        const char *what = rank->wait.sends ? "for a receive by " : "for a message from ";
+        if (rank->wait.what != NULL) {
+            what = rank->wait.what;
+            other[0] = tag[0] = '\0';
+        }
+        int used = snprintf(text, size, "; rank %u waits in %s %s%s%s at 0x%llx", i,
+                            rank->call != NULL ? rank->call : "MPI", what, other, tag,
                             (unsigned long long)(uintptr_t)rank->wait.thread->site);
         if (used < 0 || (size_t)used >= size)
             return;

@@ -97,6 +97,16 @@ bool sg_receive_cancel(sg_receive *receive);
 void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                          size_t receive_count);
 
+/* What waits for something else than a message: `side` of a transfer that has to wait for the other one. */
+enum sg_side { SG_SENDER, SG_RECEIVER };
+/* The running thread waits until sg_completion_wake; `what` says for what, for a report; `other`: for whom.
+ */
+void sg_completion_suspend(enum sg_side side, int32_t other, const char *what);
+/* `t`, if it waits for this, knows now when it is complete. */
+void sg_completion_wake(sg_thread *t, const sg_completion *done);
+/* Charges the time until `done`, which is known. */
+void sg_completion_wait(const sg_completion *done);
+
 /* The first message that a receive would match, if it has arrived; waits for one if `wait`. */
 sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool wait);
 /* Takes a probed message out of the mailbox. */
@@ -119,5 +129,7 @@ void sg_transport_send(const sg_rank *to, size_t bytes);
 void sg_transport_receive(const sg_rank *from, size_t bytes, bool buffered);
 /* A copy within the program's memory: to pack and unpack. */
 void sg_transport_copy(size_t bytes);
+/* Do they share a node, and thereby memory? */
+bool sg_transport_near(const sg_rank *one, const sg_rank *other);
 
 #endif

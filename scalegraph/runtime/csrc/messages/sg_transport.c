@@ -19,6 +19,11 @@ static uint32_t node_of(const sg_rank *rank)
     return sg->wire == NULL ? 0 : rank->first_processor / sg_config_node_processors(&sg->config);
 }
 
+bool sg_transport_near(const sg_rank *one, const sg_rank *other)
+{
+    return node_of(one) == node_of(other);
+}
+
 static uint64_t overhead(uint64_t cycles, uint64_t byte_millicycles, size_t bytes)
 {
     return cycles + (byte_millicycles * bytes + 999) / 1000;

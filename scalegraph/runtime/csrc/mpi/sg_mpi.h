@@ -122,6 +122,8 @@ int sg_mpi_error(sg_comm *comm, int error, const char *format, ...) __attribute_
 void sg_mpi_fatal(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* Calls the error handler with an error that has been found. */
 int sg_mpi_raise(sg_comm *comm, MPI_Errhandler handler, int error, const char *sentence);
+/* The same for any object, by its handle. */
+int sg_mpi_raise_of(uintptr_t object, MPI_Errhandler handler, int error, const char *sentence);
 /* The error that a handle is no communicator. */
 int sg_comm_missing(MPI_Comm handle);
 const char *sg_mpi_error_text(int error);
@@ -137,6 +139,7 @@ typedef struct sg_handler {
 
 void sg_handler_take(MPI_Errhandler handler);
 void sg_handler_drop(MPI_Errhandler handler);
+bool sg_handler_exists(MPI_Errhandler handler);
 
 /* ---- sg_mpi_attribute.c ---- */
 

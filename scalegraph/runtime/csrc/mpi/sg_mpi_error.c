@@ -115,16 +115,21 @@ void sg_mpi_fatal(const char *format, ...)
     end(sentence);
 }
 
-int sg_mpi_raise(sg_comm *comm, MPI_Errhandler handler, int error, const char *sentence)
+int sg_mpi_raise_of(uintptr_t object, MPI_Errhandler handler, int error, const char *sentence)
 {
     if (handler == MPI_ERRORS_RETURN)
         return error;
     const sg_handler *own = sg_handle_get(SG_KIND_HANDLER, (uintptr_t)handler);
     if (own == NULL)
         end(sentence);
-    MPI_Comm named = comm != NULL ? sg_comm_handle(comm) : MPI_COMM_WORLD;
-    own->function(&named, &error, sentence);
+    own->function(&object, &error, sentence);
     return error;
+}
+
+int sg_mpi_raise(sg_comm *comm, MPI_Errhandler handler, int error, const char *sentence)
+{
+    MPI_Comm named = comm != NULL ? sg_comm_handle(comm) : MPI_COMM_WORLD;
+    return sg_mpi_raise_of((uintptr_t)named, handler, error, sentence);
 }
 
 int sg_mpi_error(sg_comm *comm, int error, const char *format, ...)

@@ -27,7 +27,7 @@ static int new_handler(enum sg_kind of, void *function, MPI_Errhandler *result)
     return MPI_SUCCESS;
 }
 
-static bool is_handler(MPI_Errhandler handler)
+bool sg_handler_exists(MPI_Errhandler handler)
 {
     return handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT || handler == MPI_ERRORS_RETURN ||
            sg_handle_get(SG_KIND_HANDLER, (uintptr_t)handler) != NULL;
@@ -54,7 +54,7 @@ SG_API int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *function, MPI
 SG_API int PMPI_Errhandler_free(MPI_Errhandler *handler)
 {
     SG_ENTER("Errhandler_free");
-    if (!is_handler(*handler))
+    if (!sg_handler_exists(*handler))
         return sg_mpi_error(NULL, MPI_ERR_ERRHANDLER, "the error handler does not exist");
     sg_handler_drop(*handler);
     *handler = MPI_ERRHANDLER_NULL;
@@ -67,7 +67,7 @@ SG_API int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);
-    if (!is_handler(handler))
+    if (!sg_handler_exists(handler))
         return sg_mpi_error(c, MPI_ERR_ERRHANDLER, "the error handler does not exist");
     sg_handler_take(handler);
     sg_handler_drop(c->handler);

@@ -1,5 +1,5 @@
 /* Requests: how they begin, are waited for, tested and end. */
-#include "sg_mpi_request.h"
+#include "sg_mpi_window.h"
 
 sg_request *sg_request_new(enum sg_request_kind kind, sg_comm *comm, sg_type *type)
 {
@@ -61,6 +61,8 @@ static bool is_complete(const sg_request *r)
         return r->send->completion.clock <= sg_now->clock;
     if (r->receive != NULL)
         return r->receive->completion.clock <= sg_now->clock;
+    if (r->access != NULL)
+        return sg_access_done(r->access);
     return r->schedule != NULL && r->schedule->done;
 }
 
@@ -76,7 +78,7 @@ static void add_pending(sg_awaited *p, const sg_request *r)
 static void charge_test(void)
 {
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
-    sg_turn_of_all(sg_now);
+    sg_events_settle();
     sg_progress();
 }
 
@@ -103,6 +105,10 @@ static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
         sg_send_free(r->send);
     if (r->receive != NULL)
         error = sg_take_receive(r->comm, r->receive, r->buffer, r->count, r->type, status);
+    if (r->access != NULL) {
+        sg_access_wait(r->access, false);
+        sg_access_drop(r->access);
+    }
     if (r->schedule != NULL) {
         error = r->schedule->error;
         sg_schedule_free(r->schedule);
@@ -117,6 +123,7 @@ static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
     r->send = NULL;
     r->receive = NULL;
     r->schedule = NULL;
+    r->access = NULL;
     r->active = r->complete = false;
     if (!r->persistent) {
         sg_handle_free((uintptr_t)*handle);
@@ -137,6 +144,8 @@ int sg_request_wait(MPI_Request *handle, MPI_Status *status)
         sg_wait_send(r->send);
     else if (r->active && r->receive != NULL)
         sg_wait_receive(r->receive);
+    else if (r->active && r->access != NULL)
+        sg_access_wait(r->access, false);
     bool before = sg_rank_self()->collective;
     sg_rank_self()->collective = before || r->schedule != NULL;
     while (!is_complete(r)) {
@@ -234,6 +243,15 @@ static int first_complete(int count, const MPI_Request requests[])
     return found;
 }
 
+/* Whether something is among them that no message completes. */
+static bool has_access(int count, const MPI_Request requests[])
+{
+    for (int i = 0; i < count; i++)
+        if (requests[i] != MPI_REQUEST_NULL && request_of(requests[i])->access != NULL)
+            return true;
+    return false;
+}
+
 /* Waits until one of them at least is complete; what first_complete returns then. */
 static int wait_for_first(int count, const MPI_Request requests[])
 {
@@ -247,10 +265,14 @@ static int wait_for_first(int count, const MPI_Request requests[])
         for (int i = 0; i < count; i++)
             if (requests[i] != MPI_REQUEST_NULL)
                 add_pending(&p, request_of(requests[i]));
-        if (p.send_count + p.receive_count > 0 || sg_mpi_self()->schedules != NULL)
+        bool messages = p.send_count + p.receive_count > 0 || sg_mpi_self()->schedules != NULL;
+        if (messages && !has_access(count, requests)) {
             sg_awaited_wait(&p);
-        else
+        } else {
             charge_test();
+            sg_mpi_free(p.sends);
+            sg_mpi_free(p.receives);
+        }
     }
 }
 

@@ -4,7 +4,15 @@
 
 #include "sg_mpi_schedule.h"
 
-enum sg_request_kind { SG_REQUEST_SEND, SG_REQUEST_RECEIVE, SG_REQUEST_SCHEDULE, SG_REQUEST_GENERAL };
+enum sg_request_kind {
+    SG_REQUEST_SEND,
+    SG_REQUEST_RECEIVE,
+    SG_REQUEST_SCHEDULE,
+    SG_REQUEST_GENERAL,
+    SG_REQUEST_ACCESS, /* one-sided */
+};
+
+struct sg_remote;
 
 typedef struct sg_request {
     enum sg_request_kind kind;
@@ -13,6 +21,7 @@ typedef struct sg_request {
     sg_send *send;
     sg_receive *receive;
     sg_schedule *schedule;
+    struct sg_remote *access;
     void *buffer;
     int64_t count;
     sg_type *type;

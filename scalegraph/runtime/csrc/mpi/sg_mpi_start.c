@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sg_mpi_calls.h"
+#include "sg_mpi_window.h"
 #include "sg_posix.h"
 
 static int meet(struct sg_mpi *m)
@@ -62,6 +63,7 @@ SG_API int PMPI_Finalize(void)
     struct sg_mpi *m = SG_ENTER("Finalize");
     sg_attributes_delete(SG_KIND_COMM, m->self->handle, &m->self->attributes);
     name_leaks(m);
+    sg_windows_name_left(m);
     meet(m);
     m->finalised = true;
     sg_rank_self()->call = NULL;

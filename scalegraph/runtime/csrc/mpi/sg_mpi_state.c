@@ -94,6 +94,10 @@ struct sg_mpi *sg_mpi_enter_always(const char *call, const void *site)
     sg_rank *rank = sg_rank_self();
     rank->call = call;
     rank->talk = (sg_talk){SG_TALK_NOWHERE, SG_TALK_NOBODY};
+    if (SG_UNLIKELY(rank->served > 0)) {
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, rank->served);
+        rank->served = 0;
+    }
     return m;
 }
 

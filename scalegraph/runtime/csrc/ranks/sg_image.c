@@ -95,6 +95,14 @@ struct sg_image *sg_image_new(uint32_t number)
     return image;
 }
 
+bool sg_image_holds(const char *low, const char *high)
+{
+    for (uint32_t i = 0; i < program.parts; i++)
+        if (low < program.part[i].at + program.part[i].size && program.part[i].at < high)
+            return true;
+    return false;
+}
+
 static void map_pages(const part *p, const struct sg_image *image)
 {
     long a[6] = {(long)p->at,

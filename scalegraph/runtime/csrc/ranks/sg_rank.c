@@ -57,10 +57,24 @@ static void turn_to(sg_rank *rank)
 /* So many ranks take turns faster when the host's pages are large. */
 #define MANY 64u
 
+static uint64_t run_quantum = 0; /* of the configuration */
+
+void sg_ranks_share(bool exact)
+{
+    uint64_t ahead = exact ? 0 : AHEAD_IN_NODE;
+    if (run_quantum == 0 || sg->slack >> SG_KEY_BITS <= ahead) /* they do not run ahead so far */
+        return;
+    sg->slack = ahead << SG_KEY_BITS;
+    if (!sg->grouped)
+        sg->config.quantum_cycles = exact ? run_quantum : ahead;
+    sg_refresh_limit(sg_now);
+}
+
 static void let_run_ahead(void)
 {
     if (sg->ranks < 2)
         return;
+    run_quantum = sg->config.quantum_cycles;
     bool apart = sg->config.node_processors == sg->own_processors;
     uint64_t ahead = apart ? AHEAD : AHEAD_IN_NODE;
     sg->slack = ahead << SG_KEY_BITS;

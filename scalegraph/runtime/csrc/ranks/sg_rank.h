@@ -35,6 +35,7 @@ struct sg_rank {
         sg_thread *thread; /* that waits; NULL: none */
         bool sends;
         int32_t other, tag; /* -1: any */
+        const char *what;   /* instead of all that; NULL: a message */
     } wait;                 /* for a message */
     uint32_t first_processor;
     struct sg_image *image;  /* its static data */
@@ -48,6 +49,9 @@ struct sg_rank {
     struct sg_hidden *hidden;                /* sg_rank_libc.c; NULL: not used yet */
     sg_talk talk;                            /* what messages cost the rank now is of this one */
     uint64_t places[SG_MAX_PROCESSORS / 64]; /* bit set of its processors */
+    /* Its processor serves transfers of other ranks that the network interface cannot do by itself. */
+    uint64_t serves_until; /* clock */
+    uint64_t served;       /* cycles that have not been charged yet */
 } __attribute__((aligned(64)));
 
 /* The rank of the running thread; NULL: the program passes no messages, or the simulation has not begun. */
@@ -64,7 +68,14 @@ void sg_ranks_start(int (*main)(int argc, char **argv, char **envp), int argc, c
 /* The running rank ends, the others go on. Returns when it is the last, with the status of the program. */
 int sg_rank_exit(int status);
 
+/* References of ranks to each other's memory shall be seen soon, or, if `exact`, in the order of simulated
+ * time, though they pass no messages. */
+void sg_ranks_share(bool exact);
+
 /* ---- sg_image.c: static data ---- */
+
+/* Whether any of [low, high) is static data: it is mapped only while its rank runs. */
+bool sg_image_holds(const char *low, const char *high);
 
 void sg_image_open(void);
 struct sg_image *sg_image_new(uint32_t number);

@@ -108,6 +108,9 @@ void sg_type_copy(const void *from, int64_t from_count, const sg_type *from_type
                   const sg_type *to_type);
 /* Basic elements in the first `bytes` of an item, packed; -1: they end within one. */
 int64_t sg_type_elements(const sg_type *t, int64_t bytes);
+/* Calls `run` for the stretches of memory that items consist of, in the order of a message. Costs nothing. */
+void sg_type_runs(const sg_type *t, char *base, int64_t count,
+                  void (*run)(char *at, size_t bytes, void *context), void *context);
 /* Calls `visit` for every basic element of items, in order. */
 void sg_type_visit(const sg_type *t, char *base, int64_t count,
                    void (*visit)(const sg_type *basic, char *at, void *context), void *context);

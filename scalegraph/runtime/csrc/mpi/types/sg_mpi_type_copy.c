@@ -22,6 +22,29 @@ static void copy_run(cursor *c, char *memory, size_t bytes)
     c->pieces++;
 }
 
+void sg_type_runs(const sg_type *t, char *base, int64_t count,
+                  void (*run)(char *at, size_t bytes, void *context), void *context)
+{
+    if (t->size == 0 || count <= 0)
+        return;
+    if (sg_type_flat(t, count)) {
+        run(base + t->true_lb, (size_t)(t->size * count), context);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++, base += sg_type_extent(t)) {
+        if (t->dense) {
+            run(base + t->true_lb, (size_t)t->size, context);
+            continue;
+        }
+        for (uint32_t k = 0; k < t->part_count; k++) {
+            const sg_piece *part = &t->parts[k];
+            char *at = base + part->displacement;
+            for (int64_t r = 0; r < part->repeat; r++, at += part->stride)
+                sg_type_runs(part->type, at, part->count, run, context);
+        }
+    }
+}
+
 static void copy(cursor *c, const sg_type *t, char *base, int64_t count)
 {
     if (t->size == 0 || count <= 0)
