@@ -300,6 +300,8 @@ TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
     ("counts", "since the record before: ops (first) and flops (second) if what is 0, references and misses if 1"),
     ("message", "from processor region: sent at first, receive posted at second, received at time; a parcel follows"),
     ("parcel", "of the message before: left its sender at time, with bytes first and tag second in communicator what"),
+    ("collective", "operation what in communicator region, from first to time; root: processor second - 1 (-1: none)"),
+    ("carried", "of the operation before: bytes sent (first) and received (second)"),
 )
 # Why a processor waits; the numbers are those of traces.kinds.Wait.
 TRACE_WAITS: Final[tuple[tuple[str, str], ...]] = (
@@ -320,10 +322,25 @@ TRACE_COMMUNICATORS: Final[tuple[tuple[str, str], ...]] = (
     ("collective", "collective operations"),
     ("other", "other communicators"),
 )
+# Algorithms of collective operations, in the order of csrc/mpi/collectives/sg_mpi_collective.h.
+_BY = (
+    "dissemination",
+    "binomial",
+    "scatter-doubling",
+    "scatter-ring",
+    "doubling",
+    "rabenseifner",
+    "ring",
+    "bruck",
+    "linear",
+    "pairwise",
+    "halving",
+)
 TRACE_MARKS: Final[tuple[tuple[str, str], ...]] = (
     ("chunk", "a chunk of a loop begins; value: its iterations"),
     ("barrier", "the processor comes to a barrier; value: its address"),
     ("fork", "a parallel region begins; value: its threads"),
+    *((f"collective_{name.replace('-', '_')}", f"a collective operation by {name} ends; value: bytes") for name in _BY),
 )
 LOCK_STEPS: Final[tuple[tuple[str, str], ...]] = (("none", "unused"), ("acquired", "taken"), ("released", "given back"))
 TASK_STEPS: Final[tuple[tuple[str, str], ...]] = (

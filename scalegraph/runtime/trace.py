@@ -16,6 +16,7 @@ from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region
 from scalegraph.runtime import shares
+from scalegraph.runtime.trace_collectives import Collectives
 from scalegraph.runtime.format import (
     CATEGORIES,
     CATEGORY_NAMES,
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 ROWS = 1 << 19  # records that are converted at a time
 METRICS = ("ops", "flops", "references", "misses")  # in the order in which two records hold them
 _EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
+
+# Events of two records.
+_FIRST = (_EVENT["wait"], _EVENT["message"], _EVENT["collective"])
+_SECOND = (_EVENT["waker"], _EVENT["parcel"], _EVENT["carried"])
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,7 @@ class _Raw:
         final = self._read(max(count - len(CATEGORY_NAMES), 0), count)
         if not len(final):
             return 0
-        if final[-1]["event"] in (_EVENT["wait"], _EVENT["message"]):
+        if final[-1]["event"] in _FIRST:
             return count - 1
         if final[-1]["event"] != _EVENT["share"]:
             return count
@@ -166,7 +171,7 @@ class _Raw:
         while begin < self.count:
             end = min(begin + ROWS, self.count)
             records = self._read(begin, min(end + 1, self.count))
-            if len(records) > end - begin and records[-1]["event"] not in (_EVENT["waker"], _EVENT["parcel"]):
+            if len(records) > end - begin and records[-1]["event"] not in _SECOND:
                 records = records[:-1]
             yield begin / self.count, records
             begin += len(records)
@@ -197,6 +202,7 @@ class _Converter:
         self._source, self._machine, self._result = source, machine, result
         self._processors = int(source.header["processors"])
         self._open: dict[str, Array] = {}
+        self._collectives = Collectives()
         self.definitions = _definitions(self._processors, regions, machine, _most_regions(source, result))
         self._marks = len(self.definitions.regions) - len(TRACE_MARKS)
         self._moves = shares.Moves()
@@ -254,6 +260,10 @@ class _Converter:
         if len(messages):
             self._define_communicators()
             yield _messages(records[messages], records[messages + 1])
+        operations = np.flatnonzero(event == _EVENT["collective"])
+        if len(operations):
+            self._define_communicators()
+            self._collectives.add(records[operations], records[operations + 1])
 
     def _define_communicators(self) -> None:
         if not self.definitions.communicators:
@@ -276,7 +286,9 @@ class _Converter:
         self._open = {name: values[still] for name, values in rows.items()}
 
     def rest(self) -> Iterator[tuple[str, Columns]]:
-        """Yield what the file of a run that was killed lacks: the regions that were entered are left at its end."""
+        """Yield collective operations by their begin, and the ends of the regions that a killed run was in."""
+        if (columns := self._collectives.columns(self.definitions, self._result)) is not None:
+            yield "collectives", columns
         if self._open and len(self._open["region"]):
             open_calls = {name: values[::-1] for name, values in self._open.items()}
             count = len(open_calls["region"])

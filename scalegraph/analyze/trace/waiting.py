@@ -81,10 +81,10 @@ class Waits:
         with stage(0.0, 0.4):
             stacks = Stacks.of(trace)
         there = idle.presence(trace, stacks)
-        reported = _named(_told(trace), there.idle, count)
+        collective, unusual = collective_waits(trace)
+        reported = _of_operations(_named(_told(trace), there.idle, count), collective, count)
         checkpoint(0.6)
         calls = idle.communicating(regions)
-        collective, unusual = collective_waits(trace)
         doubts: list[str] = []
         if unusual:
             doubts.append(f"{thousands(unusual)} collective operations contradict themselves and are left out.")
@@ -216,6 +216,27 @@ def _with_release(reported: Rows, derived: Rows, count: int) -> Rows:
         released[lacking[good]] = when[good]
     released = np.where(released == NO_TIME, reported.end, released)
     return replace(reported, released=released)
+
+
+def _of_operations(reported: Rows, derived: Rows, count: int) -> Rows:
+    """Return *reported* where waits in a collective operation are for the member that came last, as *derived* has it.
+
+    A trace of messages records whose message ended each: a neighbour in the tree of the operation, which waited, too.
+    """
+    derived = in_order(derived.take(derived.holder >= 0))
+    if not len(derived) or not len(reported):
+        return reported
+    row = place(derived.starts(count), derived.begin, reported.location, reported.begin)
+    inside = (row >= 0) & (reported.cause == Cause.COLLECTIVE)
+    inside &= (reported.begin < derived.released[row]) & (reported.end <= derived.end[row])
+    inside &= reported.end >= derived.released[row]
+    return replace(
+        reported,
+        cause=np.where(inside, derived.cause[row], reported.cause).astype(np.uint8),
+        holder=np.where(inside, derived.holder[row], reported.holder).astype(np.int32),
+        released=np.where(inside, derived.released[row], reported.released),
+        jump=reported.jump | inside,
+    )
 
 
 def _at_calls(trace: Trace, stacks: Stacks, doubts: list[str], beyond: Beyond | None) -> Rows:

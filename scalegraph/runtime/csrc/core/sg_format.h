@@ -179,6 +179,8 @@ enum sg_trace_event {
     SG_EVENT_COUNTS, /* since the record before: ops (first) and flops (second) if what is 0, references and misses if 1 */
     SG_EVENT_MESSAGE, /* from processor region: sent at first, receive posted at second, received at time; a parcel follows */
     SG_EVENT_PARCEL, /* of the message before: left its sender at time, with bytes first and tag second in communicator what */
+    SG_EVENT_COLLECTIVE, /* operation what in communicator region, from first to time; root: processor second - 1 (-1: none) */
+    SG_EVENT_CARRIED, /* of the operation before: bytes sent (first) and received (second) */
     SG_EVENT_COUNT
 };
 
@@ -207,6 +209,17 @@ enum sg_trace_mark {
     SG_MARK_CHUNK, /* a chunk of a loop begins; value: its iterations */
     SG_MARK_BARRIER, /* the processor comes to a barrier; value: its address */
     SG_MARK_FORK, /* a parallel region begins; value: its threads */
+    SG_MARK_COLLECTIVE_DISSEMINATION, /* a collective operation by dissemination ends; value: bytes */
+    SG_MARK_COLLECTIVE_BINOMIAL, /* a collective operation by binomial ends; value: bytes */
+    SG_MARK_COLLECTIVE_SCATTER_DOUBLING, /* a collective operation by scatter-doubling ends; value: bytes */
+    SG_MARK_COLLECTIVE_SCATTER_RING, /* a collective operation by scatter-ring ends; value: bytes */
+    SG_MARK_COLLECTIVE_DOUBLING, /* a collective operation by doubling ends; value: bytes */
+    SG_MARK_COLLECTIVE_RABENSEIFNER, /* a collective operation by rabenseifner ends; value: bytes */
+    SG_MARK_COLLECTIVE_RING, /* a collective operation by ring ends; value: bytes */
+    SG_MARK_COLLECTIVE_BRUCK, /* a collective operation by bruck ends; value: bytes */
+    SG_MARK_COLLECTIVE_LINEAR, /* a collective operation by linear ends; value: bytes */
+    SG_MARK_COLLECTIVE_PAIRWISE, /* a collective operation by pairwise ends; value: bytes */
+    SG_MARK_COLLECTIVE_HALVING, /* a collective operation by halving ends; value: bytes */
     SG_MARK_COUNT
 };
 

@@ -29,6 +29,15 @@ typedef struct sg_passed {
     uint32_t context; /* odd: of a collective operation */
 } sg_passed;
 
+/* A collective operation that a rank has completed. */
+typedef struct sg_gathered {
+    uint64_t begin, sent, received; /* cycles; bytes of this rank */
+    uint32_t context;
+    int32_t root;      /* processor; -1: none */
+    uint8_t operation; /* as traces number them */
+    uint8_t algorithm; /* in the order of the marks of traces */
+} sg_gathered;
+
 /* EVENT(name, parameters, arguments) for each event. The processor and the thread are the running ones where
  * none is named. */
 #define SG_OBSERVED_EVENTS(EVENT)                                                                            \
@@ -103,6 +112,8 @@ typedef struct sg_passed {
     EVENT(task, (uint64_t *number, uint32_t region, enum sg_task_step step), (number, region, step))         \
     /* Messages: the running thread has received one; */                                                     \
     EVENT(message, (const sg_passed *m), (m))                                                                \
+    /* its rank has completed a collective operation; */                                                     \
+    EVENT(gathered, (const sg_gathered *g), (g))                                                             \
     /* `p` was charged `cycles` of what its rank talks about, not of waiting for another to come; */         \
     EVENT(talked, (sg_processor * p, enum sg_category category, uint64_t cycles), (p, category, cycles))     \
     /* a rank has a communicator of `size` ranks, made by the call before `site`, or gives it a name. */     \

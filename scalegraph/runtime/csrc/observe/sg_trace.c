@@ -467,6 +467,7 @@ const sg_observer sg_observer_trace = {
     .marks = mark,
     .task = step_task,
     .message = sg_trace_message,
+    .gathered = sg_trace_gathered,
     .ends = end_trace,
     .stops = stop_trace,
     .limit = limit_of,

@@ -71,6 +71,8 @@ void sg_lane_turn(sg_processor *p);
 enum sg_trace_why sg_trace_why_of(const sg_thread *t, enum sg_category category);
 /* Records a message that has been received. */
 void sg_trace_message(const sg_passed *m);
+/* Records a collective operation that the running rank has completed. */
+void sg_trace_gathered(const sg_gathered *g);
 /* Sets when the next cut is due; of one processor, or of all. */
 void sg_lane_set_due(sg_lane *l);
 void sg_lane_set_all_due(void);

@@ -14,6 +14,18 @@ void sg_trace_message(const sg_passed *m)
     sg_trace_event_put(p, SG_EVENT_PARCEL, communicator, 0, m->left, m->bytes, (uint64_t)(uint32_t)m->tag);
 }
 
+void sg_trace_gathered(const sg_gathered *g)
+{
+    const sg_processor *p = sg_now;
+    if (!sg_trace_tells(SG_TRACED_MESSAGES) || !sg_trace->lane[p->id].on || !sg_trace_ready())
+        return;
+    sg_trace_event_put(p, SG_EVENT_COLLECTIVE, g->operation, g->context / 2, p->clock, g->begin,
+                       (uint64_t)(g->root + 1));
+    sg_trace_event_put(p, SG_EVENT_CARRIED, 0, 0, p->clock, g->sent, g->received);
+    sg_trace_event_put(p, SG_EVENT_MARK, SG_MARK_COLLECTIVE_DISSEMINATION + g->algorithm, 0, p->clock,
+                       g->sent + g->received, 0);
+}
+
 enum sg_trace_why sg_trace_why_of(const sg_thread *t, enum sg_category category)
 {
     switch (category) {

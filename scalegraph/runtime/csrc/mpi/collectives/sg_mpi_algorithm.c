@@ -102,7 +102,7 @@ void sg_algorithm_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type *ty
     int64_t bytes = count * type->size, piece = (bytes + size - 1) / size;
     if (size < 2 || bytes == 0)
         return;
-    enum sg_algorithm how = sg_rule(SG_BCAST, size, bytes, true);
+    enum sg_algorithm how = sg_choose(s, SG_BCAST, bytes, true);
     if (how == SG_BINOMIAL) {
         binomial_bcast(s, buffer, count, type, root);
         return;
@@ -173,7 +173,7 @@ void sg_algorithm_allgather(sg_schedule *s, char *all, const int64_t *bytes)
         at[i + 1] = at[i] + bytes[i];
     if (size < 2)
         return;
-    enum sg_algorithm how = sg_rule(SG_ALLGATHER, size, at[size], true);
+    enum sg_algorithm how = sg_choose(s, SG_ALLGATHER, at[size], true);
     if (how == SG_DOUBLING)
         doubling_allgather(s, all, at);
     else if (how == SG_BRUCK)

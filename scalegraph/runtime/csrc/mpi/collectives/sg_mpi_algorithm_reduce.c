@@ -166,7 +166,7 @@ void *sg_algorithm_reduce(sg_schedule *s, void *acc, int64_t count, sg_type *typ
         return acc;
     pair p = {acc, sg_schedule_items(s, count, type), count, type};
     bool simple = s->op->commutes && count >= power_below(size);
-    if (sg_rule(SG_REDUCE, size, count * type->size, simple) == SG_RABENSEIFNER)
+    if (sg_choose(s, SG_REDUCE, count * type->size, simple) == SG_RABENSEIFNER)
         return parts_reduce(s, &p, root);
     return binomial_reduce(s, &p, root);
 }
@@ -230,7 +230,7 @@ void sg_algorithm_allreduce(sg_schedule *s, void *acc, int64_t count, sg_type *t
         return;
     pair p = {acc, sg_schedule_items(s, count, type), count, type};
     bool simple = s->op->commutes && count >= power_below(size);
-    enum sg_algorithm how = sg_rule(SG_ALLREDUCE, size, count * type->size, simple);
+    enum sg_algorithm how = sg_choose(s, SG_ALLREDUCE, count * type->size, simple);
     if (how == SG_RABENSEIFNER)
         parts_allreduce(s, &p);
     else if (how == SG_RING)
@@ -290,7 +290,7 @@ void sg_algorithm_reduce_scatter(sg_schedule *s, char *acc, void *result, const 
     for (int i = 0; i < size; i++)
         at[i + 1] = at[i] + counts[i];
     pair p = {acc, sg_schedule_items(s, at[size], type), at[size], type};
-    enum sg_algorithm how = sg_rule(SG_REDUCE_SCATTER, size, at[size] * type->size, s->op->commutes);
+    enum sg_algorithm how = sg_choose(s, SG_REDUCE_SCATTER, at[size] * type->size, s->op->commutes);
     if (size > 1 && how == SG_HALVING)
         halving(s, &p, at);
     else if (size > 1 && how == SG_PAIRWISE)

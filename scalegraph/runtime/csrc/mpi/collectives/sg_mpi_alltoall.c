@@ -95,7 +95,7 @@ static int alltoall(sg_schedule **s, const void *out, int out_count, MPI_Datatyp
     if (error != MPI_SUCCESS)
         return error;
     int size = sg_comm_peers((*s)->comm);
-    enum sg_algorithm how = sg_rule(SG_ALLTOALL, size, bytes, true);
+    enum sg_algorithm how = sg_choose(*s, SG_ALLTOALL, bytes, true);
     if (how == SG_BRUCK && out != MPI_IN_PLACE && (*s)->comm->remote == NULL) {
         char *packed = sg_packed(*s, out, (int64_t)size * out_count, sent);
         char *result = sg_schedule_memory(*s, size * bytes);

@@ -11,8 +11,10 @@ int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s)
         return sg_mpi_error(c, MPI_ERR_ROOT, "the root %d is none of the %d ranks of the communicator", root,
                             sg_comm_peers(c));
     int error = sg_collective_check(c, c->remote == NULL ? root : -1, c->remote == NULL ? bytes : -1);
-    if (error == MPI_SUCCESS)
+    if (error == MPI_SUCCESS) {
         *s = sg_schedule_new(c);
+        (*s)->root = special ? -1 : root;
+    }
     return error;
 }
 

@@ -36,6 +36,14 @@ enum sg_algorithm {
  * "allreduce=ring,bcast=binomial". `simple`: the operation commutes and there is an item for each rank. */
 enum sg_algorithm sg_rule(enum sg_collective what, int ranks, int64_t bytes, bool simple);
 
+/* The same for a schedule, which remembers the first one. */
+enum sg_algorithm sg_choose(sg_schedule *s, enum sg_collective what, int64_t bytes, bool simple);
+
+/* ---- sg_mpi_report.c ---- */
+
+/* Reports a schedule that is done to observers. */
+void sg_schedule_report(const sg_schedule *s);
+
 /* ---- sg_mpi_match.c ---- */
 
 /* The running rank begins a collective operation: the others' next one on this communicator must be the same.

@@ -95,3 +95,12 @@ enum sg_algorithm sg_rule(enum sg_collective what, int ranks, int64_t bytes, boo
             return rules[i].algorithm;
     return SG_LINEAR;
 }
+
+enum sg_algorithm sg_choose(sg_schedule *s, enum sg_collective what, int64_t bytes, bool simple)
+{
+    int ranks = s->view->remote != NULL ? sg_comm_peers(s->view) : s->view->size;
+    enum sg_algorithm how = sg_rule(what, ranks, bytes, simple);
+    if (s->algorithm == SG_ALGORITHMS)
+        s->algorithm = (uint8_t)how;
+    return how;
+}

@@ -1,5 +1,5 @@
 /* Schedules go on, one after the other and beside each other. */
-#include "sg_mpi_schedule.h"
+#include "sg_mpi_collective.h"
 
 sg_schedule *sg_schedule_new(sg_comm *comm)
 {
@@ -10,6 +10,9 @@ sg_schedule *sg_schedule_new(sg_comm *comm)
     s->tag = (int)(comm->collectives++ & 0x3fffffff);
     s->call = m->call;
     s->site = m->site;
+    s->began = sg_now->clock;
+    s->root = -1;
+    s->algorithm = SG_ALGORITHMS;
     return s;
 }
 
@@ -213,6 +216,8 @@ bool sg_schedule_advance(sg_schedule *s, bool wait)
             return false;
         s->begin = s->end;
         s->done = s->end >= s->count;
+        if (s->done)
+            sg_schedule_report(s);
     }
     return true;
 }

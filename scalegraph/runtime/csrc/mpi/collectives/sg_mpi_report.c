@@ -1,0 +1,69 @@
+/* What observers are told of a collective operation: kind, algorithm, root, bytes, and when it was. */
+#include <strings.h>
+
+#include "sg_mpi_collective.h"
+#include "sg_observer.h"
+
+/* In the order of the operations of traces (traces/kinds.py). */
+static const char *const operations[] = {
+    "Barrier",
+    "Bcast",
+    "Gather",
+    "Gatherv",
+    "Scatter",
+    "Scatterv",
+    "Allgather",
+    "Allgatherv",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Allreduce",
+    "Reduce",
+    "Reduce_scatter",
+    "Scan",
+    "Exscan",
+    "Reduce_scatter_block",
+};
+enum { OPERATIONS = sizeof operations / sizeof *operations }; /* the next one makes a communicator */
+
+/* By the name of the function, "MPI_Bcast" or "MPI_Ibcast". */
+static uint8_t operation_of(const char *call)
+{
+    const char *name = call + sizeof "MPI_" - 1;
+    for (uint8_t i = 0; i < OPERATIONS; i++)
+        if (strcmp(name, operations[i]) == 0 || (name[0] == 'I' && strcasecmp(name + 1, operations[i]) == 0))
+            return i;
+    return OPERATIONS;
+}
+
+/* Of an operation for which nothing is chosen. */
+static uint8_t only_algorithm(uint8_t operation)
+{
+    const char *name = operation < OPERATIONS ? operations[operation] : "";
+    if (strcmp(name, "Barrier") == 0)
+        return SG_DISSEMINATION;
+    return strcmp(name, "Gather") == 0 || strcmp(name, "Scatter") == 0 ? SG_BINOMIAL : SG_LINEAR;
+}
+
+static uint64_t bytes_of(const sg_schedule *s, enum sg_step_kind kind)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->steps[i].kind == kind)
+            bytes += (uint64_t)(s->steps[i].count * s->steps[i].type->size);
+    return bytes;
+}
+
+void sg_schedule_report(const sg_schedule *s)
+{
+    if (sg_observed.gathered == NULL)
+        return;
+    sg_gathered g = {.begin = s->began, .context = s->comm->context, .root = -1};
+    if (s->root >= 0)
+        g.root = (int32_t)sg->all_ranks[sg_comm_peer(s->comm, s->root)]->first_processor;
+    g.sent = bytes_of(s, SG_STEP_SEND);
+    g.received = bytes_of(s, SG_STEP_RECEIVE);
+    g.operation = operation_of(s->call);
+    g.algorithm = s->algorithm < SG_ALGORITHMS ? s->algorithm : only_algorithm(g.operation);
+    sg_observe_gathered(&g);
+}
