@@ -16,7 +16,6 @@ from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region
 from scalegraph.runtime import shares
-from scalegraph.runtime.trace_collectives import Collectives
 from scalegraph.runtime.format import (
     CATEGORIES,
     CATEGORY_NAMES,
@@ -31,6 +30,7 @@ from scalegraph.runtime.format import (
     TRACE_VERSION,
     TRACED,
 )
+from scalegraph.runtime.trace_collectives import Collectives
 from scalegraph.traces import model
 from scalegraph.traces.container import ContainerWriter
 from scalegraph.traces.kinds import KINDS, Array, Columns, What
