@@ -43,7 +43,8 @@ struct sg_schedule {
     sg_step *steps;
     uint32_t count, room;
     uint32_t begin, end; /* steps that have begun and are waited for */
-    /* For observers: when it began, its root in `comm` (-1: none), and the first algorithm that was chosen. */
+    /* For observers: when it began, its root in `comm` (-1: none), and the first algorithm that was chosen.
+     */
     uint64_t began;
     int root;
     uint8_t algorithm;
