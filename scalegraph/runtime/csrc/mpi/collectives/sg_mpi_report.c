@@ -1,4 +1,4 @@
-/* What observers are told of a collective operation: kind, algorithm, root, bytes, and when it was. */
+/* Reports a collective operation to observers: kind, algorithm, root, bytes, and when it was. */
 #include <strings.h>
 
 #include "sg_mpi_collective.h"
