@@ -54,8 +54,7 @@ def path_fault(record: RunRecord, trace: Trace) -> str:
     path = critical_path(trace, waits)
     if path.length != record.time_cycles or (path.begin[1:] != path.end[:-1]).any():
         return f"the critical path is {path.length} cycles long, the run {record.time_cycles}"
-    unknown = (Piece.UNEXPLAINED,) if record.processes else (Piece.UNEXPLAINED, Piece.MESSAGE)
-    if path.ticks(*unknown):
+    if path.ticks(Piece.UNEXPLAINED, Piece.MESSAGE):
         return "a piece of the critical path is unexplained"
     found = on_path(Contents(trace, waits), path)
     for table in (found.states, found.regions):

@@ -82,12 +82,13 @@ class Variant(_Frozen):
     """What is different in a run from the program and the machine as they are; empty for an actual run.
 
     *ideal*: switches; *speedup*: factor by target (``line:solve.c:88``, see `link.scale`), a number above 0 in decimal
-    digits or ``inf``; *machine*: values of the machine by key.
+    digits or ``inf``; *machine*: values of the machine by key; *schedule*: of worksharing loops, see `link.loops`.
     """
 
     ideal: tuple[Ideal, ...] = ()
     speedup: dict[str, str] = Field(default_factory=dict)
     machine: dict[str, str] = Field(default_factory=dict)
+    schedule: str = ""
 
     @field_validator("ideal")
     @classmethod
@@ -101,12 +102,13 @@ class Variant(_Frozen):
 
     def __bool__(self) -> bool:
         """Whether anything is different."""
-        return bool(self.ideal or self.speedup or self.machine)
+        return bool(self.ideal or self.speedup or self.machine or self.schedule)
 
     @property
     def name(self) -> str:
         """Stable name of the variant, empty for an actual run."""
-        return json.dumps([list(self.ideal), self.speedup, self.machine]) if self else ""
+        values = [list(self.ideal), self.speedup, self.machine, *([self.schedule] if self.schedule else [])]
+        return json.dumps(values) if self else ""
 
     def label(self) -> str:
         """Short name for display: ``infinite caches, solve.c:88 x 2``."""
@@ -116,6 +118,7 @@ class Variant(_Frozen):
             parts = [IDEAL_NAMES[name] for name in self.ideal]
         parts += [f"{target_words(target)} x {factor}" for target, factor in self.speedup.items()]
         parts += [f"{key} = {value}" for key, value in self.machine.items()]
+        parts += [f"loops under {self.schedule}"] if self.schedule else []
         return ", ".join(parts) or "actual"
 
 

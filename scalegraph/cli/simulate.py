@@ -27,10 +27,10 @@ from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import document, print_losses, print_table
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if, what_ifs
+from scalegraph.link import loops
 from scalegraph.request import Session
 from scalegraph.request.model import programs
 from scalegraph.request.model.defaults import OWN_PROCESSORS
-from scalegraph.request.model.parts import SCHEDULE
 from scalegraph.request.model.request import Collect, MachineChoice, Monitor, ProgramChoice, Request, RunLimits
 from scalegraph.request.model.values import request_value
 from scalegraph.runtime.languages import is_executable
@@ -99,7 +99,7 @@ class _Given:
 @request_option("program.cflags", default="")
 @request_option("program.ldflags", default="")
 @request_option("program.include")
-@request_option("schedule")
+@request_option("schedule", "schedules", multiple=True, default=())
 @click.option("--task-queue", type=click.Choice(["members", "central"]), default="members", show_default=True,
               help="Where OpenMP tasks wait: a queue for each member of the team, or one for all.")  # fmt: skip
 @request_option("program.env")
@@ -141,6 +141,7 @@ def simulate(
     statements: tuple[str, ...],
     junit: Path | None,
     env: tuple[str, ...],
+    schedules: tuple[str, ...],
     **given: Any,
 ) -> None:
     """Run an unmodified parallel program on a simulated machine.
@@ -162,6 +163,7 @@ def simulate(
             reference=not no_reference,
             trace=traced,
             timed=part,
+            schedule=";".join(schedules),
         )
     )
     check_given(statements, junit)
@@ -238,9 +240,10 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
             _collect(faults, lambda: parse_processors(_counts(given, machine), machine.max_processors, machine.name))
             or []
         )
-    if given.schedule and not re.fullmatch(SCHEDULE, given.schedule):
-        form = "expected static, dynamic, guided or auto, with a chunk size as in dynamic,4 if wanted"
-        faults.append(Fault(f"'{given.schedule}': {form}", key="--schedule"))
+    try:
+        loops.parse(given.schedule)
+    except ValueError as error:
+        faults.append(Fault(str(error), key="--schedule"))
     cflags = _collect(faults, lambda: _words("--cflags", given.cflags)) or ()
     ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()
     variants = _collect(faults, lambda: what_ifs(_ideals(given), given.speedups)) or ()

@@ -46,6 +46,7 @@ class _Request:
     cwd: Path
     runtime: Library
     cancel: CancelToken
+    loops: bool
 
     def compilation(self, language: Language) -> Compilation:
         """Return how this request's sources of *language* are compiled."""
@@ -53,7 +54,7 @@ class _Request:
         options = ["-O2", "-g", *self.flags.compile, *(f"-I{item}" for item in self.flags.include), *ours]
         compiler = find_compiler(language)
         openmp = () if compiler.clang else ("-fopenmp",)
-        return Compilation(compiler, (*options, *openmp), self.cwd, self.cancel, self.detail)
+        return Compilation(compiler, (*options, *openmp), self.cwd, self.cancel, self.detail, loops=self.loops)
 
     @property
     def may_use_mpi(self) -> bool:
@@ -74,6 +75,7 @@ def build(
     include: Sequence[Path | str] = (),
     detail: Detail = "outer",
     instrument: bool = True,
+    loops: bool = False,
     cwd: Path | None = None,
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
@@ -82,8 +84,9 @@ def build(
 
     *sources*: C, C++, Fortran, assembler, objects and archives; *cflags*, *ldflags*: the user's own, as one string of
     a shell or as words, for every language alike; *include*: directories for headers; *detail*: see
-    `instrument.instrument_source`; *instrument*: without it there are no regions, only lines; *cwd*: what relative
-    names are relative to (the process's if ``None``). Sources keep ``__FILE__`` as named here.
+    `instrument.instrument_source`; *instrument*: without it there are no regions, only lines; *loops*: static
+    worksharing loops ask the runtime too, so that a run can choose any schedule; *cwd*: what relative names are
+    relative to (the process's if ``None``). Sources keep ``__FILE__`` as named here.
 
     Raises `InputError` (missing source, flags that cannot work), `BuildError` (the program does not compile; the
     message names the first error's file and line, the output is the compiler's), `MissingTool`, `Cancelled`.
@@ -101,6 +104,7 @@ def build(
         where,
         library(find_compiler()),
         cancel,
+        loops,
     )
     cancel.check()
     program = Path(names[0]).stem
@@ -176,7 +180,7 @@ def _digest(request: _Request) -> str:
     """Return what distinguishes this build from every other: all that goes into it, headers included."""
     flags = request.flags
     compilers = [find_compiler(language).identity for language in sorted(request.languages)]
-    settings = [*compilers, request.runtime.digest, _own_digest(), request.detail]
+    settings = [*compilers, request.runtime.digest, _own_digest(), request.detail, request.loops]
     total = hashlib.sha256(json.dumps([*settings, str(request.cwd), flags.compile, flags.link, flags.include]).encode())
     for source in request.sources:
         total.update(json.dumps([source.file, source.text]).encode())

@@ -104,14 +104,15 @@ def scale_file(build: Build, variant: Variant) -> str:
     return "".join(f"{line}\n" for line in text)
 
 
-def _same_file(known: str, named: str) -> bool:
+def same_file(known: str, named: str) -> bool:
+    """Whether the path *known* may be meant by *named*: it ends with it."""
     parts, wanted = PurePath(known).parts, PurePath(named).parts
     return parts[-len(wanted) :] == wanted
 
 
 def _file(known: Iterable[str], named: str) -> str:
     names = list(known)
-    found = [name for name in names if name == named] or [name for name in names if _same_file(name, named)]
+    found = [name for name in names if name == named] or [name for name in names if same_file(name, named)]
     if len(found) > 1:
         raise ValueError(f"'{named}' may be {' or '.join(found)}; give more of its path")
     if not found:
@@ -119,7 +120,8 @@ def _file(known: Iterable[str], named: str) -> str:
     return found[0]
 
 
-def _of_line(build: Build, name: str) -> _Ranges:
+def lines_of(build: Build, name: str) -> _Ranges:
+    """Return the code addresses of FILE:LINE or FILE:FIRST-LAST; raise `ValueError` if no code comes from there."""
     match = _LINES.fullmatch(name)
     if match is None:
         raise ValueError(f"'line:{name}': expected FILE:LINE or FILE:FIRST-LAST")
@@ -151,7 +153,7 @@ def is_region(region: Region, name: str) -> bool:
     if name in (region.name, region.name.removeprefix(f"{region.kind} ")):
         return True
     match = _LINES.fullmatch(name)
-    return match is not None and match[3] is None and _same_file(region.file, match[1]) and region.line == int(match[2])
+    return match is not None and match[3] is None and same_file(region.file, match[1]) and region.line == int(match[2])
 
 
 def _of_lock(build: Build, name: str) -> _Ranges:
@@ -183,7 +185,7 @@ def _of_data(build: Build, name: str) -> _Ranges:
 
 def _of_heap(build: Build, name: str) -> _Ranges:
     if _LINES.fullmatch(name):
-        return _of_line(build, name)
+        return lines_of(build, name)
     from scalegraph.link.causes import assigned  # with numpy, which names alone do not need
 
     texts = {source.file: source.text.splitlines() for source in build.sources}
@@ -195,7 +197,7 @@ def _of_heap(build: Build, name: str) -> _Ranges:
 
 
 _RESOLVE: Final[dict[str, Callable[[Build, str], _Ranges]]] = {
-    "line": _of_line,
+    "line": lines_of,
     "region": _of_region,
     "within": _of_region,
     "lock": _of_lock,

@@ -14,7 +14,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
-from scalegraph.link import process, tracing
+from scalegraph.link import loops, process, tracing
 from scalegraph.link.balance import balanced
 from scalegraph.link.build import Limits
 from scalegraph.link.job import Job
@@ -101,8 +101,12 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) ->
     if scale := scale_file(job.build, variant):
         (place / "scale").write_text(scale, encoding="utf-8")
         values["run.scale_path"] = str(place / "scale")
-    if schedule := job.schedule or "".join(env.get("OMP_SCHEDULE", "").split()):
+    choices = loops.parse(variant.schedule or job.schedule)
+    if schedule := loops.of_runtime(choices) or "".join(env.get("OMP_SCHEDULE", "").split()):
         values["run.schedule"] = schedule
+    if text := loops.loops_file(job.build, choices):
+        (place / "loops").write_text(text, encoding="utf-8")
+        values["run.loops_path"] = str(place / "loops")
     if job.collect:
         values["run.collect"] = ",".join(job.collect)
     return values

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,12 +23,18 @@ INCLUDE = Path(__file__).parent / "include"  # headers for the user's programs
 PROBE_HEADER = SOURCES / "core" / "sg_probe.h"
 ARCHIVE = "libscalegraph-sim.a"
 LAUNCHER = "sg-launch"
+DESCRIBER = "sg-describe"
+SCHEDULE_TEXTS = "schedules.json"
 OWN_DATA = ".sg_data"
 """Section of the library's own variables."""
 _LAUNCHER_SOURCE = SOURCES / "launch" / "sg_launch.c"
+_DESCRIBER_SOURCE = SOURCES / "launch" / "sg_describe.c"
 _LAUNCHER_FLAGS = ("-std=gnu11", "-O2", "-fno-pie", "-D_GNU_SOURCE", "-Wall", "-Wextra")
 _STANDALONE = "sg_standalone.h"
 _BINDINGS = "sg_mpi_bindings.c"
+SCHEDULES = SOURCES / "schedules" / "kinds"
+"""Where each file is one schedule of loops."""
+_SCHEDULE_LIST = "sg_schedule_list.h"
 _STANDALONE_MACHINE = "server-2x32"
 _LIMIT_BYTES = 64 * 2**20
 
@@ -73,8 +80,9 @@ def _compile_flags(compiler: Compiler) -> tuple[str, ...]:
 def _files() -> list[Path]:
     found = (f"{folder}/{name}" for folder, _, names in os.walk(SOURCES) for name in names)
     shipped = (Path(name) for name in found if name.endswith((".c", ".S", ".h", ".flags")))
-    ours = sorted((path for path in shipped if path != _LAUNCHER_SOURCE), key=lambda path: path.name)
-    return [*ours, *sorted(INCLUDE.glob("*.h")), _LAUNCHER_SOURCE]
+    apart = (_LAUNCHER_SOURCE, _DESCRIBER_SOURCE)
+    ours = sorted((path for path in shipped if path not in apart), key=lambda path: path.name)
+    return [*ours, *sorted(INCLUDE.glob("*.h")), *apart]
 
 
 def include_flags() -> list[str]:
@@ -97,8 +105,9 @@ def _digest(compiler: Compiler) -> str:
 
 def _build(compiler: Compiler, where: Path) -> None:
     ar = _binutil("ar")
-    sources = [path for path in _files() if path.suffix in (".c", ".S")]
+    sources = [path for path in _files() if path.suffix in (".c", ".S") and path != _DESCRIBER_SOURCE]
     (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
+    (where / _SCHEDULE_LIST).write_text(_schedule_list(), encoding="utf-8")
     sources.insert(0, where / _BINDINGS)
     sources[0].write_text(_fortran_bindings(), encoding="utf-8")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -113,8 +122,27 @@ def _build(compiler: Compiler, where: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise BuildError("the simulator's own library could not be put together by 'ar'", result.stderr)
+    kinds = [str(item) for item, source in zip(objects, _remaining(sources), strict=True) if source.parent == SCHEDULES]
+    _describe(compiler, where, ["-include", str(where / _SCHEDULE_LIST), *kinds])
     for item in (*objects, launcher):
         item.unlink()
+
+
+def _remaining(sources: list[Path]) -> list[Path]:
+    return [source for source in sources if source != _LAUNCHER_SOURCE]
+
+
+def _describe(compiler: Compiler, where: Path, arguments: list[str]) -> None:
+    """Write what schedules say about themselves; a compiler for another computer leaves nothing."""
+    describer = where / DESCRIBER
+    command = ["-std=gnu11", f"-I{INCLUDE}", str(_DESCRIBER_SOURCE), *arguments, "-no-pie", "-o", str(describer)]
+    linked = compiler.run([*command, "-lm", "-ldl"])
+    if linked.returncode != 0:
+        raise BuildError("the list of schedules does not link; this is a fault of ScaleGraph", linked.stderr)
+    with suppress(OSError):
+        result = subprocess.run([describer], capture_output=True, text=True, check=False)
+        if result.returncode == 0:
+            (where / SCHEDULE_TEXTS).write_text(result.stdout, encoding="utf-8")
 
 
 def _standalone() -> str:
@@ -139,6 +167,22 @@ def _fortran_bindings() -> str:
     return bindings.bindings(header.functions(header.text_of(INCLUDE)))
 
 
+def _schedule_list() -> str:
+    """Return the header that names the schedules: one for each file."""
+    names = " ".join(f"KIND({path.stem})" for path in sorted(SCHEDULES.glob("*.c")))
+    return f"#define SG_SCHEDULE_KINDS(KIND) {names}\n"
+
+
+def _schedule_names(source: Path) -> list[str]:
+    """Return the options that give what the schedule in *source* defines names of its own."""
+    if source.parent != SCHEDULES:
+        return []
+    return [
+        f"-Dscalegraph_schedule=sg_schedule_{source.stem}",
+        f"-Dscalegraph_schedule_abi=sg_schedule_abi_{source.stem}",
+    ]
+
+
 def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     target = where / f"{source.stem}.o"
     prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
@@ -146,7 +190,7 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     # Warnings are errors in development; a newer compiler's new warnings must not stop a user.
     # Its debug information would only slow down the search of the user's lines.
     ours = ["-Wno-error", "-g0", prefix, *include_flags(), f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
-    result = compiler.run([*flags, *ours, "-c", str(source), "-o", str(target)])
+    result = compiler.run([*flags, *ours, *_schedule_names(source), "-c", str(source), "-o", str(target)])
     if result.returncode == 0:
         return target if source == _LAUNCHER_SOURCE else _apart(target)
     if "fatal error" in result.stderr and ".h: No such file" in result.stderr:

@@ -50,6 +50,7 @@ class Compilation:
     cancel: CancelToken
     detail: Detail | None = "outer"  # None: no probes
     mode: str = "-c"  # or -S
+    loops: bool = False  # static loops ask the runtime for their iterations, see `instrument.schedules`
 
     def preprocessed(self, file: str) -> bytes:
         """Return the source with its headers and macros in place; empty when that fails (compiling will say why)."""
@@ -80,6 +81,7 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
     """
     if source.language == "fortran":
         return _fortran(compilation, source, target)
+    text = _text(compilation, source)
     with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
         place = Path(scratch)
         remarks: tuple[str, ...] = ()
@@ -87,11 +89,11 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
         if compilation.detail is not None:
             from scalegraph.instrument import instrument_source
 
-            made = instrument_source(source.text, source.file, detail=compilation.detail, language=source.language)
+            made = instrument_source(text, source.file, detail=compilation.detail, language=source.language)
             remarks = tuple(map(str, made.faults))
             unit = _unit(compilation, source, made.text, tuple(r for r in made.regions if r.id), remarks)
             result = _compile_text(compilation, source, place, target, _probe_header() + made.text + embedded(unit))
-            worked = result.returncode == 0
+            worked = result.returncode == 0 and _static_loops_named(compilation, target)
             if worked and not result.stderr.strip():
                 return Compiled("", remarks)
         # What the compiler has to say, it shall say about the source as the user wrote it.
@@ -104,9 +106,31 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
             remarks += (f"{source.file}: does not compile with region probes and went in without them",)
         unit = _unit(compilation, source, source.text, (), remarks)
         line = f'#line 1 "{_escaped(source.file)}"\n'
-        if _compile_text(compilation, source, place, target, line + source.text + embedded(unit)).returncode != 0:
+        if _compile_text(compilation, source, place, target, line + text + embedded(unit)).returncode != 0:
             compilation.compile(source.file, target)  # without its record, then: lines are still known
+        else:
+            _static_loops_named(compilation, target)
         return Compiled(result.stderr, remarks)
+
+
+def _text(compilation: Compilation, source: Source) -> str:
+    """Return the text of *source* that is compiled, but for probes."""
+    if not compilation.loops:
+        return source.text
+    from scalegraph.instrument.schedules import at_run_time
+    from scalegraph.runtime.languages import FIXED_FORM
+
+    return at_run_time(source.text, source.language, fixed=Path(source.file).suffix in FIXED_FORM)
+
+
+def _static_loops_named(compilation: Compilation, item: Path) -> bool:
+    """Give what the static loops of the object *item* call the names that the runtime knows; whether that worked."""
+    if not compilation.loops or compilation.mode != "-c":
+        return True
+    from scalegraph.instrument.schedules import RENAMED
+
+    names = [word for old, new in RENAMED.items() for word in ("--redefine-sym", f"{old}={new}")]
+    return call(["objcopy", *names, str(item)], cancel=compilation.cancel).returncode == 0
 
 
 def _unit(
@@ -156,13 +180,16 @@ def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled
         if compilation.detail is not None:
             from scalegraph.instrument import instrument_source
 
-            made = instrument_source(source.text, source.file, detail=compilation.detail, language="fortran")
+            made = instrument_source(
+                _text(compilation, source), source.file, detail=compilation.detail, language="fortran"
+            )
             remarks = tuple(map(str, made.faults))
             copy = place / Path(source.file).name
             copy.write_bytes(made.text.encode("utf-8", "surrogateescape"))
             beside = ["-I", str(Path(source.file).parent), "-Wno-error", "-ffree-line-length-none"]
             beside.append(_as_source(compilation, source, copy))
-            if compilation.compile(str(copy), place / "probes.o", *beside).returncode == 0:
+            done = compilation.compile(str(copy), place / "probes.o", *beside).returncode == 0
+            if done and _static_loops_named(compilation, place / "probes.o"):
                 unit = _unit(compilation, source, made.text, made.regions[1:], remarks)
                 if _add_record(compilation, unit, place / "probes.o", target, place):
                     return Compiled(plain.stderr, remarks)

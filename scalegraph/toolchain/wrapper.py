@@ -33,6 +33,7 @@ NAMES: dict[Language, str] = {"c": "scalegraph-cc", "c++": "scalegraph-c++", "fo
 ALSO: dict[Language, str] = {"c": "scalegraph-gcc", "c++": "scalegraph-g++", "fortran": "scalegraph-gfortran"}
 _INSIDE = "SCALEGRAPH_WRAPPER"  # set for what a wrapper calls
 DETAIL = "SCALEGRAPH_DETAIL"  # functions, outer, all; none: no probes
+LOOPS = "SCALEGRAPH_LOOPS"  # 1: static loops ask the runtime, so that runs can choose their schedule
 
 
 def cc() -> NoReturn:
@@ -171,7 +172,8 @@ class _Work:
         self._refuse_openmp(compiler)
         mode = "-S" if self.command.mode == "assemble" else "-c"
         options = [*self._with_debug(), *self._with_rule(item)]
-        compilation = Compilation(compiler, tuple(options), self.cwd, self.cancel, _detail(), mode)
+        loops = os.environ.get(LOOPS, "") == "1"
+        compilation = Compilation(compiler, tuple(options), self.cwd, self.cancel, _detail(), mode, loops)
         text = self._text(item)
         unnamed = item.language == "fortran" and language_of(item.file) != "fortran"  # only -x says what it is
         if item.language is None or text is None or unnamed:

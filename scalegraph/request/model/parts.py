@@ -12,7 +12,6 @@ from scalegraph.base.units import as_read, plain
 from scalegraph.link.build import Limits
 from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
 
-SCHEDULE = r"^((static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?)?$"  # OMP_SCHEDULE syntax
 Monitor: TypeAlias = Literal["none", "software", "hardware"]
 BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
 SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})

@@ -4,7 +4,7 @@
     processors = [1, 2, 4, 8, 16, 32]
     repetitions = 1                              # runs of every point; the simulator needs one
     reference = true                             # each size on one processor too: speedup and latency need it
-    schedule = "dynamic,4"                       # for schedule(runtime), in OMP_SCHEDULE syntax
+    schedule = "dynamic,4"                       # of all worksharing loops; runtime=dynamic,4: of schedule(runtime)
     timed = "loop main:40"                       # a part shown too: clock, a region, FILE:LINE or a phase
 
     [program]                                    # a shipped program ..
@@ -88,11 +88,11 @@ from pydantic import PrivateAttr, field_validator, model_validator
 
 from scalegraph.base.asked import asked, option
 from scalegraph.base.run import Value
+from scalegraph.link import loops
 from scalegraph.request.model import defaults, writing
 from scalegraph.request.model.extras import TRACE_KINDS, USUAL_TRACE, Speedups, TraceChoice, TraceKind, WhatIf
 from scalegraph.request.model.origin import HERE, Origin
 from scalegraph.request.model.parts import (
-    SCHEDULE,
     SEARCHED,
     Bound,
     BoundKind,
@@ -202,12 +202,12 @@ class RequestBody(Strict):
     )
     schedule: str = asked(
         default="",
-        max_length=60,
-        pattern=SCHEDULE,
+        max_length=2000,
         label="Loop schedule",
         hint="as written in the program",
-        help="For loops with schedule(runtime): static, dynamic, guided or auto, and a chunk size as in dynamic,4",
-        option=option("--schedule", metavar="NAME", note="Without it dynamic,1, as libgomp does."),
+        help="Of all worksharing loops: a schedule with its parameters, as in dynamic,4 or EA,alpha=32; of one loop: "
+        "solve.c:88=ML; of loops with schedule(runtime) only: runtime=guided. Several with semicolons between them",
+        option=option("--schedule", metavar="NAME", note="'scalegraph schedules --list' has the names."),
     )
     timed: str = asked(
         default="",
@@ -218,6 +218,13 @@ class RequestBody(Strict):
         "or a phase's name), or `clock`, what the program times itself",
         option=option("--timed", metavar="PART"),
     )
+
+    @field_validator("schedule")
+    @classmethod
+    def _schedules(cls, value: str) -> str:
+        """Refuse schedules that there are not; parameters and loops are looked up before a run."""
+        loops.parse(value)
+        return value
 
     @field_validator("bound", mode="before")
     @classmethod

@@ -14,7 +14,7 @@ from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFailed, RunFinished
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import Progress, default_workers, execute, skip
-from scalegraph.link import Build, Job, Limits, Link
+from scalegraph.link import Build, Job, Limits, Link, loops
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, processes, programs, shipped, variants
@@ -121,6 +121,7 @@ class Submission:
             include=target.include,
             detail=collect.detail,
             instrument=collect.regions,
+            loops=loops.chosen(self._found.request.schedule),
             cwd=target.build_dir,
             emit=self._emit,
             cancel=self._cancel,

@@ -156,13 +156,12 @@ def _call(function: Function, prefix: str, *, handles: bool) -> list[str]:
     imported = {"MPI_ADDRESS_KIND", "MPI_OFFSET_KIND", "MPI_COUNT_KIND"} | ({"MPI_Status"} if handles else set())
     imported |= {one.handle for one in function.parameters if handles and one.kind == "handle"}
     imported |= set() if handles else {"MPI_STATUS_SIZE"}
-    # By intent(out) gfortran 12 gives a call whose arguments are all variables the line of its subroutine.
-    error = "integer, intent(out), optional" if handles else "integer"
+    optional = ", optional" if handles else ""
     return [
         f"subroutine {name}({', '.join([*names, 'ierror'])})",
         f"  import :: {', '.join(sorted(imported))}",
         *(f"  {line}" for one in function.parameters for line in _dummy(one, handles=handles)),
-        f"  {error} :: ierror",
+        f"  integer, intent(out){optional} :: ierror",
         f"end subroutine {name}",
     ]
 

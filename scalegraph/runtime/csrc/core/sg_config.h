@@ -77,9 +77,10 @@ typedef struct sg_config {
     uint64_t quantum_cycles; /* how far a processor may run ahead of the earliest one on hits alone */
     char result_path[SG_MAX_PATH];
     char blocks_path[SG_MAX_PATH];
-    uint32_t collect;  /* of enum sg_collect, added up */
-    char schedule[64]; /* for schedule(runtime), in OMP_SCHEDULE syntax; empty: libgomp's default */
-    uint32_t ideal;    /* of enum sg_ideal, added up; usually 0 */
+    uint32_t collect;             /* of enum sg_collect, added up */
+    char loops_path[SG_MAX_PATH]; /* says which loops have which schedule; empty: as the program says */
+    char schedule[256]; /* for schedule(runtime), in OMP_SCHEDULE syntax; empty: libgomp's default */
+    uint32_t ideal;     /* of enum sg_ideal, added up; usually 0 */
     char scale_path[SG_MAX_PATH]; /* of the virtual speedups (sg_whatif.c); usually empty */
     /* trace.*: sg_trace.c */
     char trace_file[SG_MAX_PATH]; /* empty: the run writes no trace */

@@ -14,6 +14,7 @@
 
 #include "sg_config.h"
 #include "sg_format.h"
+#include "sg_loop_turn.h"
 #include "sg_mem.h"
 
 #define SG_LIKELY(x)   __builtin_expect(!!(x), 1)
@@ -214,11 +215,11 @@ struct sg_thread {
     /* OpenMP. */
     sg_team *team;
     uint32_t member;
-    sg_team *initial;      /* its own, outside all parallel regions; NULL before it asks */
-    sg_team *start;        /* team that this docked worker shall join */
-    uint32_t start_member; /* as this member */
-    sg_work *work;         /* worksharing construct entered last */
-    uint64_t static_trip;
+    sg_team *initial;       /* its own, outside all parallel regions; NULL before it asks */
+    sg_team *start;         /* team that this docked worker shall join */
+    uint32_t start_member;  /* as this member */
+    sg_work *work;          /* worksharing construct entered last */
+    sg_loop_turn turn;      /* in it */
     uint64_t ordered_chunk; /* first iteration of the running chunk of an ordered loop */
     uint64_t ordered_last;  /* and the first one behind it */
     bool in_ordered;        /* such a chunk is running */

@@ -7,6 +7,7 @@
 #define SG_OMP_H
 
 #include "sg_runtime.h"
+#include "sg_schedules.h"
 
 enum sg_schedule { SG_STATIC, SG_DYNAMIC, SG_GUIDED, SG_AUTO };
 enum sg_bind { SG_BIND_FALSE, SG_BIND_TRUE, SG_BIND_PRIMARY, SG_BIND_CLOSE, SG_BIND_SPREAD };
@@ -20,6 +21,7 @@ typedef struct sg_icv {
     uint32_t thread_limit;     /* of the whole contention group */
     enum sg_schedule schedule; /* schedule(runtime) */
     bool monotonic;
+    const sg_chosen *chosen; /* one that OpenMP does not know; NULL: `schedule` */
     bool dynamic;
     uint8_t max_active_levels;
     uint8_t bind;
@@ -38,9 +40,8 @@ struct sg_work {
     bool prepared;    /* the first member to arrive has filled it in */
     uint64_t address; /* line of its shared counter */
     /* loops: iterations are numbered 0..total-1, whatever their type and direction */
-    enum sg_schedule schedule;
-    uint64_t start, end, step, total, chunk;
-    uint64_t position; /* next iteration to hand out */
+    uint64_t start, end, step, total;
+    sg_scheduled scheduled;
     bool ordered;
     uint64_t ordered_turn; /* first iteration of the chunk whose turn it is */
     sg_queue ordered_waiting;
@@ -59,6 +60,8 @@ typedef struct sg_loop {
     enum sg_schedule schedule;
     uint64_t start, end, step, total, chunk;
     bool ordered;
+    const sg_chosen *chosen; /* schedule(runtime): one that OpenMP does not know */
+    const void *site;        /* where it is entered; NULL: it is no loop of the program */
 } sg_loop;
 
 /* ---- tasks ---- */
@@ -156,7 +159,8 @@ struct sg_team {
     /* Of the member that made the team: where it goes on. */
     uint32_t master_member;
     sg_work *master_work;
-    uint64_t master_trip, master_chunk, master_last;
+    sg_loop_turn master_turn;
+    uint64_t master_chunk, master_last;
     bool master_in_ordered;
     sg_task *master_task;
     uint32_t master_partition_first, master_partition_count;
@@ -226,6 +230,10 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
 void sg_parallel_end(void);
 /* Members that a team gets when `threads` are requested, 0: as many as the control variables say. */
 uint32_t sg_team_size(const sg_thread *t, unsigned threads);
+/* ---- sg_omp_call.c ---- */
+
+/* Calls an outlined function of the program, whose frame is at the same place whatever the runtime's are. */
+void sg_call_program(void (*function)(void *), void *data) __attribute__((noinline));
 /* ---- sg_omp_barrier.c ---- */
 
 void sg_team_barrier(const void *site);
@@ -241,7 +249,7 @@ void sg_team_leave_initial(sg_thread *t);
 
 /* Goes on to the team's next construct; *first is set for the first member that arrives there. */
 sg_work *sg_work_enter(sg_thread *t, bool *first);
-void sg_work_prepare(sg_work *work, const sg_loop *loop);
+void sg_work_prepare(sg_work *work, const sg_loop *loop, uint32_t members);
 sg_work *sg_work_new(void);
 void sg_work_pass(sg_thread *t, sg_work *work);
 /* `memory` requests *memory bytes, zeroed, the same for all members of the construct. */
@@ -251,8 +259,8 @@ bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
 sg_loop sg_loop_signed(enum sg_schedule schedule, long start, long end, long step, long chunk, bool ordered);
 sg_loop sg_loop_unsigned(enum sg_schedule schedule, bool up, uint64_t start, uint64_t end, uint64_t step,
                          uint64_t chunk, bool ordered);
-/* Schedule that the compiler gives as a number. */
-enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk);
+/* Schedule that the compiler gives as a number; *chosen: one that OpenMP does not know. */
+enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk, const sg_chosen **chosen);
 /* Enters a construct that is described by `loop` and waits for its first chunk, unless `from` is NULL. */
 bool sg_loop_start(const sg_loop *loop, uintptr_t *reductions, void **memory, uint64_t *from, uint64_t *to,
                    const void *site);

@@ -90,6 +90,7 @@ SG_API void omp_set_schedule(unsigned kind, int chunk)
     if (base < 1 || base >= sizeof kinds / sizeof kinds[0])
         return;
     icv->schedule = kinds[base];
+    icv->chosen = NULL;
     icv->monotonic = kind >> 31;
     icv->chunk = chunk > 0 ? (uint64_t)chunk : base == 1 || base == 4 ? 0 : 1;
 }

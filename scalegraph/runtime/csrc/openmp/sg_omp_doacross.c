@@ -130,15 +130,18 @@ SG_API void GOMP_doacross_ull_wait(unsigned long long first, ...)
 /* ---- their beginning: the outermost loop counts from 0 to counts[0] ---- */
 
 static bool start(unsigned loops, const uint64_t *counts, enum sg_schedule schedule, uint64_t chunk,
-                  uint64_t *from, uint64_t *to, uintptr_t *reductions, void **memory, const void *site)
+                  const sg_chosen *chosen, uint64_t *from, uint64_t *to, uintptr_t *reductions, void **memory,
+                  const void *site)
 {
     sg_thread *t = sg_member(site);
     bool first;
     sg_loop loop = sg_loop_unsigned(schedule, true, 0, counts[0], 1, (int64_t)chunk > 0 ? chunk : 0, false);
+    loop.chosen = chosen;
+    loop.site = site;
     sg_turn(sg_now);
     sg_work *work = sg_work_enter(t, &first);
     if (first) {
-        sg_work_prepare(work, &loop);
+        sg_work_prepare(work, &loop, t->team->size);
         prepare(work, loops, counts);
     }
     sg_work_memory(work, first, memory);
@@ -151,21 +154,23 @@ static bool start(unsigned loops, const uint64_t *counts, enum sg_schedule sched
 #define DOACROSS(name, kind)                                                                                 \
     SG_API bool name(unsigned loops, uint64_t *counts, uint64_t chunk, uint64_t *from, uint64_t *to)         \
     {                                                                                                        \
-        return start(loops, counts, kind, chunk, from, to, NULL, NULL, SG_CALLER);                           \
+        return start(loops, counts, kind, chunk, NULL, from, to, NULL, NULL, SG_CALLER);                     \
     }
 #define DOACROSS_RUNTIME(name)                                                                               \
     SG_API bool name(unsigned loops, uint64_t *counts, uint64_t *from, uint64_t *to)                         \
     {                                                                                                        \
         const sg_icv *icv = &sg_member(SG_CALLER)->task->icv;                                                \
-        return start(loops, counts, icv->schedule, icv->chunk, from, to, NULL, NULL, SG_CALLER);             \
+        return start(loops, counts, icv->schedule, icv->chunk, icv->chosen, from, to, NULL, NULL,            \
+                     SG_CALLER);                                                                             \
     }
 #define DOACROSS_GENERAL(name)                                                                               \
     SG_API bool name(unsigned loops, uint64_t *counts, long code, uint64_t chunk, uint64_t *from,            \
                      uint64_t *to, uintptr_t *reductions, void **memory)                                     \
     {                                                                                                        \
         sg_member(SG_CALLER);                                                                                \
-        enum sg_schedule kind = sg_schedule_decode(code, &chunk);                                            \
-        return start(loops, counts, kind, chunk, from, to, reductions, memory, SG_CALLER);                   \
+        const sg_chosen *chosen;                                                                             \
+        enum sg_schedule kind = sg_schedule_decode(code, &chunk, &chosen);                                   \
+        return start(loops, counts, kind, chunk, chosen, from, to, reductions, memory, SG_CALLER);           \
     }
 
 DOACROSS(GOMP_loop_doacross_static_start, SG_STATIC)

@@ -140,19 +140,25 @@ bool sg_schedule_parse(const char *text, sg_icv *icv)
             return false;
         bool shared = kinds[i].schedule == SG_DYNAMIC || kinds[i].schedule == SG_GUIDED;
         icv->schedule = kinds[i].schedule;
+        icv->chosen = NULL;
         icv->chunk = chunk == 0 && shared ? 1 : chunk;
         icv->monotonic = monotonic;
         return true;
     }
-    return false;
+    char error[160];
+    icv->chosen = sg_schedules_read(text, error, sizeof error);
+    icv->monotonic = monotonic;
+    return icv->chosen != NULL;
 }
 
 static void read_schedule(sg_icv *icv)
 {
+    if (*sg->config.loops_path != 0)
+        sg_schedules_open(sg->config.loops_path);
     const char *given = sg->config.schedule, *text = getenv("OMP_SCHEDULE");
     if (*given != 0 && !sg_schedule_parse(given, icv))
-        sg_stop(SG_STATUS_INTERNAL,
-                "run.schedule is `%s`, expected static, dynamic, guided or auto, and a chunk size", given);
+        sg_stop(SG_STATUS_INTERNAL, "run.schedule is `%s`, expected a schedule, a chunk size and parameters",
+                given);
     if (*given == 0 && text != NULL && !sg_schedule_parse(text, icv))
         ignore("OMP_SCHEDULE", text);
 }

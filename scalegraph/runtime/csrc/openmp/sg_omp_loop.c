@@ -32,6 +32,7 @@ SG_API bool GOMP_loop_end_cancel(void)
     SG_API bool name(long start, long end, long step, long chunk, long *from, long *to)                      \
     {                                                                                                        \
         sg_loop loop = sg_loop_signed(kind, start, end, step, chunk, ordered_);                              \
+        loop.site = SG_CALLER;                                                                               \
         return sg_loop_start(&loop, NULL, NULL, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                \
     }
 #define START_RUNTIME(name, ordered_)                                                                        \
@@ -39,6 +40,8 @@ SG_API bool GOMP_loop_end_cancel(void)
     {                                                                                                        \
         const sg_icv *icv = &sg_member(SG_CALLER)->task->icv;                                                \
         sg_loop loop = sg_loop_signed(icv->schedule, start, end, step, (long)icv->chunk, ordered_);          \
+        loop.chosen = icv->chosen;                                                                           \
+        loop.site = SG_CALLER;                                                                               \
         return sg_loop_start(&loop, NULL, NULL, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                \
     }
 #define NEXT(name)                                                                                           \
@@ -50,6 +53,7 @@ SG_API bool GOMP_loop_end_cancel(void)
     SG_API bool name(bool up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)                   \
     {                                                                                                        \
         sg_loop loop = sg_loop_unsigned(kind, up, start, end, step, chunk, ordered_);                        \
+        loop.site = SG_CALLER;                                                                               \
         return sg_loop_start(&loop, NULL, NULL, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                \
     }
 #define ULL_START_RUNTIME(name, ordered_)                                                                    \
@@ -57,12 +61,29 @@ SG_API bool GOMP_loop_end_cancel(void)
     {                                                                                                        \
         const sg_icv *icv = &sg_member(SG_CALLER)->task->icv;                                                \
         sg_loop loop = sg_loop_unsigned(icv->schedule, up, start, end, step, icv->chunk, ordered_);          \
+        loop.chosen = icv->chosen;                                                                           \
+        loop.site = SG_CALLER;                                                                               \
         return sg_loop_start(&loop, NULL, NULL, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                \
     }
 #define ULL_NEXT(name)                                                                                       \
     SG_API bool name(ull *from, ull *to)                                                                     \
     {                                                                                                        \
         return sg_loop_next(sg_member(SG_CALLER), (uint64_t *)from, (uint64_t *)to);                         \
+    }
+
+#define START_STATIC(name)                                                                                   \
+    SG_API bool name(long start, long end, long step, long *from, long *to)                                  \
+    {                                                                                                        \
+        sg_loop loop = sg_loop_signed(SG_STATIC, start, end, step, 0, false);                                \
+        loop.site = SG_CALLER;                                                                               \
+        return sg_loop_start(&loop, NULL, NULL, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                \
+    }
+#define ULL_START_STATIC(name)                                                                               \
+    SG_API bool name(bool up, ull start, ull end, ull step, ull *from, ull *to)                              \
+    {                                                                                                        \
+        sg_loop loop = sg_loop_unsigned(SG_STATIC, up, start, end, step, 0, false);                          \
+        loop.site = SG_CALLER;                                                                               \
+        return sg_loop_start(&loop, NULL, NULL, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                \
     }
 
 START(GOMP_loop_static_start, SG_STATIC, false)
@@ -114,6 +135,12 @@ ULL_NEXT(GOMP_loop_ull_ordered_dynamic_next)
 ULL_NEXT(GOMP_loop_ull_ordered_guided_next)
 ULL_NEXT(GOMP_loop_ull_ordered_runtime_next)
 
+/* Static loops of a copy that was made to choose their schedule, see instrument/schedules.py. */
+START(scalegraph_loop_static_chunk_start, SG_STATIC, false)
+START_STATIC(scalegraph_loop_static_start)
+ULL_START(scalegraph_loop_ull_static_chunk_start, SG_STATIC, false)
+ULL_START_STATIC(scalegraph_loop_ull_static_start)
+
 /* ---- the general form: schedule as a number, memory shared by the members ---- */
 
 #define GENERAL(name, ordered_)                                                                              \
@@ -122,8 +149,11 @@ ULL_NEXT(GOMP_loop_ull_ordered_runtime_next)
     {                                                                                                        \
         sg_member(SG_CALLER);                                                                                \
         uint64_t size = chunk > 0 ? (uint64_t)chunk : 0;                                                     \
-        enum sg_schedule kind = sg_schedule_decode(code, &size);                                             \
+        const sg_chosen *chosen;                                                                             \
+        enum sg_schedule kind = sg_schedule_decode(code, &size, &chosen);                                    \
         sg_loop loop = sg_loop_signed(kind, start, end, step, (long)size, ordered_);                         \
+        loop.chosen = chosen;                                                                                \
+        loop.site = SG_CALLER;                                                                               \
         return sg_loop_start(&loop, reductions, memory, (uint64_t *)from, (uint64_t *)to, SG_CALLER);        \
     }
 #define ULL_GENERAL(name, ordered_)                                                                          \
@@ -132,8 +162,11 @@ ULL_NEXT(GOMP_loop_ull_ordered_runtime_next)
     {                                                                                                        \
         sg_member(SG_CALLER);                                                                                \
         uint64_t size = chunk;                                                                               \
-        enum sg_schedule kind = sg_schedule_decode(code, &size);                                             \
+        const sg_chosen *chosen;                                                                             \
+        enum sg_schedule kind = sg_schedule_decode(code, &size, &chosen);                                    \
         sg_loop loop = sg_loop_unsigned(kind, up, start, end, step, size, ordered_);                         \
+        loop.chosen = chosen;                                                                                \
+        loop.site = SG_CALLER;                                                                               \
         return sg_loop_start(&loop, reductions, memory, (uint64_t *)from, (uint64_t *)to, SG_CALLER);        \
     }
 
@@ -149,6 +182,7 @@ ULL_GENERAL(GOMP_loop_ull_ordered_start, true)
                      long step, long chunk, unsigned flags)                                                  \
     {                                                                                                        \
         sg_loop loop = sg_loop_signed(kind, start, end, step, chunk, false);                                 \
+        loop.site = SG_CALLER;                                                                               \
         sg_parallel(function, data, threads, flags, &loop, 0, SG_CALLER);                                    \
     }
 #define PARALLEL_LOOP_RUNTIME(name)                                                                          \
@@ -157,6 +191,8 @@ ULL_GENERAL(GOMP_loop_ull_ordered_start, true)
     {                                                                                                        \
         const sg_icv *icv = &sg_member(SG_CALLER)->task->icv;                                                \
         sg_loop loop = sg_loop_signed(icv->schedule, start, end, step, (long)icv->chunk, false);             \
+        loop.chosen = icv->chosen;                                                                           \
+        loop.site = SG_CALLER;                                                                               \
         sg_parallel(function, data, threads, flags, &loop, 0, SG_CALLER);                                    \
     }
 
@@ -168,3 +204,14 @@ PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, SG_GUIDED)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_runtime)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_nonmonotonic_runtime)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+/* The static ones of a copy, as above. */
+PARALLEL_LOOP(scalegraph_parallel_loop_static_chunk, SG_STATIC)
+
+SG_API void scalegraph_parallel_loop_static(void (*function)(void *), void *data, unsigned threads,
+                                            long start, long end, long step, unsigned flags)
+{
+    sg_loop loop = sg_loop_signed(SG_STATIC, start, end, step, 0, false);
+    loop.site = SG_CALLER;
+    sg_parallel(function, data, threads, flags, &loop, 0, SG_CALLER);
+}

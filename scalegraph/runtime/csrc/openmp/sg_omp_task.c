@@ -213,7 +213,7 @@ static void execute(sg_task *task, void *argument)
     sg_now->site = task->site;
     if (SG_UNLIKELY(sg_observed.task != NULL))
         report(&task->traced, task->region, SG_TASK_STEP_SWITCHED);
-    task->function(argument);
+    sg_call_program(task->function, argument);
     t->task = before;
     if (SG_UNLIKELY(sg_observed.task != NULL))
         report(&task->traced, task->region, SG_TASK_STEP_ENDED);

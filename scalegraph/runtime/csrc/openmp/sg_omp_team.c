@@ -100,7 +100,7 @@ static void save(sg_team *team, const sg_thread *t)
     team->parent = t->team;
     team->master_member = t->member;
     team->master_work = t->work;
-    team->master_trip = t->static_trip;
+    team->master_turn = t->turn;
     team->master_chunk = t->ordered_chunk;
     team->master_last = t->ordered_last;
     team->master_in_ordered = t->in_ordered;
@@ -114,7 +114,7 @@ static void restore(const sg_team *team, sg_thread *t)
     t->team = team->parent;
     t->member = team->master_member;
     t->work = team->master_work;
-    t->static_trip = team->master_trip;
+    t->turn = team->master_turn;
     t->ordered_chunk = team->master_chunk;
     t->ordered_last = team->master_last;
     t->in_ordered = team->master_in_ordered;
@@ -128,7 +128,7 @@ static void enter(sg_team *team, sg_thread *t, uint32_t member)
     t->team = team;
     t->member = member;
     t->work = team->works;
-    t->static_trip = 0;
+    sg_turn_reset(&t->turn);
     t->in_ordered = false;
     t->task = &team->implicit[member];
     if (SG_UNLIKELY(team->shown))
@@ -227,7 +227,7 @@ static void worker(void)
         sg_regions_reset(t, team->region);
         sg_touch(sg_now, team->address, SG_READ, SG_CATEGORY_PRIM_FORK_JOIN);
         sg_refresh_limit(sg_now);
-        team->function(team->data);
+        sg_call_program(team->function, team->data);
         sg_regions_reset(t, team->region);
         bool nested = team->level > 1;
         join_team(t, team);
@@ -322,14 +322,14 @@ uint32_t sg_team_size(const sg_thread *t, unsigned threads)
     return size;
 }
 
-static sg_work *first_work(const sg_loop *loop, uint64_t sections)
+static sg_work *first_work(const sg_loop *loop, uint64_t sections, uint32_t members)
 {
     sg_work *work = sg_work_new();
     work->prepared = true;
     if (loop != NULL)
-        sg_work_prepare(work, loop);
+        sg_work_prepare(work, loop, members);
     else if (sections != 0)
-        sg_work_prepare(work, &(sg_loop){.schedule = SG_DYNAMIC, .total = sections, .chunk = 1});
+        sg_work_prepare(work, &(sg_loop){.schedule = SG_DYNAMIC, .total = sections, .chunk = 1}, members);
     return work;
 }
 
@@ -349,7 +349,7 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     team->site = sg_now->site;
     team->frame = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
     team->region = sg_region(t);
-    team->works = first_work(loop, sections);
+    team->works = first_work(loop, sections, size);
     team->shown = sg->omp->display_affinity && sg->omp->displayed != size;
     if (team->shown)
         sg->omp->displayed = size;
@@ -407,7 +407,7 @@ void sg_parallel(void (*function)(void *), void *data, unsigned threads, unsigne
                 (unsigned long long)(uintptr_t)site);
     sg_thread *t = sg_member(site);
     sg_parallel_begin(function, data, sg_team_size(t, threads), flags, loop, sections, NULL);
-    function(data);
+    sg_call_program(function, data);
     sg_parallel_end();
 }
 
@@ -452,7 +452,7 @@ SG_API unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, u
     group->reductions = records;
     sg_reductions_register(records, NULL, NULL, size);
     sg_parallel_begin(function, data, size, flags, NULL, 0, group);
-    function(data);
+    sg_call_program(function, data);
     sg_parallel_end();
     sg_taskgroup_drop(group);
     return size;

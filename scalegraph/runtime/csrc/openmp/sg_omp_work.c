@@ -24,6 +24,7 @@ sg_work *sg_work_new(void)
 void sg_work_pass(sg_thread *t, sg_work *work)
 {
     if (++work->passed == t->team->size) {
+        sg_scheduled_close(&work->scheduled);
         work->next = sg->omp->spare_works;
         sg->omp->spare_works = work;
     }
@@ -36,22 +37,30 @@ sg_work *sg_work_enter(sg_thread *t, bool *first)
         work = before->next = sg_work_new();
     sg_work_pass(t, before);
     t->work = work;
-    t->static_trip = 0;
+    sg_turn_reset(&t->turn);
     t->in_ordered = false;
     *first = !work->prepared;
     work->prepared = true;
     return work;
 }
 
-void sg_work_prepare(sg_work *work, const sg_loop *loop)
+void sg_work_prepare(sg_work *work, const sg_loop *loop, uint32_t members)
 {
-    work->schedule = loop->schedule;
+    const sg_chosen *chosen = loop->site != NULL ? sg_schedules_wanted(loop->site) : NULL;
+    uint64_t chunk = loop->chunk;
+    if (chosen == NULL)
+        chosen = loop->chosen;
+    if (chosen != NULL)
+        chunk = chosen->chunk;
+    else
+        chosen = sg_schedules_of_openmp(loop->schedule);
     work->start = loop->start;
     work->end = loop->end;
     work->step = loop->step;
     work->total = loop->total;
-    work->chunk = loop->chunk;
     work->ordered = loop->ordered;
+    sg_scheduled_open(&work->scheduled, chosen, loop->schedule == SG_AUTO ? 0 : chunk, loop->total, members,
+                      work->address, loop->site);
 }
 
 void sg_work_memory(sg_work *work, bool first, void **memory)
@@ -102,11 +111,13 @@ sg_loop sg_loop_unsigned(enum sg_schedule schedule, bool up, uint64_t start, uin
     return loop;
 }
 
-enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk)
+enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk, const sg_chosen **chosen)
 {
+    *chosen = NULL;
     switch (code & 0x7fffffff) { /* the highest bit says monotonic */
     case 0:
         *chunk = sg_self()->task->icv.chunk;
+        *chosen = sg_self()->task->icv.chosen;
         return sg_self()->task->icv.schedule;
     case 2:
         return SG_DYNAMIC;
@@ -119,47 +130,11 @@ enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk)
 
 /* ---- handing out ---- */
 
-static bool next_static(sg_thread *t, const sg_work *work, uint64_t *first, uint64_t *last)
-{
-    uint64_t members = t->team->size, me = t->member, trip = t->static_trip++;
-    if (work->chunk == 0 || work->schedule == SG_AUTO) {
-        uint64_t share = work->total / members, rest = work->total % members;
-        *first = me * share + (me < rest ? me : rest);
-        *last = *first + share + (me < rest);
-        return trip == 0 && *first < *last;
-    }
-    uint64_t position = trip * members + me;
-    if (position > work->total / work->chunk)
-        return false;
-    *first = position * work->chunk;
-    *last = *first + work->chunk < work->total ? *first + work->chunk : work->total;
-    return *first < *last;
-}
-
-static bool next_shared(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
-{
-    sg_touch(sg_now, work->address, SG_RMW, SG_CATEGORY_PRIM_SCHEDULE);
-    uint64_t left = work->total - work->position, chunk = work->chunk ? work->chunk : 1;
-    if (left == 0)
-        return false;
-    if (work->schedule == SG_GUIDED) {
-        uint64_t share = (left + t->team->size - 1) / t->team->size;
-        chunk = share > chunk ? share : chunk;
-    }
-    *first = work->position;
-    work->position += chunk < left ? chunk : left;
-    *last = work->position;
-    return true;
-}
-
 bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
 {
     sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
-    bool shared = work->schedule == SG_DYNAMIC || work->schedule == SG_GUIDED;
-    if (!(shared ? next_shared(t, work, first, last) : next_static(t, work, first, last)))
+    if (!sg_scheduled_next(&work->scheduled, t->member, first, last))
         return false;
-    sg_count(sg_now, SG_COUNTER_CHUNKS, 1);
-    sg_observe_marks(SG_MARK_CHUNK, *last - *first);
     if (work->ordered) {
         t->ordered_chunk = *first;
         t->in_ordered = true;
@@ -193,12 +168,13 @@ bool sg_loop_start(const sg_loop *loop, uintptr_t *reductions, void **memory, ui
     sg_turn(sg_now);
     sg_work *work = sg_work_enter(t, &first);
     if (first)
-        sg_work_prepare(work, loop);
+        sg_work_prepare(work, loop, t->team->size);
     sg_work_memory(work, first, memory);
     if (reductions != NULL)
         sg_reductions_share(t, work, first, reductions);
     /* one member fills the construct in, the others find it filled */
-    if (work->schedule == SG_DYNAMIC || work->schedule == SG_GUIDED || memory != NULL || reductions != NULL)
+    if (work->scheduled.schedule != sg_schedules_of_openmp(SG_STATIC)->schedule || memory != NULL ||
+        reductions != NULL)
         sg_touch(sg_now, work->address, first ? SG_WRITE : SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     return from == NULL || sg_loop_next(t, from, to);
 }

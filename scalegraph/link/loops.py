@@ -1,0 +1,138 @@
+"""Which loop runs under which schedule: from what a user writes to what the runtime reads.
+
+| text | which loops |
+| --- | --- |
+| ``EA``, ``EA,alpha=32``, ``dynamic,4``, ``mine.c,size=8`` | all worksharing loops |
+| ``solve.c:88=EA`` | the loop at this line: that of its directive or of its ``for`` |
+| ``runtime=guided`` | those with ``schedule(runtime)``, as OMP_SCHEDULE does |
+
+Several are separated by semicolons; a loop that is named has its own. The runtime's side is csrc/schedules.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.link.build import Build
+from scalegraph.link.scale import lines_of, same_file
+from scalegraph.runtime import schedules
+from scalegraph.runtime.schedules import Schedule
+
+RUNTIME = "runtime"
+_CHOICE = re.compile(r"(?:(?P<loop>runtime|[^=,;]+:[1-9][0-9]*)=)?(?P<name>[^=,;:]+)(?P<rest>(,[^,;]+)*)")
+_CHUNK = re.compile(r"[1-9][0-9]{0,17}")
+_VALUE = re.compile(
+    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>FACTOR([*/]FACTOR)*)".replace(
+        "FACTOR", r"([NnPp]|[0-9.]+(e[+-]?[0-9]+)?)(\^-?[1-8])?"
+    )
+)
+_DIRECTIVE = re.compile(r"\s*(#\s*pragma|[!cC*]\$omp)", re.IGNORECASE)
+FORM = "expected a schedule with its parameters, as in EA,alpha=N/P, dynamic,4 or solve.c:88=ML"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A schedule for loops; *loop*: ``FILE:LINE``, `RUNTIME`, or empty for all of them."""
+
+    loop: str
+    name: str
+    options: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The schedule and its options as one writes them."""
+        return ",".join((self.name, *self.options))
+
+
+def parse(text: str) -> tuple[Choice, ...]:
+    """Return the choices that *text* makes, without looking up loops and parameters.
+
+    Raises `ValueError` with the form, or with the name of a schedule that there is not.
+    """
+    found = []
+    for part in filter(None, (one.strip() for one in text.split(";"))):
+        match = _CHOICE.fullmatch(part.replace(" ", ""))
+        if match is None:
+            raise ValueError(f"'{part}': {FORM}")
+        options = tuple(filter(None, match["rest"].split(",")))
+        for option in options:
+            if not _CHUNK.fullmatch(option) and not _VALUE.fullmatch(option):
+                raise ValueError(f"'{option}': expected a chunk size, or a parameter as in alpha=N/P^2")
+        name, known = match["name"], (*schedules.names(), "auto")
+        if not schedules.is_file(name) and name.lower() not in map(str.lower, known):
+            raise ValueError(f"there is no schedule '{name}'{near(name, known) or f'; {FORM}'}")
+        found.append(Choice(match["loop"] or "", "static" if name == "auto" else name, options))
+    return tuple(found)
+
+
+def chosen(text: str) -> bool:
+    """Whether *text* chooses schedules of loops that may be static: the program has to be compiled for that."""
+    return any(choice.loop != RUNTIME for choice in parse(text))
+
+
+def faults(choices: tuple[Choice, ...]) -> list[Fault]:
+    """Return a fault for each schedule and parameter that there is not."""
+    found: list[Fault] = []
+    for choice in choices:
+        try:
+            schedule = schedules.named(choice.name)
+        except InputError as error:
+            found += error.faults
+            continue
+        known = [parameter.name.lower() for parameter in schedule.parameters]
+        for option in choice.options:
+            match = _VALUE.fullmatch(option)
+            if match is not None and match["name"].lower() not in known:
+                text = f"schedule {schedule.name} has no parameter '{match['name']}'"
+                found.append(Fault(f"{text}{near(match['name'], known)}"))
+    return found
+
+
+def loops_file(build: Build, choices: tuple[Choice, ...]) -> str:
+    """Return the file of loops and schedules for a run of *build*, empty if nothing is chosen.
+
+    Raises `InputError` with every schedule, parameter and loop that there is not.
+    """
+    problems = faults(choices)
+    lines: list[str] = []
+    plugins: dict[str, Schedule] = {}
+    for choice in choices if not problems else ():
+        schedule = schedules.named(choice.name)
+        if schedule.plugin is not None and schedule.name not in plugins:
+            plugins[schedule.name] = schedule
+            lines.insert(0, f"plugin {schedule.plugin}")
+        text = ",".join((schedule.name, *choice.options))
+        if choice.loop == "":
+            lines.append(f"all {text}")
+        elif choice.loop != RUNTIME:
+            try:
+                lines += [f"{low:x} {high:x} {text}" for low, high in _code_of(build, choice.loop)]
+            except ValueError as error:
+                problems.append(Fault(str(error)))
+    if problems:
+        raise InputError(problems)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def of_runtime(choices: tuple[Choice, ...]) -> str:
+    """Return the schedule for loops with ``schedule(runtime)``, empty if none is chosen."""
+    return next((choice.text for choice in reversed(choices) if choice.loop == RUNTIME), "")
+
+
+def _code_of(build: Build, loop: str) -> list[tuple[int, int]]:
+    """Return the code of the head of the loop at FILE:LINE: its directive and its ``for`` or ``do``."""
+    file, _, line = loop.rpartition(":")
+    first = last = int(line)
+    text = next((source.text.splitlines() for source in build.sources if same_file(source.file, file)), [])
+    while 1 < first <= len(text) and _in_head(text[first - 2]):
+        first -= 1
+    while last < len(text) and _in_head(text[last - 1]):
+        last += 1
+    return lines_of(build, f"{file}:{first}-{last}")
+
+
+def _in_head(text: str) -> bool:
+    """Whether *text* is a line of a loop's head in front of its ``for`` or ``do``."""
+    return _DIRECTIVE.match(text) is not None or text.rstrip().endswith("\\")

@@ -1,0 +1,11 @@
+/* Adaptive weighted factoring, weights after each batch, with the time of allocation. */
+#include "sg_weighted.h"
+
+static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *chunk)
+{
+    return weighted_next(loop, member, WEIGHTED_BATCH, true, chunk);
+}
+
+SCHEDULE(.name = "AWF-D",
+         .title = "adaptive weighted factoring, weights after each batch, with the time of allocation",
+         WEIGHTED_SCHEDULE);

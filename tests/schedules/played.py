@@ -1,0 +1,64 @@
+"""Plays schedules without a simulator, see harness.c."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from scalegraph.runtime.library import INCLUDE, SCHEDULES, SOURCES
+
+KINDS = sorted(path.stem for path in SCHEDULES.glob("*.c"))
+
+
+class Allocation(NamedTuple):
+    """One allocation of iterations; *owner* is -1 where there is one queue for all."""
+
+    execution: int
+    member: int
+    owner: int
+    first: int
+    count: int
+    step: int
+    control: int
+    state: int
+
+    @property
+    def iterations(self) -> range:
+        """The iterations that were taken."""
+        return range(self.first, self.first + self.count * self.step, self.step)
+
+
+Play = Callable[..., list[Allocation]]
+
+
+@pytest.fixture(scope="session")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
+    """Play a loop of so many iterations and members under the schedule in kinds/NAME.c."""
+    place = tmp_path_factory.mktemp("schedules")
+
+    def run(
+        kind: str,
+        iterations: int,
+        members: int,
+        executions: int = 1,
+        *,
+        chunk: int = 0,
+        cost: str = "equal",
+        **values: float,
+    ) -> list[Allocation]:
+        binary = place / kind
+        if not binary.exists():
+            flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+            include = [f"-I{INCLUDE}", f"-I{SOURCES / 'schedules'}"]
+            sources = [str(Path(__file__).parent / "harness.c"), str(SCHEDULES / f"{kind}.c")]
+            subprocess.run(["gcc", *flags, *include, *sources, "-o", str(binary), "-lm"], check=True)
+        words = [iterations, members, executions, chunk, cost, *(f"{name}={value}" for name, value in values.items())]
+        done = subprocess.run([binary, *map(str, words)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return [Allocation(*map(int, line.split())) for line in done.stdout.splitlines()]
+
+    return run

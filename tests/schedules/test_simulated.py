@@ -1,0 +1,198 @@
+"""Unmodified programs under schedules in the simulator: every iteration once, static loops too, each loop its own."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scalegraph import control, machine
+from scalegraph.base.errors import InputError
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.link import Job, Simulated, loops
+from scalegraph.runtime import schedules
+
+pytestmark = pytest.mark.compiler
+
+HEAD = """
+#include <stdio.h>
+#include <stdlib.h>
+#define MOST 20000
+static int seen[MOST];
+static int check(long n, int times) {
+  int bad = 0;
+  for (long i = 0; i < MOST; i++) { bad += seen[i] != (i < n ? times : 0); seen[i] = 0; }
+  return bad;
+}
+int main(void) {
+  int bad = 0;
+"""
+TAIL = """
+  printf("%d wrong\\n", bad);
+  return bad != 0;
+}
+"""
+Run = Callable[..., RunRecord]
+
+
+def a_loop(choice: random.Random) -> str:
+    """One worksharing loop that counts its iterations, of a random form; it is executed twice."""
+    count = choice.choice((0, 1, 5, 64, choice.randrange(2, 900)))
+    step = choice.choice((1, 2, 7))
+    start = choice.randrange(-50, 50)
+    end = start + count * step - choice.randrange(step) if count else start
+    clause = choice.choice(("", "schedule(static)", "schedule(static, 3)", "schedule(dynamic)", "schedule(guided, 2)",
+                            "schedule(runtime)", "schedule(monotonic: dynamic, 2)", "schedule(auto)"))  # fmt: skip
+    form = choice.choice(("up", "down", "unsigned", "collapse", "ordered", "nowait", "cancel"))
+    mark = '_Pragma("omp atomic") seen'
+    if form == "collapse":
+        head = f"#pragma omp for collapse(2) {clause}\n  for (int i = 0; i < {count}; i++) for (int j = 0; j < 3; j++)"
+        body, total = f"{{ {mark}[i * 3 + j]++; }}", count * 3
+    elif form == "down":
+        head, total = f"#pragma omp for {clause}\n  for (long i = {end}; i > {start}; i -= {step})", count
+        body = f"{{ {mark}[({end} - i) / {step}]++; }}"
+    elif form == "unsigned":
+        low = 2**64 - 100_000
+        span = f"i = {low}ull; i < {low + count * step}ull; i += {step}"
+        head = f"#pragma omp for {clause}\n  for (unsigned long long {span})"
+        body, total = f"{{ {mark}[(i - {low}ull) / {step}]++; }}", count
+    elif form == "ordered":
+        head = f"#pragma omp for ordered {clause.replace('monotonic: ', '')}\n  for (int i = 0; i < {count}; i++)"
+        body = "{\n#pragma omp ordered\n  { bad_order += last >= i; last = i; seen[i]++; }\n  }"
+        total = count
+    else:
+        more = "nowait" if form == "nowait" else ""
+        head, total = f"#pragma omp for {more} {clause}\n  for (long i = {start}; i < {end}; i += {step})", count
+        body = f"{{ {mark}[(i - {start}) / {step}]++; }}"
+    return (
+        "  for (int t = 0; t < 2; t++) { int last = -1, bad_order = 0;\n#pragma omp parallel\n"
+        f"  {{\n{head}\n  {body}\n  }}\n  bad += bad_order;\n  }}\n  bad += check({total}, 2);\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Run a C text on so many processors under a schedule."""
+    place = tmp_path_factory.mktemp("loops")
+
+    def made(text: str, processors: int, schedule: str, on: str = "ksr1") -> RunRecord:
+        source = place / "loops.c"
+        source.write_text(text)
+        built = control.build([source], loops=loops.chosen(schedule), cwd=place)
+        job = Job(built, machine.load(on), RunPoint(processors=processors), schedule=schedule)
+        return Simulated().run(job)
+
+    return made
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_iteration_once_under_every_schedule(run: Run, seed: int) -> None:
+    choice = random.Random(seed)
+    text = HEAD + "".join(a_loop(choice) for _ in range(8)) + TAIL
+    for name in ("", *(one.name for one in schedules.shipped())):
+        processors = choice.choice((1, 2, 3, 8, 64))
+        record = run(text, processors, name)
+        assert (record.status, record.stdout, record.exit_code) == ("ok", "0 wrong\n", 0), (
+            name,
+            processors,
+            record.message,
+        )
+
+
+LOOPS = """
+#include <stdio.h>
+int main(void) {
+  double a[400] = {0};
+#pragma omp parallel for
+  for (int i = 0; i < 400; i++) a[i] = i;
+#pragma omp parallel for schedule(dynamic, 10)
+  for (int i = 0; i < 400; i++) a[i] += i;
+#pragma omp parallel for schedule(runtime)
+  for (int i = 0; i < 400; i++) a[i] += i;
+  printf("%g\\n", a[399]);
+}
+"""
+
+
+def chunks(record: RunRecord) -> int:
+    assert record.status == "ok", record.message
+    return record.counters["chunks"]
+
+
+def test_one_loop_all_loops_and_loops_of_the_runtime(run: Run) -> None:
+    written = chunks(run(LOOPS, 4, ""))
+    assert written == 40 + 400  # the static loop asks nobody; dynamic,1 is the default of schedule(runtime)
+    assert chunks(run(LOOPS, 4, "dynamic,100")) == 3 * 4
+    assert chunks(run(LOOPS, 4, "runtime=dynamic,100")) == 40 + 4
+    assert chunks(run(LOOPS, 4, "loops.c:7=dynamic,100")) == 4 + 4 + 400  # its directive; static asks for one share
+    assert chunks(run(LOOPS, 4, "loops.c:6=dynamic,200")) == 2 + 40 + 400  # the for of the static loop
+    assert chunks(run(LOOPS, 4, "loops.c:6=dynamic,200;runtime=static")) == 2 + 40 + 4
+    assert chunks(run(LOOPS, 4, "dynamic,100;loops.c:8=dynamic,20")) == 4 + 20 + 4
+
+
+def test_static_loops_of_a_copy_run_as_they_are_written(run: Run) -> None:
+    plain, copy = run(LOOPS, 4, ""), run(LOOPS, 4, "loops.c:10=dynamic")
+    assert plain.stdout == copy.stdout
+    assert chunks(copy) == chunks(plain) + 4
+
+
+def test_what_there_is_not_is_named(run: Run) -> None:
+    for text, said in (
+        ("gided", "there is no schedule 'gided'; did you mean 'guided'"),
+        ("nothing", "there is no schedule 'nothing'; expected a schedule with its parameters"),
+        ("EA,alpah=3", "schedule EA has no parameter 'alpah'; did you mean 'alpha'"),
+        ("ML,alpha=3", "schedule ML has no parameter 'alpha'"),
+        ("EA,alpha=N/Q", "expected a chunk size, or a parameter as in alpha=N/P^2"),
+        ("other.c:7=EA", "no code comes from 'other.c'"),
+        ("loops.c:77=EA", "no code comes from line 77"),
+    ):
+        with pytest.raises((InputError, ValueError), match=said.replace("^", r"\^")):
+            run(LOOPS, 2, text)
+
+
+OWN = """
+#include "scalegraph_schedule.h"
+static const schedule_parameter parameters[] = {
+    {.name = "size", .value = "N/P", .least = 1, .most = 1e9, .help = "iterations of a chunk"}, {.name = NULL}};
+static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *chunk)
+{
+    (void)member;
+    return schedule_take(loop, loop->shared, (uint64_t)loop->parameter[0], chunk);
+}
+SCHEDULE(.name = "mine", .title = "my own", .parameters = parameters, .next = next);
+"""
+
+
+def test_a_schedule_of_ones_own(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "mine.c"
+    source.write_text(OWN)
+    assert chunks(run(LOOPS, 4, str(source))) == 3 * 4
+    assert chunks(run(LOOPS, 4, f"{source},size=50")) == 3 * 8
+    found = schedules.own(source)
+    assert (found.name, found.title, [p.name for p in found.parameters]) == ("mine", "my own", ["size"])
+
+
+def test_a_schedule_that_loses_iterations_is_caught(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "loses.c"
+    source.write_text(
+        OWN.replace("return schedule_take", "return loop->iterations > 0 && member->word[0]++ == 0 && schedule_take")
+    )
+    record = run(LOOPS, 2, f"{source},size=10")
+    assert record.status == "unsupported"
+    assert "the schedule mine gave 20 of the 400 iterations of a loop" in record.message
+
+
+def test_a_schedule_that_repeats_iterations_is_caught(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "repeats.c"
+    again = (
+        "bool found = schedule_take(loop, loop->shared, 10, chunk);"
+        "if (chunk->first > 20) chunk->first -= 10; return found;"
+    )
+    source.write_text(
+        OWN.replace("return schedule_take(loop, loop->shared, (uint64_t)loop->parameter[0], chunk);", again)
+    )
+    record = run(LOOPS, 2, f"{source},size=10")
+    assert record.status == "unsupported"
+    assert "the schedule mine gave iteration 20 of a loop twice" in record.message
