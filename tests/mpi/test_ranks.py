@@ -215,6 +215,28 @@ int main(int argc, char **argv)
     assert spent[here] > 0.8 * sum(row["leaves"][name] for name in names)
 
 
+def test_every_rank_gets_the_arguments_as_they_were_given(simulate: Simulate) -> None:
+    body = r"""
+int main(int argc, char **argv)
+{
+    int least = 0, most = 0, option;
+    while ((option = getopt(argc, argv, "m:")) != -1) { /* brings its options to the front */
+        least = atoi(strtok(optarg, ":"));
+        most = atoi(strtok(NULL, ":"));
+    }
+    char *last = argv[argc - 1];
+    int length = (int)strlen(last);
+    memset(last, 'x', length);
+    begin(&argc, &argv);
+    printf("%d: %d to %d, %s, %d\n", rank, least, most, last, length);
+    MPI_Finalize();
+    return 0;
+}
+"""
+    row = simulate(body, 3, "--", "file", "-m", "4:256")
+    assert sorted(row["stdout"].splitlines()) == [f"{rank}: 4 to 256, xxxx, 4" for rank in range(3)]
+
+
 def test_functions_that_mpi_3_has_removed_are_served(simulate: Simulate) -> None:
     body = r"""
 static void failed(MPI_Comm *comm, int *code, ...) { printf("error %d\n", *code == MPI_ERR_RANK); (void)comm; }

@@ -15,6 +15,7 @@ static struct {
     int (*run)(int argc, char **argv, char **envp);
     int argc;
     char **argv, **envp;
+    char **given; /* the arguments as they were: rank 0 may change its own before the others begin */
     size_t pointers, texts; /* bytes of what argv points to */
 } program = {.run = NULL};
 
@@ -140,7 +141,7 @@ static char **own_arguments(const sg_rank *rank)
         sg_stop(SG_STATUS_INTERNAL, "no memory for the arguments of rank %u", rank->number);
     char **argv = (char **)at, *text = at + count * sizeof *argv;
     for (int i = 0; i < program.argc; i++) {
-        argv[i] = strcpy(text, program.argv[i]);
+        argv[i] = strcpy(text, program.given[i]);
         text += strlen(text) + 1;
     }
     return argv;
@@ -183,8 +184,12 @@ void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, ch
     program.argv = argv;
     program.envp = envp;
     program.pointers = ((size_t)argc + 1) * sizeof *argv;
-    for (int i = 0; i < argc; i++)
-        program.texts += strlen(argv[i]) + 1;
+    program.given = sg_new(program.pointers);
+    for (int i = 0; i < argc; i++) {
+        size_t size = strlen(argv[i]) + 1;
+        program.given[i] = memcpy(sg_new(size), argv[i], size);
+        program.texts += size;
+    }
     sg_image_keep_libraries();
     for (uint32_t i = 0; i < sg->ranks; i++)
         prepare(sg->all_ranks[i]);
