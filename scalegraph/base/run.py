@@ -14,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
+from scalegraph.base.links import LinkLoads
 from scalegraph.base.messages import MessageCosts
 from scalegraph.base.units import assigned
 
@@ -380,6 +381,7 @@ class RunRecord(_Frozen):
     variables: tuple[VariableCost, ...] = ()  # the most expensive first
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
     resources: tuple[ResourceCost, ...] = ()
+    links: LinkLoads | None = None  # of an interconnect, over time
     messages: MessageCosts | None = None  # of an MPI program, by rank, communicator and partner
     blame: Blames = Field(default_factory=dict)  # of all regions together; empty where it was not found out
     readings: tuple[ClockRead, ...] = ()

@@ -13,6 +13,7 @@ from scalegraph.link import causes
 from scalegraph.link.blame import blamed_sites, by_cause_and_category, caused, start_lines
 from scalegraph.link.build import Build
 from scalegraph.link.job import Job
+from scalegraph.link.links import link_loads
 from scalegraph.link.messages import message_costs
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, plain_name, wait_in_words
@@ -121,6 +122,7 @@ def _measured(job: Job, result: Result) -> dict[str, Any]:
         "blame": by_cause_and_category(result.rows("BLAMES")),
         "readings": _readings(job.build, result),
         "messages": message_costs(job.build, result),
+        "links": link_loads(job, result),
         **_causes(job, result),
     }
 

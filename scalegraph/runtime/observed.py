@@ -53,15 +53,32 @@ MESSAGE: Final = Layout(
 # A communicator: its name, if it has one, the most ranks that have had it, and the call that made it (0: none).
 COMMUNICATOR: Final = Layout([("name", "S64"), ("address", "<u8"), ("communicator", "<u4"), ("size", "<u4")])
 
+# A link of the interconnect: cycles that it was *busy* and that messages waited for it; *spans*: busy in each span of
+# *width* cycles from the beginning of the run on.
+LINK_SPANS: Final = 32
+LINK: Final = Layout(
+    [
+        ("name", "S32"),
+        ("bytes", "<u8"),
+        ("transactions", "<u8"),
+        ("busy", "<u8"),
+        ("waiting", "<u8"),
+        ("width", "<u8"),
+        ("spans", "<u8", (LINK_SPANS,)),
+    ]
+)
+
 SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("READINGS", 14, "READING records: where the main thread reads a clock"),
     ("PARTS", 15, "PART records: elapsed time of the main thread by region, what it calls included"),
     ("MESSAGES", 16, "MESSAGE records: what messages cost by rank, communicator and partner"),
     ("COMMUNICATORS", 17, "COMMUNICATOR records: names and origins of communicators"),
+    ("LINKS", 18, "LINK records: the busiest links of the interconnect over time"),
 )
 STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (
     ("sg_reading", READING),
     ("sg_part", PART),
     ("sg_message_cost", MESSAGE),
     ("sg_communicator", COMMUNICATOR),
+    ("sg_link_record", LINK),
 )

@@ -30,7 +30,7 @@ from scalegraph.runtime.format import (
     WIDTH,
 )
 from scalegraph.runtime.layout import Layout, Row
-from scalegraph.runtime.observed import COMMUNICATOR, MESSAGE, PART, READING
+from scalegraph.runtime.observed import COMMUNICATOR, LINK, MESSAGE, PART, READING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,6 +56,7 @@ _LAYOUTS: dict[str, Layout] = {
     "PARTS": PART,
     "MESSAGES": MESSAGE,
     "COMMUNICATORS": COMMUNICATOR,
+    "LINKS": LINK,
 }
 _NUMBERS = {number: name for name, number, _ in SECTIONS}
 

@@ -262,6 +262,7 @@ enum sg_task_step {
 #define SG_SECTION_PARTS 15u /* PART records: elapsed time of the main thread by region, what it calls included */
 #define SG_SECTION_MESSAGES 16u /* MESSAGE records: what messages cost by rank, communicator and partner */
 #define SG_SECTION_COMMUNICATORS 17u /* COMMUNICATOR records: names and origins of communicators */
+#define SG_SECTION_LINKS 18u /* LINK records: the busiest links of the interconnect over time */
 
 typedef struct sg_header {
     char magic[8];
@@ -483,5 +484,16 @@ typedef struct sg_communicator {
     uint32_t size;
 } sg_communicator;
 _Static_assert(sizeof(sg_communicator) == 80, "sg_communicator differs from format.py");
+
+typedef struct sg_link_record {
+    char name[32];
+    uint64_t bytes;
+    uint64_t transactions;
+    uint64_t busy;
+    uint64_t waiting;
+    uint64_t width;
+    uint64_t spans[32];
+} sg_link_record;
+_Static_assert(sizeof(sg_link_record) == 328, "sg_link_record differs from format.py");
 
 #endif

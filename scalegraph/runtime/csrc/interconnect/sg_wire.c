@@ -10,6 +10,7 @@
 
 #include "sg_cache.h"
 #include "sg_net.h"
+#include "sg_wire_load.h"
 
 #define STAGES (SG_WIRE_MOST_HOPS + 2)
 #define ROUNDS 64 /* of the search for times that suit all stages */
@@ -35,6 +36,7 @@ struct sg_wire {
     uint64_t interface_byte, interface_pass;
     sg_link link; /* what links have in common */
     uint64_t packet_bytes, header_bytes, least_bytes;
+    sg_wire_loads loads;
     sg_calendar *calendar; /* [links], then [nodes][interfaces] that send, then those that receive */
     size_t bytes;
     sg_route route;
@@ -69,7 +71,8 @@ sg_wire *sg_wire_create(const sg_config *config, char *error, unsigned error_siz
         snprintf(error, error_size,
                  "machine.interconnect: expected room for the nodes of %u processors, got %llu nodes",
                  config->processors, (unsigned long long)nodes);
-    else if (!wire->shape || !(wire->calendar = sg_map(wire->bytes)))
+    else if (!wire->shape || !(wire->calendar = sg_map(wire->bytes)) ||
+             !sg_wire_loads_open(&wire->loads, wire->links))
         snprintf(error, error_size, "the host has no memory for the interconnect");
     else
         return wire;
@@ -81,6 +84,7 @@ void sg_wire_destroy(sg_wire *wire)
 {
     if (!wire)
         return;
+    sg_wire_loads_close(&wire->loads);
     sg_unmap(wire->calendar, wire->bytes);
     free(wire->shape);
     free(wire);
@@ -281,6 +285,9 @@ void sg_wire_carry(sg_wire *wire, sg_transfer *t)
         make_room(wire->stage[i].calendar, now);
     enter(wire, count, now);
     reserve(wire->stage, count, now);
+    for (uint32_t i = 0; i < wire->route.links; i++)
+        sg_wire_loads_add(&wire->loads, wire->route.link[i], wire->stage[i + 1].head, wire->stage[i + 1].hold,
+                          t->bytes);
     t->free = cycles(wire->stage[0].head + wire->stage[0].hold);
     t->arrival = cycles(end_of_all(wire->stage, count));
     t->contention = t->arrival - t->now - unloaded;
@@ -321,4 +328,24 @@ void sg_wire_statistics(const sg_wire *wire, sg_usage_visit *visit, void *contex
         for (uint32_t node = 0; node < wire->nodes; node++)
             sg_usage_tell(interfaces_of(wire, node, receives), wire->interfaces, 1000, SG_USAGE_LINK, visit,
                           context, "node %u %s", node, receives ? "in" : "out");
+}
+
+uint32_t sg_wire_busiest(const sg_wire *wire, uint32_t *chosen, uint32_t most)
+{
+    return sg_wire_loads_busiest(&wire->loads, chosen, most);
+}
+
+void sg_wire_load(const sg_wire *wire, uint32_t link, sg_link_record *load)
+{
+    const sg_link_load *l = &wire->loads.link[link];
+    const sg_calendar *c = &wire->calendar[link];
+    char name[sizeof load->name + 1];
+    *load =
+        (sg_link_record){.bytes = l->bytes, .width = wire->loads.width / 1000, .busy = c->occupied / 1000};
+    wire->topology->name_link(wire->shape, link, name, sizeof name);
+    memcpy(load->name, name, strnlen(name, sizeof load->name));
+    load->transactions = c->transactions;
+    load->waiting = c->waited / 1000;
+    for (uint32_t i = 0; i < SG_LOAD_SPANS; i++)
+        load->spans[i] = l->span[i] / 1000;
 }

@@ -19,6 +19,7 @@
 
 #include "sg_calendar.h"
 #include "sg_config.h"
+#include "sg_format.h"
 #include "sg_usage.h"
 
 /* One message between two nodes; times in cycles. Calls come in non-decreasing `now`. */
@@ -49,6 +50,11 @@ uint64_t sg_wire_alone(sg_wire *wire, uint32_t from, uint32_t to, uint64_t bytes
 uint32_t sg_wire_nodes(const sg_wire *wire);
 /* Reports what every link and interface has done so far. */
 void sg_wire_statistics(const sg_wire *wire, sg_usage_visit *visit, void *context);
+
+/* The numbers of the busiest links, at most `most`, into `chosen`; returns how many. */
+uint32_t sg_wire_busiest(const sg_wire *wire, uint32_t *chosen, uint32_t most);
+/* What a link has done, over time. */
+void sg_wire_load(const sg_wire *wire, uint32_t link, sg_link_record *load);
 
 /* ---- for the files of topologies ---- */
 

@@ -36,7 +36,27 @@ static uint64_t put_resources(struct sg_writer *w)
     return to.count;
 }
 
-static const sg_result_part parts[] = {{SG_SECTION_RESOURCES, sizeof(sg_resource), put_resources}};
+enum { SHOWN_LINKS = 2048 };
+
+/* The busiest links of the interconnect, over time. */
+static uint64_t put_links(struct sg_writer *w)
+{
+    if (sg->wire == NULL)
+        return 0;
+    uint32_t *chosen = sg_new(SHOWN_LINKS * sizeof *chosen);
+    uint32_t count = sg_wire_busiest(sg->wire, chosen, SHOWN_LINKS);
+    for (uint32_t i = 0; i < count; i++) {
+        sg_link_record record;
+        sg_wire_load(sg->wire, chosen[i], &record);
+        sg_put(w, &record, sizeof record);
+    }
+    return count;
+}
+
+static const sg_result_part parts[] = {
+    {SG_SECTION_RESOURCES, sizeof(sg_resource), put_resources},
+    {SG_SECTION_LINKS, sizeof(sg_link_record), put_links},
+};
 
 const sg_observer sg_observer_resource = {
     .name = "resources",

@@ -1,0 +1,28 @@
+"""How busy the links of the interconnect were: from the runtime's records to those of a run."""
+
+from __future__ import annotations
+
+from scalegraph.base.links import LinkLoads
+from scalegraph.link.job import Job
+from scalegraph.runtime.results import Result
+
+
+def link_loads(job: Job, result: Result) -> LinkLoads | None:
+    """Return the loads of links, by the LINK records; ``None`` on a machine without links, or if none was used."""
+    rows, wire = result.rows("LINKS"), job.machine.interconnect
+    if not rows or wire is None:
+        return None
+    values = wire.model_dump()
+    each = job.machine.nodes.processors or 1
+    return LinkLoads(
+        kind=str(values["kind"]),
+        shape={name: value for name, value in values.items() if isinstance(value, int) and value >= 0},
+        nodes=-(-job.point.processors // each),
+        width=max(1, rows[0]["width"]),
+        name=tuple(row["name"].decode("ascii", "replace") for row in rows),
+        bytes=tuple(row["bytes"] for row in rows),
+        transactions=tuple(row["transactions"] for row in rows),
+        busy=tuple(row["busy"] for row in rows),
+        waiting=tuple(row["waiting"] for row in rows),
+        spans=tuple(tuple(row["spans"]) for row in rows),
+    )

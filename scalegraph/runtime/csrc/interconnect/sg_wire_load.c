@@ -1,0 +1,66 @@
+/* How busy links were over time; see sg_wire_load.h. */
+#include "sg_wire_load.h"
+
+#include <stdlib.h>
+
+#include "sg_cache.h"
+
+#define FIRST_WIDTH (1000ull << 10)
+
+int sg_wire_loads_open(sg_wire_loads *loads, uint32_t links)
+{
+    *loads = (sg_wire_loads){.width = FIRST_WIDTH, .links = links};
+    loads->link = sg_map(links * sizeof *loads->link); /* zeroed, and costs nothing until it is used */
+    return loads->link != NULL;
+}
+
+void sg_wire_loads_close(sg_wire_loads *loads)
+{
+    if (loads->link != NULL)
+        sg_unmap(loads->link, loads->links * sizeof *loads->link);
+    loads->link = NULL;
+}
+
+static void widen(sg_wire_loads *loads)
+{
+    loads->width *= 2;
+    for (uint32_t i = 0; i < loads->links; i++) {
+        sg_link_load *l = &loads->link[i];
+        for (uint32_t k = 0; l->busy > 0 && k < SG_LOAD_SPANS; k++)
+            l->span[k] = 2 * k < SG_LOAD_SPANS ? l->span[2 * k] + l->span[2 * k + 1] : 0;
+    }
+}
+
+void sg_wire_loads_add(sg_wire_loads *loads, uint32_t link, uint64_t start, uint64_t length, uint64_t bytes)
+{
+    sg_link_load *l = &loads->link[link];
+    uint64_t end = start + length;
+    while (end > loads->width * SG_LOAD_SPANS)
+        widen(loads);
+    l->bytes += bytes;
+    l->busy += length;
+    for (uint64_t at = start; at < end;) {
+        uint64_t span = at / loads->width, until = (span + 1) * loads->width;
+        until = until < end ? until : end;
+        l->span[span] += until - at;
+        at = until;
+    }
+}
+
+uint32_t sg_wire_loads_busiest(const sg_wire_loads *loads, uint32_t *chosen, uint32_t most)
+{
+    uint64_t least = 1;
+    uint32_t count = 0;
+    for (;; least *= 2) { /* how busy a link must be, so that no more than `most` are */
+        count = 0;
+        for (uint32_t i = 0; i < loads->links; i++)
+            count += loads->link[i].busy >= least;
+        if (count <= most)
+            break;
+    }
+    count = 0;
+    for (uint32_t i = 0; i < loads->links; i++)
+        if (loads->link[i].busy >= least)
+            chosen[count++] = i;
+    return count;
+}
