@@ -1,12 +1,16 @@
 """Processor time of simulated MPI programs, beside SimGrid's SMPI, which executes the program's code too.
 
-    python benchmarks/messages.py [--ranks 64,256,1024] [--times 3]
+    python benchmarks/messages.py [--ranks 64,256,1024] [--times 3] [--costs] [--program NAME=OURS:SMPI@RANKS ...]
 
 The set was chosen before it was measured: a ring of 1 KiB messages and an allreduce of 8 bytes, 20 times; and a halo
 exchange in two dimensions with arithmetic between. Ours on `ncube2` (hypercube, contention on every link, accounts of
 every cycle), SMPI on a cluster of as many hosts, whatever its defaults are. Each program is built before; a figure is
 the processor time of the whole command, best of the runs, in turn. The last column is SMPI's time over ours. Needs
 smpicc and smpirun (Debian: libsimgrid-dev); without them only ours is measured.
+
+``--costs`` prints instead what one message and the exchange of static data at a change of the rank take, and processor
+time and memory of thousands of ranks. ``--program`` measures programs of yours, such as those of the NAS Parallel
+Benchmarks, that scalegraph-mpicc or scalegraph-mpifort (OURS) and smpicc or smpiff (SMPI) have compiled.
 """
 
 from __future__ import annotations
@@ -82,6 +86,25 @@ PROGRAMS = {
 }
 """,
 }
+RING = r"""
+#include <mpi.h>
+#include <stdlib.h>
+static char data[BYTES];
+int main(int argc, char **argv)
+{
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (size_t i = 0; i < sizeof data; i += 4096)
+        data[i] = 1;
+    for (int turn = atoi(argv[1]); turn > 0; turn--)
+        MPI_Sendrecv(data, 8, MPI_BYTE, (rank + 1) % ranks, 0, data + 8, 8, MPI_BYTE, (rank + ranks - 1) % ranks, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+"""
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -102,25 +125,25 @@ def measured(command: list[str], where: Path) -> tuple[float, str]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
-def ours(ranks: int) -> list[str]:
-    """Return the command that simulates the program on *ranks* processors."""
-    return [sys.executable, "-c", START, "simulate", "p.c", "--machine", "ncube2", "-p", str(ranks), "--json",
-            "--no-reference"]  # fmt: skip
+def ours(ranks: int, program: str = "p.c", *arguments: str) -> list[str]:
+    """Return the command that simulates *program* on *ranks* processors."""
+    return [sys.executable, "-c", START, "simulate", program, "--machine", "ncube2", "-p", str(ranks), "--json",
+            "--no-reference", "--", *arguments]  # fmt: skip
 
 
-def smpi(ranks: int, where: Path) -> list[str]:
-    """Return SMPI's command for the program on *ranks* hosts, whose files it writes into *where*."""
+def smpi(ranks: int, where: Path, program: str = "./p") -> list[str]:
+    """Return SMPI's command for *program* on *ranks* hosts, whose files it writes into *where*."""
     (where / "platform.xml").write_text(PLATFORM.format(last=ranks - 1))
     (where / "hosts").write_text("".join(f"n-{i}\n" for i in range(ranks)))
-    return ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts", "./p"]
+    return ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts", program]
 
 
 def row(ranks: int, times: int, where: Path, peer: bool) -> str:
     """Return a line of the table: ours and SMPI's best time, and their ratio."""
-    best, other, answers = float("inf"), float("inf"), set()
+    least, other, answers = float("inf"), float("inf"), set()
     for _ in range(times):
         seconds, text = measured(ours(ranks), where)
-        best = min(best, seconds)
+        least = min(least, seconds)
         answers.add(float(json.loads(text)["runs"][0]["stdout"]))
         if peer:
             seconds, text = measured(smpi(ranks, where), where)
@@ -128,7 +151,47 @@ def row(ranks: int, times: int, where: Path, peer: bool) -> str:
             answers.add(float(text.split()[-1]))
     if max(answers) - min(answers) > 1e-9 * abs(max(answers)):
         sys.exit(f"different results on {ranks} ranks: {sorted(answers)}")
-    return f"{ranks:6} {best:9.2f} s" + (f" {other:9.2f} s {other / best:6.1f}" if peer else "")
+    return f"{ranks:6} {least:9.2f} s" + (f" {other:9.2f} s {other / least:6.1f}" if peer else "")
+
+
+def best(command: list[str], where: Path, times: int) -> float:
+    """Return the least processor time of several runs in seconds."""
+    return min(measured(command, where)[0] for _ in range(times))
+
+
+def print_costs(times: int) -> None:
+    """Print what messages and changes of the rank take, and processor time and memory of many ranks."""
+    print("ring of 8 bytes         ns a message")
+    for data, size in (("4 KiB", 4096), ("1 MiB", 1 << 20)):
+        for ranks in (2, 64, 1024):
+            with tempfile.TemporaryDirectory() as folder:
+                where, turns = Path(folder), 100_000 // ranks
+                (where / "p.c").write_text(RING.replace("BYTES", str(size)))
+                measured(ours(2, "p.c", "1"), where)  # builds
+                short = best(ours(ranks, "p.c", str(turns)), where, times)
+                long = best(ours(ranks, "p.c", str(4 * turns)), where, times)
+                each = (long - short) / (3 * turns * ranks)
+                print(f"{ranks:6} ranks, {data} static {each * 1e9:9.0f}", flush=True)
+    print("one turn of the ring    s of processor time, MiB at most")
+    for ranks, data, size in ((1024, "1 MiB", 1 << 20), (4096, "4 KiB", 4096), (8192, "4 KiB", 4096)):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "p.c").write_text(RING.replace("BYTES", str(size)))
+            seconds = best(ours(ranks, "p.c", "1"), Path(folder), times)
+            most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of all so far: they grow
+            print(f"{ranks:6} ranks, {data} static {seconds:9.2f} {most:9.0f}", flush=True)
+
+
+def print_program(given: str, times: int) -> None:
+    """Print both times of a program of the user's: NAME=OURS:SMPI@RANKS."""
+    name, _, rest = given.partition("=")
+    paths, _, ranks = rest.rpartition("@")
+    own, _, other = paths.partition(":")
+    with tempfile.TemporaryDirectory() as folder:
+        where = Path(folder)
+        simulated = best(ours(int(ranks), str(Path(own).resolve())), where, times)
+        print(f"{name:10} {ranks:>6} {simulated:9.2f} s", end="", flush=True)
+        peer = best(smpi(int(ranks), where, str(Path(other).resolve())), where, times)
+        print(f" {peer:9.2f} s {peer / simulated:6.1f}", flush=True)
 
 
 def main() -> None:
@@ -136,7 +199,17 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--ranks", default="64,256,1024")
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--costs", action="store_true")
+    parser.add_argument("--program", action="append", default=[])
     options = parser.parse_args()
+    if options.costs:
+        print_costs(options.times)
+        return
+    if options.program:
+        print("program     ranks        ours        SMPI  ratio")
+        for given in options.program:
+            print_program(given, options.times)
+        return
     peer = shutil.which("smpicc") is not None and shutil.which("smpirun") is not None
     for name, text in PROGRAMS.items():
         print(f"{name}\n ranks        ours" + ("        SMPI  ratio" if peer else ""))

@@ -32,6 +32,7 @@
 #define SG_OWN_HEAP_BASE     (SG_BASE + 0xa000000000ull)
 #define SG_VARIABLE_BASE     (SG_BASE + 0xc000000000ull)
 #define SG_ARGUMENT_BASE     (SG_BASE + 0xd000000000ull)
+#define SG_IMAGE_BASE        (SG_BASE + 0xe000000000ull)
 #define SG_ARGUMENT_POINTERS (1ull << 32) /* room for what points to them, before their texts */
 /* Heaps of the ranks of a program but the first, which has the one above. */
 #define SG_RANK_HEAP_BASE  (SG_BASE + 0x100000000000ull)

@@ -1,17 +1,17 @@
 /* Static data of the ranks: the writable segments of the program, one copy for each rank.
  *
- * A small segment is copied when another rank begins to run; of a large one each rank has pages of its own in
- * one file in memory, and the pages at the segment's place are exchanged. Our own data lies elsewhere
- * (toolchain/linking.py) and is shared. */
+ * A small segment is copied when another rank begins to run; of a large one each rank has pages of its own,
+ * which are moved to the segment's place and back, together with the host's tables of them: nothing must be
+ * touched anew. Our own data is elsewhere (toolchain/linking.py) and is shared. */
 #include <link.h>
 #include <sys/mman.h>
 
 #include "sg_arch.h"
 #include "sg_rank.h"
 
-#define PAGE 4096ull
-/* Up to this size copying is faster than exchanging pages and touching them again (benchmarks/messages.py).
- */
+#define PAGE  4096ull
+#define TABLE (2ull << 20) /* so much of memory the host moves by one entry, if it begins and ends there */
+/* Up to this size copying is faster than moving pages (benchmarks/messages.py). */
 #define COPIED       16384ull
 #define MOST_PARTS   4
 #define PURPOSE      "the static data of the ranks"
@@ -21,8 +21,8 @@ typedef struct part {
     char *at;
     size_t size, whole; /* in whole pages, if pages are exchanged */
     bool pages;
-    int file;
-    char *fresh; /* what is in it before the program's constructors */
+    uint64_t home; /* where the pages of rank 0 are while others run, then those of rank 1 */
+    char *fresh;   /* what is in it before the program's constructors */
 } part;
 
 struct sg_image {
@@ -33,32 +33,57 @@ struct sg_image {
 static struct {
     part part[MOST_PARTS];
     uint32_t parts;
-} program = {.parts = 0};
+    uint64_t homes; /* where the next part's begin */
+} program = {.homes = SG_IMAGE_BASE};
 
 extern char __data_start[] __attribute__((weak));
+
+static void *map(uint64_t at, size_t size)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *got = mmap((void *)at, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return got == (void *)at ? got : NULL;
+}
+
+/* Gives every rank pages for `p`: whole tables of them, if nothing else is in the last one. */
+static void make_homes(part *p)
+{
+    uint64_t end = (uint64_t)p->at + p->size, page = (end + PAGE - 1) & ~(PAGE - 1);
+    uint64_t table = (end + TABLE - 1) & ~(TABLE - 1);
+    bool whole = (uint64_t)p->at % TABLE == 0 && (table == page || map(page, table - page) != NULL);
+    p->whole = (whole ? table : page) - (uint64_t)p->at;
+    p->home = program.homes;
+    program.homes += (p->whole * sg->ranks + TABLE - 1) & ~(TABLE - 1);
+    if (program.homes > SG_RANK_HEAP_BASE || map(p->home, p->whole * sg->ranks) == NULL)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
+    madvise((void *)p->home, p->whole * sg->ranks, MADV_NOHUGEPAGE); /* mostly empty */
+}
+
+/* To memory that is zero: zero pages cost nothing. */
+static void copy_pages(char *to, const char *from, size_t bytes)
+{
+    static const char zero[PAGE] = {0};
+    for (size_t i = 0; i < bytes; i += PAGE) {
+        size_t size = bytes - i < PAGE ? bytes - i : PAGE;
+        if (memcmp(from + i, zero, size) != 0)
+            memcpy(to + i, from + i, size);
+    }
+}
 
 static void add_part(char *low, char *high)
 {
     part *p = &program.part[program.parts];
     if (low >= high || program.parts == MOST_PARTS)
         return;
-    *p = (part){.at = low, .size = (size_t)(high - low), .file = -1};
+    *p = (part){.at = low, .size = (size_t)(high - low)};
     p->pages = p->size > COPIED;
     if (p->pages) {
         p->at = (char *)((uintptr_t)low & ~(PAGE - 1));
         p->size = (size_t)(high - p->at);
-        p->whole = (p->size + PAGE - 1) & ~(PAGE - 1);
-        p->file = memfd_create("scalegraph-ranks", MFD_CLOEXEC);
-        if (p->file < 0 || ftruncate(p->file, (off_t)(p->whole * sg->ranks)) != 0)
-            sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
+        make_homes(p);
     }
     p->fresh = sg_reserve(p->size, PURPOSE);
-    for (size_t i = 0; i < p->size; i += PAGE) { /* zero pages cost nothing */
-        static const char zero[PAGE] = {0};
-        size_t size = p->size - i < PAGE ? p->size - i : PAGE;
-        if (memcmp(p->at + i, zero, size) != 0)
-            memcpy(p->fresh + i, p->at + i, size);
-    }
+    copy_pages(p->fresh, p->at, p->size);
     program.parts++;
 }
 
@@ -103,16 +128,16 @@ bool sg_image_holds(const char *low, const char *high)
     return false;
 }
 
-static void map_pages(const part *p, const struct sg_image *image)
+static void move(const part *p, uint64_t from, uint64_t to)
 {
-    long a[6] = {(long)p->at,
-                 (long)p->whole,
-                 PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_FIXED,
-                 p->file,
-                 (long)(p->whole * image->number)};
-    if (sg_arch_syscall6(SYS_mmap, a) != (long)p->at)
+    long a[6] = {(long)from, (long)p->whole, (long)p->whole, MREMAP_MAYMOVE | MREMAP_FIXED, (long)to, 0};
+    if (sg_arch_syscall6(SYS_mremap, a) != (long)to)
         sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
+}
+
+static uint64_t home_of(const part *p, const struct sg_image *image)
+{
+    return p->home + p->whole * image->number;
 }
 
 /* The first image takes over what is in its place: `before` is NULL. */
@@ -120,17 +145,12 @@ void sg_image_exchange(struct sg_image *before, struct sg_image *image)
 {
     for (uint32_t i = 0; i < program.parts; i++) {
         const part *p = &program.part[i];
-        if (before == NULL && p->pages) {
-            for (size_t done = 0; done < p->size;) {
-                ssize_t got =
-                    pwrite(p->file, p->at + done, p->size - done, (off_t)(p->whole * image->number + done));
-                if (got <= 0)
-                    sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
-                done += (size_t)got;
-            }
-            map_pages(p, image);
-        } else if (p->pages) {
-            map_pages(p, image);
+        if (p->pages) {
+            if (before != NULL)
+                move(p, (uint64_t)p->at, home_of(p, before));
+            else
+                copy_pages((char *)home_of(p, image), p->at, p->size);
+            move(p, home_of(p, image), (uint64_t)p->at);
         } else if (before != NULL) {
             memcpy(before->copy[i], p->at, p->size);
             memcpy(p->at, image->copy[i], p->size);
@@ -179,12 +199,10 @@ void sg_image_reset(struct sg_image *image)
     for (uint32_t i = 0; i < program.parts; i++) {
         const part *p = &program.part[i];
         (void)image;
-        for (size_t at = 0; at < p->size; at += PAGE) {
-            static const char zero[PAGE] = {0};
-            size_t size = p->size - at < PAGE ? p->size - at : PAGE;
-            if (!p->pages || memcmp(p->fresh + at, zero, size) != 0)
-                memcpy(p->at + at, p->fresh + at, size);
-        }
+        if (p->pages)
+            copy_pages(p->at, p->fresh, p->size);
+        else
+            memcpy(p->at, p->fresh, p->size);
     }
     for (const copied *c = all_copied; c != NULL; c = c->next)
         memcpy(c->at, c->value, c->size);
