@@ -61,7 +61,7 @@ def test_an_mpi_program_goes_from_the_request_panel_to_a_matrix(real: MainWindow
     values = [cell.values[0] for row in grid.cells for cell in row if cell is not None and cell.values[0] is not None]
     assert len(values) == 3  # 2 to 2, 2 to 4, 4 to 4
     assert min(values) < 1
-    for name in ("breakdown", "overheads", "pop"):
+    for name in ("breakdown", "overheads", "pop", "message-costs", "topology"):
         shown = area.show_view(real.study.handle, name)  # type: ignore[union-attr, arg-type]
         qtbot.waitUntil(lambda shown=shown: shown.figure() is not None and not real.jobs.running, timeout=PATIENCE_MS)
         assert shown.figure().sentence

@@ -11,6 +11,7 @@ from scalegraph.base.links import LinkLoads
 
 Point: TypeAlias = tuple[float, float]
 _NUMBERS = re.compile(r"\d+")
+_BOW = 0.13  # of the other side: how far the ends of a row of a grid are out of line
 
 
 def node_name(number: int) -> str:
@@ -70,7 +71,7 @@ def _hypercube(nodes: int, shape: Mapping[str, int]) -> dict[str, Point]:
 def _bowed(places: list[Point]) -> list[Point]:
     """Return *places* of a grid on rows and columns that are bows, so that no link lies upon another one."""
     width, height = max((x for x, _ in places), default=0.0), max((y for _, y in places), default=0.0)
-    bow_x, bow_y = 1.2 / max(height / 2, 1.0) ** 2, 1.2 / max(width / 2, 1.0) ** 2
+    bow_x, bow_y = _BOW * width / max(height / 2, 1.0) ** 2, _BOW * height / max(width / 2, 1.0) ** 2
     return [(x + bow_x * (y - height / 2) ** 2, y + bow_y * (x - width / 2) ** 2) for x, y in places]
 
 

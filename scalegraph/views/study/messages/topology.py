@@ -28,7 +28,7 @@ _TITLE = "Interconnect"
 _CELLS = 16  # along each axis: places of many nodes are grouped by where they are
 _MANY = 400  # places from which they are grouped
 _ROWS = 200
-_CLASSES = ((0.0, 5.0), (5.0, 25.0), (25.0, 50.0), (50.0, 75.0), (75.0, 100.0))  # busy, in %
+_CLASSES = ((0, 5), (5, 25), (25, 50), (50, 75), (75, 100))  # busy, in %
 
 
 def _make(
@@ -150,7 +150,7 @@ def _class_line(number: int, busiest: dict[tuple[layout.Point, layout.Point], tu
     y: list[float] = []
     tips: list[str] = []
     for (one, other), (load, words) in busiest.items():
-        if not (low <= 100 * load < high or (high == 100.0 and load >= 1.0)):
+        if not (low <= 100 * load < high or (high == 100 and load >= 1.0)):
             continue
         x += [one[0], other[0], float("nan")]
         y += [one[1], other[1], float("nan")]
@@ -158,7 +158,7 @@ def _class_line(number: int, busiest: dict[tuple[layout.Point, layout.Point], tu
     if not x:
         return None
     role = f"count:{number}/{len(_CLASSES)}"
-    name = f"busy {significant(low)} to {significant(high)} %"
+    name = f"busy {low} to {high} %"
     return Line(name, tuple(x), tuple(y), role, markers=False, tips=tuple(tips))
 
 
