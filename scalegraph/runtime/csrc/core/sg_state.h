@@ -198,6 +198,10 @@ struct sg_thread {
     uint32_t ticket;
     /* What it waits for, see observe/sg_blame.c. */
     bool in_runtime; /* it runs, but what it does is no code of the program */
+    /* The call of MPI in which it is, and where that was called. */
+    const char *call;
+    const void *call_site;
+    bool collective; /* what it waits for belongs to a collective operation */
     sg_path path;
     uint64_t late[SG_BLAME_COUNT]; /* of this wait so much at most is due to what held up others */
     uint64_t complete;             /* when all had come to the barrier; SG_NEVER: that is not asked */

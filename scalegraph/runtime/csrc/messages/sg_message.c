@@ -4,13 +4,18 @@
 
 #include "sg_message.h"
 
+typedef struct probe {
+    struct probe *next;
+    uint32_t context;
+    int32_t source, tag;
+    sg_thread *thread;
+} probe;
+
 /* Of a rank: messages that nobody has received yet and receives without a message, each in their order. */
 struct sg_mailbox {
     sg_message *first, *last;
     sg_receive *posted, *newest;
-    int32_t wanted_source, wanted_tag; /* of a probe that waits */
-    uint32_t wanted_context;
-    sg_thread *probes; /* a thread waits so; NULL: none does */
+    struct probe *probes; /* that wait */
 };
 
 struct sg_mailbox *sg_mailbox_new(void)
@@ -149,8 +154,9 @@ sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t 
             return send;
         }
     APPEND(box->first, box->last, m);
-    if (box->probes != NULL && matches(box->wanted_context, box->wanted_source, box->wanted_tag, m))
-        sg_completion_wake(box->probes, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
+    for (const probe *p = box->probes; p != NULL; p = p->next)
+        if (matches(p->context, p->source, p->tag, m))
+            sg_completion_wake(p->thread, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
     return send;
 }
 
@@ -206,7 +212,7 @@ bool sg_receive_cancel(sg_receive *r)
 /* What a rank waits for at first, when the other side has not come yet. */
 static enum sg_category late(enum sg_side side)
 {
-    if (sg_rank_self()->collective)
+    if (sg_self()->collective)
         return SG_CATEGORY_IDLE_COLLECTIVE;
     return side == SG_SENDER ? SG_CATEGORY_IDLE_LATE_RECEIVER : SG_CATEGORY_IDLE_LATE_SENDER;
 }
@@ -231,28 +237,27 @@ void sg_message_charge(enum sg_category category, uint64_t cycles)
     sg_observe_talked(p, category, p->clock - before);
 }
 
-/* Suspends the running rank until something that it has marked as awaited is complete. */
-static void suspend(enum sg_side side, int32_t other, int32_t tag)
+/* Suspends the running thread until something that it has marked as awaited is complete. */
+static void suspend(enum sg_side side, int32_t other, int32_t tag, const char *what)
 {
-    sg_rank *rank = sg_rank_self();
-    sg_self()->by_message = false;
-    rank->wait.thread = sg_self();
+    sg_thread *self = sg_self();
+    sg_rank *rank = self->rank;
+    sg_rank_wait wait = {rank->waits, self, side == SG_SENDER, other, tag, what};
+    sg_rank_wait **at = &rank->waits;
+    self->by_message = false;
+    *at = &wait;
     sg_now->coroutine->needs = rank;
-    rank->wait.sends = side == SG_SENDER;
-    rank->wait.other = other;
-    rank->wait.tag = tag;
     sg_suspend(late(side), (uint64_t)(uint32_t)other,
                other < 0 ? -1 : (int32_t)sg->all_ranks[other]->main->id);
-    rank->wait.thread = NULL;
-    sg_self()->by_message = false;
+    while (*at != &wait)
+        at = &(*at)->next;
+    *at = wait.next;
+    self->by_message = false;
 }
 
 void sg_completion_suspend(enum sg_side side, int32_t other, const char *what)
 {
-    sg_rank *rank = sg_rank_self();
-    rank->wait.what = what;
-    suspend(side, other, SG_ANY);
-    rank->wait.what = NULL;
+    suspend(side, other, SG_ANY, what);
 }
 
 /* Waits until `done` says when, and then until that time. */
@@ -263,7 +268,7 @@ static void wait_until(const sg_completion *done, sg_thread **awaited, enum sg_s
     *awaited = sg_self();
     if (done->clock == SG_NEVER) {
         sg_rank_self()->talk = done->talk;
-        suspend(side, other, tag);
+        suspend(side, other, tag, NULL);
     }
     *awaited = NULL;
     sg_completion_wait(done);
@@ -306,32 +311,47 @@ static const sg_completion *earlier(const sg_completion *a, const sg_completion 
     return a == NULL || b->clock < a->clock ? b : a;
 }
 
-/* The one that is complete first; marks them all as awaited or not. */
-static const sg_completion *first_of(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                                     size_t receive_count, sg_thread *awaited)
+/* Marks what is awaited, by a thread or by none; false: another thread waits for it. */
+static bool mark(sg_thread **by, sg_thread *awaited)
 {
-    const sg_completion *first = NULL;
+    if (*by != NULL && *by != sg_self())
+        return false;
+    *by = awaited;
+    return true;
+}
+
+/* The one that is complete first; marks them all as awaited or not. False: another thread waits for one. */
+static bool find_first(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                       size_t receive_count, sg_thread *awaited, const sg_completion **first)
+{
+    bool own = true;
+    *first = NULL;
     for (size_t i = 0; i < send_count; i++)
         if (sends[i] != NULL) {
-            sends[i]->awaited = awaited;
-            first = earlier(first, &sends[i]->completion);
+            own &= mark(&sends[i]->awaited, awaited);
+            *first = earlier(*first, &sends[i]->completion);
         }
     for (size_t i = 0; i < receive_count; i++)
         if (receives[i] != NULL) {
-            receives[i]->awaited = awaited;
-            first = earlier(first, &receives[i]->completion);
+            own &= mark(&receives[i]->awaited, awaited);
+            *first = earlier(*first, &receives[i]->completion);
         }
-    return first;
+    return own;
 }
 
 void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                          size_t receive_count)
 {
+    const sg_completion *first;
     sg_turn_of_all(sg_now);
-    const sg_completion *first = first_of(sends, send_count, receives, receive_count, sg_self());
-    if (first != NULL && first->clock == SG_NEVER) /* sg_completion_wake() says with whom */
-        suspend(SG_RECEIVER, SG_ANY, SG_ANY);
-    first = first_of(sends, send_count, receives, receive_count, NULL);
+    if (!find_first(sends, send_count, receives, receive_count, sg_self(), &first)) {
+        find_first(sends, send_count, receives, receive_count, NULL, &first);
+        sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1); /* asks again */
+        return;
+    }
+    if (first != NULL && first->clock == SG_NEVER) /* sg_completion_wake records with whom */
+        suspend(SG_RECEIVER, SG_ANY, SG_ANY, NULL);
+    find_first(sends, send_count, receives, receive_count, NULL, &first);
     if (first != NULL)
         sg_completion_wait(first);
 }
@@ -379,13 +399,13 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
     sg_turn_of_all(sg_now);
     sg_message *m = find_message(box, context, source, tag);
-    if (m == NULL && wait) {
-        box->wanted_context = context;
-        box->wanted_source = source;
-        box->wanted_tag = tag;
-        box->probes = sg_self();
-        suspend(SG_RECEIVER, source, tag);
-        box->probes = NULL;
+    while (m == NULL && wait) { /* another thread may take what has come */
+        probe own = {box->probes, context, source, tag, sg_self()}, **at = &box->probes;
+        *at = &own;
+        suspend(SG_RECEIVER, source, tag, NULL);
+        while (*at != &own)
+            at = &(*at)->next;
+        *at = own.next;
         m = find_message(box, context, source, tag);
     }
     if (m != NULL && wait)
@@ -401,37 +421,40 @@ void sg_message_take(sg_message *m)
 
 /* ---- nobody can go on ---- */
 
-/* "; rank 3 waits in MPI_Recv for a message from rank 2 with tag 7 at 0x..." for the first few ranks. */
+/* "; rank 3 waits in MPI_Recv for a message from rank 2 with tag 7 at 0x..." Returns the text's length. */
+static int explain_wait(uint32_t rank, const sg_rank_wait *wait, char *text, size_t size)
+{
+    char other[40] = "any rank", tag[40] = "";
+    const char *what = wait->sends ? "for a receive by " : "for a message from ", *call = wait->thread->call;
+    if (wait->other >= 0)
+        snprintf(other, sizeof other, "rank %d", wait->other);
+    if (wait->tag >= 0)
+        snprintf(tag, sizeof tag, " with tag %d", wait->tag);
+    if (wait->what != NULL) {
+        what = wait->what;
+        other[0] = tag[0] = '\0';
+    }
+    return snprintf(text, size, "; rank %u waits in %s %s%s%s at 0x%llx", rank, call != NULL ? call : "MPI",
+                    what, other, tag, (unsigned long long)(uintptr_t)wait->thread->site);
+}
+
+/* The first few threads that wait. */
 static void explain(char *text, size_t size)
 {
     enum { SHOWN = 4 };
     uint32_t shown = 0, more = 0;
-    for (uint32_t i = 0; i < sg->ranks; i++) {
-        const sg_rank *rank = sg->all_ranks[i];
-        char other[40] = "any rank", tag[40] = "";
-        if (rank->wait.thread == NULL)
-            continue;
-        if (shown++ >= SHOWN) {
-            more++;
-            continue;
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        for (const sg_rank_wait *wait = sg->all_ranks[i]->waits; wait != NULL; wait = wait->next) {
+            if (shown++ >= SHOWN) {
+                more++;
+                continue;
+            }
+            int used = explain_wait(i, wait, text, size);
+            if (used < 0 || (size_t)used >= size)
+                return;
+            text += used;
+            size -= (size_t)used;
         }
-        if (rank->wait.other >= 0)
-            snprintf(other, sizeof other, "rank %d", rank->wait.other);
-        if (rank->wait.tag >= 0)
-            snprintf(tag, sizeof tag, " with tag %d", rank->wait.tag);
-        const char *what = rank->wait.sends ? "for a receive by " : "for a message from ";
-        if (rank->wait.what != NULL) {
-            what = rank->wait.what;
-            other[0] = tag[0] = '\0';
-        }
-        int used = snprintf(text, size, "; rank %u waits in %s %s%s%s at 0x%llx", i,
-                            rank->call != NULL ? rank->call : "MPI", what, other, tag,
-                            (unsigned long long)(uintptr_t)rank->wait.thread->site);
-        if (used < 0 || (size_t)used >= size)
-            return;
-        text += used;
-        size -= (size_t)used;
-    }
     if (more > 0)
         snprintf(text, size, "; and %u more", more);
 }

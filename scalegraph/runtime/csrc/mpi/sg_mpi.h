@@ -77,6 +77,7 @@ struct sg_mpi {
     char *bsend_buffer;
     int64_t bsend_size;
     sg_schedule *schedules; /* collective operations that are not complete */
+    uint64_t schedule_changes;
     int predefined_attribute[7];
     sg_own_type *own_types; /* by the last digits of the handle; NULL: none yet */
 };

@@ -146,8 +146,8 @@ int sg_request_wait(MPI_Request *handle, MPI_Status *status)
         sg_wait_receive(r->receive);
     else if (r->active && r->access != NULL)
         sg_access_wait(r->access, false);
-    bool before = sg_rank_self()->collective;
-    sg_rank_self()->collective = before || r->schedule != NULL;
+    bool before = sg_self()->collective;
+    sg_self()->collective = before || r->schedule != NULL;
     while (!is_complete(r)) {
         sg_awaited p = {0};
         if (r->kind == SG_REQUEST_GENERAL) /* another thread completes it */
@@ -156,7 +156,7 @@ int sg_request_wait(MPI_Request *handle, MPI_Status *status)
             sg_awaited_wait(&p);
         sg_progress();
     }
-    sg_rank_self()->collective = before;
+    sg_self()->collective = before;
     return finish(handle, r, status);
 }
 

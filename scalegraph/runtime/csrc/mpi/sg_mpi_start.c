@@ -66,7 +66,7 @@ SG_API int PMPI_Finalize(void)
     sg_windows_name_left(m);
     meet(m);
     m->finalised = true;
-    sg_rank_self()->call = NULL;
+    sg_self()->call = NULL;
     return MPI_SUCCESS;
 }
 

@@ -67,6 +67,10 @@ struct sg_mpi *sg_mpi_self(void)
         rank->mpi = sg_mpi_new(sizeof *rank->mpi);
         rank->mpi->main_thread = rank->main;
     }
+    if (sg_self()->call != NULL) { /* another thread may have called since */
+        rank->mpi->call = sg_self()->call;
+        rank->mpi->site = sg_self()->call_site;
+    }
     return rank->mpi;
 }
 
@@ -88,11 +92,10 @@ int sg_mpi_node(void)
 struct sg_mpi *sg_mpi_enter_always(const char *call, const void *site)
 {
     sg_now->site = site;
+    sg_self()->call = call;
+    sg_self()->call_site = site;
     struct sg_mpi *m = sg_mpi_self();
-    m->call = call;
-    m->site = site;
     sg_rank *rank = sg_rank_self();
-    rank->call = call;
     rank->talk = (sg_talk){SG_TALK_NOWHERE, SG_TALK_NOBODY};
     if (SG_UNLIKELY(rank->served > 0)) {
         sg_charge_site(sg_now, SG_CATEGORY_PRIM_RECEIVE, rank->served);

@@ -25,18 +25,20 @@ typedef struct sg_talk {
 #define SG_TALK_NOWHERE UINT32_MAX /* context: of no communicator */
 #define SG_TALK_NOBODY  (-1)
 
+/* A thread waits for a message. */
+typedef struct sg_rank_wait {
+    struct sg_rank_wait *next;
+    const sg_thread *thread;
+    bool sends;
+    int32_t other, tag; /* -1: any */
+    const char *what;   /* instead of all that; NULL: a message */
+} sg_rank_wait;
+
 struct sg_rank {
     uint32_t number;
     bool ended;
-    bool collective; /* what it waits for belongs to a collective operation */
     sg_thread *main;
-    const char *call; /* of MPI, that runs; NULL: none */
-    struct {
-        sg_thread *thread; /* that waits; NULL: none */
-        bool sends;
-        int32_t other, tag; /* -1: any */
-        const char *what;   /* instead of all that; NULL: a message */
-    } wait;                 /* for a message */
+    sg_rank_wait *waits; /* of its threads, for messages */
     uint32_t first_processor;
     struct sg_image *image;  /* its static data */
     struct sg_heap *heap;    /* NULL: the program's first one */

@@ -163,9 +163,8 @@ static void take_data(sg_schedule *s, sg_step *step)
     size_t room = (size_t)(step->count * step->type->size);
     sg_receive_finish(r);
     if (r->bytes > room) {
-        struct sg_mpi *m = sg_mpi_self();
-        m->call = s->call;
-        m->site = s->site;
+        sg_self()->call = s->call;
+        sg_self()->call_site = s->site;
         s->error =
             sg_mpi_error(s->comm, MPI_ERR_TRUNCATE,
                          "rank %d has sent %zu bytes to this collective operation, but there is room for %zu",
@@ -176,20 +175,26 @@ static void take_data(sg_schedule *s, sg_step *step)
     step->receive = NULL;
 }
 
+/* Another thread of the rank waits for it, and goes on with the schedule. */
+static bool of_another(const sg_thread *awaited)
+{
+    return awaited != NULL && awaited != sg_self();
+}
+
 /* Whether a step is complete; then nothing of it is left. */
 static bool end_step(sg_schedule *s, sg_step *step, bool wait)
 {
     if (step->kind == SG_STEP_RECEIVE && step->receive != NULL) {
         if (wait)
             sg_receive_wait(step->receive);
-        else if (step->receive->completion.clock > sg_now->clock)
+        else if (step->receive->completion.clock > sg_now->clock || of_another(step->receive->awaited))
             return false;
         take_data(s, step);
     }
     if (step->kind == SG_STEP_SEND && step->send != NULL) {
         if (wait)
             sg_send_wait(step->send);
-        else if (step->send->completion.clock > sg_now->clock)
+        else if (step->send->completion.clock > sg_now->clock || of_another(step->send->awaited))
             return false;
         sg_send_free(step->send);
         step->send = NULL;
@@ -197,7 +202,7 @@ static bool end_step(sg_schedule *s, sg_step *step, bool wait)
     return true;
 }
 
-bool sg_schedule_advance(sg_schedule *s, bool wait)
+static bool advance(sg_schedule *s, bool wait)
 {
     while (!s->done) {
         if (s->begin == s->end) { /* the next steps, until all of them must be waited for */
@@ -222,6 +227,16 @@ bool sg_schedule_advance(sg_schedule *s, bool wait)
     return true;
 }
 
+bool sg_schedule_advance(sg_schedule *s, bool wait)
+{
+    if (s->busy)
+        return false;
+    s->busy = true;
+    bool done = advance(s, wait);
+    s->busy = false;
+    return done;
+}
+
 /* ---- several schedules ---- */
 
 static void leave(struct sg_mpi *m, const sg_schedule *s)
@@ -231,14 +246,18 @@ static void leave(struct sg_mpi *m, const sg_schedule *s)
         at = &(*at)->next;
     if (*at != NULL)
         *at = s->next;
+    m->schedule_changes++;
 }
 
+/* Another thread may begin and end schedules while one goes on: then from the first again. */
 void sg_progress(void)
 {
     struct sg_mpi *m = sg_mpi_self();
     for (sg_schedule *s = m->schedules, *next; s != NULL; s = next) {
-        next = s->next;
-        if (sg_schedule_advance(s, false))
+        uint64_t before = m->schedule_changes;
+        bool done = sg_schedule_advance(s, false);
+        next = m->schedule_changes == before ? s->next : m->schedules;
+        if (done)
             leave(m, s);
     }
 }
@@ -257,9 +276,9 @@ void sg_schedule_start(sg_schedule *s)
 int sg_schedule_run(sg_schedule *s)
 {
     struct sg_mpi *m = sg_mpi_self();
-    sg_rank *rank = sg_rank_self();
-    bool before = rank->collective;
-    rank->collective = true;
+    sg_thread *self = sg_self();
+    bool before = self->collective;
+    self->collective = true;
     if (m->schedules == NULL) {
         sg_schedule_advance(s, true);
     } else {
@@ -270,7 +289,7 @@ int sg_schedule_run(sg_schedule *s)
             sg_progress();
         }
     }
-    rank->collective = before;
+    self->collective = before;
     int error = s->error;
     sg_schedule_free(s);
     return error;
@@ -296,7 +315,9 @@ void sg_awaited_receive(sg_awaited *p, sg_receive *receive)
 
 void sg_awaited_wait(sg_awaited *p)
 {
-    for (const sg_schedule *s = sg_mpi_self()->schedules; s != NULL; s = s->next)
+    bool busy = false;
+    for (const sg_schedule *s = sg_mpi_self()->schedules; s != NULL; s = s->next) {
+        busy |= s->busy;
         for (uint32_t i = s->begin; i < s->end; i++) {
             const sg_step *step = &s->steps[i];
             if (step->kind == SG_STEP_SEND && step->send != NULL)
@@ -304,7 +325,13 @@ void sg_awaited_wait(sg_awaited *p)
             if (step->kind == SG_STEP_RECEIVE && step->receive != NULL)
                 sg_awaited_receive(p, step->receive);
         }
-    sg_message_wait_any(p->sends, p->send_count, p->receives, p->receive_count);
+    }
+    if (busy) { /* another thread works on it */
+        sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
+        sg_turn_of_all(sg_now);
+    } else {
+        sg_message_wait_any(p->sends, p->send_count, p->receives, p->receive_count);
+    }
     sg_mpi_free(p->sends);
     sg_mpi_free(p->receives);
     *p = (sg_awaited){0};

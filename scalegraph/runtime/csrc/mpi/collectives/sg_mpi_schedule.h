@@ -36,7 +36,7 @@ struct sg_schedule {
     sg_comm *comm;
     const sg_comm *view; /* to whose ranks the next steps go: the communicator, or its local processes */
     int tag;
-    bool done;
+    bool done, busy; /* busy: a thread works on it */
     int error;
     const char *call;
     const void *site;

@@ -138,10 +138,10 @@ static void release(sg_window *w, int target, int type)
 
 void sg_lock_lazily(sg_window *w, int rank, sg_target *target)
 {
+    target->lock = MPI_LOCK_SHARED; /* so that no other thread takes it, too */
+    target->checked = w->all_checked;
     if (!w->all_checked)
         acquire(w, rank, MPI_LOCK_SHARED);
-    target->lock = MPI_LOCK_SHARED;
-    target->checked = w->all_checked;
 }
 
 /* ---- MPI_Win_lock and MPI_Win_unlock ---- */

@@ -230,21 +230,39 @@ void sg_access_drop(sg_remote *a)
     sg_mpi_free(a);
 }
 
+/* Takes an access out of the window's list, unless another thread has. */
+static void take_out(sg_window *w, sg_remote *a)
+{
+    sg_remote **at = &w->first, *last = NULL;
+    while (*at != NULL && *at != a) {
+        last = *at;
+        at = &last->next;
+    }
+    if (*at == NULL)
+        return;
+    *at = a->next;
+    if (w->last == a)
+        w->last = last;
+    sg_access_drop(a);
+}
+
+/* The first access to the target that is not complete as far as is wanted. */
+static sg_remote *first_to(const sg_window *w, int target, bool there)
+{
+    sg_remote *a = w->first;
+    while (a != NULL && ((target >= 0 && a->target != target) || (!there && a->complete)))
+        a = a->next;
+    return a;
+}
+
 void sg_window_complete(sg_window *w, int target, bool there)
 {
     sg_events_settle();
-    sg_remote **at = &w->first;
-    w->last = NULL;
-    for (sg_remote *a; (a = *at) != NULL;) {
-        bool waits = target < 0 || a->target == target;
-        if (waits)
-            sg_access_wait(a, there);
-        if (waits && (there || a->applied)) {
-            *at = a->next;
-            sg_access_drop(a);
-        } else {
-            w->last = a;
-            at = &a->next;
-        }
+    for (sg_remote *a; (a = first_to(w, target, there)) != NULL;) {
+        a->references++; /* other threads may wait for it, too */
+        sg_access_wait(a, there);
+        if (there || a->applied)
+            take_out(w, a);
+        sg_access_drop(a);
     }
 }
