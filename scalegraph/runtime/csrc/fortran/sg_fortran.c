@@ -16,8 +16,6 @@ COMMON int sg_mpi_errcodes_ignore_ = 1;
 COMMON int sg_mpi_status_ignore_[8] = {1};
 COMMON int sg_mpi_statuses_ignore_[8] = {1};
 
-const void *sg_fortran_site = NULL;
-
 void sg_fortran_read(char *to, const char *from, size_t length)
 {
     while (length > 0 && from[length - 1] == ' ')
