@@ -1,4 +1,4 @@
-"""One new file makes a network, a machine, a reader, a view or an analysis: lists, menus and documents have it then."""
+"""One new file makes a network, an interconnect, a machine, a reader, a view or an analysis: lists have it then."""
 
 from __future__ import annotations
 
@@ -137,6 +137,66 @@ print(json.dumps({
 """
 
 
+INTERCONNECT = '''"""One channel that is called a pipe."""
+
+from typing import Literal
+
+from scalegraph.machine.fields import choice, quantity
+from scalegraph.machine.interconnects.base import InterconnectSection
+
+
+class Pipe(InterconnectSection):
+    """One channel that all messages take."""
+
+    kind: Literal["pipe"] = choice("Topology: a pipe.")
+    ends: int = quantity("Nodes at the pipe.", "nodes", 1, 64)
+
+    def capacity(self) -> int:
+        """Nodes that find a place."""
+        return self.ends
+'''
+INTERCONNECT_C = """/* One channel that all messages take. */
+#include "sg_wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const sg_net_parameter parameters[] = {SG_WIRE_PIPE_PARAMETERS};
+
+static void *create(const sg_config *config, uint64_t *nodes, uint64_t *links)
+{
+    *nodes = sg_config_wire(config, "ends");
+    *links = 1;
+    return malloc(1);
+}
+
+static void route(void *shape, const sg_wire *wire, uint32_t from, uint32_t to, uint64_t now, sg_route *route)
+{
+    (void)shape, (void)wire, (void)from, (void)to, (void)now;
+    sg_route_add(route, 0);
+}
+
+static void name_link(const void *shape, uint32_t link, char *text, unsigned size)
+{
+    (void)shape, (void)link;
+    snprintf(text, size, "pipe");
+}
+
+const sg_topology sg_wire_pipe = {"pipe", parameters, create, route, name_link, NULL};
+"""
+EXCHANGE = """#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank = 0;
+    static char text[4096];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Sendrecv_replace(text, 4096, MPI_CHAR, rank ^ 1, 0, rank ^ 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return MPI_Finalize();
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with one new file of each kind."""
@@ -147,6 +207,8 @@ def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     new = {
         "machine/networks/rail.py": NETWORK,
         "runtime/csrc/network/sg_net_rail.c": NETWORK_C,
+        "machine/interconnects/pipe.py": INTERCONNECT,
+        "runtime/csrc/interconnect/sg_wire_pipe.c": INTERCONNECT_C,
         "measurements/readers/tally.py": READER,
         "views/study/overview/nothing_yet.py": VIEW,
         "request/results/analyses/count_of_runs.py": ANALYSIS,
@@ -158,6 +220,10 @@ def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     behind = rest[rest.index("\n[") :]
     made = head.replace('"mesh-manycore"', '"railway"') + '[network]\nkind = "rail"\nrail_cycles = 5\n' + behind
     (place / "resources" / "machines" / "railway.toml").write_text(made)
+    hypercube = (place / "resources" / "machines" / "ncube2.toml").read_text()
+    made = hypercube.replace('"ncube2"', '"pipeline"').replace('kind = "hypercube"', 'kind = "pipe"')
+    made = made.replace("dimension = 13", "ends = 8").replace("count = 8192", "count = 8")
+    (place / "resources" / "machines" / "pipeline.toml").write_text(made)
     return place
 
 
@@ -202,3 +268,13 @@ def test_a_program_runs_on_the_new_network(run: Run, tree: Path) -> None:
         for cycles in (5, 70)
     ]
     assert times[0] < times[1]
+
+
+@pytest.mark.compiler
+def test_a_program_sends_messages_over_the_new_interconnect(run: Run, tree: Path) -> None:
+    header = run("-m", "scalegraph.runtime.machine_source")
+    (tree / "scalegraph" / "runtime" / "csrc" / "core" / "sg_machine.h").write_text(header)
+    (tree / "e.c").write_text(EXCHANGE)
+    simulate = (*CLI, "simulate", "e.c", "-m", "pipeline", "-p", "2,8", "--no-reference", "--json")
+    alone, shared = (one["time_cycles"] for one in json.loads(run(*simulate))["runs"])
+    assert shared > alone + 2 * 4096 * 10  # 8 messages take turns on the channel, at 10 cycles a byte; two did before
