@@ -79,9 +79,8 @@ def test_every_rank_has_its_part_of_each_operation(trace: Trace) -> None:
     rows = trace.columns("collectives")
     names = [one.name for one in trace.definitions.communicators]
     count = {operation: int(np.count_nonzero(rows["operation"] == operation)) for operation in Operation}
-    assert [count[one] for one in (Operation.BARRIER, Operation.BROADCAST, Operation.REDUCE, Operation.ALL_REDUCE)] == [
-        4
-    ] * 4
+    assert [count[one] for one in (Operation.BROADCAST, Operation.REDUCE, Operation.ALL_REDUCE)] == [4] * 3
+    assert count[Operation.BARRIER] == 8  # MPI_Finalize, too
     assert count[Operation.CREATE_HANDLE] >= 4
     assert (rows["begin"] <= rows["end"]).all()
     mine = rows["operation"] == Operation.ALL_REDUCE
@@ -96,7 +95,7 @@ def test_every_rank_has_its_part_of_each_operation(trace: Trace) -> None:
 def test_each_names_its_algorithm(trace: Trace) -> None:
     rows = trace.columns("marks")
     names = [trace.definitions.regions[int(region)].name for region in rows["region"]]
-    assert names.count("collective_dissemination") == 4
+    assert names.count("collective_dissemination") == 8
     assert names.count("collective_binomial") >= 8  # the broadcast and the reduction
     assert names.count("collective_doubling") >= 4
 
@@ -112,7 +111,9 @@ def test_wait_states_follow_from_them(trace: Trace) -> None:
     assert {Cause.BARRIER, Cause.LATE_ROOT, Cause.EARLY_ROOT} <= causes
     assert not waits.doubts
     late = waits.rows.cause == Cause.BARRIER
-    assert set(waits.rows.holder[late].tolist()) == {2}  # the last to come
+    begin = waits.rows.begin[late]
+    first = begin < np.median(begin)  # MPI_Finalize waits, too
+    assert set(waits.rows.holder[late][first].tolist()) == {2}  # the last to come
 
 
 def test_statistics_count_them(trace: Trace) -> None:

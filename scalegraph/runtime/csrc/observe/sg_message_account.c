@@ -52,15 +52,26 @@ static sg_message_cost *cell_of(uint32_t rank, sg_talk talk)
     return cell;
 }
 
+/* The cell of what `rank` does now. Several costs of one message follow each other. */
+static sg_message_cost *cell_now(sg_rank *rank)
+{
+    if (rank->account == 0 || rank->accounted.peer != rank->talk.peer ||
+        rank->accounted.context != rank->talk.context) {
+        rank->account = (uint32_t)(cell_of(rank->number, rank->talk) - accounts.cell) + 1;
+        rank->accounted = rank->talk;
+    }
+    return &accounts.cell[rank->account - 1];
+}
+
 static bool is_of_messages(enum sg_category category)
 {
     return category >= FIRST && category <= SG_CATEGORY_IDLE_COLLECTIVE;
 }
 
-static void add(const sg_rank *rank, enum sg_category category, uint64_t cycles)
+static void add(sg_rank *rank, enum sg_category category, uint64_t cycles)
 {
     if (cycles > 0)
-        cell_of(rank->number, rank->talk)->cycles[category - FIRST] += cycles;
+        cell_now(rank)->cycles[category - FIRST] += cycles;
 }
 
 static void note_talked(sg_processor *p, enum sg_category category, uint64_t cycles)
@@ -79,8 +90,7 @@ static void note_waited(sg_processor *p, const sg_thread *t, enum sg_category ca
 
 static void note_message(const sg_passed *m)
 {
-    const sg_rank *rank = sg_rank_self();
-    sg_message_cost *cell = cell_of(rank->number, rank->talk);
+    sg_message_cost *cell = cell_now(sg_rank_self());
     cell->messages++;
     cell->bytes += m->bytes;
 }

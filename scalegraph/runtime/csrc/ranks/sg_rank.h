@@ -48,8 +48,10 @@ struct sg_rank {
     struct sg_mailbox *mailbox; /* sg_message.c */
     struct sg_mpi *mpi;         /* the MPI library */
     sg_last_call *last_calls;
-    struct sg_hidden *hidden;                /* sg_rank_libc.c; NULL: not used yet */
-    sg_talk talk;                            /* what messages cost the rank now is of this one */
+    struct sg_hidden *hidden; /* sg_rank_libc.c; NULL: not used yet */
+    sg_talk talk;             /* what messages cost the rank now is of this one */
+    sg_talk accounted; /* the one before, and its place in the accounts of messages, from 1 on; 0: none */
+    uint32_t account;
     uint64_t places[SG_MAX_PROCESSORS / 64]; /* bit set of its processors */
     /* Its processor serves transfers of other ranks that the network interface cannot do by itself. */
     uint64_t serves_until; /* clock */

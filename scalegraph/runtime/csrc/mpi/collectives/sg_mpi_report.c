@@ -26,12 +26,19 @@ static const char *const operations[] = {
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations }; /* the next one makes a communicator */
 
-/* By the name of the function, "MPI_Bcast" or "MPI_Ibcast". */
+/* By the name of the function, "MPI_Bcast" or "MPI_Ibcast"; that of neighbours as that of all. What makes no
+ * communicator but lets processes wait for each other, as MPI_Finalize and MPI_Win_fence do, is a barrier. */
 static uint8_t operation_of(const char *call)
 {
+    static const char neighbours[] = "neighbor_";
     const char *name = call + sizeof "MPI_" - 1;
+    if (strcmp(name, "Finalize") == 0 || strncmp(name, "Win_", 4) == 0)
+        return 0;
+    name += name[0] == 'I';
+    if (strncasecmp(name, neighbours, sizeof neighbours - 1) == 0)
+        name += sizeof neighbours - 1;
     for (uint8_t i = 0; i < OPERATIONS; i++)
-        if (strcmp(name, operations[i]) == 0 || (name[0] == 'I' && strcasecmp(name + 1, operations[i]) == 0))
+        if (strcasecmp(name, operations[i]) == 0)
             return i;
     return OPERATIONS;
 }
