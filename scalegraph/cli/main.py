@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("report", "Write a study as one HTML file with verdicts, pictures and numbers."),
     "explain": ("explain", "Explain a metric or term: formula, unit, source, intuition."),
     "machines": ("machines", "List, show and check machine descriptions."),
-    "schedules": ("schedules", "List the schedules of worksharing loops that there are."),
+    "schedules": ("schedules", "List the schedules of worksharing loops, or compare them on a program."),
     "instrument": ("instrument", "Show what the preprocessor inserts into a C source."),
     "trace": ("trace", "Say what is in a trace, check it, or write it in another format."),
     "import": ("importing", "Turn measurements of other tools, and tables, into a study."),

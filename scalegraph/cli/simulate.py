@@ -57,7 +57,7 @@ class ProgramArguments(click.Command):
 
 
 @dataclass(frozen=True)
-class _Given:
+class Given:
     """The options as they were given, most under their own names."""
 
     sources: tuple[str, ...]
@@ -154,7 +154,7 @@ def simulate(
     """
     traced = trace_given(ctx, study)
     request, shown = make_request(
-        _Given(
+        Given(
             **given,
             arguments=ctx.meta.get("program_arguments", ()),
             env=env if task_queue == "members" else (f"SCALEGRAPH_TASK_QUEUE={task_queue}", *env),
@@ -168,7 +168,7 @@ def simulate(
     )
     check_given(statements, junit)
     with interruptible() as cancel, progress() as emit:
-        kept = _submit(request, study, emit, cancel, traced)
+        kept = submit(request, study, emit, cancel, traced)
     with kept:
         done = _show(kept, shown, part, as_json=as_json, show_output=show_output)
         held = outcome(Session(), kept, statements, junit, kept.manifest.program)
@@ -209,7 +209,7 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     return {key: value for key, _, value in (word.partition("=") for word in given)}
 
 
-def _submit(
+def submit(
     request: Request, study: Path | None, emit: EventSink, cancel: CancelToken, traced: TraceGiven | None
 ) -> Study:
     """Carry the request out; name sources in its faults as the user did, not by their place in a request."""
@@ -227,7 +227,7 @@ def _as_typed(work: Callable[[], _Found]) -> _Found:
         raise InputError(faults) from error
 
 
-def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
+def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
     """Return the request and the processor counts to show; raise `InputError` with every fault of the options."""
     faults: list[Fault] = _not_utf8(given)
     overrides = _collect(faults, lambda: pairs("--set", given.overrides)) or {}
@@ -275,7 +275,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
     return request, tuple(counts)
 
 
-def _not_utf8(given: _Given) -> list[Fault]:
+def _not_utf8(given: Given) -> list[Fault]:
     """Return a fault for each name or argument that a request, which is text, cannot hold."""
     words = [
         given.machine,
@@ -294,14 +294,14 @@ def _not_utf8(given: _Given) -> list[Fault]:
     ]
 
 
-def _counts(given: _Given, machine: machines.Machine) -> str:
+def _counts(given: Given, machine: machines.Machine) -> str:
     """Return the counts that were requested, else those that show how a program scales on *machine*."""
     if given.processors is not None:
         return given.processors
     return f"1..{min(max(OWN_PROCESSORS), machine.max_processors)}"
 
 
-def _which(given: _Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> dict[str, Any]:
+def _which(given: Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> dict[str, Any]:
     """Return the program as a request names it: sources, or a shipped program by its name; with arguments and flags."""
     plain: dict[str, tuple[str, ...]] = {"include": given.include, "cflags": cflags, "ldflags": ldflags}
     arguments = programs.verbatim(given.arguments)
@@ -310,7 +310,7 @@ def _which(given: _Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> 
     return programs.chosen(given.sources, arguments, **plain)
 
 
-def _executable(given: _Given) -> str:
+def _executable(given: Given) -> str:
     """Return the executable that is to run, "" if there are sources; raise `InputError` when it is both or neither."""
     if given.executable and given.sources:
         raise InputError("sources and --exe were given; expected one of them")
@@ -324,7 +324,7 @@ def _executable(given: _Given) -> str:
     return only if len(given.sources) == 1 and is_executable(Path(only)) else ""
 
 
-def _ideals(given: _Given) -> tuple[str, ...]:
+def _ideals(given: Given) -> tuple[str, ...]:
     """Return the requested ideals, those that the POP efficiencies of an MPI program need among them."""
     if not given.ideal_network:
         return given.ideals

@@ -9,7 +9,7 @@ from pydantic import field_validator, model_validator
 from scalegraph.base import amounts
 from scalegraph.base.asked import asked, option
 from scalegraph.base.run import Ideal, Variant
-from scalegraph.link import scale
+from scalegraph.link import loops, scale
 from scalegraph.request.model.parts import Processors, Strict, texts
 
 _TIME = "as in 20ms, 0.5s or 2e6cycles of simulated time"
@@ -67,6 +67,13 @@ class WhatIf(Strict):
             repeat=True,
         ),
     )
+    schedule: str = asked(
+        default="",
+        max_length=2000,
+        label="Loop schedule",
+        short="Schedule",
+        help="Worksharing loops under another schedule, as in EA,alpha=32",
+    )
     machine: dict[str, str] = asked(
         default_factory=dict,
         label="Machine values",
@@ -91,6 +98,12 @@ class WhatIf(Strict):
             scale.parse(str(target))
         return {str(target): _factor(factor) for target, factor in value.items()}
 
+    @field_validator("schedule")
+    @classmethod
+    def _schedules(cls, value: str) -> str:
+        loops.parse(value)
+        return value
+
     @field_validator("machine", mode="before")
     @classmethod
     def _as_text(cls, value: Any) -> Any:
@@ -104,13 +117,13 @@ class WhatIf(Strict):
     @model_validator(mode="after")
     def _something(self) -> WhatIf:
         if not self.variant:
-            raise ValueError("something different was expected: 'ideal', 'speedup' or 'machine'")
+            raise ValueError("something different was expected: 'ideal', 'speedup', 'schedule' or 'machine'")
         return self
 
     @property
     def variant(self) -> Variant:
         """The coordinate of its runs."""
-        return Variant(ideal=self.ideal, speedup=self.speedup, machine=self.machine)
+        return Variant(ideal=self.ideal, speedup=self.speedup, machine=self.machine, schedule=self.schedule)
 
 
 class Speedups(Strict):

@@ -19,6 +19,7 @@ from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, processes, programs, shipped, variants
 from scalegraph.request.model.kept import searches_of
+from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import Resolved
 from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
@@ -121,7 +122,7 @@ class Submission:
             include=target.include,
             detail=collect.detail,
             instrument=collect.regions,
-            loops=loops.chosen(self._found.request.schedule),
+            loops=any(loops.chosen(text) for text in _schedules(self._found.request)),
             cwd=target.build_dir,
             emit=self._emit,
             cancel=self._cancel,
@@ -370,3 +371,8 @@ def _merged(before: list[dict[str, object]], now: list[dict[str, object]]) -> li
         return outcome.get("bound"), outcome.get("value"), outcome.get("processors")
 
     return list({name(outcome): outcome for outcome in [*before, *now]}.values())
+
+
+def _schedules(request: Request) -> list[str]:
+    """Return the schedules of loops that the runs of *request* name."""
+    return [request.schedule, *(what.schedule for what in request.what_if)]

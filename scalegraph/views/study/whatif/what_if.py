@@ -138,7 +138,9 @@ def _asked(data: StudyData, rows: list[Compared]) -> list[Compared]:
     """Return the rows of what the study's request requests now; earlier settings stay in the study."""
     wanted = set()
     for given in (data.manifest.get("request") or {}).get("what_if") or ():
-        wanted.add(Variant(**{name: given[name] for name in ("ideal", "speedup", "machine") if name in given}).name)
+        wanted.add(
+            Variant(**{name: given[name] for name in ("ideal", "speedup", "machine", "schedule") if name in given}).name
+        )
     return [row for row in rows if row.variant.name in wanted]
 
 
