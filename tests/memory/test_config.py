@@ -76,4 +76,4 @@ def test_a_refusal_names_file_and_line(refused: Refused, good: str) -> None:
 
 def test_an_absurdly_long_line_is_refused(refused: Refused, good: str) -> None:
     assert "expected a line of at most" in refused("run.schedule " + "x" * 10_000 + "\n" + good)
-    assert "run.schedule: expected a text of 0 to 63 bytes" in refused("run.schedule " + "x" * 64 + "\n" + good)
+    assert "run.schedule: expected a text of 0 to 255 bytes" in refused("run.schedule " + "x" * 256 + "\n" + good)

@@ -26,6 +26,7 @@ OWN = {
     "trace_directory",
     "statements",
     "junit",
+    "ideal_network",  # a shorter way to say an ideal of --what-if
 }  # no values
 
 

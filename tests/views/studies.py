@@ -18,8 +18,9 @@ SOURCE = SourceText(
 )
 
 
-NEEDS_MORE = {"physical-power"}
-"""Views that the full study lacks something for: stations of different speed (tests/cli/test_workstations.py)."""
+NEEDS_MORE = {"physical-power", "message-costs", "topology"}
+"""Views that the full study lacks something for: stations of different speed (tests/cli/test_workstations.py), an MPI
+program on a machine of nodes (tests/views/test_topology.py, tests/mpi/test_message_accounts.py)."""
 
 
 def full() -> StudyData:

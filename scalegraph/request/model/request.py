@@ -207,7 +207,7 @@ class RequestBody(Strict):
         hint="as written in the program",
         help="Of all worksharing loops: a schedule with its parameters, as in dynamic,4 or EA,alpha=32; of one loop: "
         "solve.c:88=ML; of loops with schedule(runtime) only: runtime=guided. Several with semicolons between them",
-        option=option("--schedule", metavar="NAME", note="'scalegraph schedules --list' has the names."),
+        option=option("--schedule", metavar="NAME", note="'scalegraph schedules' has the names."),
     )
     timed: str = asked(
         default="",

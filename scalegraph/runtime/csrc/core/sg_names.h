@@ -16,6 +16,7 @@ void *memmove(void *to, const void *from, size_t size) __asm__("__real_memmove")
 void *memset(void *to, int value, size_t size) __asm__("__real_memset");
 int memcmp(const void *a, const void *b, size_t size) __asm__("__real_memcmp");
 size_t strlen(const char *text) __asm__("__real_strlen");
+int strcasecmp(const char *a, const char *b) __asm__("__real_strcasecmp");
 size_t strnlen(const char *text, size_t most) __asm__("__real_strnlen");
 int strcmp(const char *a, const char *b) __asm__("__real_strcmp");
 int strncmp(const char *a, const char *b, size_t most) __asm__("__real_strncmp");
