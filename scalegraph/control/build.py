@@ -94,7 +94,7 @@ def build(
     cancel = cancel or CancelToken()
     where = (cwd or Path.cwd()).absolute()
     names = [str(name) for name in sources]
-    texts = _read_sources(names, where)
+    texts = read_sources(names, where)
     request = _Request(
         texts,
         tuple(name for name in names if Path(name).suffix in PLAIN),
@@ -139,7 +139,7 @@ def _built(directory: Path, program: str, digest: str, launcher: Path) -> Build:
     )
 
 
-def _read_sources(names: Sequence[str], where: Path) -> tuple[Source, ...]:
+def read_sources(names: Sequence[str], where: Path) -> tuple[Source, ...]:
     """Read every source with a language of its own; raise `InputError` with all names that cannot be used."""
     faults: list[Fault] = [] if names else [Fault("no source was named; expected one file or more")]
     found: list[Source] = []

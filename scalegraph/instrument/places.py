@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -63,6 +64,25 @@ class LineMap:
                 found[-1] = (found[-1][0], high)
             elif high > low:
                 found.append((low, high))
+        return found
+
+    def begun(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
+        """Return ranges as `ranges` does, of code in front of these lines that belongs to their beginning.
+
+        Compilers give the call that begins a statement the line of what is around it: between the mark of these lines,
+        a row without code, and their code.
+        """
+        wanted = {number for number, name in enumerate(self.names) if name == file}
+        rows = list(zip(self._addresses, self._files, self._lines, strict=True))
+        found: list[tuple[int, int]] = []
+        mark: int | None = None
+        for (address, number, line), after in pairwise(rows):
+            if number in wanted and first <= line <= last:
+                if mark is not None and mark < address and self.function(mark) == self.function(address):
+                    found.append((mark + 1, address + 1))
+                mark = address if after[0] == address else None
+            elif line >= first:
+                mark = None
         return found
 
     def function(self, address: int) -> str:

@@ -8,12 +8,14 @@ the simulator's runtime knows a static loop. Lines keep their numbers.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from scalegraph.instrument.lexer import Directive, Token, scan
 from scalegraph.instrument.pragmas import construct
+from scalegraph.instrument.schedule_clause import STATIC, clause_at_run_time
 from scalegraph.runtime.languages import Language
 
 RENAMED: Final = {
@@ -29,28 +31,64 @@ RENAMED: Final = {
 }
 """Functions that static loops of a copy call, and their new names."""
 
-_LEFT: Final = frozenset(("distribute", "taskloop", "declare", "cancel", "cancellation", "end"))
-_FORTRAN_LOOP = re.compile(r"^\s*!\$omp\s+(parallel\s+)?do\b", re.IGNORECASE)
-_FORTRAN_CLAUSE = re.compile(r"\bschedule\s*\(((?:[^()]|\([^()]*\))*)\)", re.IGNORECASE)
-_NO_MODIFIER = re.compile(r"\b(non)?monotonic\s*[:,]\s*", re.IGNORECASE)
+_LEFT: Final = frozenset(("taskloop", "declare", "cancel", "cancellation", "end"))
+_ATTRIBUTE = re.compile(rb"\[\s*\[\s*(?:using\s+)?omp\s*:")
+_FAR: Final = 400  # tokens of an attribute in front of one of its directives
+_PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*\n?", re.MULTILINE)
 
 
-def at_run_time(text: str, language: Language, *, fixed: bool = False) -> str:
-    """Return the source *text* with static loops that ask the runtime; *fixed*: Fortran of columns, which is left.
+def at_run_time(text: str, language: Language) -> str:
+    """Return the preprocessed C or C++ *text* with static loops that ask the runtime.
 
-    Loops with ``ordered`` ask it anyway. Loops of ``distribute`` and loops whose directive is a ``_Pragma`` are left.
+    The compiler has put headers in, and has made directives of ``_Pragma`` operators. Loops with ``ordered`` ask it
+    anyway.
     """
-    if language == "fortran":
-        return text if fixed else _fortran(text)
     data = text.encode("utf-8", "surrogateescape")
-    edits = [edit for d in scan(data, cplusplus=language == "c++").directives if (edit := _edit(d)) is not None]
-    for start, end, clause in sorted(edits, reverse=True):
+    for start, end, clause in sorted(_edits(data, language), reverse=True):
         data = data[:start] + clause.encode("utf-8", "surrogateescape") + data[end:]
     return data.decode("utf-8", "surrogateescape")
 
 
-def _edit(directive: Directive) -> tuple[int, int, str] | None:
-    """Return what to replace in the directive of a loop: first offset, the one behind the last, the new text."""
+def _edits(data: bytes, language: Language) -> Iterator[tuple[int, int, str]]:
+    """Yield what to replace: first offset, the one behind the last, the new text.
+
+    A text of headers is long, and directives are lines: only they are scanned, unless a string may have such lines.
+    """
+    cplusplus = language == "c++"
+    lines = [(0, data)] if b'R"' in data else [(found.start(), found[0]) for found in _PRAGMA.finditer(data)]
+    for at, piece in lines:
+        for directive in scan(piece, cplusplus=cplusplus).directives:
+            if (edit := _edit(directive, piece)) is not None:
+                yield at + edit[0], at + edit[1], edit[2]
+    if _ATTRIBUTE.search(data):
+        for directive in _attributes(scan(data, cplusplus=cplusplus).tokens):
+            if (edit := _edit(directive, data)) is not None:
+                yield edit
+
+
+def _attributes(tokens: Sequence[Token]) -> Iterator[Directive]:
+    """Yield the directives of attributes, ``[[omp::directive(..)]]``; commas between their clauses are left out."""
+    for at, token in enumerate(tokens[:-2]):
+        if token.text != "directive" or tokens[at + 1].text != "(" or not _of_openmp(tokens, at):
+            continue
+        close = _closing(tokens, at + 1)
+        inside = list(tokens[at + 2 : close])
+        depths = [0, *itertools.accumulate({"(": 1, ")": -1}.get(one.text, 0) for one in inside)]
+        kept = [one for one, depth in zip(inside, depths, strict=False) if one.text != "," or depth > 0]
+        if close is not None and kept:
+            omp = Token("word", kept[0].start, kept[0].start, "omp")
+            yield Directive("pragma", kept[0].start, kept[-1].end, (omp, *kept))
+
+
+def _of_openmp(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether the token at *at* is in an attribute of OpenMP: behind ``[[omp::`` or ``[[using omp:``."""
+    before = [token.text for token in tokens[max(0, at - _FAR) : at]]
+    opens = [i for i in range(len(before) - 2) if before[i : i + 2] == ["[", "["]]
+    return bool(opens) and "]" not in before[opens[-1] :] and "omp" in before[opens[-1] + 2 : opens[-1] + 4]
+
+
+def _edit(directive: Directive, piece: bytes) -> tuple[int, int, str] | None:
+    """Return what to replace in the directive of a loop in *piece*: first offset, the one behind the last, new text."""
     made = construct(directive)
     words = {token.text for token in directive.tokens}
     if (
@@ -64,11 +102,12 @@ def _edit(directive: Directive) -> tuple[int, int, str] | None:
     tokens = directive.tokens
     at = next((i for i, t in enumerate(tokens[:-1]) if t.text == "schedule" and tokens[i + 1].text == "("), None)
     if at is None:
-        return tokens[-1].end, tokens[-1].end, " schedule(monotonic:runtime)"
+        return tokens[-1].end, tokens[-1].end, f" {STATIC}"
     close = _closing(tokens, at + 1)
     if close is None:
         return None
-    clause = _clause(" ".join(token.text for token in tokens[at + 2 : close]))
+    inside = piece[tokens[at + 1].end : tokens[close].start].decode("utf-8", "surrogateescape")
+    clause = clause_at_run_time(inside)
     return None if clause is None else (tokens[at].start, tokens[close].end, clause)
 
 
@@ -79,50 +118,3 @@ def _closing(tokens: Sequence[Token], at: int) -> int | None:
         if depth == 0:
             return i
     return None
-
-
-def _clause(inside: str) -> str | None:
-    """Return the schedule clause for the copy, given the text between its parentheses; None: it may stay."""
-    modified = ":" in inside.partition(",")[0] or "monotonic" in inside.lower()
-    plain = _NO_MODIFIER.sub("", inside)
-    simd = re.match(r"\s*simd\s*:\s*", plain, re.IGNORECASE)
-    kind, _, chunk = plain[simd.end() if simd else 0 :].partition(",")
-    extra = "simd, " if simd else ""
-    if kind.strip().lower() not in ("static", "auto"):
-        return f"schedule({plain})" if modified else None
-    if chunk.strip():
-        return f"schedule({extra}monotonic:dynamic, {chunk.strip()})"
-    return f"schedule({extra}monotonic:runtime)"
-
-
-def _fortran(text: str) -> str:
-    lines = text.split("\n")
-    at = 0
-    while at < len(lines):
-        if not _FORTRAN_LOOP.match(lines[at]):
-            at += 1
-            continue
-        last = at
-        while last + 1 < len(lines) and _code(lines[last]).endswith("&"):
-            last += 1
-        if not any(re.search(r"\bordered\b", line, re.IGNORECASE) for line in lines[at : last + 1]):
-            _edit_fortran(lines, at, last)
-        at = last + 1
-    return "\n".join(lines)
-
-
-def _code(line: str) -> str:
-    """Return a directive's line without the comment behind it."""
-    head = line.index("!$") + 2
-    return (line[:head] + line[head:].partition("!")[0]).rstrip()
-
-
-def _edit_fortran(lines: list[str], first: int, last: int) -> None:
-    for at in range(first, last + 1):
-        match = _FORTRAN_CLAUSE.search(lines[at])
-        if match is not None:
-            clause = _clause(match[1])
-            if clause is not None:
-                lines[at] = lines[at][: match.start()] + clause + lines[at][match.end() :]
-            return
-    lines[last] = f"{_code(lines[last])} schedule(monotonic:runtime)"

@@ -45,6 +45,9 @@ _JUMPS: Final = frozenset((
     "co_return_statement",
 ))  # fmt: skip
 
+_COMPLEX: Final = frozenset(("complex", "_Complex", "__complex__", "imaginary", "_Imaginary"))
+_REAL: Final = frozenset(("float", "double", "long"))
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -149,10 +152,18 @@ class Reader:
 
     def read(self) -> Reading:
         """Parse and collect."""
-        root = _parser(cplusplus=self.cplusplus).parse(self.text).root_node
+        root = _parser(cplusplus=self.cplusplus).parse(self._plain()).root_node
         for node in descend(root, "function_definition"):
             self._function(node)
         return self.out
+
+    def _plain(self) -> bytes:
+        """Return the text to parse: the grammar has no complex numbers, so their word beside the type is blanked."""
+        text = bytearray(self.text)
+        for before, token, after in zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False):
+            if token.text in _COMPLEX and not _REAL.isdisjoint((before.text, after.text)):
+                text[token.start : token.end] = b" " * (token.end - token.start)
+        return bytes(text)
 
     def _function(self, node: Node) -> None:
         body, name = node.child_by_field_name("body"), function_name(node)

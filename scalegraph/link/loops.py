@@ -108,7 +108,7 @@ def loops_file(build: Build, choices: tuple[Choice, ...]) -> str:
             lines.append(f"all {text}")
         elif choice.loop != RUNTIME:
             try:
-                lines += [f"{low:x} {high:x} {text}" for low, high in _code_of(build, choice.loop)]
+                lines += [f"{which} {text}" for which in _places(build, choice.loop)]
             except ValueError as error:
                 problems.append(Fault(str(error)))
     if problems:
@@ -121,18 +121,34 @@ def of_runtime(choices: tuple[Choice, ...]) -> str:
     return next((choice.text for choice in reversed(choices) if choice.loop == RUNTIME), "")
 
 
-def _code_of(build: Build, loop: str) -> list[tuple[int, int]]:
-    """Return the code of the head of the loop at FILE:LINE: its directive and its ``for`` or ``do``."""
+def _places(build: Build, loop: str) -> list[str]:
+    """Return how the runtime knows the loop at FILE:LINE: its regions, and the code of its head.
+
+    The head is its directive with its ``for`` or ``do``. Compilers give the call of a parallel loop the line of a
+    statement before it, too, so a loop that is a region is known by that.
+    """
     file, _, line = loop.rpartition(":")
     first = last = int(line)
     text = next((source.text.splitlines() for source in build.sources if same_file(source.file, file)), [])
-    while 1 < first <= len(text) and _in_head(text[first - 2]):
+    while 1 < first <= len(text) and _in_head(text, first - 1):
         first -= 1
-    while last < len(text) and _in_head(text[last - 1]):
+    while last < len(text) and _in_head(text, last):
         last += 1
-    return lines_of(build, f"{file}:{first}-{last}")
+    regions = [
+        f"region {region.id}"
+        for region in build.regions
+        if region.is_loop and same_file(region.file, file) and first <= region.line <= last
+    ]
+    try:
+        code = lines_of(build, f"{file}:{first}-{last}", begun=not regions)
+    except ValueError:
+        if not regions:
+            raise
+        code = []
+    return [*regions, *(f"{low:x} {high:x}" for low, high in code)]
 
 
-def _in_head(text: str) -> bool:
-    """Whether *text* is a line of a loop's head in front of its ``for`` or ``do``."""
-    return _DIRECTIVE.match(text) is not None or text.rstrip().endswith("\\")
+def _in_head(text: list[str], line: int) -> bool:
+    """Whether *line* of *text*, from 1 on, is of a loop's head in front of its ``for`` or ``do``."""
+    here, before = text[line - 1], text[line - 2] if line > 1 else ""
+    return _DIRECTIVE.match(here) is not None or any(one.rstrip().endswith("\\") for one in (here, before))

@@ -14,6 +14,7 @@ from scalegraph.link.blame import blamed_sites, by_cause_and_category, caused, s
 from scalegraph.link.build import Build
 from scalegraph.link.job import Job
 from scalegraph.link.links import link_loads
+from scalegraph.link.loop_costs import loop_costs
 from scalegraph.link.messages import message_costs
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, plain_name, wait_in_words
@@ -60,6 +61,7 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
         host_s=outcome.host_s,
         waits=waits,
         stdout=outcome.stdout,
+        stdout_ranks=tuple((row["rank"], row["bytes"]) for row in result.rows("OUTPUTS")) if result is not None else (),
         stderr=outcome.stderr if status == "ok" else _without_report(outcome.stderr),
         clock_hz=job.machine.clock_hz,
         processes=job.processes or None,
@@ -122,6 +124,7 @@ def _measured(job: Job, result: Result) -> dict[str, Any]:
         "blame": by_cause_and_category(result.rows("BLAMES")),
         "readings": _readings(job.build, result),
         "messages": message_costs(job.build, result),
+        "loops": loop_costs(job.build, result),
         "links": link_loads(job, result),
         **_causes(job, result),
     }

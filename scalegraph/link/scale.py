@@ -120,8 +120,11 @@ def _file(known: Iterable[str], named: str) -> str:
     return found[0]
 
 
-def lines_of(build: Build, name: str) -> _Ranges:
-    """Return the code addresses of FILE:LINE or FILE:FIRST-LAST; raise `ValueError` if no code comes from there."""
+def lines_of(build: Build, name: str, *, begun: bool = False) -> _Ranges:
+    """Return the code addresses of FILE:LINE or FILE:FIRST-LAST; raise `ValueError` if no code comes from there.
+
+    *begun*: with the code in front that begins these lines, see `LineMap.begun`.
+    """
     match = _LINES.fullmatch(name)
     if match is None:
         raise ValueError(f"'line:{name}': expected FILE:LINE or FILE:FIRST-LAST")
@@ -132,7 +135,7 @@ def lines_of(build: Build, name: str) -> _Ranges:
     if not ranges:
         which = f"line {first}" if first == last else f"lines {first} to {last}"
         raise ValueError(f"{file}: no code comes from {which}")
-    return ranges
+    return [*ranges, *build.lines.begun(file, first, last)] if begun else ranges
 
 
 def _of_region(build: Build, name: str) -> _Ranges:

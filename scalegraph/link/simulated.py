@@ -121,7 +121,14 @@ def _with_trace(record: RunRecord, job: Job, traced: Path, result: Result | None
     assert job.trace is not None
     try:
         kept, remarks = tracing.keep(
-            job.trace, traced, job.build, result=result, machine=job.machine.name, program=job.name, cancel=cancel
+            job.trace,
+            traced,
+            job.build,
+            result=result,
+            machine=job.machine.name,
+            program=job.name,
+            ranks=job.processes,
+            cancel=cancel,
         )
     except Cancelled:
         return record.model_copy(update={"status": "cancelled", "message": "stopped by the user"})

@@ -102,6 +102,7 @@ def keep(
     result: Result | None,
     machine: str,
     program: str,
+    ranks: int,
     cancel: CancelToken,
 ) -> tuple[TraceFile | None, tuple[str, ...]]:
     """Make a trace of what the runtime left in *place* and publish it; return it and remarks for the run's record.
@@ -120,7 +121,8 @@ def keep(
             result=result,
             machine=machine,
             program=program,
-            properties={RUN: order.identity},
+            properties={RUN: order.identity, **({"processes": str(ranks)} if ranks else {})},
+            ranks=ranks,
             cancel=cancel,
         )
         size = fresh.stat().st_size

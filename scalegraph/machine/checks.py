@@ -32,10 +32,20 @@ def contradictions(machine: Machine) -> Found:
         *_lines(machine),
         *(fault for number, cache in enumerate(machine.cache) for fault in _geometry(number, cache)),
         *_sharing(machine),
+        *_ticks(machine),
         *_nodes(machine),
         *_topology(machine),
         *_origins(machine),
     ]
+
+
+def _ticks(machine: Machine) -> Found:
+    disturbance = machine.disturbance
+    period = disturbance.period_cycles(machine.clock_hz)
+    if period == 0 or disturbance.handler_cycles < period:
+        return []
+    text = f"expected less than a period ({period} cycles), or nothing else would run; got {disturbance.handler_cycles}"
+    return [(("disturbance", "handler_cycles"), text)]
 
 
 def _lines(machine: Machine) -> Found:
@@ -140,10 +150,15 @@ def _nodes(machine: Machine) -> Found:
             ("memory_mib", machine.nodes.memory_mib > 0),
             ("speeds", machine.nodes.speeds),
         ]
-        return [(("nodes", name), text) for name, there in wrong if there]
+        found: Found = [(("nodes", name), text) for name, there in wrong if there]
+        if machine.processor.lockstep:
+            found.append((("processor", "lockstep"), "a SIMD machine needs an [interconnect] of its elements"))
+        return found
     if each == 0:
         return [(("nodes", "processors"), "expected at least 1 on a machine with an interconnect, got 0")]
-    found: Found = [(("interconnect", name), text) for name, text in wire.faults()]
+    found = [(("interconnect", name), text) for name, text in wire.faults()]
+    if machine.processor.lockstep and each > 1:
+        found.append((("nodes", "processors"), f"expected 1 on a machine with processor.lockstep, got {each}"))
     if not found and count > each * wire.capacity():
         text = f"the interconnect has room for {wire.capacity()} nodes of {each}, got {count} processors"
         found.append((("processor", "count"), text))

@@ -37,6 +37,7 @@ _SECTIONS: Final = {
     "threads": "Threads",
     "prefetch": "Prefetching",
     "monitor": "Monitoring",
+    "disturbance": "Disturbance",
     "nodes": "Nodes",
     "interconnect": "Interconnect",
     "messages": "Messages",

@@ -29,7 +29,8 @@ class Nodes(Section):
         runtime=_same("node_processors", 4096),
     )  # fmt: skip
     memory_mib: int = quantity(
-        "Memory of a node; 0: as much as a program wants.", "MiB", 0, 2**24, default=0,
+        "Memory of a node, for the static data and heaps of its processes; 0: as much as a program wants.", "MiB",
+        0, 2**24, default=0,
         runtime=(Given("node_memory_bytes", lambda mib, _on: mib * 2**20, 0, 2**44),),
     )  # fmt: skip
     speeds: tuple[Speed, ...] = Field(
@@ -70,17 +71,19 @@ class Messages(Section):
         "cycles/byte", 0, 1e6, default=0.125, runtime=_byte("message_copy"),
     )  # fmt: skip
     collectives: Literal["messages", "hardware"] = choice(
-        "Barrier, broadcast and reduction of all processes: made of messages, or by a network of their own.",
+        "Barriers, broadcasts, and reductions and scans of integers, of all processes: made of messages, or by a "
+        "network of their own.",
         default="messages",
         runtime=(Given("message_collectives", same, enum=("sg_collectives", "COLLECTIVES")),),
     )
     collective_cycles: int = quantity(
-        "Hardware collective: from the last process that comes to the first word of the result.", _CYCLES, 0, 10**9,
-        default=0, runtime=_same("message_collective_cycles", 10**9),
+        "Hardware collective: from the last process that comes, of a broadcast from the root, to the result.", _CYCLES,
+        0, 10**9, default=0, runtime=_same("message_collective_cycles", 10**9),
     )  # fmt: skip
     collective_byte_cycles: float = quantity(
-        "And for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_collective")
-    )
+        "And before that for each byte, of a processor that gives data.", "cycles/byte", 0, 1e6, default=0.0,
+        runtime=_byte("message_collective"),
+    )  # fmt: skip
     collective_bytes: int = quantity(
         "A longer collective is made of messages.", "bytes", 0, 2**40, default=0,
         runtime=_same("message_collective_bytes", 2**40),

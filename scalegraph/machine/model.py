@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, model_validator
 
 from scalegraph.machine.checks import Inconsistent, contradictions
+from scalegraph.machine.disturbance import Disturbance
 from scalegraph.machine.fields import Given, On, Section, choice, given, milli, quantity, same
 from scalegraph.machine.interconnects import Interconnect
 from scalegraph.machine.message import Messages, Nodes
@@ -80,7 +81,10 @@ class Processor(Section):
         runtime=(Given("memory_parallelism", milli, 1000, 1_000_000),),
     )
     lockstep: bool = choice(
-        "All processors execute one instruction stream (SIMD), which is not simulated yet.", default=False
+        "All processors execute one instruction stream (SIMD): between two communications all take the time of the "
+        "one that executes a line most often, for each line.",
+        default=False,
+        runtime=None,
     )
     operation_cycles: Operations = Field(description="Cost of each class of operations.")
 
@@ -281,6 +285,9 @@ class Machine(Section):
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
     monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and what it costs.")
+    disturbance: Disturbance = Field(
+        default_factory=Disturbance, description="What takes processors away from the program, and how often."
+    )
     nodes: Nodes = Field(default_factory=Nodes, description="The nodes of a machine with an interconnect.")
     interconnect: Interconnect | None = Field(
         default=None, description="What joins the nodes; without it the machine is one node."
@@ -312,11 +319,6 @@ class Machine(Section):
         """
         if not 1 <= processors <= self.max_processors:
             return f"machine '{self.name}' has 1 to {self.max_processors} processors"
-        if self.processor.lockstep:
-            return (
-                f"all processors of machine '{self.name}' execute one instruction stream (SIMD), which is not "
-                "simulated yet; choose another machine, such as ncube2 for messages"
-            )
         threads = -(-processors // processes)
         if threads <= self.node_processors:
             if processors <= self.node_processors or self.node_processors % threads == 0:
@@ -370,7 +372,8 @@ SECTIONS: Final = {
     "synchronisation": "",
     "threads": "",
     "monitor": "",
+    "disturbance": "",
     "nodes": "",
     "messages": "",
 }
-OPTIONAL: Final = ("nodes", "messages")  # the runtime has defaults for them
+OPTIONAL: Final = ("disturbance", "nodes", "messages")  # the runtime has defaults for them

@@ -44,6 +44,7 @@ CATEGORIES: Final[tuple[tuple[str, str, str], ...]] = (
     ("idle_network", "idle", "waiting for a message that others hold up: interfaces, links and routers in use"),
     ("idle_collective", "idle", "waiting in a collective operation for others that have not come yet"),
     ("idle_masked", "idle", "masked off: the other elements of a SIMD machine execute something else"),
+    ("prim_disturbance", "primitive", "the machine's disturbance: handlers of clock ticks"),
 )
 
 # Event counts kept beside the categories, for every processor and region.

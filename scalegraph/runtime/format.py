@@ -335,12 +335,20 @@ _BY = (
     "linear",
     "pairwise",
     "halving",
+    "hardware",
 )
 TRACE_MARKS: Final[tuple[tuple[str, str], ...]] = (
     ("chunk", "a chunk of a loop begins; value: its iterations"),
     ("barrier", "the processor comes to a barrier; value: its address"),
     ("fork", "a parallel region begins; value: its threads"),
     *((f"collective_{name.replace('-', '_')}", f"a collective operation by {name} ends; value: bytes") for name in _BY),
+    ("chunk_first", "of the chunk that begins; value: its first iteration, counted from 0"),
+    ("chunk_owner", "of the chunk that begins; value: the member whose share it was, + 1; 0: a queue for all"),
+    ("chunk_control", "of the chunk that begins; value: chunk-size control k by which it was taken"),
+    ("chunk_state", "of the chunk that begins; value: load that an adaptive schedule saw: 1 light, 2 normal, 3 heavy"),
+    ("chunk_end", "the processor has executed a chunk; value: its iterations"),
+    ("in_finalize", "the collective operation that ends is that of MPI_Finalize; value: bytes"),
+    ("in_window", "the collective operation that ends is that of a call for windows, MPI_Win_fence ..; value: bytes"),
 )
 LOCK_STEPS: Final[tuple[tuple[str, str], ...]] = (("none", "unused"), ("acquired", "taken"), ("released", "given back"))
 TASK_STEPS: Final[tuple[tuple[str, str], ...]] = (

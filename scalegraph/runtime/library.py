@@ -107,7 +107,7 @@ def _build(compiler: Compiler, where: Path) -> None:
     ar = _binutil("ar")
     sources = [path for path in _files() if path.suffix in (".c", ".S") and path != _DESCRIBER_SOURCE]
     (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
-    (where / _SCHEDULE_LIST).write_text(_schedule_list(), encoding="utf-8")
+    (where / _SCHEDULE_LIST).write_text(schedule_list(), encoding="utf-8")
     sources.insert(0, where / _BINDINGS)
     sources[0].write_text(_fortran_bindings(), encoding="utf-8")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -167,13 +167,13 @@ def _fortran_bindings() -> str:
     return bindings.bindings(header.functions(header.text_of(INCLUDE)))
 
 
-def _schedule_list() -> str:
+def schedule_list() -> str:
     """Return the header that names the schedules: one for each file."""
     names = " ".join(f"KIND({path.stem})" for path in sorted(SCHEDULES.glob("*.c")))
     return f"#define SG_SCHEDULE_KINDS(KIND) {names}\n"
 
 
-def _schedule_names(source: Path) -> list[str]:
+def schedule_names(source: Path) -> list[str]:
     """Return the options that give what the schedule in *source* defines names of its own."""
     if source.parent != SCHEDULES:
         return []
@@ -190,7 +190,7 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     # Warnings are errors in development; a newer compiler's new warnings must not stop a user.
     # Its debug information would only slow down the search of the user's lines.
     ours = ["-Wno-error", "-g0", prefix, *include_flags(), f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
-    result = compiler.run([*flags, *ours, *_schedule_names(source), "-c", str(source), "-o", str(target)])
+    result = compiler.run([*flags, *ours, *schedule_names(source), "-c", str(source), "-o", str(target)])
     if result.returncode == 0:
         return target if source == _LAUNCHER_SOURCE else _apart(target)
     if "fatal error" in result.stderr and ".h: No such file" in result.stderr:

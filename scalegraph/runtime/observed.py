@@ -68,12 +68,75 @@ LINK: Final = Layout(
     ]
 )
 
+# A worksharing loop under a schedule, as the runtime saw it: the call that enters it, the schedule as it was chosen.
+# *elapsed*: from the first member that comes until the last one finds no more, over all executions. *kept*: its CHUNK
+# records, of the first chunks of all.
+LOOP: Final = Layout(
+    [
+        ("address", "<u8"),
+        ("iterations", "<u8"),  # the most of one execution
+        ("executions", "<u8"),
+        ("elapsed", "<u8"),
+        ("members", "<u4"),  # the most of one execution
+        ("kept", "<u4"),
+        ("region", "<u4"),  # of the first thread that comes
+        ("pad", "<u4"),
+        ("schedule", "S128"),
+    ]
+)
+# Where a chunk comes from: the member's own share, another member's, one queue for all.
+CHUNK_ORIGINS: Final = ("own", "other", "central")
+# What a processor did in the loop with number *loop* (in the order of LOOP records), in cycles: *body* of iterations,
+# *stall* memory stalls of that; *asking* of obtaining them, *lock* waiting for locks of queues of that; *ending* from
+# when it found no more until the last one did. *lines* that its iterations used, summed over executions, and those of
+# them that it did not use in the execution before (*fresh*; of the first one none); 0 unless classes are collected.
+LOOP_PART: Final = Layout(
+    [
+        ("loop", "<u4"),
+        ("processor", "<u4"),
+        ("executions", "<u8"),
+        ("chunks", "<u8", (len(CHUNK_ORIGINS),)),
+        ("iterations", "<u8", (len(CHUNK_ORIGINS),)),
+        ("body", "<u8"),
+        ("stall", "<u8"),
+        ("asking", "<u8"),
+        ("lock", "<u8"),
+        ("ending", "<u8"),
+        ("lines", "<u8"),
+        ("fresh", "<u8"),
+    ]
+)
+# A chunk: iterations first, first + step, .. (count of them), of the share of member *owner* (-1: of no one's).
+# *control*: chunk-size control k by which it was taken (0: none); *state*: of the load, -1 light, 0 normal, 1 heavy.
+CHUNK: Final = Layout(
+    [
+        ("loop", "<u4"),
+        ("execution", "<u4"),  # of this loop
+        ("processor", "<u4"),
+        ("member", "<u4"),
+        ("owner", "<i4"),
+        ("state", "<i4"),
+        ("first", "<u8"),
+        ("count", "<u8"),
+        ("step", "<u8"),
+        ("control", "<u8"),
+        ("begin", "<u8"),  # clock
+        ("end", "<u8"),
+        ("stall", "<u8"),
+    ]
+)
+
+OUTPUT: Final = Layout([("rank", "<u4"), ("reserved", "<u4"), ("bytes", "<u8")])
 SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("READINGS", 14, "READING records: where the main thread reads a clock"),
     ("PARTS", 15, "PART records: elapsed time of the main thread by region, what it calls included"),
     ("MESSAGES", 16, "MESSAGE records: what messages cost by rank, communicator and partner"),
     ("COMMUNICATORS", 17, "COMMUNICATOR records: names and origins of communicators"),
     ("LINKS", 18, "LINK records: the busiest links of the interconnect over time"),
+    ("LOOPS", 19, "LOOP records: worksharing loops that asked the runtime, by schedule"),
+    ("LOOP_PARTS", 20, "LOOP_PART records: what each processor did in them"),
+    ("CHUNKS", 21, "CHUNK records: the first chunks of each"),
+    ("OUTPUTS", 22, "OUTPUT records: stretches of the standard output in their order, by rank"),
 )
 STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (
     ("sg_reading", READING),
@@ -81,4 +144,8 @@ STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (
     ("sg_message_cost", MESSAGE),
     ("sg_communicator", COMMUNICATOR),
     ("sg_link_record", LINK),
+    ("sg_loop_account", LOOP),
+    ("sg_loop_part", LOOP_PART),
+    ("sg_chunk_record", CHUNK),
+    ("sg_output", OUTPUT),
 )

@@ -30,7 +30,7 @@ from scalegraph.runtime.format import (
     WIDTH,
 )
 from scalegraph.runtime.layout import Layout, Row
-from scalegraph.runtime.observed import COMMUNICATOR, LINK, MESSAGE, PART, READING
+from scalegraph.runtime.observed import CHUNK, COMMUNICATOR, LINK, LOOP, LOOP_PART, MESSAGE, OUTPUT, PART, READING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +57,10 @@ _LAYOUTS: dict[str, Layout] = {
     "MESSAGES": MESSAGE,
     "COMMUNICATORS": COMMUNICATOR,
     "LINKS": LINK,
+    "LOOPS": LOOP,
+    "LOOP_PARTS": LOOP_PART,
+    "CHUNKS": CHUNK,
+    "OUTPUTS": OUTPUT,
 }
 _NUMBERS = {number: name for name, number, _ in SECTIONS}
 

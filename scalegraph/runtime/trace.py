@@ -72,6 +72,7 @@ def write_trace(
     machine: str = "",
     program: str = "",
     properties: Mapping[str, str] | None = None,
+    ranks: int = 0,
     cancel: CancelToken | None = None,
     progress: Callable[[float], None] = lambda _share: None,
 ) -> Written:
@@ -79,14 +80,15 @@ def write_trace(
 
     *regions*: those of the program, by their numbers. *result*: of the same run; its accounts become the property
     ``accounting`` of a trace of the whole run, and none is written without it or of a part of a run. *machine*,
-    *program*: names; *properties* are added to the trace's. *progress* is called with the share that is done, 0 to 1.
+    *program*: names; *properties* are added to the trace's; *ranks*: of an MPI program, after which locations are named
+    then. *progress* is called with the share that is done, 0 to 1.
     Works in bounded memory; *raw* is left alone. A run that was stopped has a trace up to there, and a note says so.
 
     Raises `WorkError` when *raw* is no such file, is cut short before its first record or of another version, or when
     *out* cannot be written; `Cancelled` as *cancel* says, *out* is not made then.
     """
     source = _Raw(raw)
-    converter = _Converter(source, regions, machine, result)
+    converter = _Converter(source, regions, machine, result, ranks)
     meta = converter.meta(program, properties or {})
     writer = ContainerWriter(out)
     rows = dict.fromkeys(KINDS, 0)
@@ -198,12 +200,15 @@ class _Raw:
 class _Converter:
     """Makes columns of records. *definitions* are complete from the beginning, however many regions are recorded."""
 
-    def __init__(self, source: _Raw, regions: Sequence[Region], machine: str, result: Result | None) -> None:
+    def __init__(
+        self, source: _Raw, regions: Sequence[Region], machine: str, result: Result | None, ranks: int
+    ) -> None:
         self._source, self._machine, self._result = source, machine, result
         self._processors = int(source.header["processors"])
         self._open: dict[str, Array] = {}
         self._collectives = Collectives()
-        self.definitions = _definitions(self._processors, regions, machine, _most_regions(source, result))
+        names = _location_names(self._processors, ranks)
+        self.definitions = _definitions(names, regions, machine, _most_regions(source, result))
         self._marks = len(self.definitions.regions) - len(TRACE_MARKS)
         self._moves = shares.Moves()
         if source.complete and source.header["fractions"] and result is not None:
@@ -380,7 +385,15 @@ def _most_regions(source: _Raw, result: Result | None) -> int:
     return most
 
 
-def _definitions(processors: int, regions: Sequence[Region], machine: str, least: int) -> Definitions:
+def _location_names(processors: int, ranks: int) -> list[str]:
+    """Return what the simulated processors are called: after the ranks of an MPI program, if there are *ranks*."""
+    threads = processors // ranks if ranks else 0
+    if threads <= 1:
+        return [f"{'rank' if ranks else 'processor'} {i}" for i in range(processors)]
+    return [f"rank {i // threads} thread {i % threads}" for i in range(processors)]
+
+
+def _definitions(names: Sequence[str], regions: Sequence[Region], machine: str, least: int) -> Definitions:
     known = {region.id: region for region in regions}
     count = max(least, 1 + max(known, default=0))
     places = []
@@ -390,7 +403,7 @@ def _definitions(processors: int, regions: Sequence[Region], machine: str, least
     places += [model.Region(name, kind="mark") for name, _ in TRACE_MARKS]
     return Definitions(
         groups=[Group(machine or "machine", "machine")],
-        locations=[Location(f"processor {i}", "processor", 0, str(i)) for i in range(processors)],
+        locations=[Location(name, "processor", 0, str(i)) for i, name in enumerate(names)],
         regions=places,
         metrics=[Metric(name, mode="next", integer=True, key=name) for name in METRICS],
         states=[State(text, key=name) for name, _, text in CATEGORIES],

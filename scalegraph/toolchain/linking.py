@@ -64,7 +64,12 @@ def libraries(languages: Collection[Language]) -> tuple[str, ...]:
 
 
 def _without_ours(output: str, runtime: Library) -> str:
-    """Return the linker's *output* without its lines about our library, which the user has not written."""
+    """Return the linker's *output* without its lines about our library, which the user has not written.
+
+    Our library calls the program's ``main``: that there is none stays.
+    """
     lines = output.splitlines(keepends=True)
     kept = [line for line in lines if str(runtime.archive) not in line and not line.startswith("sg_")]
+    if any("undefined reference to `main'" in line for line in lines):
+        kept.insert(0, "undefined reference to `main'\n")
     return "".join(kept) if len(kept) < len(lines) else output

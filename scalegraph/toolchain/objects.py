@@ -15,10 +15,11 @@ from scalegraph.base.errors import BuildError
 from scalegraph.base.run import Region
 from scalegraph.instrument.units import Unit, embedded
 from scalegraph.runtime.compiler import Compiler
-from scalegraph.runtime.languages import Language
+from scalegraph.runtime.languages import FIXED_FORM, Language
 from scalegraph.runtime.library import PROBE_HEADER
 from scalegraph.runtime.tools import call
 from scalegraph.toolchain.complaints import with_mpi
+from scalegraph.toolchain.loops import compile_asking, fortran_asking, name_static_loops
 
 if TYPE_CHECKING:
     from scalegraph.instrument import Detail
@@ -81,7 +82,7 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
     """
     if source.language == "fortran":
         return _fortran(compilation, source, target)
-    text = _text(compilation, source)
+    text = source.text
     with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
         place = Path(scratch)
         remarks: tuple[str, ...] = ()
@@ -108,29 +109,20 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
         line = f'#line 1 "{_escaped(source.file)}"\n'
         if _compile_text(compilation, source, place, target, line + text + embedded(unit)).returncode != 0:
             compilation.compile(source.file, target)  # without its record, then: lines are still known
+            remarks += _left_static(compilation, source)
         else:
             _static_loops_named(compilation, target)
         return Compiled(result.stderr, remarks)
 
 
-def _text(compilation: Compilation, source: Source) -> str:
-    """Return the text of *source* that is compiled, but for probes."""
-    if not compilation.loops:
-        return source.text
-    from scalegraph.instrument.schedules import at_run_time
-    from scalegraph.runtime.languages import FIXED_FORM
-
-    return at_run_time(source.text, source.language, fixed=Path(source.file).suffix in FIXED_FORM)
+def _left_static(compilation: Compilation, source: Source) -> tuple[str, ...]:
+    said = "its copy for schedules does not compile: static loops stay as they are written"
+    return (f"{source.file}: {said}",) if compilation.loops else ()
 
 
 def _static_loops_named(compilation: Compilation, item: Path) -> bool:
-    """Give what the static loops of the object *item* call the names that the runtime knows; whether that worked."""
-    if not compilation.loops or compilation.mode != "-c":
-        return True
-    from scalegraph.instrument.schedules import RENAMED
-
-    names = [word for old, new in RENAMED.items() for word in ("--redefine-sym", f"{old}={new}")]
-    return call(["objcopy", *names, str(item)], cancel=compilation.cancel).returncode == 0
+    """Name what the static loops of the object *item* call, if they ask the runtime; return whether that worked."""
+    return not compilation.loops or compilation.mode != "-c" or name_static_loops(item, compilation.cancel)
 
 
 def _unit(
@@ -149,10 +141,15 @@ def _compile_text(
     """Compile *text* in place of the source, whose headers and name it keeps."""
     copy = place / f"{Path(source.file).stem}{_SUFFIX[source.language]}"
     copy.write_bytes(text.encode("utf-8", "surrogateescape"))
-    beside = str(Path(source.file).parent)
-    result = compilation.compile(
-        str(copy), target, "-iquote", beside, "-Wno-error", _as_source(compilation, source, copy)
-    )
+    ours = ["-iquote", str(Path(source.file).parent), "-Wno-error", _as_source(compilation, source, copy)]
+    if compilation.loops:
+        result = compile_asking(
+            compilation.compiler, copy, source.language,
+            [*compilation.options, *compilation.compiler.hooks, *ours], [compilation.mode, "-o", str(target)],
+            target=target, cwd=compilation.cwd, cancel=compilation.cancel,
+        )  # fmt: skip
+    else:
+        result = compilation.compile(str(copy), target, *ours)
     for option, name in zip(compilation.options, compilation.options[1:], strict=False):
         path = compilation.cwd / name
         if option == "-MF" and path.is_file():  # the rule for make names the copy
@@ -177,25 +174,38 @@ def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled
     remarks: tuple[str, ...] = ()
     with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
         place = Path(scratch)
-        if compilation.detail is not None:
-            from scalegraph.instrument import instrument_source
-
-            made = instrument_source(
-                _text(compilation, source), source.file, detail=compilation.detail, language="fortran"
-            )
-            remarks = tuple(map(str, made.faults))
+        if compilation.detail is not None or compilation.loops:
+            text, regions, remarks = _fortran_probes(compilation, source)
             copy = place / Path(source.file).name
-            copy.write_bytes(made.text.encode("utf-8", "surrogateescape"))
+            copy.write_bytes(_asking(compilation, source, text).encode("utf-8", "surrogateescape"))
             beside = ["-I", str(Path(source.file).parent), "-Wno-error", "-ffree-line-length-none"]
             beside.append(_as_source(compilation, source, copy))
             done = compilation.compile(str(copy), place / "probes.o", *beside).returncode == 0
             if done and _static_loops_named(compilation, place / "probes.o"):
-                unit = _unit(compilation, source, made.text, made.regions[1:], remarks)
+                unit = _unit(compilation, source, text, regions, remarks)
                 if _add_record(compilation, unit, place / "probes.o", target, place):
                     return Compiled(plain.stderr, remarks)
-            remarks += (f"{source.file}: does not compile with region probes and went in without them",)
+            if compilation.detail is not None:
+                remarks += (f"{source.file}: does not compile with region probes and went in without them",)
+            remarks += _left_static(compilation, source)
         _add_record(compilation, _unit(compilation, source, source.text, (), remarks), target, target, place)
     return Compiled(plain.stderr, remarks)
+
+
+def _fortran_probes(compilation: Compilation, source: Source) -> tuple[str, Sequence[Region], tuple[str, ...]]:
+    """Return the source's text with probes if it shall have some, their regions, and remarks."""
+    if compilation.detail is None:
+        return f'# 1 "{source.file}"\n{source.text}', (), ()
+    from scalegraph.instrument import instrument_source
+
+    made = instrument_source(source.text, source.file, detail=compilation.detail, language="fortran")
+    return made.text, made.regions[1:], tuple(map(str, made.faults))
+
+
+def _asking(compilation: Compilation, source: Source, text: str) -> str:
+    if not compilation.loops:
+        return text
+    return fortran_asking(text, compilation.options, fixed=Path(source.file).suffix in FIXED_FORM)
 
 
 _NUMBERING = """

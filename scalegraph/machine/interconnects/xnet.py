@@ -12,8 +12,14 @@ class Xnet(InterconnectSection):
     """Processing elements in a closed grid with wires to eight neighbours, and a router for what is far."""
 
     kind: Literal["xnet"] = choice("Topology: a closed grid with wires to eight neighbours, and a global router.")
-    rows: int = quantity("Rows of processing elements.", "nodes", 1, 1024)
-    columns: int = quantity("Columns of processing elements.", "nodes", 1, 1024)
+    rows: int = quantity(
+        "Rows of processing elements; 0 rows and columns: a grid of exactly the elements of a run, as square as their "
+        "number allows, with no fewer columns than rows.",
+        "nodes",
+        0,
+        1024,
+    )
+    columns: int = quantity("Columns of processing elements; 0 if rows is.", "nodes", 0, 1024)
     reach: int = quantity("Steps over the grid at most; what is farther goes through the router.", "steps", 0, 2048)
     cluster_side: int = quantity(
         "Rows, and columns, of a square of elements that share one channel of the router.", "nodes", 1, 64
@@ -27,10 +33,12 @@ class Xnet(InterconnectSection):
 
     def capacity(self) -> int:
         """Nodes that find a place."""
-        return self.rows * self.columns
+        return self.rows * self.columns or MOST_NODES
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return a grid that is too large."""
+        """Return a grid that is too large, or has no rows or no columns."""
+        if (self.rows == 0) != (self.columns == 0):
+            return [("columns", "expected rows and columns, or 0 for both")]
         if self.capacity() <= MOST_NODES:
             return []
         return [("rows", f"expected at most {MOST_NODES} nodes in all, got {self.capacity()}")]

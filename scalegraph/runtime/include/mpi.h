@@ -140,6 +140,12 @@ enum {
     MPI_T_PVAR_CLASS_GENERIC           =  10
 };
 
+/* What ROMIO had before MPI 2.0, and old programs use */
+
+#define MPIO_Request MPI_Request
+#define MPIO_Wait    MPI_Wait
+#define MPIO_Test    MPI_Test
+
 /* Each function has two names: a tool that defines one of the first calls ours by the second. */
 #define SCALEGRAPH_MPI(name) MPI_##name
 #include "mpi_calls.h"

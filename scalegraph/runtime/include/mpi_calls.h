@@ -67,9 +67,9 @@ int SCALEGRAPH_MPI(Comm_split_type)(MPI_Comm comm, int split_type, int key, MPI_
 int SCALEGRAPH_MPI(Comm_test_inter)(MPI_Comm comm, int *flag);
 int SCALEGRAPH_MPI(Compare_and_swap)(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win);
 int SCALEGRAPH_MPI(Dims_create)(int nnodes, int ndims, int dims[]);
-int SCALEGRAPH_MPI(Dist_graph_create)(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
-int SCALEGRAPH_MPI(Dist_graph_create_adjacent)(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights, int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
-int SCALEGRAPH_MPI(Dist_graph_neighbors)(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree, int destinations[], int *destweights);
+int SCALEGRAPH_MPI(Dist_graph_create)(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
+int SCALEGRAPH_MPI(Dist_graph_create_adjacent)(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
+int SCALEGRAPH_MPI(Dist_graph_neighbors)(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]);
 int SCALEGRAPH_MPI(Dist_graph_neighbors_count)(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
 int SCALEGRAPH_MPI(Errhandler_free)(MPI_Errhandler *errhandler);
 int SCALEGRAPH_MPI(Error_class)(int errorcode, int *errorclass);

@@ -63,7 +63,7 @@ def _passed(function: Function, one: Parameter, before: list[str], after: list[s
         case "function":
             return name
         case "string":
-            return _string(one, before, after)
+            return _string(function, one, before, after)
         case "handle":
             return _handles(function, one, before, after) if one.array else _handle(function, one, before, after)
     if one.handle:
@@ -79,14 +79,15 @@ def _passed(function: Function, one: Parameter, before: list[str], after: list[s
     return name if one.out or one.array else f"*{name}"
 
 
-def _string(one: Parameter, before: list[str], after: list[str]) -> str:
+def _string(function: Function, one: Parameter, before: list[str], after: list[str]) -> str:
     name = one.name
+    found = " && *flag" if "flag" in _names(function.parameters) else ""
     if not one.out:
         before.append(f"char c_{name}[{name}_length + 1];")
         before.append(f"sg_fortran_read(c_{name}, {name}, {name}_length);")
     else:
         before.append(f'char c_{name}[SG_FORTRAN_LONGEST] = "";')
-        after.append(f"if (code == MPI_SUCCESS)\n        sg_fortran_write({name}, {name}_length, c_{name});")
+        after.append(f"if (code == MPI_SUCCESS{found})\n        sg_fortran_write({name}, {name}_length, c_{name});")
     return f"c_{name}"
 
 

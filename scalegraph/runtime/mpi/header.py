@@ -17,12 +17,14 @@ HANDLES: Final = {
 }  # fmt: skip
 """Types of handles, each with the name that its conversions have: ``MPI_Comm_fromint``."""
 _NUMBERS: Final[dict[str, Kind]] = {"int": "int", "MPI_Aint": "aint", "MPI_Offset": "offset", "MPI_Count": "count"}
-LOGICAL: Final = frozenset({"flag", "commute", "reorder", "periods", "remain_dims", "high", "isfatal", "atomicity"})
+LOGICAL: Final = frozenset(
+    {"flag", "commute", "reorder", "periods", "remain_dims", "high", "isfatal", "atomicity", "weighted"}
+)
 # Fortran has them otherwise (bindings.py), or not at all: handles are integers there, and these are C's.
 _OTHERWISE: Final = re.compile(
     r"MPI_(T_.*|Abi_.*|Session_.*|.*_(c|c2f|f2c|c2f08|f082c|f2f08|f082f|toint|fromint)|Init(_thread)?|Pcontrol|Wtick"
     r"|Wtime|Comm_spawn(_multiple)?|Buffer_detach|Aint_(add|diff)|DUP_FN|.*_(get|set)_attr|Attr_(get|put)"
-    r"|(Comm_|Type_|Win_)?[Cc]reate_keyval|Keyval_create|Register_datarep|Grequest_start|Type_get_contents"
+    r"|(Comm_|Type_|Win_)?[Cc]reate_keyval|Keyval_create|Register_datarep|Grequest_start|Type_get_contents|Info_get_string"
     r"|Address|Errhandler_(create|get|set)|Type_(extent|hindexed|hvector|lb|struct|ub))"
 )
 _PROTOTYPE: Final = re.compile(r"^(?:extern\s+)?(int|double)\s+(MPI_\w+)\s*\(([^;]*)\)[^;()]*;", re.MULTILINE)

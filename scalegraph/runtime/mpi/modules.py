@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -33,9 +34,15 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, MPI_Aint attribute
 int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, MPI_Aint *attribute_val, int *flag);
 int MPI_Win_set_attr(MPI_Win win, int win_keyval, MPI_Aint attribute_val);
 int MPI_Win_get_attr(MPI_Win win, int win_keyval, MPI_Aint *attribute_val, int *flag);
+int MPI_Keyval_create(copy_fn *copy_fn, delete_fn *delete_fn, int *keyval, int extra_state);
 int MPI_Comm_create_keyval(copy_fn *comm_copy_attr_fn, delete_fn *comm_delete_attr_fn, int *key, MPI_Aint extra_state);
 int MPI_Type_create_keyval(copy_fn *type_copy_attr_fn, delete_fn *type_delete_attr_fn, int *key, MPI_Aint extra_state);
 int MPI_Win_create_keyval(copy_fn *win_copy_attr_fn, delete_fn *win_delete_attr_fn, int *key, MPI_Aint extra_state);
+int MPI_Grequest_start(query_fn *query, free_fn *release, cancel_fn *cancel, MPI_Aint extra_state,
+    MPI_Request *request);
+int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag);
+int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
+    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]);
 """
 
 
@@ -91,7 +98,7 @@ def module_f08(constants: Iterable[Constant], known: Sequence[Function]) -> str:
             values.append(f"type({one.type}), parameter :: {one.name} = {one.type}({_value(one)})")
         elif (one.name, one.value) not in _KINDS:
             values.append(f"integer{_kind(one.type)}, parameter :: {one.name} = {_value(one)}")
-    return _module("mpi_f08", types, values, [*_places("mpi_f08"), *_comparisons()], known)
+    return _module("mpi_f08", types, values, [*_places("mpi_f08"), *_comparisons(), *_callbacks()], known)
 
 
 def _kind(kind: str) -> str:
@@ -120,18 +127,85 @@ def _comparisons() -> Iterator[str]:
         yield "end interface"
 
 
+# Functions of the program's that MPI calls: their arguments as mpi_f08 declares them, {} is the object.
+_ATTRIBUTE: Final = "integer(kind=MPI_ADDRESS_KIND)"
+_CALLBACKS: Final = {
+    "{}_errhandler_function": (("Comm", "File", "Win"), "type(MPI_{}) {}, integer error_code"),
+    "{}_copy_attr_function": (
+        ("Comm", "Type", "Win"),
+        (
+            f"type(MPI_{{}}) {{}}, integer keyval, {_ATTRIBUTE} extra_state, {_ATTRIBUTE} attribute_val_in, "
+            f"{_ATTRIBUTE} attribute_val_out, logical flag, integer ierror"
+        ),
+    ),
+    "{}_delete_attr_function": (
+        ("Comm", "Type", "Win"),
+        f"type(MPI_{{}}) {{}}, integer keyval, {_ATTRIBUTE} attribute_val, {_ATTRIBUTE} extra_state, integer ierror",
+    ),
+    "Grequest_query_function": (("",), f"{_ATTRIBUTE} extra_state, type(MPI_Status) status, integer ierror"),
+    "Grequest_free_function": (("",), f"{_ATTRIBUTE} extra_state, integer ierror"),
+    "Grequest_cancel_function": (("",), f"{_ATTRIBUTE} extra_state, logical complete, integer ierror"),
+    "User_function": (
+        ("",),
+        "type(c_ptr),value invec, type(c_ptr),value inoutvec, integer len, type(MPI_Type) datatype",
+    ),
+}
+
+
+def _callbacks() -> Iterator[str]:
+    """Yield the abstract interfaces of functions that the program passes to calls of mpi_f08."""
+    yield "abstract interface"
+    for form, (objects, arguments) in _CALLBACKS.items():
+        for of in objects:
+            name = "MPI_" + form.format(of)
+            filled = arguments.format(of, of.lower()) if of else arguments
+            pairs = [one.replace("MPI_Type)", "MPI_Datatype)").rsplit(" ", 1) for one in filled.split(", ")]
+            yield f"  subroutine {name}({', '.join(argument for _, argument in pairs)})"
+            if any("c_ptr" in kind for kind, _ in pairs):
+                yield "    use, intrinsic :: iso_c_binding, only: c_ptr"
+            kinds = {kind for each, _ in pairs for kind in re.findall(r"MPI_\w+", each)}
+            if kinds:
+                yield f"    import :: {', '.join(sorted(kinds))}"
+            yield from (f"    {kind.replace(',', ', ')} :: {argument}" for kind, argument in pairs)
+            yield f"  end subroutine {name}"
+    yield "end interface"
+
+
 def _module(
     name: str, types: Sequence[str], values: Sequence[str], more: Sequence[str], known: Sequence[Function]
 ) -> str:
     kinds = [f"integer, parameter :: {kind} = {value}" for kind, value in _KINDS if not (types and kind in _FIELDS)]
     logical = [f"logical, parameter :: {no} = .false." for no in _NO]
     lines = [f"module {name}", "implicit none", "public", *kinds, *types, *values, *logical, *more]
-    lines += ["external :: " + ", ".join(_KEY_FUNCTIONS[3:]), "interface"]
+    lines += ["external :: " + ", ".join(_KEY_FUNCTIONS), "interface"]
     for prefix in ("", "P"):
         lines += [line for which in ("time", "tick") for line in _clock(f"{prefix}MPI_W{which}")]
         lines += [line for which in ("add", "diff") for line in _address(f"{prefix}MPI_Aint_{which}")]
         lines += [line for one in known for line in _call(one, prefix, handles=bool(types))]
-    return "\n".join([*map(_folded, lines), "end interface", f"end module {name}", ""])
+    lines += ["end interface", *_sizes(optional=bool(types))]
+    return "\n".join([*map(_folded, lines), f"end module {name}", ""])
+
+
+# Types and kinds that MPI_Sizeof takes, with the bytes that a value has.
+_SIZES: Final = (
+    *((f"{of}({kind})", kind) for of in ("integer", "logical") for kind in (1, 2, 4, 8)),
+    *((f"{of}({kind})", kind * parts) for of, parts in (("real", 1), ("complex", 2)) for kind in (4, 8, 16)),
+    ("character", 1),
+)
+
+
+def _sizes(*, optional: bool) -> Iterator[str]:
+    """Yield the interface of `MPI_Sizeof`, which is another procedure for every type."""
+    for prefix in ("", "P"):
+        yield f"interface {prefix}MPI_Sizeof"
+        for number, (of, size) in enumerate(_SIZES):
+            name = f"{prefix}MPI_Sizeof_{number}"
+            yield f'  subroutine {name}(x, size, ierror) bind(C, name="psg_mpi_sizeof_{size}_")'
+            yield f"    {of}, dimension(..), intent(in) :: x"
+            yield "    integer, intent(out) :: size"
+            yield f"    integer, intent(out){', optional' if optional else ''} :: ierror"
+            yield f"  end subroutine {name}"
+        yield "end interface"
 
 
 _FIELDS: Final = ("MPI_SOURCE", "MPI_TAG", "MPI_ERROR")  # of a status, in mpi_f08

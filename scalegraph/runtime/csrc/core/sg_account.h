@@ -10,6 +10,9 @@ void sg_cost_open(void);
 /* Makes `region` the only region of `t` (a worker that joins a team). */
 void sg_regions_reset(sg_thread *t, uint32_t region);
 sg_account *sg_account_of(sg_processor *p, uint32_t region);
+/* Adds what the blocks executed in `account` cost, and forgets that they were; calls `executed`, unless NULL,
+ * for each of them. */
+void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uint64_t executions));
 /* Adds the costs of all blocks executed so far to the accounts and to sg->blocks. */
 void sg_accounts_settle(void);
 /* All of a settled account as a record of the result file. */

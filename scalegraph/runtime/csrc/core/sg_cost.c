@@ -251,8 +251,7 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
     return p->accounts[region];
 }
 
-/* Adds what the blocks executed in `account` cost, and forgets that they were. */
-static void settle(sg_account *account)
+void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uint64_t executions))
 {
     uint32_t count = sg->blocks_count;
     const sg_block_cost *costs = sg_speed_of(account->rest.processor)->blocks;
@@ -261,6 +260,8 @@ static void settle(sg_account *account)
         if (executions == 0)
             continue;
         sg_block_cost *block = &sg->blocks[i < count ? i : i - count];
+        if (executed != NULL)
+            executed((uint32_t)(block - sg->blocks), executions);
         if (i >= count) {
             sg_observe_lone_executions(account->rest.processor, i - count, executions);
             account->rest.counters[SG_COUNTER_SERIAL_OPS] += executions * block->ops;
@@ -281,7 +282,7 @@ void sg_accounts_settle(void)
         const sg_processor *p = &sg->processor[i];
         for (uint32_t region = 0; region < p->accounts_size; region++)
             if (p->accounts[region] != NULL)
-                settle(p->accounts[region]);
+                sg_account_settle(p->accounts[region], NULL);
     }
     sg_observe_settles();
 }

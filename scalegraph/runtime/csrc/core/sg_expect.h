@@ -22,7 +22,7 @@ static inline void expect_rank(const sg_coroutine *next)
  * its account, its stack, and what its pending reference will examine. */
 static void expect_next(void)
 {
-    uint64_t id = order_next();
+    uint64_t id = sg_run_queue_next();
     if (id == UINT64_MAX)
         return;
     const sg_coroutine *next = &sg->coroutine[id];

@@ -48,6 +48,7 @@ enum sg_category {
     SG_CATEGORY_IDLE_NETWORK, /* waiting for a message that others hold up: interfaces, links and routers in use */
     SG_CATEGORY_IDLE_COLLECTIVE, /* waiting in a collective operation for others that have not come yet */
     SG_CATEGORY_IDLE_MASKED, /* masked off: the other elements of a SIMD machine execute something else */
+    SG_CATEGORY_PRIM_DISTURBANCE, /* the machine's disturbance: handlers of clock ticks */
     SG_CATEGORY_COUNT
 };
 
@@ -220,6 +221,14 @@ enum sg_trace_mark {
     SG_MARK_COLLECTIVE_LINEAR, /* a collective operation by linear ends; value: bytes */
     SG_MARK_COLLECTIVE_PAIRWISE, /* a collective operation by pairwise ends; value: bytes */
     SG_MARK_COLLECTIVE_HALVING, /* a collective operation by halving ends; value: bytes */
+    SG_MARK_COLLECTIVE_HARDWARE, /* a collective operation by hardware ends; value: bytes */
+    SG_MARK_CHUNK_FIRST, /* of the chunk that begins; value: its first iteration, counted from 0 */
+    SG_MARK_CHUNK_OWNER, /* of the chunk that begins; value: the member whose share it was, + 1; 0: a queue for all */
+    SG_MARK_CHUNK_CONTROL, /* of the chunk that begins; value: chunk-size control k by which it was taken */
+    SG_MARK_CHUNK_STATE, /* of the chunk that begins; value: load that an adaptive schedule saw: 1 light, 2 normal, 3 heavy */
+    SG_MARK_CHUNK_END, /* the processor has executed a chunk; value: its iterations */
+    SG_MARK_IN_FINALIZE, /* the collective operation that ends is that of MPI_Finalize; value: bytes */
+    SG_MARK_IN_WINDOW, /* the collective operation that ends is that of a call for windows, MPI_Win_fence ..; value: bytes */
     SG_MARK_COUNT
 };
 
@@ -238,9 +247,9 @@ enum sg_task_step {
     SG_TASK_STEP_COUNT
 };
 
-#define SG_CATEGORY_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE}
-#define SG_CATEGORY_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
-#define SG_CATEGORY_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor", "prim_send", "prim_receive", "prim_pack", "idle_late_sender", "idle_late_receiver", "idle_transfer", "idle_network", "idle_collective", "idle_masked"}
+#define SG_CATEGORY_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE}
+#define SG_CATEGORY_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
+#define SG_CATEGORY_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor", "prim_send", "prim_receive", "prim_pack", "idle_late_sender", "idle_late_receiver", "idle_transfer", "idle_network", "idle_collective", "idle_masked", "prim_disturbance"}
 #define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals", "serial_ops"}
 #define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
 #define SG_STATUS_NAMES {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
@@ -263,6 +272,10 @@ enum sg_task_step {
 #define SG_SECTION_MESSAGES 16u /* MESSAGE records: what messages cost by rank, communicator and partner */
 #define SG_SECTION_COMMUNICATORS 17u /* COMMUNICATOR records: names and origins of communicators */
 #define SG_SECTION_LINKS 18u /* LINK records: the busiest links of the interconnect over time */
+#define SG_SECTION_LOOPS 19u /* LOOP records: worksharing loops that asked the runtime, by schedule */
+#define SG_SECTION_LOOP_PARTS 20u /* LOOP_PART records: what each processor did in them */
+#define SG_SECTION_CHUNKS 21u /* CHUNK records: the first chunks of each */
+#define SG_SECTION_OUTPUTS 22u /* OUTPUT records: stretches of the standard output in their order, by rank */
 
 typedef struct sg_header {
     char magic[8];
@@ -284,10 +297,10 @@ _Static_assert(sizeof(sg_section) == 24, "sg_section differs from format.py");
 typedef struct sg_cost {
     uint32_t processor;
     uint32_t region;
-    uint64_t categories[37];
+    uint64_t categories[38];
     uint64_t counters[21];
 } sg_cost;
-_Static_assert(sizeof(sg_cost) == 472, "sg_cost differs from format.py");
+_Static_assert(sizeof(sg_cost) == 480, "sg_cost differs from format.py");
 
 typedef struct sg_site {
     uint64_t address;
@@ -389,10 +402,10 @@ _Static_assert(sizeof(sg_resource) == 64, "sg_resource differs from format.py");
 typedef struct sg_blame {
     uint32_t region;
     uint32_t cause;
-    uint64_t waited[37];
+    uint64_t waited[38];
     uint64_t caused;
 } sg_blame;
-_Static_assert(sizeof(sg_blame) == 312, "sg_blame differs from format.py");
+_Static_assert(sizeof(sg_blame) == 320, "sg_blame differs from format.py");
 
 typedef struct sg_blamed_site {
     uint64_t address;
@@ -495,5 +508,58 @@ typedef struct sg_link_record {
     uint64_t spans[32];
 } sg_link_record;
 _Static_assert(sizeof(sg_link_record) == 328, "sg_link_record differs from format.py");
+
+typedef struct sg_loop_account {
+    uint64_t address;
+    uint64_t iterations;
+    uint64_t executions;
+    uint64_t elapsed;
+    uint32_t members;
+    uint32_t kept;
+    uint32_t region;
+    uint32_t pad;
+    char schedule[128];
+} sg_loop_account;
+_Static_assert(sizeof(sg_loop_account) == 176, "sg_loop_account differs from format.py");
+
+typedef struct sg_loop_part {
+    uint32_t loop;
+    uint32_t processor;
+    uint64_t executions;
+    uint64_t chunks[3];
+    uint64_t iterations[3];
+    uint64_t body;
+    uint64_t stall;
+    uint64_t asking;
+    uint64_t lock;
+    uint64_t ending;
+    uint64_t lines;
+    uint64_t fresh;
+} sg_loop_part;
+_Static_assert(sizeof(sg_loop_part) == 120, "sg_loop_part differs from format.py");
+
+typedef struct sg_chunk_record {
+    uint32_t loop;
+    uint32_t execution;
+    uint32_t processor;
+    uint32_t member;
+    int32_t owner;
+    int32_t state;
+    uint64_t first;
+    uint64_t count;
+    uint64_t step;
+    uint64_t control;
+    uint64_t begin;
+    uint64_t end;
+    uint64_t stall;
+} sg_chunk_record;
+_Static_assert(sizeof(sg_chunk_record) == 80, "sg_chunk_record differs from format.py");
+
+typedef struct sg_output {
+    uint32_t rank;
+    uint32_t reserved;
+    uint64_t bytes;
+} sg_output;
+_Static_assert(sizeof(sg_output) == 16, "sg_output differs from format.py");
 
 #endif

@@ -186,8 +186,8 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
 
 #define SG_WIRE_XNET_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"rows", 1, 1024}, /* Rows of processing elements. [nodes] */ \
-    {"columns", 1, 1024}, /* Columns of processing elements. [nodes] */ \
+    {"rows", 0, 1024}, /* Rows of processing elements; 0 rows and columns: a grid of exactly the elements of a run, as square as their number allows, with no fewer columns than rows. [nodes] */ \
+    {"columns", 0, 1024}, /* Columns of processing elements; 0 if rows is. [nodes] */ \
     {"reach", 0, 2048}, /* Steps over the grid at most; what is farther goes through the router. [steps] */ \
     {"cluster_side", 1, 64}, /* Rows, and columns, of a square of elements that share one channel of the router. [nodes] */ \
     {"router_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a channel of the router, each direction. [MB/s] */ \
@@ -196,6 +196,10 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
 
 /* Keys that a configuration may leave out, and their values then. */
 #define SG_MACHINE_DEFAULTS \
+    {"machine.tick_period_cycles", "0"}, \
+    {"machine.tick_handler_cycles", "1000"}, \
+    {"machine.tick_spread", "1"}, \
+    {"machine.tick_seed", "1"}, \
     {"machine.node_processors", "0"}, \
     {"machine.node_memory_bytes", "0"}, \
     {"machine.message_send_cycles", "300"}, \
@@ -220,6 +224,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(issue_width, "issue_width", 1, 64) /* Operations begun in one cycle at most. [operations] */ \
     U32(out_of_order, "out_of_order", 0, 1) /* Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and each block takes whole cycles. */ \
     U32(memory_parallelism, "memory_parallelism", 1000, 1000000) /* Misses that a processor has under way at a time: it waits for this part of each. 1 waits for every one. [misses] */ \
+    U32(lockstep, "lockstep", 0, 1) /* All processors execute one instruction stream (SIMD): between two communications all take the time of the one that executes a line most often, for each line. */ \
     NAME(coherence, "coherence.kind", sg_coherence, SG_COH_NAMES) /* ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; limited_broadcast: it knows some holders, and sends to all processors when there are more; limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of hypernodes; snoop: all caches watch a bus. */ \
     U32(coherence_line_bytes, "coherence.line_bytes", 8, 65536) /* Unit of coherence and of transfer; a power of two. [bytes] */ \
     U32(coherence_exclusive, "coherence.exclusive", 0, 1) /* A line that nobody else holds is handed out writable (MESI), else not (MSI). */ \
@@ -250,8 +255,12 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(switch_cycles, "switch_cycles", 0, 100000000) /* System's work when a processor takes another thread than it ran before. [cycles] */ \
     U64(slice_cycles, "slice_cycles", 1, 1000000000000ull) /* For how long a thread keeps its processor while others wait for it. [us] */ \
     U32(monitor_cycles, "monitor_cycles", 0, 1000000) /* none: nobody monitors; software: inserted instructions read the clock and keep records; hardware: counters of the processor count by themselves and are read. */ \
+    U64(tick_period_cycles, "tick_period_cycles", 0, 1000000000000ull) /* none: nothing disturbs the program; ticks: a clock interrupts every processor at equal intervals. */ \
+    U32(tick_handler_cycles, "tick_handler_cycles", 0, 1000000000) /* Ticks: what the handler takes from the processor. [cycles] */ \
+    U32(tick_spread, "tick_spread", 0, 1) /* When the first tick comes. spread: on each processor at a time of its own; together: on all at once. */ \
+    U32(tick_seed, "tick_seed", 0, 4294967295) /* Spread ticks: from which the times of the first ones are computed. */ \
     U32(node_processors, "node_processors", 0, 4096) /* Processors of a node; 0: all of the machine, which is one node then. [processors] */ \
-    U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node; 0: as much as a program wants. [MiB] */ \
+    U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes; 0: as much as a program wants. [MiB] */ \
     U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions of a send. [cycles] */ \
     U32(message_send_byte_millicycles, "message_send_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
     U32(message_receive_cycles, "message_receive_cycles", 0, 1000000000) /* Instructions of a receive. [cycles] */ \
@@ -259,9 +268,9 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(message_match_cycles, "message_match_cycles", 0, 1000000000) /* Comparison of a message with one receive that waits, or of a receive with one message that waits. [cycles] */ \
     U64(eager_bytes, "eager_bytes", 0, 1099511627776ull) /* A longer message waits until its receiver is ready for it (rendezvous). [bytes] */ \
     U32(message_copy_byte_millicycles, "message_copy_byte_millicycles", 0, 1000000000) /* Copy of a byte: to pack and unpack, and of a message that came before its receiver was ready. [cycles/byte] */ \
-    NAME(message_collectives, "message_collectives", sg_collectives, SG_COLLECTIVES_NAMES) /* Barrier, broadcast and reduction of all processes: made of messages, or by a network of their own. */ \
-    U32(message_collective_cycles, "message_collective_cycles", 0, 1000000000) /* Hardware collective: from the last process that comes to the first word of the result. [cycles] */ \
-    U32(message_collective_byte_millicycles, "message_collective_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
+    NAME(message_collectives, "message_collectives", sg_collectives, SG_COLLECTIVES_NAMES) /* Barriers, broadcasts, and reductions and scans of integers, of all processes: made of messages, or by a network of their own. */ \
+    U32(message_collective_cycles, "message_collective_cycles", 0, 1000000000) /* Hardware collective: from the last process that comes, of a broadcast from the root, to the result. [cycles] */ \
+    U32(message_collective_byte_millicycles, "message_collective_byte_millicycles", 0, 1000000000) /* And before that for each byte, of a processor that gives data. [cycles/byte] */ \
     U64(message_collective_bytes, "message_collective_bytes", 0, 1099511627776ull) /* A longer collective is made of messages. [bytes] */ \
     NAME(message_one_sided, "message_one_sided", sg_one_sided, SG_ONE_SIDED_NAMES) /* Who reads and writes the memory of a one-sided transfer's target on another node: its processor, with the software of messages, or the network interface by itself (RDMA). */ \
     U32(message_one_sided_cycles, "message_one_sided_cycles", 0, 1000000000) /* Instructions that request a one-sided transfer of the network interface, or begin one within a node. [cycles] */

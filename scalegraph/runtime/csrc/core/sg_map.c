@@ -28,6 +28,7 @@ static const char *ours(uint64_t low, uint64_t high)
         {SG_OWN_HEAP_BASE, SG_VARIABLE_BASE, "its own memory"},
         {SG_VARIABLE_BASE, SG_ARGUMENT_BASE, "its own variables"},
         {SG_ARGUMENT_BASE, SG_ARGUMENT_BASE + 2 * SG_ARGUMENT_POINTERS, "the arguments of main"},
+        {SG_TRACE_BASE, sg->tracing ? SG_IMAGE_BASE : SG_TRACE_BASE, "the trace of the run"},
         {SG_IMAGE_BASE, sg->ranks > 0 ? SG_RANK_HEAP_BASE : SG_IMAGE_BASE, "the static data of the ranks"},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)

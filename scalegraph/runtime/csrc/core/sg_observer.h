@@ -19,6 +19,12 @@
  * runs above others. */
 enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK };
 
+/* A thread in a worksharing loop: the first one comes; it has taken a chunk; it has executed one; it finds no
+ * more iterations, and `finished` says whether it is the last one. */
+enum sg_loop_step { SG_LOOP_OPENS, SG_LOOP_TAKEN, SG_LOOP_DONE, SG_LOOP_LEFT };
+struct sg_scheduled;
+struct sg_loop_turn;
+
 /* A message that has been received. */
 typedef struct sg_passed {
     uint32_t sender, receiver; /* processors */
@@ -29,6 +35,9 @@ typedef struct sg_passed {
     uint32_t context; /* odd: of a collective operation */
 } sg_passed;
 
+/* The call that a collective operation belongs to, where that is no operation of its own. */
+enum sg_collective_part { SG_PART_OF_NOTHING, SG_PART_OF_FINALIZE, SG_PART_OF_WINDOW };
+
 /* A collective operation that a rank has completed. */
 typedef struct sg_gathered {
     uint64_t begin, sent, received; /* cycles; bytes of this rank */
@@ -36,6 +45,7 @@ typedef struct sg_gathered {
     int32_t root;      /* processor; -1: none */
     uint8_t operation; /* as traces number them */
     uint8_t algorithm; /* in the order of the marks of traces */
+    uint8_t part_of;   /* enum sg_collective_part */
 } sg_gathered;
 
 /* EVENT(name, parameters, arguments) for each event. The processor and the thread are the running ones where
@@ -90,7 +100,7 @@ typedef struct sg_gathered {
     EVENT(runtime, (bool inside), (inside))                                                                  \
     /* what its processor is charged next is waiting; it waited at the barrier `object` for processor */     \
     /* `by`, which came at `released`; */                                                                    \
-    EVENT(barrier_waits, (void), ())                                                                         \
+    EVENT(waits, (void), ())                                                                                 \
     EVENT(barrier_waited, (uint64_t object, uint32_t by, uint64_t released), (object, by, released))         \
     /* it lets `t` go on, which waits at a barrier: the `last` one to come, or one of those before. */       \
     /* `complete`: when all had come, where the rest is to be charged to the end of a parallel region; */    \
@@ -110,15 +120,25 @@ typedef struct sg_gathered {
     EVENT(team_started, (uint64_t from), (from))                                                             \
     /* `number` is 0 as long as no observer has recorded the creation of the task. */                        \
     EVENT(task, (uint64_t *number, uint32_t region, enum sg_task_step step), (number, region, step))         \
+    /* Loops that ask the runtime: the running thread in one, see schedules/sg_schedules.h. */               \
+    EVENT(loop, (enum sg_loop_step step, struct sg_scheduled * s, const struct sg_loop_turn *turn),          \
+          (step, s, turn))                                                                                   \
     /* Messages: the running thread has received one; */                                                     \
     EVENT(message, (const sg_passed *m), (m))                                                                \
     /* its rank has completed a collective operation; */                                                     \
     EVENT(gathered, (const sg_gathered *g), (g))                                                             \
     /* `p` was charged `cycles` of what its rank talks about, not of waiting for another to come; */         \
     EVENT(talked, (sg_processor * p, enum sg_category category, uint64_t cycles), (p, category, cycles))     \
+    /* that was waiting for a message on its way, which processor `by` (-1: nobody) had sent at `released`;  \
+     */                                                                                                      \
+    /* `more`: what it is charged next is the rest of this wait. */                                          \
+    EVENT(message_waited, (enum sg_category category, int32_t by, uint64_t released, bool more),             \
+          (category, by, released, more))                                                                    \
     /* a rank has a communicator of `size` ranks, made by the call before `site`, or gives it a name. */     \
     EVENT(communicator, (uint32_t context, uint32_t size, const char *name, const void *site),               \
           (context, size, name, site))                                                                       \
+    /* it has written so much to the standard output, with a stream of the C library. */                     \
+    EVENT(prints, (uint64_t bytes), (bytes))                                                                 \
     /* The program reads a clock at `site`. */                                                               \
     EVENT(reads_clock, (const void *site), (site))                                                           \
     /* The end: no thread runs any more; the accounts are complete up to each processor's clock, `end` is */ \

@@ -4,6 +4,7 @@
 
 #include "sg_expect.h"
 #include "sg_run_queue.h"
+#include "sg_tick.h"
 
 /* ---- timed waits: one entry in the order for all of them ---- */
 
@@ -14,7 +15,7 @@ static void arm_timer(void)
 {
     if (sg->timed == NULL || sg->timed->deadline >= sg->timer)
         return;
-    order_set_timer(sg->timed->deadline << SG_KEY_BITS | SG_TIMER);
+    sg_run_queue_set_timer(sg->timed->deadline << SG_KEY_BITS | SG_TIMER);
     sg->timer = sg->timed->deadline;
 }
 
@@ -30,7 +31,7 @@ static void stop_timing(sg_thread *t)
 /* Wakes everybody whose time has come. */
 static void fire_timer(uint64_t now)
 {
-    order_set_timer(UINT64_MAX);
+    sg_run_queue_set_timer(UINT64_MAX);
     sg->timer = UINT64_MAX;
     for (sg_thread *t; (t = sg->timed) != NULL && t->deadline <= now;) {
         t->timed_out = true;
@@ -45,7 +46,7 @@ static void fire_timer(uint64_t now)
 /* The same where ranks have several threads: the quantum is between threads, the slack between ranks. */
 static uint64_t group_limit(uint64_t limit)
 {
-    uint64_t own = sg->order[sg->group_node];
+    uint64_t own = sg->run_queue[sg->group_node];
     if (limit != SG_NEVER)
         limit += (sg->slack >> SG_KEY_BITS) - sg->config.quantum_cycles;
     if (own == UINT64_MAX)
@@ -67,6 +68,8 @@ static inline uint64_t limit_of(const sg_processor *p)
     }
     if (SG_UNLIKELY(sg->lone_due) && sg->rest_since - 1 < limit)
         limit = sg->rest_since - 1;
+    if (SG_UNLIKELY(sg->next_tick != NULL) && sg->next_tick[p->id] - 1 < limit)
+        limit = sg->next_tick[p->id] - 1;
     return limit;
 }
 
@@ -151,6 +154,8 @@ static void install(sg_processor *p, sg_thread *t)
     sg_observe_installed(p);
     if (t->ready_at > p->clock)
         charge_idle(p, t);
+    if (SG_UNLIKELY(sg->next_tick != NULL))
+        sg_tick_miss(p);
     sg_observe_runs(p, t);
     if (SG_UNLIKELY(p->last != t)) {
         if (p->last != NULL)
@@ -160,7 +165,7 @@ static void install(sg_processor *p, sg_thread *t)
     p->worked = true;
     p->slice_end = p->clock + sg->config.slice_cycles;
     t->since = p->clock;
-    order_add(p->id, sg_key(p));
+    sg_run_queue_add(p->id, sg_key(p));
 }
 
 static void enqueue(sg_processor *p, sg_thread *t)
@@ -243,7 +248,7 @@ static sg_processor *place_for(const sg_thread *t)
 static void resume(void **from, sg_processor *to)
 {
     if (SG_UNLIKELY(sg->grouped))
-        order_prefer(to->id / sg->own_processors);
+        sg_run_queue_prefer(to->id / sg->own_processors);
     expect_next();
     sg_refresh_limit(to);
     /* Done here, on this stack, which is warm. */
@@ -260,11 +265,14 @@ static void resume(void **from, sg_processor *to)
 static sg_processor *take_next(void)
 {
     for (;;) {
-        uint64_t id = order_next();
-        if (SG_UNLIKELY(id == UINT64_MAX))
-            sg_stop_deadlock();
+        uint64_t id = sg_run_queue_next();
+        if (SG_UNLIKELY(id == UINT64_MAX)) {
+            if (sg->nobody_runs == NULL || !sg->nobody_runs())
+                sg_stop_deadlock();
+            continue;
+        }
         if (SG_LIKELY(id != SG_TIMER)) {
-            order_remove((uint32_t)id);
+            sg_run_queue_remove((uint32_t)id);
             return &sg->processor[id];
         }
         fire_timer(sg_first_key() >> SG_KEY_BITS);
@@ -290,9 +298,9 @@ void sg_turn_slow(sg_processor *p)
     sg_processor *next = &sg->processor[top];
     p->coroutine->account = p->account;
     if (SG_LIKELY(top != SG_TIMER && !sg->grouped)) {
-        order_replace(top, p->id, sg_key(p));
+        sg_run_queue_replace(top, p->id, sg_key(p));
     } else {
-        order_add(p->id, sg_key(p));
+        sg_run_queue_add(p->id, sg_key(p));
         next = take_next();
     }
     if (SG_LIKELY(next != p)) {
@@ -363,6 +371,8 @@ void sg_give_way(sg_processor *p, const void *site)
     }
     if (SG_UNLIKELY(sg->stop_signal))
         sg_stop_timeout();
+    if (SG_UNLIKELY(sg->next_tick != NULL))
+        sg_tick_handle(p);
     if (SG_UNLIKELY(!sg_thread_fits(p->thread, p->id))) {
         move(p);
         return;

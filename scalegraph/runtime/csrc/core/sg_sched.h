@@ -87,7 +87,7 @@ static inline uint64_t sg_key(const sg_processor *p)
 /* Key of the earliest of the processors that wait for their turn; UINT64_MAX: there are none. */
 static inline uint64_t sg_first_key(void)
 {
-    return sg->order[1];
+    return sg->run_queue[1];
 }
 
 /* Is some ready processor earlier than `p`? */
@@ -99,7 +99,7 @@ static inline bool sg_is_late(const sg_processor *p)
 /* Must `p`, which is late, give way if it is one of several processors of a rank? */
 static inline bool sg_group_waits(const sg_processor *p)
 {
-    return sg->order[sg->group_node] < sg_key(p) || sg_key(p) - sg_first_key() > sg->slack;
+    return sg->run_queue[sg->group_node] < sg_key(p) || sg_key(p) - sg_first_key() > sg->slack;
 }
 
 /* For what concerns the threads of the running rank. */
@@ -109,10 +109,10 @@ static inline void sg_turn(sg_processor *p)
         sg_turn_slow(p);
 }
 
-/* For what ranks do to each other. */
+/* For what ranks do to each other; in lockstep that happens in exchanges only. */
 static inline void sg_turn_of_all(sg_processor *p)
 {
-    if (!sg_is_late(p))
+    if (!sg_is_late(p) || sg->lockstep)
         return;
     p->coroutine->exact = true;
     sg_turn_slow(p);

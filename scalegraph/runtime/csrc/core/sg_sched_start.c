@@ -1,15 +1,17 @@
 /* The beginning of the simulation: the processors, and the first thread on the first of them. */
 #include "sg_arch.h"
 #include "sg_run_queue.h"
+#include "sg_tick.h"
 
 void sg_sched_open(void)
 {
     uint32_t n = sg->processors;
-    sg->running = n == 1; /* nobody waits for it: no processor is ever alone */
+    sg->running = n == 1 || sg->lockstep; /* nobody waits for it: no processor is ever alone */
     sg->processor = sg_new(n * sizeof(sg_processor));
     sg->coroutine = sg_new(n * sizeof(sg_coroutine));
     sg_thread_open();
-    order_open(n);
+    sg_run_queue_open(n);
+    sg_tick_begin();
     sg->timer = UINT64_MAX;
     sg->first_variable = sg_variables_of(n, SG_OWN_QUEUE);
     sg_idle_processor.block_of = sg->no_block_index - sg->text_low;

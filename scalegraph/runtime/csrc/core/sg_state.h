@@ -32,7 +32,8 @@
 #define SG_OWN_HEAP_BASE     (SG_BASE + 0xa000000000ull)
 #define SG_VARIABLE_BASE     (SG_BASE + 0xc000000000ull)
 #define SG_ARGUMENT_BASE     (SG_BASE + 0xd000000000ull)
-#define SG_IMAGE_BASE        (SG_BASE + 0xe000000000ull)
+#define SG_TRACE_BASE        (SG_BASE + 0xe000000000ull)
+#define SG_IMAGE_BASE        (SG_BASE + 0xf000000000ull)
 #define SG_ARGUMENT_POINTERS (1ull << 32) /* room for what points to them, before their texts */
 /* Heaps of the ranks of a program but the first, which has the one above. */
 #define SG_RANK_HEAP_BASE  (SG_BASE + 0x100000000000ull)
@@ -85,7 +86,9 @@ typedef struct sg_account {
     uint64_t busy[4];           /* the busy categories, in parts of a cycle */
     uint64_t ops, flops;
     sg_cost rest;
-    bool alone;            /* something was executed by a lone processor, see observe/sg_blame.c */
+    bool alone;   /* something was executed by a lone processor, see observe/sg_blame.c */
+    bool touched; /* since elements of a SIMD machine were together, see messages/sg_step.c */
+    struct sg_account *next_touched;
     uint64_t executions[]; /* by block; then again, those by a lone processor */
 } __attribute__((aligned(64))) sg_account;
 
@@ -260,13 +263,13 @@ typedef struct sg_context {
     sg_thread **thread;      /* by number; SG_MAX_THREADS places */
     uint32_t threads;        /* places in use so far */
     /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_run_queue.h. */
-    uint64_t *order;
+    uint64_t *run_queue;
     uint64_t slack; /* references of a processor may come so much earlier than those of others, as a key */
     /* Ranks of several threads: each has 1 << group_shift leaves, whose first is at node group_node for the
      * rank that runs. Its threads are in exact order; `slack` is between ranks. */
     bool grouped;
     uint32_t group_shift, group_node;
-    uint32_t order_leaves, free_leaves;
+    uint32_t run_queue_leaves, free_leaves;
     uint32_t *leaf_of, *free_leaf;
     uint64_t idle[SG_MAX_PROCESSORS / 64]; /* bit set of the processors without a thread */
     uint32_t waiting;                      /* threads in run queues */
@@ -277,8 +280,9 @@ typedef struct sg_context {
     sg_processor *lone;                    /* that executes serial code now; NULL: none */
     sg_thread *timed;                      /* threads in timed waits, the earliest first */
     uint64_t timer;                        /* time of the timer's entry in the order; UINT64_MAX: none */
-    uint64_t thread_data;                  /* bytes of the program's and the libraries' thread-local data */
-    uint64_t large_stacks;                 /* bytes of stacks that are larger than the run's */
+    uint64_t *next_tick;   /* of each processor, see machine.disturbance; NULL: there are none */
+    uint64_t thread_data;  /* bytes of the program's and the libraries' thread-local data */
+    uint64_t large_stacks; /* bytes of stacks that are larger than the run's */
     bool fast_thread_pointer;
     bool alone; /* runs by itself, without the simulator */
     bool check;
@@ -327,6 +331,8 @@ typedef struct sg_context {
     void (*turn_to)(sg_rank *rank);
     void (*explain_deadlock)(char *text, size_t size); /* adds which rank waits for what */
     int (*rank_exit)(int status); /* the running rank ends; returns the program's status if it is the last */
+    bool lockstep;                /* a SIMD machine: sg_lockstep.h */
+    bool (*nobody_runs)(void);    /* lets threads go on that wait for this; false: there are none */
     sg_table locks;               /* by the address of the program's variable */
     struct kept *policies;        /* sg_numa.c */
     bool blocks_scaled;           /* what-if has its own tables of blocks */

@@ -4,10 +4,11 @@
 
 #include "sg_runtime.h"
 
-/* The entry of `key`, or the free one in its place; the table has room. */
+/* The entry of `key`, or the free one in its place; the table has room. The high half is mixed into the low
+ * one first: keys made of two numbers would differ in product bits that the mask cuts off. */
 static inline sg_table_entry *sg_table_slot(const sg_table *t, uint64_t key)
 {
-    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (t->size - 1);
+    uint32_t at = (uint32_t)((key ^ key >> 32) * 0x9e3779b97f4a7c15ull >> 32) & (t->size - 1);
     while (t->entry[at].number != 0 && t->entry[at].key != key)
         at = (at + 1) & (t->size - 1);
     return &t->entry[at];

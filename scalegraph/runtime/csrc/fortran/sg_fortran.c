@@ -220,36 +220,36 @@ SG_FORTRAN(mpi_attr_get, (const int *comm, const int *key, int *value, int *flag
 }
 
 /* The functions of keys that MPI itself has; nothing is copied, everything is, nothing is to be done. */
-#define KEY_FUNCTIONS(kind)                                                                                  \
-    void mpi_##kind##null_copy_fn_(const int *handle, const int *key, const MPI_Aint *extra,                 \
-                                   const MPI_Aint *in, MPI_Aint *out, int *flag, int *ierror);               \
-    void mpi_##kind##null_copy_fn_(const int *handle, const int *key, const MPI_Aint *extra,                 \
-                                   const MPI_Aint *in, MPI_Aint *out, int *flag, int *ierror)                \
+#define KEY_FUNCTIONS(kind, number)                                                                          \
+    void mpi_##kind##null_copy_fn_(const int *handle, const int *key, const number *extra, const number *in, \
+                                   number *out, int *flag, int *ierror);                                     \
+    void mpi_##kind##null_copy_fn_(const int *handle, const int *key, const number *extra, const number *in, \
+                                   number *out, int *flag, int *ierror)                                      \
     {                                                                                                        \
         (void)handle, (void)key, (void)extra, (void)in, (void)out;                                           \
         *flag = 0;                                                                                           \
         *ierror = MPI_SUCCESS;                                                                               \
     }                                                                                                        \
-    void mpi_##kind##dup_fn_(const int *handle, const int *key, const MPI_Aint *extra, const MPI_Aint *in,   \
-                             MPI_Aint *out, int *flag, int *ierror);                                         \
-    void mpi_##kind##dup_fn_(const int *handle, const int *key, const MPI_Aint *extra, const MPI_Aint *in,   \
-                             MPI_Aint *out, int *flag, int *ierror)                                          \
+    void mpi_##kind##dup_fn_(const int *handle, const int *key, const number *extra, const number *in,       \
+                             number *out, int *flag, int *ierror);                                           \
+    void mpi_##kind##dup_fn_(const int *handle, const int *key, const number *extra, const number *in,       \
+                             number *out, int *flag, int *ierror)                                            \
     {                                                                                                        \
         (void)handle, (void)key, (void)extra;                                                                \
         *out = *in;                                                                                          \
         *flag = 1;                                                                                           \
         *ierror = MPI_SUCCESS;                                                                               \
     }                                                                                                        \
-    void mpi_##kind##null_delete_fn_(const int *handle, const int *key, const MPI_Aint *value,               \
-                                     const MPI_Aint *extra, int *ierror);                                    \
-    void mpi_##kind##null_delete_fn_(const int *handle, const int *key, const MPI_Aint *value,               \
-                                     const MPI_Aint *extra, int *ierror)                                     \
+    void mpi_##kind##null_delete_fn_(const int *handle, const int *key, const number *value,                 \
+                                     const number *extra, int *ierror);                                      \
+    void mpi_##kind##null_delete_fn_(const int *handle, const int *key, const number *value,                 \
+                                     const number *extra, int *ierror)                                       \
     {                                                                                                        \
         (void)handle, (void)key, (void)value, (void)extra;                                                   \
         *ierror = MPI_SUCCESS;                                                                               \
     }
 
-KEY_FUNCTIONS()
-KEY_FUNCTIONS(comm_)
-KEY_FUNCTIONS(type_)
-KEY_FUNCTIONS(win_)
+KEY_FUNCTIONS(, int)
+KEY_FUNCTIONS(comm_, MPI_Aint)
+KEY_FUNCTIONS(type_, MPI_Aint)
+KEY_FUNCTIONS(win_, MPI_Aint)

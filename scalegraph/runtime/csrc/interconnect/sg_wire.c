@@ -3,46 +3,15 @@
  * A message passes stages: the sender's interface, the links, the receiver's interface. Its head enters a
  * stage when the stage is free; the tail leaves it a time later that the bytes take there. Times in here are
  * thousandths of a cycle. */
-#include "sg_wire.h"
+#include "sg_wire_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "sg_cache.h"
 #include "sg_net.h"
-#include "sg_wire_load.h"
 
-#define STAGES (SG_WIRE_MOST_HOPS + 2)
 #define ROUNDS 64 /* of the search for times that suit all stages */
-
-/* As scalegraph.machine.interconnects.base names them, in this order. */
-enum switching { WORMHOLE, CUT_THROUGH, STORE_AND_FORWARD };
-
-typedef struct stage {
-    sg_calendar *calendar;
-    uint64_t length; /* how long the bytes take */
-    uint64_t passes; /* from the entrance of the head to that into the next stage */
-    uint64_t rest;   /* the same to the end of all stages */
-    uint64_t head;   /* when the head enters */
-    uint64_t hold;   /* how long the stage is taken */
-    uint64_t rivals; /* how much longer the bytes take if the head has to wait */
-} stage;
-
-struct sg_wire {
-    const sg_topology *topology;
-    void *shape;
-    uint32_t nodes, links, interfaces;
-    enum switching switching;
-    uint64_t interface_byte, interface_pass;
-    sg_link link; /* what links have in common */
-    uint64_t packet_bytes, header_bytes, least_bytes;
-    sg_wire_loads loads;
-    sg_calendar *calendar; /* [links], then [nodes][interfaces] that send, then those that receive */
-    size_t bytes;
-    sg_route route;
-    uint64_t length; /* of the message that is on its way, on a link */
-    stage stage[STAGES];
-};
 
 sg_wire *sg_wire_create(const sg_config *config, char *error, unsigned error_size)
 {
@@ -86,6 +55,8 @@ void sg_wire_destroy(sg_wire *wire)
         return;
     sg_wire_loads_close(&wire->loads);
     sg_unmap(wire->calendar, wire->bytes);
+    if (wire->exchange != NULL)
+        sg_unmap(wire->exchange, wire->exchange_bytes);
     free(wire->shape);
     free(wire);
 }

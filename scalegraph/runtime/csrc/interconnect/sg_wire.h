@@ -48,6 +48,25 @@ uint32_t sg_wire_hops(sg_wire *wire, uint32_t from, uint32_t to);
 /* The cycles that a message would need if it were alone. */
 uint64_t sg_wire_alone(sg_wire *wire, uint32_t from, uint32_t to, uint64_t bytes);
 uint32_t sg_wire_nodes(const sg_wire *wire);
+
+/* ---- sg_wire_together.c: messages that all elements of a SIMD machine send at once ---- */
+
+#define SG_WIRE_INSTRUCTIONS 64u /* of one exchange: shifts, and one for the router */
+
+/* One of them. */
+typedef struct sg_together {
+    uint32_t from, to; /* nodes */
+    uint64_t bytes;
+    /* The answers, in cycles. */
+    uint64_t turn;  /* of the instruction that carries it; elements without such a message wait meanwhile */
+    uint64_t alone; /* of that, what it would take without messages on the same wires */
+    uint32_t instruction; /* its number, below SG_WIRE_INSTRUCTIONS */
+} sg_together;
+
+/* Carries `count` messages from `now` on; returns how long that takes. `contended`: they wait for wires. */
+uint64_t sg_wire_carry_together(sg_wire *wire, uint64_t now, sg_together *message, uint32_t count,
+                                bool contended);
+
 /* Reports what every link and interface has done so far. */
 void sg_wire_statistics(const sg_wire *wire, sg_usage_visit *visit, void *context);
 
@@ -93,6 +112,22 @@ typedef struct sg_topology {
     void (*name_link)(const void *topology, uint32_t link, char *text, unsigned size);
     void (*link)(const void *topology, uint32_t link, sg_link *is); /* NULL: all are alike */
 } sg_topology;
+
+/* A message as a shift: all messages that go the same way are one instruction, or two. */
+typedef struct sg_shift {
+    uint64_t way;
+    uint32_t steps[2]; /* links that its first and its second instruction pass; 0: there is none */
+} sg_shift;
+
+/* What a topology adds for the elements of a SIMD machine. */
+typedef struct sg_shifts {
+    /* How far a message is to be shifted; false: it is too far. */
+    bool (*shift)(const void *topology, uint32_t from, uint32_t to, sg_shift *shift);
+    /* The links of the router, which carries all that is not shifted. */
+    void (*router)(const void *topology, uint32_t from, uint32_t to, sg_route *route);
+} sg_shifts;
+
+extern const sg_shifts sg_wire_xnet_shifts;
 
 /* When `link` can begin with the message that is on its way through it, at `time` or later; both in
  * thousandths of a cycle. */

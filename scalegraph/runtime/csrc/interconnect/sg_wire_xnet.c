@@ -19,6 +19,16 @@ static const char *const ways[WAYS] = {"e", "se", "s", "sw", "w", "nw", "n", "ne
 /* By (step down + 1) * 3 + step right + 1. */
 static const uint8_t way_of[] = {5, 6, 7, 4, 0, 0, 3, 2, 1};
 
+/* A grid of exactly so many elements, as square as their number allows, with no fewer columns than rows. */
+static void shape_for(xnet *x, uint32_t elements)
+{
+    x->rows = 1;
+    for (uint32_t rows = 2; rows * rows <= elements; rows++)
+        if (elements % rows == 0)
+            x->rows = rows;
+    x->columns = elements / x->rows;
+}
+
 static void *create(const sg_config *config, uint64_t *nodes, uint64_t *links)
 {
     xnet *x = malloc(sizeof *x);
@@ -26,6 +36,8 @@ static void *create(const sg_config *config, uint64_t *nodes, uint64_t *links)
         return NULL;
     x->rows = (uint32_t)sg_config_wire(config, "rows");
     x->columns = (uint32_t)sg_config_wire(config, "columns");
+    if (x->rows == 0 || x->columns == 0)
+        shape_for(x, config->processors);
     x->reach = (uint32_t)sg_config_wire(config, "reach");
     x->cluster = (uint32_t)sg_config_wire(config, "cluster_side");
     x->router = (sg_link){.byte = sg_config_wire(config, "router_byte_microcycles"),
@@ -54,26 +66,58 @@ static uint32_t cluster_of(const xnet *x, uint32_t element)
     return element / x->columns / x->cluster * x->clusters_a_row + element % x->columns / x->cluster;
 }
 
+typedef struct vector {
+    int32_t down, right;
+} vector;
+
+static vector between(const xnet *x, uint32_t from, uint32_t to)
+{
+    return (vector){distance(from / x->columns, to / x->columns, x->rows),
+                    distance(from % x->columns, to % x->columns, x->columns)};
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static void router(const void *shape, uint32_t from, uint32_t to, sg_route *route)
+{
+    const xnet *x = shape;
+    sg_route_add(route, x->router_first + 2ull * cluster_of(x, from));
+    sg_route_add(route, x->router_first + 2ull * cluster_of(x, to) + 1);
+}
+
+/* Diagonally as far as that leads, then straight on. */
+static bool shift(const void *shape, uint32_t from, uint32_t to, sg_shift *s)
+{
+    const xnet *x = shape;
+    vector v = between(x, from, to);
+    uint32_t down = (uint32_t)abs(v.down), right = (uint32_t)abs(v.right), most = larger(down, right);
+    s->way = (uint64_t)(uint32_t)v.down << 32 | (uint32_t)v.right;
+    s->steps[0] = down + right - most;
+    s->steps[1] = most - s->steps[0];
+    return most <= x->reach;
+}
+
 static void route(void *shape, const sg_wire *wire, uint32_t from, uint32_t to, uint64_t now, sg_route *route)
 {
     const xnet *x = shape;
     uint32_t row = from / x->columns, column = from % x->columns;
-    int32_t down = distance(row, to / x->columns, x->rows),
-            right = distance(column, to % x->columns, x->columns);
-    uint32_t steps = (uint32_t)(abs(down) > abs(right) ? abs(down) : abs(right));
+    vector v = between(x, from, to);
+    uint32_t steps = larger((uint32_t)abs(v.down), (uint32_t)abs(v.right));
     (void)wire, (void)now;
     if (steps > x->reach) {
-        sg_route_add(route, x->router_first + 2ull * cluster_of(x, from));
-        sg_route_add(route, x->router_first + 2ull * cluster_of(x, to) + 1);
+        router(shape, from, to, route);
         return;
     }
     for (; steps > 0; steps--) {
-        int32_t y = sign(down), z = sign(right);
+        int32_t y = sign(v.down), z = sign(v.right);
         sg_route_add(route, ((uint64_t)row * x->columns + column) * WAYS + way_of[(y + 1) * 3 + z + 1]);
         row = (row + x->rows + (uint32_t)y) % x->rows;
         column = (column + x->columns + (uint32_t)z) % x->columns;
-        down -= y;
-        right -= z;
+        v.down -= y;
+        v.right -= z;
     }
 }
 
@@ -96,3 +140,4 @@ static void describe(const void *shape, uint32_t link, sg_link *is)
 }
 
 const sg_topology sg_wire_xnet = {"xnet", parameters, create, route, name_link, describe};
+const sg_shifts sg_wire_xnet_shifts = {shift, router};

@@ -40,12 +40,14 @@ typedef struct sg_heap {
     span *spans; /* free large blocks */
     local_heap *local;
     uint32_t locals;
+    uint64_t *left; /* bytes of a memory that it shares with others; NULL: there is no such limit */
 } heap;
 
 /* The allocator works before the runtime's context exists: the C library allocates while it starts. */
 static struct {
     heap program, own;
-    heap *current; /* that of the rank that runs; NULL: the program's only one */
+    heap *current;                  /* that of the rank that runs; NULL: the program's only one */
+    void (*refuse)(uint64_t bytes); /* when that is not enough; does not return */
     bool own_mode;
     bool huge; /* own memory has huge pages */
 } memory = {
@@ -95,6 +97,14 @@ struct sg_heap *sg_heap_new(uint32_t rank)
     return h;
 }
 
+uint64_t sg_alloc_share(struct sg_heap *heap, uint64_t *left, void (*refuse)(uint64_t bytes))
+{
+    struct sg_heap *h = heap != NULL ? heap : &memory.program;
+    h->left = left;
+    memory.refuse = refuse;
+    return h->top - h->base;
+}
+
 void sg_alloc_limit(uint64_t bytes)
 {
     memory.program.limit = bytes;
@@ -117,6 +127,11 @@ static void *grow(heap *h, uint64_t size)
             sg->arena_request = size;
         }
         return NULL;
+    }
+    if (h->left != NULL) {
+        if (size > *h->left)
+            memory.refuse(size);
+        *h->left -= size;
     }
     if (h->top + size > h->mapped) {
         uint64_t more = h->top + size - h->mapped;

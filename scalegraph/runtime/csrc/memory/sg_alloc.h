@@ -10,5 +10,8 @@ struct sg_heap;
 struct sg_heap *sg_heap_new(uint32_t rank);
 /* The program allocates from `heap` now; NULL: from its first one. */
 void sg_alloc_heap(struct sg_heap *heap);
+/* What `heap` (NULL: the program's first one) grows by is taken from `left` bytes from now on; `refuse` is
+ * called when they are not enough, and does not return. Returns what it has taken before. */
+uint64_t sg_alloc_share(struct sg_heap *heap, uint64_t *left, void (*refuse)(uint64_t bytes));
 
 #endif

@@ -306,7 +306,7 @@ static uint32_t touch_page(sg_mem *mem, char *chunk, uint64_t address, sg_reques
 {
     uint32_t *home = sg_dir_home(&mem->dir, chunk, address);
     if (*home == 0 || (*home & SG_DIR_PLACED)) {
-        *home = *home ? *home & ~SG_DIR_PLACED : sg_places_choose(mem, r->processor, address) + 1;
+        *home = *home ? *home & ~SG_DIR_PLACED : sg_homes_choose(mem, r->processor, address) + 1;
         out->count[SG_COUNTER_PAGE_MISSES]++;
         sg_mem_stall(out, SG_CATEGORY_STALL_PAGE, mem->page_miss_cycles, &r->now);
     }

@@ -114,11 +114,10 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
     }
     mem->ops = sg_net_table[config->network];
     mem->told = calloc(mem->dir.words, sizeof *mem->told);
-    mem->places = sg_places_create(config);
+    mem->homes = sg_homes_create(config);
     if (config->prefetch != SG_PREFETCH_NONE)
         mem->prefetch = sg_prefetch_create(config);
-    if (!mem->others || !mem->told || !mem->places ||
-        (config->prefetch != SG_PREFETCH_NONE && !mem->prefetch))
+    if (!mem->others || !mem->told || !mem->homes || (config->prefetch != SG_PREFETCH_NONE && !mem->prefetch))
         REFUSE("the host has no memory for the simulated machine");
     mem->net = mem->ops->create(config, error, error_size);
     if (!mem->net)
@@ -167,7 +166,7 @@ void sg_mem_destroy_one(sg_mem *mem)
     if (mem->net)
         mem->ops->destroy(mem->net);
     sg_dir_destroy(&mem->dir);
-    sg_places_destroy(mem->places);
+    sg_homes_destroy(mem->homes);
     sg_prefetch_destroy(mem->prefetch);
     free(mem->filter);
     sg_unmap(mem->found, mem->processors * sizeof *mem->found);

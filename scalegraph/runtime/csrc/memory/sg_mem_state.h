@@ -31,13 +31,13 @@ struct sg_mem {
     uint32_t private_levels; /* level[0 .. private_levels - 1] belong to one processor */
     uint32_t has_shared;     /* level[private_levels] is shared by `group` processors */
     uint32_t group;
-    uint32_t attraction;  /* COMA: the last private level is all the memory there is */
-    uint32_t exclusive;   /* a sole reader gets the line writable */
-    uint32_t owned;       /* a dirty line that others read stays with its owner */
-    uint32_t pointers;    /* holders that the directory knows; 0: all */
-    uint32_t broadcast;   /* with more holders: send to all; else: the directory makes one drop its copy */
-    uint32_t remote_only; /* the shared level keeps lines of other nodes only */
-    struct sg_places *places;     /* sg_mem_place.c */
+    uint32_t attraction;    /* COMA: the last private level is all the memory there is */
+    uint32_t exclusive;     /* a sole reader gets the line writable */
+    uint32_t owned;         /* a dirty line that others read stays with its owner */
+    uint32_t pointers;      /* holders that the directory knows; 0: all */
+    uint32_t broadcast;     /* with more holders: send to all; else: the directory makes one drop its copy */
+    uint32_t remote_only;   /* the shared level keeps lines of other nodes only */
+    struct sg_homes *homes; /* sg_homes.c */
     struct sg_prefetch *prefetch; /* sg_mem_prefetch.c; NULL: none */
     uint32_t line_shift;          /* of a coherence line */
     uint32_t page_shift;
@@ -179,11 +179,11 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
                       sg_outcome *out, int *remote);
 int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address);
 
-/* sg_mem_place.c */
-struct sg_places *sg_places_create(const sg_config *config);
-void sg_places_destroy(struct sg_places *places);
+/* sg_homes.c */
+struct sg_homes *sg_homes_create(const sg_config *config);
+void sg_homes_destroy(struct sg_homes *homes);
 /* The node where a page begins its life that `processor` touches first. */
-uint32_t sg_places_choose(const sg_mem *mem, uint32_t processor, uint64_t address);
+uint32_t sg_homes_choose(const sg_mem *mem, uint32_t processor, uint64_t address);
 
 /* sg_mem_prefetch.c */
 struct sg_prefetch *sg_prefetch_create(const sg_config *config);

@@ -1,7 +1,7 @@
 /* Matching of messages, and waiting for them. */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "sg_lockstep.h"
 #include "sg_message.h"
 
 typedef struct probe {
@@ -21,6 +21,17 @@ struct sg_mailbox {
 struct sg_mailbox *sg_mailbox_new(void)
 {
     return sg_new(sizeof(struct sg_mailbox));
+}
+
+void sg_message_queues(uint32_t *unexpected, uint32_t *posted)
+{
+    const struct sg_mailbox *box = sg_rank_self()->mailbox;
+    *unexpected = *posted = 0;
+    sg_turn_of_all(sg_now);
+    for (const sg_message *m = box->first; m != NULL; m = m->next)
+        *unexpected += m->arrival <= sg_now->clock;
+    for (const sg_receive *r = box->posted; r != NULL; r = r->next)
+        ++*posted;
 }
 
 #define APPEND(first, last, item)                                                                            \
@@ -97,7 +108,8 @@ static void match(sg_receive *r, sg_message *m)
     r->left = m->sent;
     r->buffered = !m->rendezvous && m->arrival < now;
     done->talk.peer = r->from;
-    done->met = now;
+    done->met = sg->lockstep ? m->sent : now;
+    done->released = m->rendezvous ? now : m->sent;
     done->clock = m->arrival;
     done->contention = m->contention;
     if (m->rendezvous) {
@@ -108,7 +120,8 @@ static void match(sg_receive *r, sg_message *m)
         done->contention += answer.contention + way.contention;
         if (m->send != NULL) {
             m->send->message = NULL;
-            m->send->completion = (sg_completion){way.free, now, answer.contention, m->send->completion.talk};
+            m->send->completion =
+                (sg_completion){way.free, now, answer.contention, m->send->completion.talk, now};
             sg_completion_wake(m->send->awaited, &m->send->completion);
         }
     }
@@ -120,43 +133,62 @@ static sg_send sent = {.completion = {.talk = {SG_TALK_NOWHERE, SG_TALK_NOBODY}}
 
 /* ---- sending and receiving ---- */
 
-sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
-                         size_t bytes, enum sg_send_mode mode)
+/* It is known when the message arrives: whoever waits for it goes on, or it waits for its receiver. */
+static void deliver(sg_message *m)
 {
-    sg_rank *self = sg_rank_self(), *other = sg->all_ranks[to];
-    struct sg_mailbox *box = other->mailbox;
-    sg_send *send = &sent;
-    sg_message *m = allocate(sizeof *m + bytes);
-    uint64_t began = sg_now->clock;
-    sg_message_talk(context, (int32_t)to);
-    sg_transport_send(other, bytes);
-    sg_turn_of_all(sg_now);
-    uint64_t now = sg_now->clock;
-    *m = (sg_message){.from = self, .to = other, .context = context, .source = source, .tag = tag};
-    m->bytes = bytes;
-    if (bytes > 0)
-        memcpy(m->data, data, bytes);
-    m->began = began;
-    m->sent = now;
-    m->rendezvous =
-        mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > sg->config.eager_bytes);
-    sg_journey way = sg_transport(self, other, now, m->rendezvous ? 0 : bytes);
-    m->arrival = way.arrival;
-    m->contention = way.contention;
-    if (m->rendezvous) {
-        send = m->send = allocate(sizeof *send);
-        *send = (sg_send){.completion = {.clock = SG_NEVER, .talk = self->talk}, .message = m};
-    }
+    struct sg_mailbox *box = m->to->mailbox;
     for (sg_receive *r = box->posted; r != NULL; r = r->next)
         if (matches(r->context, r->source, r->tag, m)) {
             REMOVE(box->posted, box->newest, r);
             match(r, m);
-            return send;
+            return;
         }
     APPEND(box->first, box->last, m);
     for (const probe *p = box->probes; p != NULL; p = p->next)
         if (matches(p->context, p->source, p->tag, m))
             sg_completion_wake(p->thread, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
+}
+
+sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
+                         size_t bytes, enum sg_send_mode mode)
+{
+    return sg_message_send_typed(to, context, source, tag, data, bytes, mode, NULL);
+}
+
+sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
+                               size_t bytes, enum sg_send_mode mode, const sg_signature *signature)
+{
+    sg_rank *self = sg_rank_self(), *other = sg->all_ranks[to];
+    sg_send *send = &sent;
+    sg_message *m = allocate(sizeof *m + bytes);
+    uint64_t began = sg_now->clock;
+    sg_message_talk(context, (int32_t)to);
+    sg_transport_send(other, bytes);
+    self->traffic.sent++;
+    self->traffic.sent_bytes += bytes;
+    sg_turn_of_all(sg_now);
+    uint64_t now = sg_now->clock;
+    *m = (sg_message){.from = self, .to = other, .context = context, .source = source, .tag = tag};
+    m->bytes = bytes;
+    if (signature != NULL)
+        m->signature = *signature;
+    if (bytes > 0)
+        memcpy(m->data, data, bytes);
+    m->began = began;
+    m->sent = now;
+    m->rendezvous = mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > self->eager_bytes);
+    if (m->rendezvous) {
+        send = m->send = allocate(sizeof *send);
+        *send = (sg_send){.completion = {.clock = SG_NEVER, .talk = self->talk}, .message = m};
+    }
+    if (SG_UNLIKELY(sg->lockstep)) {
+        sg_lockstep_pass(m);
+        return send;
+    }
+    sg_journey way = sg_transport(self, other, now, m->rendezvous ? 0 : bytes);
+    m->arrival = way.arrival;
+    m->contention = way.contention;
+    deliver(m);
     return send;
 }
 
@@ -183,6 +215,7 @@ sg_receive *sg_message_receive(uint32_t context, int32_t source, int32_t from, i
         return r;
     }
     REMOVE(box->first, box->last, m);
+    sg_lockstep_ask(m->send != NULL); /* its sender goes on with all others only */
     match(r, m);
     return r;
 }
@@ -191,6 +224,7 @@ sg_receive *sg_message_receive_taken(sg_message *m)
 {
     sg_turn_of_all(sg_now);
     sg_receive *r = new_receive(m->context, m->source, (int32_t)m->from->number, m->tag);
+    sg_lockstep_ask(m->send != NULL); /* its sender goes on with all others only */
     match(r, m);
     return r;
 }
@@ -207,14 +241,45 @@ bool sg_receive_cancel(sg_receive *r)
     return true;
 }
 
+bool sg_send_cancel(sg_send *send)
+{
+    sg_turn_of_all(sg_now);
+    sg_message *m = send->message;
+    if (m == NULL)
+        return false;
+    struct sg_mailbox *box = m->to->mailbox;
+    const sg_message *waiting = box->first;
+    while (waiting != NULL && waiting != m)
+        waiting = waiting->next;
+    if (waiting == NULL)
+        return false; /* a matched probe has taken it */
+    REMOVE(box->first, box->last, m);
+    free(m);
+    send->message = NULL;
+    send->completion = (sg_completion){sg_now->clock, sg_now->clock, 0, send->completion.talk};
+    return true;
+}
+
 /* ---- waiting ---- */
 
 /* What a rank waits for at first, when the other side has not come yet. */
 static enum sg_category late(enum sg_side side)
 {
+    if (sg->lockstep)
+        return SG_CATEGORY_IDLE_MASKED;
     if (sg_self()->collective)
         return SG_CATEGORY_IDLE_COLLECTIVE;
     return side == SG_SENDER ? SG_CATEGORY_IDLE_LATE_RECEIVER : SG_CATEGORY_IDLE_LATE_SENDER;
+}
+
+/* A part of the time for which a message is on its way; `more`: another one follows. */
+static void charge_way(const sg_completion *done, enum sg_category category, uint64_t cycles, bool more)
+{
+    int32_t peer = done->talk.peer, by = peer >= 0 ? (int32_t)sg->all_ranks[peer]->first_processor : -1;
+    if (cycles == 0)
+        return;
+    sg_message_charge(category, cycles);
+    sg_observe_message_waited(category, by, done->released != 0 ? done->released : done->met, more);
 }
 
 /* Both sides have come: charges the time until `done`. */
@@ -225,8 +290,9 @@ void sg_completion_wait(const sg_completion *done)
         return;
     uint64_t way = done->clock - p->clock, jam = done->contention < way ? done->contention : way;
     sg_rank_self()->talk = done->talk;
-    sg_message_charge(SG_CATEGORY_IDLE_TRANSFER, way - jam);
-    sg_message_charge(SG_CATEGORY_IDLE_NETWORK, jam);
+    sg_observe_waits();
+    charge_way(done, SG_CATEGORY_IDLE_TRANSFER, way - jam, jam > 0);
+    charge_way(done, SG_CATEGORY_IDLE_NETWORK, jam, false);
 }
 
 void sg_message_charge(enum sg_category category, uint64_t cycles)
@@ -262,13 +328,13 @@ void sg_completion_suspend(enum sg_side side, int32_t other, const char *what)
 
 /* Waits until `done` says when, and then until that time. */
 static void wait_until(const sg_completion *done, sg_thread **awaited, enum sg_side side, int32_t other,
-                       int32_t tag)
+                       int32_t tag, const char *what)
 {
     sg_turn_of_all(sg_now);
     *awaited = sg_self();
     if (done->clock == SG_NEVER) {
         sg_rank_self()->talk = done->talk;
-        suspend(side, other, tag, NULL);
+        suspend(side, other, tag, what);
     }
     *awaited = NULL;
     sg_completion_wait(done);
@@ -278,12 +344,12 @@ void sg_send_wait(sg_send *send)
 {
     const sg_message *m = send->message;
     wait_until(&send->completion, &send->awaited, SG_SENDER, m != NULL ? (int32_t)m->to->number : SG_ANY,
-               m != NULL ? m->tag : SG_ANY);
+               m != NULL ? m->tag : SG_ANY, NULL);
 }
 
 void sg_receive_wait(sg_receive *r)
 {
-    wait_until(&r->completion, &r->awaited, SG_RECEIVER, r->from, r->tag);
+    wait_until(&r->completion, &r->awaited, SG_RECEIVER, r->from, r->tag, r->what);
 }
 
 /* Asking takes as long as finding out whether a message matches. */
@@ -291,6 +357,7 @@ static bool test(const sg_completion *done)
 {
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
     sg_turn_of_all(sg_now);
+    sg_lockstep_ask(done->clock > sg_now->clock);
     return done->clock <= sg_now->clock;
 }
 
@@ -374,6 +441,8 @@ void sg_receive_finish(sg_receive *r)
         return;
     sg_message_talk(r->context, r->from);
     sg_transport_receive(sg->all_ranks[r->from], r->bytes, r->buffered);
+    r->rank->traffic.received++;
+    r->rank->traffic.received_bytes += r->bytes;
     report(r);
 }
 
@@ -398,6 +467,7 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
     sg_message_talk(context, SG_TALK_NOBODY);
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
     sg_turn_of_all(sg_now);
+    sg_lockstep_ask(!wait && find_message(box, context, source, tag) == NULL);
     sg_message *m = find_message(box, context, source, tag);
     while (m == NULL && wait) { /* another thread may take what has come */
         probe own = {box->probes, context, source, tag, sg_self()}, **at = &box->probes;
@@ -419,48 +489,12 @@ void sg_message_take(sg_message *m)
     REMOVE(box->first, box->last, m);
 }
 
-/* ---- nobody can go on ---- */
-
-/* "; rank 3 waits in MPI_Recv for a message from rank 2 with tag 7 at 0x..." Returns the text's length. */
-static int explain_wait(uint32_t rank, const sg_rank_wait *wait, char *text, size_t size)
-{
-    char other[40] = "any rank", tag[40] = "";
-    const char *what = wait->sends ? "for a receive by " : "for a message from ", *call = wait->thread->call;
-    if (wait->other >= 0)
-        snprintf(other, sizeof other, "rank %d", wait->other);
-    if (wait->tag >= 0)
-        snprintf(tag, sizeof tag, " with tag %d", wait->tag);
-    if (wait->what != NULL) {
-        what = wait->what;
-        other[0] = tag[0] = '\0';
-    }
-    return snprintf(text, size, "; rank %u waits in %s %s%s%s at 0x%llx", rank, call != NULL ? call : "MPI",
-                    what, other, tag, (unsigned long long)(uintptr_t)wait->thread->site);
-}
-
-/* The first few threads that wait. */
-static void explain(char *text, size_t size)
-{
-    enum { SHOWN = 4 };
-    uint32_t shown = 0, more = 0;
-    for (uint32_t i = 0; i < sg->ranks; i++)
-        for (const sg_rank_wait *wait = sg->all_ranks[i]->waits; wait != NULL; wait = wait->next) {
-            if (shown++ >= SHOWN) {
-                more++;
-                continue;
-            }
-            int used = explain_wait(i, wait, text, size);
-            if (used < 0 || (size_t)used >= size)
-                return;
-            text += used;
-            size -= (size_t)used;
-        }
-    if (more > 0)
-        snprintf(text, size, "; and %u more", more);
-}
+/* ---- the beginning ---- */
 
 void sg_messages_open(void)
 {
-    sg->explain_deadlock = explain;
+    sg->explain_deadlock = sg_messages_explain;
     sg_transport_open();
+    if (sg->lockstep)
+        sg_lockstep_open(deliver);
 }

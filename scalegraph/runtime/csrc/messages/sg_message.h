@@ -22,6 +22,8 @@ typedef struct sg_completion {
     uint64_t met;        /* clock at which sender and receiver had both come */
     uint64_t contention; /* waiting for interfaces and links, of the time after that */
     sg_talk talk;        /* with whom */
+    uint64_t
+        released; /* clock at which the other side had done its part; 0: at `met`; SG_NEVER: it has none */
 } sg_completion;
 
 typedef struct sg_send {
@@ -43,8 +45,17 @@ typedef struct sg_receive {
     uint64_t sent, left, posted; /* for observers, see sg_passed */
     sg_thread *awaited;
     bool cancelled;
-    bool buffered; /* the message had come before the receive */
+    bool buffered;    /* the message had come before the receive */
+    const char *what; /* it waits for something else than a message: what, for a report */
 } sg_receive;
+
+/* What a message consists of, as its sender says, and where that was; the messages' users compare it. */
+typedef struct sg_signature {
+    uint64_t elements, hash; /* hash: of different basic elements */
+    uint8_t code;            /* of all basic elements, if it is one; 0: not known */
+    const char *call;
+    const void *site;
+} sg_signature;
 
 typedef struct sg_message {
     struct sg_message *next, *before;
@@ -57,17 +68,26 @@ typedef struct sg_message {
     uint64_t sent, arrival; /* of the message, or of its announcement */
     uint64_t contention;
     bool rendezvous;
+    sg_signature signature;
     char data[];
 } sg_message;
 
 /* Before the ranks begin. */
 void sg_messages_open(void);
 struct sg_mailbox *sg_mailbox_new(void);
+/* Writes which ranks wait and for which others, when nobody can go on. */
+void sg_messages_explain(char *text, size_t size);
+/* How many messages have arrived for the running rank, and how many receives it has posted, that have not
+ * found each other. */
+void sg_message_queues(uint32_t *unexpected, uint32_t *posted);
 
 /* Sends a copy of `data` to rank `to`; `source` is the sender's number in the communicator. The running
  * processor is charged what sending costs it. */
 sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
                          size_t bytes, enum sg_send_mode mode);
+/* The same with what the data consists of; NULL: nobody says. */
+sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
+                               size_t bytes, enum sg_send_mode mode, const sg_signature *signature);
 /* What the running processor does for a message: charges and reports it. */
 void sg_message_charge(enum sg_category category, uint64_t cycles);
 /* What messages cost the running rank from here on is of this communicator and this partner. */
@@ -93,6 +113,8 @@ void sg_send_free(sg_send *send);
 void sg_receive_free(sg_receive *receive);
 /* Takes a receive back that has not been matched; false: it has. */
 bool sg_receive_cancel(sg_receive *receive);
+/* The same for a send that waits for its receiver. */
+bool sg_send_cancel(sg_send *send);
 /* Waits until one of them at least is complete; either list may be empty and have NULLs. */
 void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                          size_t receive_count);
@@ -129,6 +151,10 @@ void sg_transport_send(const sg_rank *to, size_t bytes);
 void sg_transport_receive(const sg_rank *from, size_t bytes, bool buffered);
 /* A copy within the program's memory: to pack and unpack. */
 void sg_transport_copy(size_t bytes);
+/* What the running processor does to give `bytes` to the network for collective operations. */
+void sg_transport_give(size_t bytes);
+/* How long a result takes to come out of that network, after the last part of it has been given. */
+uint64_t sg_transport_collective(void);
 /* Do they share a node, and thereby memory? */
 bool sg_transport_near(const sg_rank *one, const sg_rank *other);
 

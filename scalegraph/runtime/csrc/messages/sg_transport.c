@@ -82,10 +82,23 @@ void sg_transport_receive(const sg_rank *from, size_t bytes, bool buffered)
         sg_transport_copy(bytes);
 }
 
+void sg_transport_give(size_t bytes)
+{
+    if (!is_free())
+        sg_message_charge(SG_CATEGORY_PRIM_SEND,
+                          overhead(0, sg->config.message_collective_byte_millicycles, bytes));
+}
+
+uint64_t sg_transport_collective(void)
+{
+    bool ideal = (sg->config.ideal & (SG_IDEAL_NETWORK | SG_IDEAL_MESSAGES)) != 0;
+    return ideal ? 0 : sg->config.message_collective_cycles;
+}
+
 sg_journey sg_transport(const sg_rank *from, const sg_rank *to, uint64_t now, size_t bytes)
 {
     uint32_t source = node_of(from), target = node_of(to);
-    if (source == target || sg->config.ideal & (SG_IDEAL_NETWORK | SG_IDEAL_MESSAGES))
+    if (source == target || sg->lockstep || sg->config.ideal & (SG_IDEAL_NETWORK | SG_IDEAL_MESSAGES))
         return (sg_journey){now, now, 0};
     sg_transfer t = {.now = now, .from = source, .to = target, .bytes = bytes};
     if (sg->config.ideal & SG_IDEAL_CONTENTION)

@@ -79,7 +79,12 @@ struct sg_mpi {
     sg_schedule *schedules; /* collective operations that are not complete */
     uint64_t schedule_changes;
     int predefined_attribute[7];
-    sg_own_type *own_types; /* by the last digits of the handle; NULL: none yet */
+    MPI_Errhandler file_handler; /* of MPI_FILE_NULL; NULL: MPI_ERRORS_RETURN */
+    int file_error;              /* of a call that has failed, as the error handler has left it */
+    struct sg_own_rules *rules;  /* of collective operations; NULL: nothing is changed */
+    struct sg_tool *tool;        /* MPI_T; NULL: not used */
+    struct sg_buffers *buffers;  /* buffers of requests that are under way */
+    sg_own_type *own_types;      /* by the last digits of the handle; NULL: none yet */
 };
 
 /* ---- sg_mpi_state.c ---- */
@@ -99,6 +104,14 @@ struct sg_mpi *sg_mpi_enter_always(const char *call, const void *site);
 #undef SG_CALLER
 #define SG_CALLER      sg_fortran_caller(__builtin_return_address(0))
 #define SG_ENTER(name) sg_mpi_enter("MPI_" name, SG_CALLER)
+/* Returns an error if one of these pointers, through which the call answers, is NULL. */
+#define SG_NEEDS(...)                                                                                        \
+    {                                                                                                        \
+        const void *const needed[] = {__VA_ARGS__};                                                          \
+        for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)                                        \
+            if (needed[i] == NULL)                                                                           \
+                return sg_mpi_null(#__VA_ARGS__, (int)i);                                                    \
+    }
 
 /* Memory of the library, zeroed; sg_mpi_free gives it back. */
 void *sg_mpi_new(size_t size);
@@ -125,6 +138,10 @@ void sg_mpi_fatal(const char *format, ...) __attribute__((noreturn, format(print
 int sg_mpi_raise(sg_comm *comm, MPI_Errhandler handler, int error, const char *sentence);
 /* The same for any object, by its handle. */
 int sg_mpi_raise_of(uintptr_t object, MPI_Errhandler handler, int error, const char *sentence);
+/* Whether a fault of these two places has not been named yet: the same ones are not named again. */
+bool sg_mpi_first_time(const void *one, const void *other);
+/* The error that argument `which` of these is NULL. */
+int sg_mpi_null(const char *names, int which);
 /* The error that a handle is no communicator. */
 int sg_comm_missing(MPI_Comm handle);
 const char *sg_mpi_error_text(int error);
@@ -153,9 +170,16 @@ int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value
 
 /* ---- sg_mpi_info.c ---- */
 
+/* The error that a handle is neither an info object nor MPI_INFO_NULL; MPI_SUCCESS: it is one. */
+int sg_info_argument(MPI_Info info);
+#define SG_INFO(info)                                                                                        \
+    if (sg_info_argument(info) != MPI_SUCCESS)                                                               \
+        return MPI_ERR_INFO;
 MPI_Info sg_info_copy(MPI_Info info);
 const char *sg_info_value(MPI_Info info, const char *key);
 void sg_info_free(MPI_Info info);
+/* The keys of `more` are set in *info too, which is made if it is MPI_INFO_NULL. */
+void sg_info_merge(MPI_Info *info, MPI_Info more);
 
 /* ---- costs ---- */
 

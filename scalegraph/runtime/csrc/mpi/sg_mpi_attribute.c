@@ -39,15 +39,22 @@ static int new_key(enum sg_kind of, void *copy, void *delete, int *key, void *ex
 static int free_key(enum sg_kind of, int *key)
 {
     sg_keyval *k = keyval_of(*key);
-    if (k == NULL || k->of != of || k->freed)
+    if (k == NULL || k->of != of)
         return sg_mpi_error(NULL, MPI_ERR_KEYVAL, "the attribute key %d does not exist", *key);
+    if (!k->freed) /* a copy of the key may be freed too, as long as an attribute has it */
+        k->references--;
     k->freed = true;
-    k->references--;
     *key = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }
 
 /* ---- copies and deletions ---- */
+
+/* Whose error handler answers: a communicator's own. */
+static sg_comm *holder(enum sg_kind kind, uintptr_t object)
+{
+    return kind == SG_KIND_COMM ? sg_comm_of((MPI_Comm)object) : NULL;
+}
 
 static void add(sg_attribute **list, int key, void *value)
 {
@@ -59,7 +66,6 @@ static void add(sg_attribute **list, int key, void *value)
 
 int sg_attributes_copy(enum sg_kind kind, uintptr_t from, sg_attribute *old, sg_attribute **copies)
 {
-    (void)kind;
     if (old == NULL)
         return MPI_SUCCESS;
     int error = sg_attributes_copy(kind, from, old->next, copies); /* in the order in which they were set */
@@ -71,21 +77,22 @@ int sg_attributes_copy(enum sg_kind kind, uintptr_t from, sg_attribute *old, sg_
     if (k->copy != COPY_VALUE)
         error = k->copy(from, old->key, k->extra, old->value, &value, &flag);
     if (error != MPI_SUCCESS)
-        return sg_mpi_error(NULL, error, "the function that copies attribute %d returned %d", old->key,
-                            error);
+        return sg_mpi_error(holder(kind, from), error, "the function that copies attribute %d returned %d",
+                            old->key, error);
     if (flag)
         add(copies, old->key, value);
     return MPI_SUCCESS;
 }
 
 /* Takes an attribute out of its list, after its function has agreed. */
-static int delete_one(uintptr_t of, sg_attribute **at)
+static int delete_one(enum sg_kind kind, uintptr_t of, sg_attribute **at)
 {
     sg_attribute *a = *at;
     sg_keyval *k = keyval_of(a->key);
     int error = k->delete != NULL ? k->delete(of, a->key, a->value, k->extra) : MPI_SUCCESS;
     if (error != MPI_SUCCESS)
-        return sg_mpi_error(NULL, error, "the function that deletes attribute %d returned %d", a->key, error);
+        return sg_mpi_error(holder(kind, of), error, "the function that deletes attribute %d returned %d",
+                            a->key, error);
     keyval_of(a->key)->references--; /* the function may have made more keys */
     *at = a->next;
     sg_mpi_free(a);
@@ -94,10 +101,9 @@ static int delete_one(uintptr_t of, sg_attribute **at)
 
 int sg_attributes_delete(enum sg_kind kind, uintptr_t of, sg_attribute **attributes)
 {
-    (void)kind;
     int error = MPI_SUCCESS;
     while (*attributes != NULL && error == MPI_SUCCESS)
-        error = delete_one(of, attributes);
+        error = delete_one(kind, of, attributes);
     return error;
 }
 
@@ -108,22 +114,22 @@ static sg_attribute **find(sg_attribute **list, int key)
     return list;
 }
 
-static int check_key(enum sg_kind kind, int key)
+static int check_key(enum sg_kind kind, uintptr_t of, int key)
 {
     const sg_keyval *k = keyval_of(key);
     if (k == NULL || k->of != kind)
-        return sg_mpi_error(NULL, MPI_ERR_KEYVAL, "the attribute key %d does not exist", key);
+        return sg_mpi_error(holder(kind, of), MPI_ERR_KEYVAL, "the attribute key %d does not exist", key);
     return MPI_SUCCESS;
 }
 
 int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key, void *value)
 {
-    int error = check_key(kind, key);
+    int error = check_key(kind, of, key);
     if (error != MPI_SUCCESS)
         return error;
     sg_attribute **at = find(list, key);
     if (*at != NULL)
-        error = delete_one(of, at);
+        error = delete_one(kind, of, at);
     if (error == MPI_SUCCESS)
         add(list, key, value);
     return error;
@@ -131,18 +137,18 @@ int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int k
 
 int sg_attribute_delete(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key)
 {
-    int error = check_key(kind, key);
+    int error = check_key(kind, of, key);
     if (error != MPI_SUCCESS)
         return error;
     sg_attribute **at = find(list, key);
     if (*at == NULL)
         return sg_mpi_error(NULL, MPI_ERR_KEYVAL, "there is no attribute with the key %d", key);
-    return delete_one(of, at);
+    return delete_one(kind, of, at);
 }
 
 int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value, int *flag)
 {
-    int error = check_key(kind, key);
+    int error = check_key(kind, 0, key);
     if (error != MPI_SUCCESS)
         return error;
     const sg_attribute *a = *find(&list, key);
@@ -158,12 +164,14 @@ int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value
     SG_API int PMPI_##name##_create_keyval(copy_type *copy, delete_type *delete, int *key, void *extra)      \
     {                                                                                                        \
         SG_ENTER(#name "_create_keyval");                                                                    \
+        SG_NEEDS(key)                                                                                        \
         return new_key(kind, (void *)(uintptr_t)copy, (void *)(uintptr_t)delete, key, extra);                \
     }                                                                                                        \
     SG_MPI_NAME(name##_create_keyval)                                                                        \
     SG_API int PMPI_##name##_free_keyval(int *key)                                                           \
     {                                                                                                        \
         SG_ENTER(#name "_free_keyval");                                                                      \
+        SG_NEEDS(key)                                                                                        \
         return free_key(kind, key);                                                                          \
     }                                                                                                        \
     SG_MPI_NAME(name##_free_keyval)
@@ -175,12 +183,14 @@ KEYS(SG_KIND_WINDOW, Win, MPI_Win_copy_attr_function, MPI_Win_delete_attr_functi
 SG_API int PMPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *delete, int *key, void *extra)
 {
     SG_ENTER("Keyval_create");
+    SG_NEEDS(key)
     return new_key(SG_KIND_COMM, (void *)(uintptr_t)copy, (void *)(uintptr_t)delete, key, extra);
 }
 
 SG_API int PMPI_Keyval_free(int *key)
 {
     SG_ENTER("Keyval_free");
+    SG_NEEDS(key)
     return free_key(SG_KIND_COMM, key);
 }
 
@@ -242,6 +252,7 @@ static int remove_key(MPI_Comm comm, int key)
     SG_API int PMPI_##get_name(MPI_Comm comm, int key, void *value, int *flag)                               \
     {                                                                                                        \
         SG_ENTER(#get_name);                                                                                 \
+        SG_NEEDS(value, flag)                                                                                \
         return get(comm, key, value, flag);                                                                  \
     }                                                                                                        \
     SG_API int PMPI_##set_name(MPI_Comm comm, int key, void *value)                                          \

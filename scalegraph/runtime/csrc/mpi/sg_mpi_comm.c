@@ -84,6 +84,7 @@ void sg_comm_open(struct sg_mpi *m)
 SG_API int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     SG_ENTER("Comm_rank");
+    SG_NEEDS(rank)
     COMM(c, comm)
     *rank = c->rank;
     return MPI_SUCCESS;
@@ -92,6 +93,7 @@ SG_API int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 SG_API int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     SG_ENTER("Comm_size");
+    SG_NEEDS(size)
     COMM(c, comm)
     *size = c->size;
     return MPI_SUCCESS;
@@ -100,6 +102,7 @@ SG_API int PMPI_Comm_size(MPI_Comm comm, int *size)
 SG_API int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     SG_ENTER("Comm_remote_size");
+    SG_NEEDS(size)
     COMM(c, comm)
     if (c->remote == NULL)
         return sg_mpi_error(c, MPI_ERR_COMM, "the communicator is no intercommunicator");
@@ -110,6 +113,7 @@ SG_API int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 SG_API int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     SG_ENTER("Comm_test_inter");
+    SG_NEEDS(flag)
     COMM(c, comm)
     *flag = c->remote != NULL;
     return MPI_SUCCESS;
@@ -118,6 +122,7 @@ SG_API int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 SG_API int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     SG_ENTER("Comm_group");
+    SG_NEEDS(group)
     COMM(c, comm)
     *group = sg_group_new(sg_members_take(c->members));
     return MPI_SUCCESS;
@@ -126,6 +131,7 @@ SG_API int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 SG_API int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     SG_ENTER("Comm_remote_group");
+    SG_NEEDS(group)
     COMM(c, comm)
     if (c->remote == NULL)
         return sg_mpi_error(c, MPI_ERR_COMM, "the communicator is no intercommunicator");
@@ -136,6 +142,7 @@ SG_API int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 SG_API int PMPI_Comm_compare(MPI_Comm one, MPI_Comm other, int *result)
 {
     SG_ENTER("Comm_compare");
+    SG_NEEDS(result)
     COMM(a, one)
     COMM(b, other)
     int locals = sg_members_compare(a->members, b->members), remotes = MPI_IDENT;
@@ -155,6 +162,7 @@ SG_API int PMPI_Comm_compare(MPI_Comm one, MPI_Comm other, int *result)
 SG_API int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
 {
     SG_ENTER("Comm_set_name");
+    SG_NEEDS(name)
     COMM(c, comm)
     snprintf(c->name, sizeof c->name, "%s", name);
     sg_observe_communicator(c->context, c->members->size, c->name, NULL);
@@ -164,6 +172,7 @@ SG_API int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
 SG_API int PMPI_Comm_get_name(MPI_Comm comm, char *name, int *length)
 {
     SG_ENTER("Comm_get_name");
+    SG_NEEDS(name, length)
     if (comm == MPI_COMM_NULL) {
         *length = snprintf(name, MPI_MAX_OBJECT_NAME, "MPI_COMM_NULL");
         return MPI_SUCCESS;
@@ -177,6 +186,7 @@ SG_API int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     SG_ENTER("Comm_set_info");
     COMM(c, comm)
+    SG_INFO(info)
     sg_info_free(c->info);
     c->info = sg_info_copy(info);
     return MPI_SUCCESS;
@@ -185,6 +195,7 @@ SG_API int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 SG_API int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
 {
     SG_ENTER("Comm_get_info");
+    SG_NEEDS(info)
     COMM(c, comm)
     *info = sg_info_copy(c->info);
     return MPI_SUCCESS;
@@ -193,6 +204,7 @@ SG_API int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
 SG_API int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     SG_ENTER("Comm_get_parent");
+    SG_NEEDS(parent)
     *parent = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
@@ -215,12 +227,14 @@ static int release(MPI_Comm *comm)
 SG_API int PMPI_Comm_free(MPI_Comm *comm)
 {
     SG_ENTER("Comm_free");
+    SG_NEEDS(comm)
     return release(comm);
 }
 
 SG_API int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     SG_ENTER("Comm_disconnect");
+    SG_NEEDS(comm)
     return release(comm);
 }
 

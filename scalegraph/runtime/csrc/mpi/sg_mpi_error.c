@@ -73,6 +73,30 @@ static const char *const texts[] = {
 };
 enum { KNOWN = sizeof texts / sizeof texts[0] };
 
+/* Codes of MPI_T, from the first one on. */
+#define TOOL(name, text) [MPI_T_##name - MPI_T_ERR_CANNOT_INIT] = "MPI_T_" #name ": " text
+
+static const char *const tool_texts[] = {
+    TOOL(ERR_CANNOT_INIT, "the interface for tools cannot be initialised"),
+    TOOL(ERR_NOT_ACCESSIBLE, "the function is not accessible"),
+    TOOL(ERR_NOT_INITIALIZED, "the interface for tools is not initialised"),
+    TOOL(ERR_NOT_SUPPORTED, "the function is not supported"),
+    TOOL(ERR_MEMORY, "no memory"),
+    TOOL(ERR_INVALID, "wrong use"),
+    TOOL(ERR_INVALID_INDEX, "no variable or category has the index"),
+    TOOL(ERR_INVALID_ITEM, "the enumeration has no such item"),
+    TOOL(ERR_INVALID_SESSION, "invalid session"),
+    TOOL(ERR_INVALID_HANDLE, "invalid handle"),
+    TOOL(ERR_INVALID_NAME, "no variable or category has the name"),
+    TOOL(ERR_OUT_OF_HANDLES, "no more handles"),
+    TOOL(ERR_OUT_OF_SESSIONS, "no more sessions"),
+    TOOL(ERR_CVAR_SET_NOT_NOW, "the variable cannot be set now"),
+    TOOL(ERR_CVAR_SET_NEVER, "the variable cannot be set"),
+    TOOL(ERR_PVAR_NO_WRITE, "the variable cannot be written or reset"),
+    TOOL(ERR_PVAR_NO_STARTSTOP, "the variable cannot be started or stopped"),
+    TOOL(ERR_PVAR_NO_ATOMIC, "the variable cannot be read and reset in one"),
+};
+
 /* What MPI_Add_error_class or _code has made; NULL: not an error of the user's. */
 static sg_error_text *own_error(int error)
 {
@@ -86,6 +110,8 @@ const char *sg_mpi_error_text(int error)
     const sg_error_text *own = own_error(error);
     if (own != NULL)
         return own->text != NULL ? own->text : "";
+    if (error >= MPI_T_ERR_CANNOT_INIT && error <= MPI_T_ERR_PVAR_NO_ATOMIC)
+        return tool_texts[error - MPI_T_ERR_CANNOT_INIT];
     return error >= 0 && error < KNOWN && texts[error] != NULL ? texts[error] : NULL;
 }
 
@@ -145,6 +171,29 @@ int sg_mpi_error(sg_comm *comm, int error, const char *format, ...)
     return sg_mpi_raise(comm, comm != NULL ? comm->handler : MPI_ERRORS_ARE_FATAL, error, sentence);
 }
 
+bool sg_mpi_first_time(const void *one, const void *other)
+{
+    enum { NAMED = 16 }; /* more are not worth their room */
+    static const void *known[NAMED][2] = {{NULL}};
+    static uint32_t count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (known[i][0] == one && known[i][1] == other)
+            return false;
+    if (count == NAMED)
+        return false;
+    known[count][0] = one;
+    known[count++][1] = other;
+    return true;
+}
+
+int sg_mpi_null(const char *names, int which)
+{
+    for (; which > 0; which--)
+        names = strchr(names, ',') + 2;
+    return sg_mpi_error(NULL, MPI_ERR_ARG, "the argument '%.*s' is a null pointer", (int)strcspn(names, ","),
+                        names);
+}
+
 int sg_comm_missing(MPI_Comm handle)
 {
     if (handle == MPI_COMM_NULL)
@@ -167,12 +216,14 @@ static int add_error(int class_of, int *error)
 SG_API int PMPI_Add_error_class(int *class_of)
 {
     SG_ENTER("Add_error_class");
+    SG_NEEDS(class_of)
     return add_error(-1, class_of);
 }
 
 SG_API int PMPI_Add_error_code(int class_of, int *error)
 {
     SG_ENTER("Add_error_code");
+    SG_NEEDS(error)
     if (sg_mpi_error_text(class_of) == NULL)
         return sg_mpi_error(NULL, MPI_ERR_ARG, "the error class %d does not exist", class_of);
     return add_error(class_of, error);
@@ -192,6 +243,7 @@ SG_API int PMPI_Add_error_string(int error, const char *text)
 SG_API int PMPI_Error_class(int error, int *class_of)
 {
     sg_mpi_enter_always("MPI_Error_class", SG_CALLER);
+    SG_NEEDS(class_of)
     if (sg_mpi_error_text(error) == NULL)
         return sg_mpi_error(NULL, MPI_ERR_ARG, "the error code %d does not exist", error);
     *class_of = sg_mpi_class_of(error);
@@ -201,6 +253,7 @@ SG_API int PMPI_Error_class(int error, int *class_of)
 SG_API int PMPI_Error_string(int error, char *text, int *length)
 {
     sg_mpi_enter_always("MPI_Error_string", SG_CALLER);
+    SG_NEEDS(text, length)
     const char *known = sg_mpi_error_text(error);
     if (known == NULL)
         return sg_mpi_error(NULL, MPI_ERR_ARG, "the error code %d does not exist", error);

@@ -81,6 +81,7 @@ int sg_group_missing(MPI_Group handle)
 SG_API int PMPI_Group_size(MPI_Group group, int *size)
 {
     SG_ENTER("Group_size");
+    SG_NEEDS(size)
     GROUP(g, group)
     *size = (int)g->members->size;
     return MPI_SUCCESS;
@@ -89,6 +90,7 @@ SG_API int PMPI_Group_size(MPI_Group group, int *size)
 SG_API int PMPI_Group_rank(MPI_Group group, int *rank)
 {
     SG_ENTER("Group_rank");
+    SG_NEEDS(rank)
     GROUP(g, group)
     *rank = g->rank;
     return MPI_SUCCESS;
@@ -97,6 +99,7 @@ SG_API int PMPI_Group_rank(MPI_Group group, int *rank)
 SG_API int PMPI_Group_compare(MPI_Group one, MPI_Group other, int *result)
 {
     SG_ENTER("Group_compare");
+    SG_NEEDS(result)
     GROUP(a, one)
     GROUP(b, other)
     *result = sg_members_compare(a->members, b->members);
@@ -106,6 +109,8 @@ SG_API int PMPI_Group_compare(MPI_Group one, MPI_Group other, int *result)
 SG_API int PMPI_Group_translate_ranks(MPI_Group from, int n, const int ranks[], MPI_Group to, int found[])
 {
     SG_ENTER("Group_translate_ranks");
+    if (n > 0)
+        SG_NEEDS(ranks, found)
     GROUP(a, from)
     GROUP(b, to)
     if (n < 0)
@@ -160,18 +165,21 @@ static int combine(MPI_Group one, MPI_Group other, MPI_Group *result, enum set h
 SG_API int PMPI_Group_union(MPI_Group one, MPI_Group other, MPI_Group *result)
 {
     SG_ENTER("Group_union");
+    SG_NEEDS(result)
     return combine(one, other, result, UNION);
 }
 
 SG_API int PMPI_Group_intersection(MPI_Group one, MPI_Group other, MPI_Group *result)
 {
     SG_ENTER("Group_intersection");
+    SG_NEEDS(result)
     return combine(one, other, result, INTERSECTION);
 }
 
 SG_API int PMPI_Group_difference(MPI_Group one, MPI_Group other, MPI_Group *result)
 {
     SG_ENTER("Group_difference");
+    SG_NEEDS(result)
     return combine(one, other, result, DIFFERENCE);
 }
 
@@ -236,30 +244,43 @@ static int of_ranges(MPI_Group group, int n, int ranges[][3], bool chosen, MPI_G
 SG_API int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *result)
 {
     SG_ENTER("Group_incl");
+    SG_NEEDS(result)
+    if (n > 0)
+        SG_NEEDS(ranks)
     return of_list(group, n, ranks, true, result);
 }
 
 SG_API int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *result)
 {
     SG_ENTER("Group_excl");
+    SG_NEEDS(result)
+    if (n > 0)
+        SG_NEEDS(ranks)
     return of_list(group, n, ranks, false, result);
 }
 
 SG_API int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *result)
 {
     SG_ENTER("Group_range_incl");
+    SG_NEEDS(result)
+    if (n > 0)
+        SG_NEEDS(ranges)
     return of_ranges(group, n, ranges, true, result);
 }
 
 SG_API int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *result)
 {
     SG_ENTER("Group_range_excl");
+    SG_NEEDS(result)
+    if (n > 0)
+        SG_NEEDS(ranges)
     return of_ranges(group, n, ranges, false, result);
 }
 
 SG_API int PMPI_Group_free(MPI_Group *group)
 {
     SG_ENTER("Group_free");
+    SG_NEEDS(group)
     GROUP(g, *group)
     if (*group != MPI_GROUP_EMPTY) {
         sg_members_drop(g->members);

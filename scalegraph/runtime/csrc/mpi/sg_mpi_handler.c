@@ -36,24 +36,28 @@ bool sg_handler_exists(MPI_Errhandler handler)
 SG_API int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errhandler *handler)
 {
     SG_ENTER("Comm_create_errhandler");
+    SG_NEEDS(handler)
     return new_handler(SG_KIND_COMM, (void *)(uintptr_t)function, handler);
 }
 
 SG_API int PMPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errhandler *handler)
 {
     SG_ENTER("File_create_errhandler");
+    SG_NEEDS(handler)
     return new_handler(SG_KIND_FILE, (void *)(uintptr_t)function, handler);
 }
 
 SG_API int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *function, MPI_Errhandler *handler)
 {
     SG_ENTER("Win_create_errhandler");
+    SG_NEEDS(handler)
     return new_handler(SG_KIND_WINDOW, (void *)(uintptr_t)function, handler);
 }
 
 SG_API int PMPI_Errhandler_free(MPI_Errhandler *handler)
 {
     SG_ENTER("Errhandler_free");
+    SG_NEEDS(handler)
     if (!sg_handler_exists(*handler))
         return sg_mpi_error(NULL, MPI_ERR_ERRHANDLER, "the error handler does not exist");
     sg_handler_drop(*handler);
@@ -78,6 +82,7 @@ SG_API int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
 SG_API int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler)
 {
     SG_ENTER("Comm_get_errhandler");
+    SG_NEEDS(handler)
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);

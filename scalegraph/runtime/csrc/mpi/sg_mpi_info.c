@@ -24,6 +24,11 @@ static int missing(MPI_Info handle)
                                                 : "the info object does not exist");
 }
 
+int sg_info_argument(MPI_Info handle)
+{
+    return handle == MPI_INFO_NULL || info_of(handle) != NULL ? MPI_SUCCESS : missing(handle);
+}
+
 static item *find(const info *of, const char *key)
 {
     for (uint32_t i = 0; i < of->count; i++)
@@ -74,6 +79,19 @@ void sg_info_free(MPI_Info handle)
     sg_handle_free((uintptr_t)handle);
 }
 
+void sg_info_merge(MPI_Info *handle, MPI_Info more)
+{
+    if (info_of(*handle) == NULL)
+        *handle = sg_info_copy(MPI_INFO_NULL);
+    info *of = info_of(*handle);
+    const info *added = info_of(more);
+    for (uint32_t i = 0; added != NULL && i < added->count; i++)
+        set(of, added->items[i].key, added->items[i].value);
+}
+
+#define KEY(key)                                                                                             \
+    if ((key) == NULL)                                                                                       \
+        return sg_mpi_error(NULL, MPI_ERR_INFO_KEY, "the key is a null pointer");
 #define INFO(name, handle)                                                                                   \
     info *name = info_of(handle);                                                                            \
     if (name == NULL)                                                                                        \
@@ -82,6 +100,7 @@ void sg_info_free(MPI_Info handle)
 SG_API int PMPI_Info_create(MPI_Info *handle)
 {
     SG_ENTER("Info_create");
+    SG_NEEDS(handle)
     *handle = sg_info_copy(MPI_INFO_NULL);
     return MPI_SUCCESS;
 }
@@ -89,6 +108,7 @@ SG_API int PMPI_Info_create(MPI_Info *handle)
 SG_API int PMPI_Info_dup(MPI_Info handle, MPI_Info *copy)
 {
     SG_ENTER("Info_dup");
+    SG_NEEDS(copy)
     if (handle != MPI_INFO_ENV && info_of(handle) == NULL)
         return missing(handle);
     *copy = sg_info_copy(handle);
@@ -98,6 +118,7 @@ SG_API int PMPI_Info_dup(MPI_Info handle, MPI_Info *copy)
 SG_API int PMPI_Info_free(MPI_Info *handle)
 {
     SG_ENTER("Info_free");
+    SG_NEEDS(handle)
     INFO(of, *handle)(void) of;
     sg_info_free(*handle);
     *handle = MPI_INFO_NULL;
@@ -122,6 +143,7 @@ SG_API int PMPI_Info_set(MPI_Info handle, const char *key, const char *value)
 SG_API int PMPI_Info_delete(MPI_Info handle, const char *key)
 {
     SG_ENTER("Info_delete");
+    KEY(key)
     INFO(of, handle)
     item *known = find(of, key);
     if (known == NULL)
@@ -136,6 +158,8 @@ SG_API int PMPI_Info_delete(MPI_Info handle, const char *key)
 SG_API int PMPI_Info_get(MPI_Info handle, const char *key, int room, char *value, int *flag)
 {
     SG_ENTER("Info_get");
+    SG_NEEDS(value, flag)
+    KEY(key)
     const char *known = sg_info_value(handle, key);
     if (handle != MPI_INFO_ENV && info_of(handle) == NULL)
         return missing(handle);
@@ -148,6 +172,8 @@ SG_API int PMPI_Info_get(MPI_Info handle, const char *key, int room, char *value
 SG_API int PMPI_Info_get_string(MPI_Info handle, const char *key, int *room, char *value, int *flag)
 {
     SG_ENTER("Info_get_string");
+    SG_NEEDS(room, value, flag)
+    KEY(key)
     const char *known = sg_info_value(handle, key);
     if (handle != MPI_INFO_ENV && info_of(handle) == NULL)
         return missing(handle);
@@ -163,6 +189,8 @@ SG_API int PMPI_Info_get_string(MPI_Info handle, const char *key, int *room, cha
 SG_API int PMPI_Info_get_valuelen(MPI_Info handle, const char *key, int *length, int *flag)
 {
     SG_ENTER("Info_get_valuelen");
+    SG_NEEDS(length, flag)
+    KEY(key)
     const char *known = sg_info_value(handle, key);
     if (handle != MPI_INFO_ENV && info_of(handle) == NULL)
         return missing(handle);
@@ -175,6 +203,7 @@ SG_API int PMPI_Info_get_valuelen(MPI_Info handle, const char *key, int *length,
 SG_API int PMPI_Info_get_nkeys(MPI_Info handle, int *count)
 {
     SG_ENTER("Info_get_nkeys");
+    SG_NEEDS(count)
     const info *of = info_of(handle);
     if (handle != MPI_INFO_ENV && of == NULL)
         return missing(handle);
@@ -185,6 +214,7 @@ SG_API int PMPI_Info_get_nkeys(MPI_Info handle, int *count)
 SG_API int PMPI_Info_get_nthkey(MPI_Info handle, int n, char *key)
 {
     SG_ENTER("Info_get_nthkey");
+    SG_NEEDS(key)
     INFO(of, handle)
     if (n < 0 || n >= (int)of->count)
         return sg_mpi_error(NULL, MPI_ERR_ARG, "the info object has %u keys, and no number %d", of->count, n);

@@ -1,5 +1,5 @@
 /* Point-to-point messages that block. */
-#include "sg_mpi_request.h"
+#include "sg_mpi_pending.h"
 
 /* The buffer of buffered sends holds a message until it is received; ours is copied at once, so only its size
  * matters. */
@@ -18,11 +18,12 @@ static int send(const void *buffer, int count, MPI_Datatype type, int to, int ta
 {
     sg_comm *c;
     sg_type *t;
-    int error = sg_check_transfer(comm, count, type, to, tag, false, &c, &t);
+    int error = sg_check_transfer(comm, buffer, count, type, to, tag, false, &c, &t);
     if (error == MPI_SUCCESS && to != MPI_PROC_NULL && mode == SG_SEND_BUFFERED)
         error = check_buffer(c, count * t->size);
     if (error != MPI_SUCCESS || to == MPI_PROC_NULL)
         return error;
+    sg_pending_check(false, buffer, count, t);
     sg_send *s = sg_begin_send(c, buffer, count, t, to, tag, mode);
     sg_wait_send(s);
     sg_send_free(s);
@@ -34,7 +35,8 @@ static int begin(sg_request **request, const void *buffer, int count, MPI_Dataty
 {
     sg_comm *c;
     sg_type *t;
-    int error = sg_check_transfer(comm, count, type, partner, tag, kind == SG_REQUEST_RECEIVE, &c, &t);
+    int error =
+        sg_check_transfer(comm, buffer, count, type, partner, tag, kind == SG_REQUEST_RECEIVE, &c, &t);
     if (error == MPI_SUCCESS && partner != MPI_PROC_NULL && mode == SG_SEND_BUFFERED)
         error = check_buffer(c, count * t->size);
     if (error != MPI_SUCCESS)
@@ -53,6 +55,7 @@ static int begin(sg_request **request, const void *buffer, int count, MPI_Dataty
 static int begin_now(bool persistent, const void *buffer, int count, MPI_Datatype type, int partner, int tag,
                      MPI_Comm comm, enum sg_request_kind kind, enum sg_send_mode mode, MPI_Request *request)
 {
+    SG_NEEDS(request)
     sg_request *r;
     int error = begin(&r, buffer, count, type, partner, tag, comm, kind, mode);
     if (error != MPI_SUCCESS)
@@ -96,14 +99,16 @@ SG_API int PMPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int t
     SG_ENTER("Recv");
     sg_comm *c;
     sg_type *t;
-    int error = sg_check_transfer(comm, count, type, from, tag, true, &c, &t);
+    int error = sg_check_transfer(comm, buffer, count, type, from, tag, true, &c, &t);
     if (error != MPI_SUCCESS)
         return error;
     if (from == MPI_PROC_NULL)
-        return sg_status_empty(status, MPI_PROC_NULL), MPI_SUCCESS;
+        return sg_status_none(status, MPI_PROC_NULL), MPI_SUCCESS;
+    sg_pending_check(true, buffer, count, t);
+    const void *site = sg_mpi_self()->site;
     sg_receive *r = sg_begin_receive(c, from, tag);
     sg_wait_receive(r);
-    return sg_take_receive(c, r, buffer, count, t, status);
+    return sg_take_receive(c, r, buffer, count, t, "MPI_Recv", site, status);
 }
 
 SG_API int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
@@ -129,19 +134,26 @@ SG_API int PMPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, 
     SG_ENTER("Sendrecv");
     sg_comm *c;
     sg_type *sent, *received;
-    int error = sg_check_transfer(comm, out_count, out_type, to, out_tag, false, &c, &sent);
+    int error = sg_check_transfer(comm, out, out_count, out_type, to, out_tag, false, &c, &sent);
     if (error == MPI_SUCCESS)
-        error = sg_check_transfer(comm, in_count, in_type, from, in_tag, true, &c, &received);
+        error = sg_check_transfer(comm, in, in_count, in_type, from, in_tag, true, &c, &received);
     if (error != MPI_SUCCESS)
         return error;
+    const void *site = sg_mpi_self()->site;
+    if (to != MPI_PROC_NULL && from != MPI_PROC_NULL)
+        sg_pending_apart(out, out_count, sent, in, in_count, received);
+    if (to != MPI_PROC_NULL)
+        sg_pending_check(false, out, out_count, sent);
+    if (from != MPI_PROC_NULL)
+        sg_pending_check(true, in, in_count, received);
     sg_receive *r = from != MPI_PROC_NULL ? sg_begin_receive(c, from, in_tag) : NULL;
     sg_send *s = NULL;
     if (to != MPI_PROC_NULL)
         s = sg_begin_send(c, out, out_count, sent, to, out_tag, SG_SEND_STANDARD);
-    sg_status_empty(status, MPI_PROC_NULL);
+    sg_status_none(status, MPI_PROC_NULL);
     if (r != NULL) {
         sg_wait_receive(r);
-        error = sg_take_receive(c, r, in, in_count, received, status);
+        error = sg_take_receive(c, r, in, in_count, received, "MPI_Sendrecv", site, status);
     }
     if (s != NULL) {
         sg_wait_send(s);
@@ -156,19 +168,21 @@ SG_API int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int
     SG_ENTER("Sendrecv_replace");
     sg_comm *c;
     sg_type *t;
-    int error = sg_check_transfer(comm, count, type, to, out_tag, false, &c, &t);
+    int error = sg_check_transfer(comm, buffer, count, type, to, out_tag, false, &c, &t);
     if (error == MPI_SUCCESS)
-        error = sg_check_transfer(comm, count, type, from, in_tag, true, &c, &t);
+        error = sg_check_transfer(comm, buffer, count, type, from, in_tag, true, &c, &t);
     if (error != MPI_SUCCESS)
         return error;
+    sg_pending_check(true, buffer, count, t);
+    const void *site = sg_mpi_self()->site;
     /* a message is copied when it is sent, so the buffer may be received into at once */
     sg_send *s =
         to != MPI_PROC_NULL ? sg_begin_send(c, buffer, count, t, to, out_tag, SG_SEND_STANDARD) : NULL;
-    sg_status_empty(status, MPI_PROC_NULL);
+    sg_status_none(status, MPI_PROC_NULL);
     if (from != MPI_PROC_NULL) {
         sg_receive *r = sg_begin_receive(c, from, in_tag);
         sg_wait_receive(r);
-        error = sg_take_receive(c, r, buffer, count, t, status);
+        error = sg_take_receive(c, r, buffer, count, t, "MPI_Sendrecv_replace", site, status);
     }
     if (s != NULL) {
         sg_wait_send(s);
@@ -184,6 +198,8 @@ SG_API int PMPI_Buffer_attach(void *buffer, int size)
         return sg_mpi_error(NULL, MPI_ERR_BUFFER, "a buffer is attached already");
     if (size < 0)
         return sg_mpi_error(NULL, MPI_ERR_ARG, "the size is %d", size);
+    if (buffer == NULL && size > 0)
+        return sg_mpi_error(NULL, MPI_ERR_BUFFER, "the buffer of %d bytes is NULL", size);
     m->bsend_buffer = buffer;
     m->bsend_size = size;
     return MPI_SUCCESS;
@@ -192,6 +208,7 @@ SG_API int PMPI_Buffer_attach(void *buffer, int size)
 SG_API int PMPI_Buffer_detach(void *address, int *size)
 {
     struct sg_mpi *m = SG_ENTER("Buffer_detach");
+    SG_NEEDS(address, size)
     *(void **)address = m->bsend_buffer;
     *size = (int)m->bsend_size;
     m->bsend_buffer = NULL;

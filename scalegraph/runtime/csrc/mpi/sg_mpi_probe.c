@@ -13,11 +13,11 @@ static int probe(int from, int tag, MPI_Comm comm, bool wait, int *flag, sg_mess
     sg_type *bytes;
     *found = NULL;
     *flag = 1;
-    int error = sg_check_transfer(comm, 0, MPI_BYTE, from, tag, true, c, &bytes);
+    int error = sg_check_transfer(comm, NULL, 0, MPI_BYTE, from, tag, true, c, &bytes);
     if (error != MPI_SUCCESS)
         return error;
     if (from == MPI_PROC_NULL)
-        return sg_status_empty(status, MPI_PROC_NULL), MPI_SUCCESS;
+        return sg_status_none(status, MPI_PROC_NULL), MPI_SUCCESS;
     int32_t source = from == MPI_ANY_SOURCE ? SG_ANY : from, wanted = tag == MPI_ANY_TAG ? SG_ANY : tag;
     sg_progress();
     bool others = sg_mpi_self()->schedules != NULL; /* they go on while this one waits */
@@ -44,6 +44,7 @@ SG_API int PMPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status)
 SG_API int PMPI_Iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     SG_ENTER("Iprobe");
+    SG_NEEDS(flag)
     sg_message *found;
     sg_comm *c;
     return probe(from, tag, comm, false, flag, &found, &c, status);
@@ -70,6 +71,7 @@ static int matched(int from, int tag, MPI_Comm comm, bool wait, int *flag, MPI_M
 SG_API int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     SG_ENTER("Mprobe");
+    SG_NEEDS(message)
     int flag;
     return matched(from, tag, comm, true, &flag, message, status);
 }
@@ -77,6 +79,7 @@ SG_API int PMPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, M
 SG_API int PMPI_Improbe(int from, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
     SG_ENTER("Improbe");
+    SG_NEEDS(flag, message)
     return matched(from, tag, comm, false, flag, message, status);
 }
 
@@ -84,7 +87,10 @@ SG_API int PMPI_Improbe(int from, int tag, MPI_Comm comm, int *flag, MPI_Message
 static int receive(void *buffer, int count, MPI_Datatype type, MPI_Message *message, sg_request **request)
 {
     sg_type *t;
-    int error = sg_type_argument(NULL, type, count, &t);
+    const taken *named = sg_handle_get(SG_KIND_MESSAGE, (uintptr_t)*message);
+    sg_comm *c = named != NULL ? named->comm : NULL;
+    int error =
+        named != NULL ? sg_buffer_argument(c, buffer, type, count, &t) : sg_type_argument(c, type, count, &t);
     if (error != MPI_SUCCESS)
         return error;
     taken *had = sg_handle_get(SG_KIND_MESSAGE, (uintptr_t)*message);
@@ -111,6 +117,7 @@ static int receive(void *buffer, int count, MPI_Datatype type, MPI_Message *mess
 SG_API int PMPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
 {
     SG_ENTER("Imrecv");
+    SG_NEEDS(message, request)
     sg_request *r;
     int error = receive(buffer, count, type, message, &r);
     if (error == MPI_SUCCESS)
@@ -121,6 +128,7 @@ SG_API int PMPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *
 SG_API int PMPI_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
 {
     SG_ENTER("Mrecv");
+    SG_NEEDS(message)
     sg_request *r;
     int error = receive(buffer, count, type, message, &r);
     if (error != MPI_SUCCESS)

@@ -1,4 +1,6 @@
 /* Requests: how they begin, are waited for, tested and end. */
+#include "sg_lockstep.h"
+#include "sg_mpi_pending.h"
 #include "sg_mpi_window.h"
 
 sg_request *sg_request_new(enum sg_request_kind kind, sg_comm *comm, sg_type *type)
@@ -8,6 +10,7 @@ sg_request *sg_request_new(enum sg_request_kind kind, sg_comm *comm, sg_type *ty
     r->kind = kind;
     r->comm = comm != NULL ? sg_comm_take(comm) : NULL;
     r->type = type != NULL ? sg_type_take(type) : NULL;
+    r->moved = -1;
     r->call = m->call;
     r->site = m->site;
     return r;
@@ -27,12 +30,25 @@ MPI_Request sg_request_of_schedule(sg_schedule *s)
     return sg_request_handle(r);
 }
 
+MPI_Request sg_request_of_file(sg_comm *comm, int64_t moved, sg_schedule *s)
+{
+    sg_request *r = sg_request_new(s != NULL ? SG_REQUEST_SCHEDULE : SG_REQUEST_FILE, comm, NULL);
+    r->schedule = s;
+    r->moved = moved;
+    r->active = true;
+    r->complete = s == NULL;
+    if (s != NULL)
+        sg_schedule_start(s);
+    return sg_request_handle(r);
+}
+
 void sg_request_start(sg_request *r)
 {
     r->active = true;
     r->complete = r->partner == MPI_PROC_NULL;
     if (r->complete)
         return;
+    sg_pending_add(r);
     if (r->kind == SG_REQUEST_SEND)
         r->send = sg_begin_send(r->comm, r->buffer, r->count, r->type, r->partner, r->tag, r->mode);
     else
@@ -78,6 +94,7 @@ static void add_pending(sg_awaited *p, const sg_request *r)
 static void charge_test(void)
 {
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
+    sg_lockstep_ask(true);
     sg_events_settle();
     sg_progress();
 }
@@ -99,12 +116,16 @@ static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
         sg_status_empty(status, MPI_ANY_SOURCE);
         return MPI_SUCCESS;
     }
-    sg_status_empty(status, r->partner == MPI_PROC_NULL && r->kind == SG_REQUEST_RECEIVE ? MPI_PROC_NULL
-                                                                                         : MPI_ANY_SOURCE);
-    if (r->send != NULL)
+    sg_status_none(status, r->partner == MPI_PROC_NULL && r->kind == SG_REQUEST_RECEIVE ? MPI_PROC_NULL
+                                                                                        : MPI_ANY_SOURCE);
+    if (r->send != NULL || r->receive != NULL)
+        sg_pending_remove(r);
+    if (r->send != NULL) {
         sg_send_free(r->send);
+        sg_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, r->cancelled);
+    }
     if (r->receive != NULL)
-        error = sg_take_receive(r->comm, r->receive, r->buffer, r->count, r->type, status);
+        error = sg_take_receive(r->comm, r->receive, r->buffer, r->count, r->type, r->call, r->site, status);
     if (r->access != NULL) {
         sg_access_wait(r->access, false);
         sg_access_drop(r->access);
@@ -113,6 +134,8 @@ static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
         error = r->schedule->error;
         sg_schedule_free(r->schedule);
     }
+    if (r->moved >= 0)
+        sg_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, r->moved, false);
     if (r->kind == SG_REQUEST_GENERAL) {
         MPI_Status own = {0};
         MPI_Status *told = status == MPI_STATUS_IGNORE ? &own : status;
@@ -124,7 +147,7 @@ static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
     r->receive = NULL;
     r->schedule = NULL;
     r->access = NULL;
-    r->active = r->complete = false;
+    r->active = r->complete = r->cancelled = false;
     if (!r->persistent) {
         sg_handle_free((uintptr_t)*handle);
         release(r);
@@ -163,12 +186,14 @@ int sg_request_wait(MPI_Request *handle, MPI_Status *status)
 SG_API int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     SG_ENTER("Wait");
+    SG_NEEDS(request)
     return sg_request_wait(request, status);
 }
 
 SG_API int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     SG_ENTER("Test");
+    SG_NEEDS(request, flag)
     *flag = 1;
     if (*request == MPI_REQUEST_NULL)
         return sg_status_empty(status, MPI_ANY_SOURCE), MPI_SUCCESS;
@@ -189,6 +214,8 @@ static int check_all(int count, const MPI_Request requests[])
 {
     if (count < 0)
         return sg_mpi_error(NULL, MPI_ERR_COUNT, "the number of requests is %d", count);
+    if (count > 0 && requests == NULL)
+        return sg_mpi_error(NULL, MPI_ERR_ARG, "the list of %d requests is NULL", count);
     for (int i = 0; i < count; i++)
         if (requests[i] != MPI_REQUEST_NULL && request_of(requests[i]) == NULL)
             return missing(requests[i]);
@@ -218,6 +245,7 @@ SG_API int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]
 SG_API int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     SG_ENTER("Testall");
+    SG_NEEDS(flag)
     int error = check_all(count, requests);
     if (error != MPI_SUCCESS)
         return error;
@@ -289,6 +317,7 @@ static int finish_any(int found, MPI_Request requests[], int *index, MPI_Status 
 SG_API int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     SG_ENTER("Waitany");
+    SG_NEEDS(index)
     int error = check_all(count, requests);
     return error != MPI_SUCCESS ? error
                                 : finish_any(wait_for_first(count, requests), requests, index, status);
@@ -297,6 +326,7 @@ SG_API int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Statu
 SG_API int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     SG_ENTER("Testany");
+    SG_NEEDS(index, flag)
     int error = check_all(count, requests);
     if (error != MPI_SUCCESS)
         return error;
@@ -327,6 +357,9 @@ static int finish_some(int found, int count, MPI_Request requests[], int *done, 
 SG_API int PMPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
 {
     SG_ENTER("Waitsome");
+    SG_NEEDS(done)
+    if (count > 0)
+        SG_NEEDS(indices)
     int error = check_all(count, requests);
     if (error != MPI_SUCCESS)
         return error;
@@ -336,6 +369,9 @@ SG_API int PMPI_Waitsome(int count, MPI_Request requests[], int *done, int indic
 SG_API int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
 {
     SG_ENTER("Testsome");
+    SG_NEEDS(done)
+    if (count > 0)
+        SG_NEEDS(indices)
     int error = check_all(count, requests);
     if (error != MPI_SUCCESS)
         return error;
@@ -348,6 +384,7 @@ SG_API int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indic
 SG_API int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     SG_ENTER("Request_get_status");
+    SG_NEEDS(flag)
     *flag = 1;
     sg_status_empty(status, MPI_ANY_SOURCE);
     if (request == MPI_REQUEST_NULL)
@@ -360,6 +397,8 @@ SG_API int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *s
     if (*flag && r->receive != NULL)
         sg_status_set(status, r->receive->source, r->receive->tag, (int64_t)r->receive->bytes,
                       r->receive->cancelled);
+    if (*flag && r->moved >= 0)
+        sg_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, r->moved, false);
     if (*flag && r->active && r->kind == SG_REQUEST_GENERAL && status != MPI_STATUS_IGNORE)
         return r->query(r->extra, status);
     return MPI_SUCCESS;
@@ -368,6 +407,7 @@ SG_API int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *s
 SG_API int PMPI_Start(MPI_Request *request)
 {
     SG_ENTER("Start");
+    SG_NEEDS(request)
     sg_request *r = request_of(*request);
     if (r == NULL || !r->persistent)
         return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is not persistent");
@@ -380,6 +420,10 @@ SG_API int PMPI_Start(MPI_Request *request)
 SG_API int PMPI_Startall(int count, MPI_Request requests[])
 {
     SG_ENTER("Startall");
+    if (count > 0)
+        SG_NEEDS(requests)
+    if (count < 0)
+        return sg_mpi_error(NULL, MPI_ERR_COUNT, "the number of requests is %d", count);
     for (int i = 0; i < count; i++) {
         sg_request *r = request_of(requests[i]);
         if (r == NULL || !r->persistent || r->active)
@@ -392,19 +436,23 @@ SG_API int PMPI_Startall(int count, MPI_Request requests[])
 SG_API int PMPI_Cancel(MPI_Request *request)
 {
     SG_ENTER("Cancel");
+    SG_NEEDS(request)
     sg_request *r = request_of(*request);
     if (r == NULL)
         return missing(*request);
     if (r->active && r->receive != NULL)
         sg_receive_cancel(r->receive);
+    if (r->active && r->send != NULL && sg_send_cancel(r->send))
+        r->cancelled = true;
     if (r->kind == SG_REQUEST_GENERAL)
         return r->cancel(r->extra, r->complete);
-    return MPI_SUCCESS; /* a send cannot be cancelled any more: its data is on its way */
+    return MPI_SUCCESS; /* a message that has left is not called back */
 }
 
 SG_API int PMPI_Request_free(MPI_Request *request)
 {
     SG_ENTER("Request_free");
+    SG_NEEDS(request)
     sg_request *r = request_of(*request);
     if (r == NULL)
         return missing(*request);
@@ -414,6 +462,7 @@ SG_API int PMPI_Request_free(MPI_Request *request)
                             "the request of a collective operation cannot be freed");
     if (r->active && r->receive != NULL && !is_complete(r)) { /* the receive goes on, unseen */
         sg_handle_free((uintptr_t)*request);
+        sg_pending_remove(r);
         r->freed = true;
         *request = MPI_REQUEST_NULL;
         return MPI_SUCCESS;
@@ -423,33 +472,6 @@ SG_API int PMPI_Request_free(MPI_Request *request)
     sg_handle_free((uintptr_t)*request);
     release(r);
     *request = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
-}
-
-/* ---- requests of the user's ---- */
-
-SG_API int PMPI_Grequest_start(MPI_Grequest_query_function *query,
-                               MPI_Grequest_free_function *release_function,
-                               MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *request)
-{
-    SG_ENTER("Grequest_start");
-    sg_request *r = sg_request_new(SG_REQUEST_GENERAL, NULL, NULL);
-    r->active = true;
-    r->query = query;
-    r->release = release_function;
-    r->cancel = cancel;
-    r->extra = extra;
-    *request = sg_request_handle(r);
-    return MPI_SUCCESS;
-}
-
-SG_API int PMPI_Grequest_complete(MPI_Request request)
-{
-    SG_ENTER("Grequest_complete");
-    sg_request *r = request_of(request);
-    if (r == NULL || r->kind != SG_REQUEST_GENERAL)
-        return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is no generalised one");
-    r->complete = true;
     return MPI_SUCCESS;
 }
 
@@ -466,5 +488,3 @@ SG_MPI_NAME(Start)
 SG_MPI_NAME(Startall)
 SG_MPI_NAME(Cancel)
 SG_MPI_NAME(Request_free)
-SG_MPI_NAME(Grequest_start)
-SG_MPI_NAME(Grequest_complete)

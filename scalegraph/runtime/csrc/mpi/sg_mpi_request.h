@@ -10,6 +10,7 @@ enum sg_request_kind {
     SG_REQUEST_SCHEDULE,
     SG_REQUEST_GENERAL,
     SG_REQUEST_ACCESS, /* one-sided */
+    SG_REQUEST_FILE,   /* data has been moved */
 };
 
 struct sg_remote;
@@ -18,12 +19,14 @@ typedef struct sg_request {
     enum sg_request_kind kind;
     bool persistent, active, complete; /* complete: nothing is waited for any more */
     bool freed;                        /* by MPI_Request_free, while it was active */
+    bool cancelled;                    /* a send */
     sg_send *send;
     sg_receive *receive;
     sg_schedule *schedule;
     struct sg_remote *access;
     void *buffer;
     int64_t count;
+    int64_t moved; /* bytes, of a file; of others: -1 */
     sg_type *type;
     int partner, tag;
     enum sg_send_mode mode;
@@ -39,22 +42,24 @@ typedef struct sg_request {
 
 /* ---- sg_mpi_status.c ---- */
 
-/* Status of nothing: of a null request, or of a message from MPI_PROC_NULL. */
+/* Status of nothing: of a null request or an inactive one. */
 void sg_status_empty(MPI_Status *status, int source);
+/* The same of a message from MPI_PROC_NULL and of a send: MPI_ERROR stays as it is. */
+void sg_status_none(MPI_Status *status, int source);
 void sg_status_set(MPI_Status *status, int source, int tag, int64_t bytes, bool cancelled);
 int64_t sg_status_bytes(const MPI_Status *status);
 
 /* ---- sg_mpi_transfer.c: what sends and receives of all kinds share ---- */
 
 /* Checks the arguments of a send or a receive; takes the communicator and the type out of their handles. */
-int sg_check_transfer(MPI_Comm comm, int64_t count, MPI_Datatype type, int partner, int tag, bool receives,
-                      sg_comm **c, sg_type **t);
+int sg_check_transfer(MPI_Comm comm, const void *buffer, int64_t count, MPI_Datatype type, int partner,
+                      int tag, bool receives, sg_comm **c, sg_type **t);
 sg_send *sg_begin_send(sg_comm *c, const void *buffer, int64_t count, sg_type *type, int to, int tag,
                        enum sg_send_mode mode);
 sg_receive *sg_begin_receive(const sg_comm *c, int from, int tag);
-/* A receive is complete: its data goes into the buffer, then it is freed. */
+/* A receive that `call` at `site` has begun is complete: its data goes into the buffer, then it is freed. */
 int sg_take_receive(sg_comm *c, sg_receive *receive, void *buffer, int64_t count, sg_type *type,
-                    MPI_Status *status);
+                    const char *call, const void *site, MPI_Status *status);
 
 /* ---- sg_mpi_request.c ---- */
 
@@ -62,6 +67,8 @@ sg_request *sg_request_new(enum sg_request_kind kind, sg_comm *comm, sg_type *ty
 MPI_Request sg_request_handle(sg_request *r);
 /* A request that completes with a schedule, which begins. */
 MPI_Request sg_request_of_schedule(sg_schedule *s);
+/* One for bytes that were moved from or to a file; it completes with the schedule, or has if that is NULL. */
+MPI_Request sg_request_of_file(sg_comm *comm, int64_t moved, sg_schedule *s);
 void sg_request_start(sg_request *r);
 /* Waits for a request, which then ends. */
 int sg_request_wait(MPI_Request *handle, MPI_Status *status);

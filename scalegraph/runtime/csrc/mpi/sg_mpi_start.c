@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sg_mpi_calls.h"
+#include "sg_mpi_file.h"
 #include "sg_mpi_window.h"
 #include "sg_posix.h"
 
@@ -64,6 +65,7 @@ SG_API int PMPI_Finalize(void)
     sg_attributes_delete(SG_KIND_COMM, m->self->handle, &m->self->attributes);
     name_leaks(m);
     sg_windows_name_left(m);
+    sg_files_name_left(m);
     meet(m);
     m->finalised = true;
     sg_self()->call = NULL;
@@ -86,13 +88,16 @@ SG_API int PMPI_Finalized(int *flag)
 
 SG_API int PMPI_Query_thread(int *provided)
 {
-    *provided = SG_ENTER("Query_thread")->thread_level;
+    const struct sg_mpi *m = SG_ENTER("Query_thread");
+    SG_NEEDS(provided)
+    *provided = m->thread_level;
     return MPI_SUCCESS;
 }
 
 SG_API int PMPI_Is_thread_main(int *flag)
 {
     SG_ENTER("Is_thread_main");
+    SG_NEEDS(flag)
     *flag = sg_self() == sg_rank_self()->main;
     return MPI_SUCCESS;
 }
@@ -132,12 +137,15 @@ SG_API double PMPI_Wtick(void)
 SG_API int PMPI_Get_processor_name(char *name, int *length)
 {
     SG_ENTER("Get_processor_name");
+    SG_NEEDS(name, length)
     *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "processor%u", sg_now->id);
     return MPI_SUCCESS;
 }
 
 SG_API int PMPI_Get_version(int *version, int *subversion)
 {
+    sg_mpi_enter_always("MPI_Get_version", SG_CALLER);
+    SG_NEEDS(version, subversion)
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
@@ -145,6 +153,8 @@ SG_API int PMPI_Get_version(int *version, int *subversion)
 
 SG_API int PMPI_Get_library_version(char *version, int *length)
 {
+    sg_mpi_enter_always("MPI_Get_library_version", SG_CALLER);
+    SG_NEEDS(version, length)
     *length = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "ScaleGraph (simulated), MPI %d.%d",
                        MPI_VERSION, MPI_SUBVERSION);
     return MPI_SUCCESS;
@@ -152,8 +162,9 @@ SG_API int PMPI_Get_library_version(char *version, int *length)
 
 SG_API int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *address)
 {
-    (void)info;
     SG_ENTER("Alloc_mem");
+    SG_NEEDS(address)
+    SG_INFO(info)
     void *memory = size >= 0 ? malloc((size_t)(size > 0 ? size : 1)) : NULL; /* of the program's own heap */
     if (memory == NULL)
         return sg_mpi_error(NULL, MPI_ERR_NO_MEM, "there is no memory of %lld bytes", (long long)size);
@@ -170,6 +181,8 @@ SG_API int PMPI_Free_mem(void *memory)
 
 SG_API int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
+    sg_mpi_enter_always("MPI_Get_address", SG_CALLER);
+    SG_NEEDS(address)
     *address = (MPI_Aint)location;
     return MPI_SUCCESS;
 }

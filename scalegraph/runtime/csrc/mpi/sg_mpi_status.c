@@ -14,6 +14,11 @@ void sg_status_set(MPI_Status *status, int source, int tag, int64_t bytes, bool 
     status->MPI_internal[CANCELLED] = cancelled;
 }
 
+void sg_status_none(MPI_Status *status, int source)
+{
+    sg_status_set(status, source, MPI_ANY_TAG, 0, false);
+}
+
 void sg_status_empty(MPI_Status *status, int source)
 {
     sg_status_set(status, source, MPI_ANY_TAG, 0, false);
@@ -48,6 +53,7 @@ static int64_t elements(const MPI_Status *status, const sg_type *t)
     SG_API int PMPI_##name(const MPI_Status *status, MPI_Datatype type, result *count)                       \
     {                                                                                                        \
         SG_ENTER(#name);                                                                                     \
+        SG_NEEDS(status, count)                                                                              \
         sg_type *t;                                                                                          \
         int error = sg_type_argument(NULL, type, 0, &t);                                                     \
         if (error != MPI_SUCCESS)                                                                            \
@@ -62,14 +68,30 @@ COUNTED(Get_count, int, items)
 COUNTED(Get_elements, int, elements)
 COUNTED(Get_elements_x, MPI_Count, elements)
 
+/* Bytes of so many basic elements of items. */
+static int64_t bytes_of(const sg_type *t, int64_t elements)
+{
+    if (t->elements == 0 || elements <= 0)
+        return 0;
+    int64_t bytes = elements / t->elements * t->size, rest = elements % t->elements;
+    for (uint32_t i = 0; rest > 0 && i < t->part_count; i++) {
+        const sg_piece *part = &t->parts[i];
+        int64_t all = part->repeat * part->count * part->type->elements, own = rest < all ? rest : all;
+        bytes += bytes_of(part->type, own);
+        rest -= own;
+    }
+    return bytes;
+}
+
 #define SET_ELEMENTS(name, number)                                                                           \
     SG_API int PMPI_##name(MPI_Status *status, MPI_Datatype type, number count)                              \
     {                                                                                                        \
         SG_ENTER(#name);                                                                                     \
+        SG_NEEDS(status)                                                                                     \
         sg_type *t;                                                                                          \
         int error = sg_type_argument(NULL, type, count, &t);                                                 \
         if (error == MPI_SUCCESS)                                                                            \
-            sg_status_set(status, status->MPI_SOURCE, status->MPI_TAG, t->size * count,                      \
+            sg_status_set(status, status->MPI_SOURCE, status->MPI_TAG, bytes_of(t, count),                   \
                           status->MPI_internal[CANCELLED]);                                                  \
         return error;                                                                                        \
     }                                                                                                        \
@@ -80,12 +102,16 @@ SET_ELEMENTS(Status_set_elements_x, MPI_Count)
 
 SG_API int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
+    SG_ENTER("Status_set_cancelled");
+    SG_NEEDS(status)
     status->MPI_internal[CANCELLED] = flag != 0;
     return MPI_SUCCESS;
 }
 
 SG_API int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
+    SG_ENTER("Test_cancelled");
+    SG_NEEDS(status, flag)
     *flag = status->MPI_internal[CANCELLED] != 0;
     return MPI_SUCCESS;
 }

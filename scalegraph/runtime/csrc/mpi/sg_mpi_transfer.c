@@ -1,12 +1,15 @@
 /* What sends and receives of all kinds share. */
 #include "sg_mpi_request.h"
+#include "sg_mpi_signature.h"
 
-int sg_check_transfer(MPI_Comm comm, int64_t count, MPI_Datatype type, int partner, int tag, bool receives,
-                      sg_comm **c, sg_type **t)
+int sg_check_transfer(MPI_Comm comm, const void *buffer, int64_t count, MPI_Datatype type, int partner,
+                      int tag, bool receives, sg_comm **c, sg_type **t)
 {
     *c = sg_comm_of(comm);
     if (*c == NULL)
         return sg_comm_missing(comm);
+    if (partner == MPI_PROC_NULL && type == MPI_DATATYPE_NULL && count == 0)
+        type = MPI_BYTE; /* nothing is sent or received */
     int ranks = sg_comm_peers(*c), error = sg_type_argument(*c, type, count, t);
     if (error != MPI_SUCCESS)
         return error;
@@ -16,7 +19,9 @@ int sg_check_transfer(MPI_Comm comm, int64_t count, MPI_Datatype type, int partn
                             ranks);
     if (tag < 0 && !(receives && tag == MPI_ANY_TAG))
         return sg_mpi_error(*c, MPI_ERR_TAG, "tag %d is negative", tag);
-    return MPI_SUCCESS;
+    if (partner == MPI_PROC_NULL || count * (*t)->size == 0)
+        return MPI_SUCCESS;
+    return sg_buffer_given(*c, buffer, *t);
 }
 
 sg_send *sg_begin_send(sg_comm *c, const void *buffer, int64_t count, sg_type *type, int to, int tag,
@@ -24,13 +29,14 @@ sg_send *sg_begin_send(sg_comm *c, const void *buffer, int64_t count, sg_type *t
 {
     size_t bytes = (size_t)(count * type->size);
     uint32_t peer = sg_comm_peer(c, to);
+    sg_signature signature = sg_signature_of(type, count);
     if (sg_type_flat(type, count))
-        return sg_message_send(peer, c->context, c->rank, tag, (const char *)buffer + type->true_lb, bytes,
-                               mode);
+        return sg_message_send_typed(peer, c->context, c->rank, tag, (const char *)buffer + type->true_lb,
+                                     bytes, mode, &signature);
     char *packed = sg_mpi_new(bytes);
     sg_message_talk(c->context, (int32_t)peer);
     sg_type_pack(buffer, count, type, packed);
-    sg_send *send = sg_message_send(peer, c->context, c->rank, tag, packed, bytes, mode);
+    sg_send *send = sg_message_send_typed(peer, c->context, c->rank, tag, packed, bytes, mode, &signature);
     sg_mpi_free(packed);
     return send;
 }
@@ -42,7 +48,8 @@ sg_receive *sg_begin_receive(const sg_comm *c, int from, int tag)
     return sg_message_receive(c->context, source, rank, tag == MPI_ANY_TAG ? SG_ANY : tag);
 }
 
-int sg_take_receive(sg_comm *c, sg_receive *r, void *buffer, int64_t count, sg_type *type, MPI_Status *status)
+int sg_take_receive(sg_comm *c, sg_receive *r, void *buffer, int64_t count, sg_type *type, const char *call,
+                    const void *site, MPI_Status *status)
 {
     size_t room = (size_t)(count * type->size), bytes = r->bytes;
     int error = MPI_SUCCESS, source = r->source, tag = r->tag;
@@ -53,6 +60,7 @@ int sg_take_receive(sg_comm *c, sg_receive *r, void *buffer, int64_t count, sg_t
         return MPI_SUCCESS;
     }
     sg_status_set(status, source, tag, (int64_t)(bytes < room ? bytes : room), false);
+    sg_signature_check(&r->message->signature, r->from, type, count, call, site);
     sg_type_unpack(r->data, bytes < room ? bytes : room, buffer, count, type);
     sg_receive_free(r);
     if (bytes > room)

@@ -252,6 +252,7 @@ static bool filter_answers(sg_processor *p, uint64_t address, uint64_t size, enu
     if (!sg_filter_answers(filter->first[line & filter->mask], line, kind == SG_READ))
         return false;
     note_hit(p, address, size, kind, site);
+    sg_loop_lines_use(p, address);
     return true;
 }
 

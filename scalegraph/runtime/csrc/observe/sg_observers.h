@@ -7,6 +7,9 @@
 extern const sg_observer sg_observer_blame;      /* what processors wait for */
 extern const sg_observer sg_observer_cause;      /* accounts by cause */
 extern const sg_observer sg_observer_class;      /* misses by class; run.collect requests it */
+extern const sg_observer sg_observer_loop;       /* accounts by loop and schedule, and its chunks */
+extern const sg_observer sg_observer_loop_lines; /* lines that its iterations use; run.collect requests it */
+extern const sg_observer sg_observer_output;     /* which rank has printed what */
 extern const sg_observer sg_observer_message;    /* accounts by communicator and partner */
 extern const sg_observer sg_observer_part;       /* parts of the run by the time of the main thread */
 extern const sg_observer sg_observer_primitives; /* free or scaled synchronisation */
@@ -15,5 +18,10 @@ extern const sg_observer sg_observer_resource;   /* how busy network and memory 
 extern const sg_observer sg_observer_trace;      /* traces; trace.file requests it */
 extern const sg_observer sg_observer_variable;   /* accounts by variable */
 extern const sg_observer sg_observer_whatif;     /* virtual speedups */
+
+/* Iterations on `p` use the line at an address; only when classes are collected. */
+void sg_loop_lines_use(const sg_processor *p, uint64_t address);
+/* What a processor did in the loop with this account. It moves when another one gets its own. */
+sg_loop_part *sg_loop_part_of(uint32_t account, uint32_t processor);
 
 #endif

@@ -217,21 +217,6 @@ static void run(sg_processor *p, const sg_thread *t)
                            t->task != NULL ? t->task->traced : 0, 0);
 }
 
-static void put_wait(sg_processor *p, enum sg_trace_why why, uint64_t begin, uint64_t end, uint64_t object,
-                     int32_t holder, uint64_t released)
-{
-    uint32_t region = sg_trace->lane[p->id].account->rest.region;
-    if (!sg_trace_tells(SG_TRACED_WAITS) || begin >= end)
-        return;
-    if (holder == (int32_t)p->id || released > end) {
-        holder = -1;
-        released = end;
-    }
-    sg_trace_event_put(p, SG_EVENT_WAIT, why, region, end, begin, object);
-    sg_trace_event_put(p, SG_EVENT_WAKER, 0, (uint32_t)(holder + 1), released < begin ? begin : released, 0,
-                       0);
-}
-
 static void wait_idle(sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t cycles)
 {
     uint64_t begin, end;
@@ -240,7 +225,11 @@ static void wait_idle(sg_processor *p, const sg_thread *t, enum sg_category cate
         return;
     sg_lane_cut_idle(p, category, &begin, &end);
     const sg_waker *w = &sg_trace->waker[t->id];
-    put_wait(p, sg_trace_why_of(t, category), begin, end, t->wait_object, w->processor, w->released);
+    if (t->by_message)
+        sg_trace_wait_message(p, t, category, begin, end);
+    else
+        sg_trace_wait_put(p, sg_trace_why_of(t, category), begin, end, t->wait_object, w->processor,
+                          w->released < begin ? begin : w->released);
 }
 
 static void wake(const sg_thread *t, uint64_t when)
@@ -248,7 +237,8 @@ static void wake(const sg_thread *t, uint64_t when)
     if (!sg_trace_ready())
         return;
     bool by_itself = t->timed && t->timed_out;
-    sg_trace->waker[t->id] = (sg_waker){by_itself ? -1 : (int32_t)sg_now->id, when};
+    sg_trace->waker[t->id] = t->by_message ? (sg_waker){sg_trace_partner_of(t), t->met}
+                                           : (sg_waker){by_itself ? -1 : (int32_t)sg_now->id, when};
     if (!by_itself)
         sg_lane_cut(sg_now);
 }
@@ -266,7 +256,7 @@ static void end_thread(const sg_thread *t)
 
 /* ---- what else happens ---- */
 
-static void begin_barrier_wait(void)
+static void begin_wait(void)
 {
     if (sg_trace_ready())
         sg_lane_cut(sg_now);
@@ -278,7 +268,8 @@ static void end_barrier_wait(uint64_t object, uint32_t holder, uint64_t released
     if (!sg_trace_ready())
         return;
     sg_lane_cut_idle(sg_now, SG_CATEGORY_IDLE_BARRIER, &begin, &end);
-    put_wait(sg_now, SG_WHY_BARRIER, begin, end, object, (int32_t)holder, released);
+    sg_trace_wait_put(sg_now, SG_WHY_BARRIER, begin, end, object, (int32_t)holder,
+                      released < begin ? begin : released);
 }
 
 static sg_held *find_held(uint64_t lock)
@@ -461,13 +452,15 @@ const sg_observer sg_observer_trace = {
     .wakes = wake,
     .thread_ends = end_thread,
     .regions = change_regions,
-    .barrier_waits = begin_barrier_wait,
+    .waits = begin_wait,
     .barrier_waited = end_barrier_wait,
     .lock_step = step_lock,
     .marks = mark,
     .task = step_task,
     .message = sg_trace_message,
+    .message_waited = sg_trace_message_waited,
     .gathered = sg_trace_gathered,
+    .loop = sg_trace_loop,
     .ends = end_trace,
     .stops = stop_trace,
     .limit = limit_of,

@@ -8,8 +8,7 @@
 #include "sg_arch.h"
 #include "sg_trace_file.h"
 
-#define ARENA_BASE (SG_BASE + 0xe000000000ull)
-#define CHUNK      ((size_t)1 << 26)
+#define CHUNK ((size_t)1 << 26)
 
 enum { BUFFER = 1 << 20, FIRST_DESCRIPTOR = 500 };
 
@@ -100,8 +99,8 @@ bool sg_trace_file_open(uint32_t what)
     long high = sg_arch_syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR, 0);
     if (high >= 0)
         sg_arch_syscall(SYS_close, file, 0, 0, 0);
-    map((char *)ARENA_BASE, CHUNK);
-    struct sg_trace_file *f = trace_file = (struct sg_trace_file *)ARENA_BASE;
+    map((char *)SG_TRACE_BASE, CHUNK);
+    struct sg_trace_file *f = trace_file = (struct sg_trace_file *)SG_TRACE_BASE;
     f->next = (char *)(f + 1);
     f->next += -(uintptr_t)f->next & 63;
     f->end = (char *)f + CHUNK;

@@ -20,6 +20,7 @@ typedef struct sg_lane {
     uint32_t *regions; /* that the processor is in, the outermost first */
     sg_told **told;    /* by region */
     uint32_t told_size;
+    uint64_t on_way; /* ticks of a wait for a message that are not recorded yet, as it goes on */
 } sg_lane;
 
 /* A lock that a thread has, and the processor that the trace says has it; -1: none does now. */
@@ -67,12 +68,24 @@ void sg_lane_turn_on(sg_processor *p, uint64_t time);
 void sg_lane_turn_off(sg_processor *p, uint64_t time);
 /* The same if it is time. */
 void sg_lane_turn(sg_processor *p);
+/* Records that `p` waited for `holder`, -1: for nobody in particular, until that one let go at `released`. */
+void sg_trace_wait_put(const sg_processor *p, enum sg_trace_why why, uint64_t begin, uint64_t end,
+                       uint64_t object, int32_t holder, uint64_t released);
+/* Records a part of the wait of `t` for a message, which was given way for. */
+void sg_trace_wait_message(const sg_processor *p, const sg_thread *t, enum sg_category category,
+                           uint64_t begin, uint64_t end);
+/* The same of the running thread, which waited on its processor. */
+void sg_trace_message_waited(enum sg_category category, int32_t by, uint64_t released, bool more);
+/* The processor whose message lets `t` go on; -1: of nobody in particular. */
+int32_t sg_trace_partner_of(const sg_thread *t);
 /* Why `t` waits in `category`. */
 enum sg_trace_why sg_trace_why_of(const sg_thread *t, enum sg_category category);
 /* Records a message that has been received. */
 void sg_trace_message(const sg_passed *m);
 /* Records a collective operation that the running rank has completed. */
 void sg_trace_gathered(const sg_gathered *g);
+/* Records the beginning and the end of a chunk of a loop. */
+void sg_trace_loop(enum sg_loop_step step, struct sg_scheduled *s, const struct sg_loop_turn *turn);
 /* Sets when the next cut is due; of one processor, or of all. */
 void sg_lane_set_due(sg_lane *l);
 void sg_lane_set_all_due(void);

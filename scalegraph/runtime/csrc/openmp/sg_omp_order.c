@@ -4,7 +4,7 @@
 /* ---- ordered ---- */
 
 /* Waits until all chunks before the one of `t` are done. */
-static void order_wait(sg_thread *t, sg_work *work)
+static void ordered_wait(sg_thread *t, sg_work *work)
 {
     if (!work->ordered || !t->in_ordered)
         return;
@@ -20,7 +20,7 @@ void sg_order_pass(sg_thread *t, sg_work *work, uint64_t last)
 {
     if (!work->ordered || !t->in_ordered)
         return;
-    order_wait(t, work);
+    ordered_wait(t, work);
     sg_touch(sg_now, work->address, SG_WRITE, SG_CATEGORY_PRIM_SCHEDULE);
     work->ordered_turn = last;
     t->in_ordered = false;
@@ -30,7 +30,7 @@ void sg_order_pass(sg_thread *t, sg_work *work, uint64_t last)
 SG_API void GOMP_ordered_start(void)
 {
     sg_thread *t = sg_member(SG_CALLER);
-    order_wait(t, t->work);
+    ordered_wait(t, t->work);
 }
 
 SG_API void GOMP_ordered_end(void)

@@ -46,7 +46,8 @@ sg_work *sg_work_enter(sg_thread *t, bool *first)
 
 void sg_work_prepare(sg_work *work, const sg_loop *loop, uint32_t members)
 {
-    const sg_chosen *chosen = loop->site != NULL ? sg_schedules_wanted(loop->site) : NULL;
+    const sg_chosen *chosen =
+        loop->site != NULL ? sg_schedules_wanted(loop->site, sg_region(sg_self())) : NULL;
     uint64_t chunk = loop->chunk;
     if (chosen == NULL)
         chosen = loop->chosen;
@@ -132,6 +133,7 @@ enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk, const sg_chosen 
 
 bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
 {
+    t->turn.asked = sg_now->clock;
     sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
     if (!sg_scheduled_next(&work->scheduled, t->member, first, last))
         return false;

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "sg_observer.h"
 #include "sg_posix.h"
 
 typedef struct sg_file {
@@ -81,6 +83,14 @@ static void wait_for(FILE *stream, const void *site)
     }
 }
 
+/* `bytes` have gone to `stream`, or none if that failed. Returns `result`. */
+static int told(FILE *stream, int result, uint64_t bytes)
+{
+    if (stream == stdout && result >= 0 && sg->ranks > 1)
+        sg_observe_prints(bytes);
+    return result;
+}
+
 #define WRAP(type, name, parameters, stream, call)                                                           \
     type __wrap_##name parameters;                                                                           \
     extern type real_##name parameters __asm__("__real_" #name);                                             \
@@ -90,7 +100,17 @@ static void wait_for(FILE *stream, const void *site)
         return real_##name call;                                                                             \
     }
 
-/* Functions with variable arguments call the one that takes a list. */
+/* A function that writes `bytes`. */
+#define WRAP_WRITE(name, parameters, stream, call, bytes)                                                    \
+    int __wrap_##name parameters;                                                                            \
+    extern int real_##name parameters __asm__("__real_" #name);                                              \
+    SG_API int __wrap_##name parameters                                                                      \
+    {                                                                                                        \
+        wait_for(stream, SG_CALLER);                                                                         \
+        return told(stream, real_##name call, bytes);                                                        \
+    }
+
+/* Functions that write what a list of arguments says, and return how much that was; `call` has the list. */
 #define WRAP_LIST(name, parameters, last, stream, call)                                                      \
     int __wrap_##name parameters;                                                                            \
     SG_API int __wrap_##name parameters                                                                      \
@@ -100,20 +120,37 @@ static void wait_for(FILE *stream, const void *site)
         va_start(list, last);                                                                                \
         int result = call;                                                                                   \
         va_end(list);                                                                                        \
-        return result;                                                                                       \
+        return told(stream, result, (uint64_t)result);                                                       \
     }
 
-WRAP(int, puts, (const char *text), stdout, (text))
-WRAP(int, putchar, (int value), stdout, (value))
-WRAP(int, fputs, (const char *text, FILE *stream), stream, (text, stream))
-WRAP(int, fputc, (int value, FILE *stream), stream, (value, stream))
-WRAP(int, putc, (int value, FILE *stream), stream, (value, stream))
+WRAP_WRITE(puts, (const char *text), stdout, (text), strlen(text) + 1)
+WRAP_WRITE(putchar, (int value), stdout, (value), 1)
+WRAP_WRITE(fputs, (const char *text, FILE *stream), stream, (text, stream), strlen(text))
+WRAP_WRITE(fputc, (int value, FILE *stream), stream, (value, stream), 1)
+WRAP_WRITE(putc, (int value, FILE *stream), stream, (value, stream), 1)
 WRAP(int, getchar, (void), stdin, ())
 WRAP(int, fgetc, (FILE * stream), stream, (stream))
 WRAP(int, getc, (FILE * stream), stream, (stream))
 WRAP(char *, fgets, (char *text, int size, FILE *stream), stream, (text, size, stream))
-WRAP(int, vprintf, (const char *format, va_list list), stdout, (format, list))
-WRAP(int, vfprintf, (FILE * stream, const char *format, va_list list), stream, (stream, format, list))
+
+int __wrap_vprintf(const char *format, va_list list);
+extern int real_vprintf(const char *format, va_list list) __asm__("__real_vprintf");
+SG_API int __wrap_vprintf(const char *format, va_list list)
+{
+    wait_for(stdout, SG_CALLER);
+    int result = real_vprintf(format, list);
+    return told(stdout, result, (uint64_t)result);
+}
+
+int __wrap_vfprintf(FILE *stream, const char *format, va_list list);
+extern int real_vfprintf(FILE *stream, const char *format, va_list list) __asm__("__real_vfprintf");
+SG_API int __wrap_vfprintf(FILE *stream, const char *format, va_list list)
+{
+    wait_for(stream, SG_CALLER);
+    int result = real_vfprintf(stream, format, list);
+    return told(stream, result, (uint64_t)result);
+}
+
 WRAP_LIST(printf, (const char *format, ...), format, stdout, real_vprintf(format, list))
 WRAP_LIST(fprintf, (FILE * stream, const char *format, ...), format, stream,
           real_vfprintf(stream, format, list))
@@ -140,5 +177,7 @@ SG_API size_t __wrap_fwrite(const void *from, size_t size, size_t count, FILE *s
 {
     sg_reference_range(from, size * count, SG_READ, SG_CALLER);
     wait_for(stream, SG_CALLER);
-    return real_fwrite(from, size, count, stream);
+    size_t done = real_fwrite(from, size, count, stream);
+    told(stream, 0, size * done);
+    return done;
 }

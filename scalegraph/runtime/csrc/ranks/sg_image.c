@@ -100,6 +100,14 @@ static int add_segments(struct dl_phdr_info *info, size_t size, void *unused)
     return 1; /* the program itself comes first */
 }
 
+uint64_t sg_image_bytes(void)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < program.parts; i++)
+        bytes += program.part[i].size;
+    return bytes;
+}
+
 void sg_image_open(void)
 {
     if ((uintptr_t)__data_start < DATA_ADDRESS || (uintptr_t)__data_start >= DATA_ADDRESS + PAGE)

@@ -5,6 +5,7 @@
 
 #include "sg_alloc.h"
 #include "sg_arch.h"
+#include "sg_lockstep.h"
 #include "sg_message.h"
 #include "sg_omp.h"
 #include "sg_posix.h"
@@ -90,6 +91,7 @@ void sg_ranks_open(void)
     sg->own_processors = sg->processors;
     if (sg->ranks == 0)
         return;
+    sg->lockstep = sg->config.lockstep != 0;
     if (sg->processors % sg->ranks != 0)
         sg_stop(SG_STATUS_INTERNAL, "%u processors cannot be shared out to %u ranks", sg->processors,
                 sg->ranks);
@@ -109,6 +111,7 @@ void sg_ranks_open(void)
         sg_rank *rank = sg->all_ranks[i] = sg_new(sizeof *rank);
         rank->number = i;
         rank->first_processor = i * sg->own_processors;
+        rank->eager_bytes = sg->config.eager_bytes;
         for (uint32_t p = rank->first_processor; p < rank->first_processor + sg->own_processors; p++)
             rank->places[p / 64] |= 1ull << p % 64;
     }
@@ -193,9 +196,12 @@ void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, ch
     sg_image_keep_libraries();
     for (uint32_t i = 0; i < sg->ranks; i++)
         prepare(sg->all_ranks[i]);
+    sg_rank_memory_open();
     sg_rank *first = sg->all_ranks[0];
     first->main = sg_self();
     first->main->places = first->places;
+    if (sg->lockstep)
+        sg_step_open();
     sg_image_exchange(NULL, first->image);
     sg_thread_prepare(sg->ranks - 1);
     for (uint32_t i = 1; i < sg->ranks; i++) {

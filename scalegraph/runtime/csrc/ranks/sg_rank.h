@@ -25,6 +25,11 @@ typedef struct sg_talk {
 #define SG_TALK_NOWHERE UINT32_MAX /* context: of no communicator */
 #define SG_TALK_NOBODY  (-1)
 
+/* Messages of a rank so far, with those of collective operations. */
+typedef struct sg_traffic {
+    uint64_t sent, sent_bytes, received, received_bytes;
+} sg_traffic;
+
 /* A thread waits for a message. */
 typedef struct sg_rank_wait {
     struct sg_rank_wait *next;
@@ -52,6 +57,8 @@ struct sg_rank {
     sg_talk talk;             /* what messages cost the rank now is of this one */
     sg_talk accounted; /* the one before, and its place in the accounts of messages, from 1 on; 0: none */
     uint32_t account;
+    uint64_t eager_bytes; /* messages up to this size leave at once */
+    sg_traffic traffic;
     uint64_t places[SG_MAX_PROCESSORS / 64]; /* bit set of its processors */
     /* Its processor serves transfers of other ranks that the network interface cannot do by itself. */
     uint64_t serves_until; /* clock */
@@ -76,8 +83,15 @@ int sg_rank_exit(int status);
  * time, though they pass no messages. */
 void sg_ranks_share(bool exact);
 
+/* ---- sg_rank_memory.c ---- */
+
+/* From now on the ranks of a node have no more memory than the machine says, if it does. */
+void sg_rank_memory_open(void);
+
 /* ---- sg_image.c: static data ---- */
 
+/* Static data of each rank. */
+uint64_t sg_image_bytes(void);
 /* Whether any of [low, high) is static data: it is mapped only while its rank runs. */
 bool sg_image_holds(const char *low, const char *high);
 

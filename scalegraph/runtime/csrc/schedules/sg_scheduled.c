@@ -14,6 +14,7 @@ struct sg_loop_memory {
     uint64_t iterations; /* of the execution before */
     uint64_t executions;
     uint32_t shared_words, area_words; /* that there is room for */
+    uint64_t numbers;                  /* of which there are so many: */
     int64_t *number;                   /* the shared ones, then those of each member */
     uint64_t *lock;        /* sg_lock of the number at the same place; NULL before its first use */
     uint64_t shared, area; /* addresses in the simulated machine */
@@ -90,7 +91,11 @@ static sg_lock *lock_of(const schedule_loop *loop, const int64_t *at)
 
 static void host_lock(schedule_loop *loop, int64_t *at)
 {
+    const sg_account *account = sg_now->account;
+    const uint64_t *waited = &account->rest.categories[SG_CATEGORY_IDLE_LOCK], before = *waited;
     sg_lock_spin(lock_of(loop, at), SG_CATEGORY_PRIM_SCHEDULE, SG_CATEGORY_IDLE_LOCK);
+    if (sg_now->account == account)
+        sg_self()->turn.spent.lock += *waited - before;
 }
 
 static void host_unlock(schedule_loop *loop, int64_t *at)
@@ -132,11 +137,11 @@ static sg_loop_memory *make_memory(const sg_scheduled *s, uint32_t shared_words,
     const schedule_loop *loop = &s->loop;
     uint64_t line = sg_line_bytes(), page = sg->config.page_bytes;
     sg_loop_memory *m = sg_new(sizeof *m);
-    uint64_t numbers = shared_words + (uint64_t)loop->members * area_words;
+    m->numbers = shared_words + (uint64_t)loop->members * area_words;
     m->shared_words = shared_words;
     m->area_words = area_words > 0 ? area_words : 1;
-    m->number = sg_new(numbers * sizeof *m->number);
-    m->lock = sg_new(numbers * sizeof *m->lock);
+    m->number = sg_new(m->numbers * sizeof *m->number);
+    m->lock = sg_new(m->numbers * sizeof *m->lock);
     /* whole pages, so that a member's area is where the member is that touches it first */
     m->stride = (area_words * sizeof(int64_t) + page - 1) / page * page;
     m->shared = sg_variables_of((shared_words * sizeof(int64_t) + line - 1) / line, SG_OWN_LOOP);
@@ -166,6 +171,13 @@ static sg_loop_memory *get_memory(const sg_scheduled *s, uint32_t shared_words, 
     return m;
 }
 
+/* What was learned does not hold for the next execution. */
+static void forget(sg_loop_memory *m)
+{
+    memset(m->number, 0, m->numbers * sizeof *m->number);
+    m->executions = 0;
+}
+
 static void clear_seen(sg_loop_memory *m, uint64_t iterations)
 {
     uint64_t words = iterations < MOST_SEEN ? iterations / 64 + 1 : 0;
@@ -188,24 +200,13 @@ static void see(const sg_scheduled *s, const schedule_chunk *c)
     }
 }
 
-static double value_of(const sg_product *p, const schedule_parameter *declared, const schedule_loop *loop)
-{
-    double value = p->factor;
-    for (int i = 0; i < abs(p->iterations); i++)
-        value = p->iterations > 0 ? value * (double)loop->iterations : value / (double)loop->iterations;
-    for (int i = 0; i < abs(p->members); i++)
-        value = p->members > 0 ? value * loop->members : value / loop->members;
-    value = value > declared->least ? value : declared->least; /* also where N is 0 */
-    return value < declared->most ? value : declared->most;
-}
-
 /* ---- one execution ---- */
 
 void sg_scheduled_open(sg_scheduled *s, const sg_chosen *chosen, uint64_t chunk, uint64_t iterations,
                        uint32_t members, uint64_t line, const void *site)
 {
     const schedule *schedule = chosen->schedule;
-    *s = (sg_scheduled){.schedule = schedule, .address = line};
+    *s = (sg_scheduled){.schedule = schedule, .chosen = chosen, .site = site, .address = line};
     schedule_loop *loop = &s->loop;
     *loop = (schedule_loop){.iterations = iterations,
                             .members = members,
@@ -213,8 +214,7 @@ void sg_scheduled_open(sg_scheduled *s, const sg_chosen *chosen, uint64_t chunk,
                             .shared = s->line,
                             .line_words = (uint32_t)(sg_line_bytes() / sizeof(int64_t)),
                             .host = &host};
-    for (unsigned i = 0; schedule->parameters != NULL && schedule->parameters[i].name != NULL; i++)
-        loop->parameter[i] = value_of(&chosen->parameter[i], &schedule->parameters[i], loop);
+    sg_schedules_values(chosen, loop);
     uint32_t shared_words = words(schedule->shared_words, loop),
              area_words = words(schedule->member_words, loop);
     bool own = sg_schedules_is_own(schedule);
@@ -223,9 +223,8 @@ void sg_scheduled_open(sg_scheduled *s, const sg_chosen *chosen, uint64_t chunk,
     if (shared_words == 0)
         shared_words = loop->line_words;
     sg_loop_memory *m = s->memory = get_memory(s, shared_words, area_words, site);
-    if (m->iterations != iterations) { /* another loop: what was learned does not hold */
-        memset(m->number, 0, (m->shared_words + (uint64_t)members * m->area_words) * sizeof *m->number);
-        m->executions = 0;
+    if (m->iterations != iterations) { /* another loop */
+        forget(m);
         m->iterations = iterations;
     }
     if (schedule->shared_words == NULL)
@@ -254,16 +253,23 @@ __attribute__((noinline)) void sg_turn_reset(sg_loop_turn *turn)
 
 void sg_scheduled_close(sg_scheduled *s)
 {
+    sg_loop_memory *m = s->memory;
+    if (m != NULL) /* cancelled: the schedule did not come to write what the next execution reads */
+        forget(m);
     give_back(s);
     s->open = false;
 }
 
-static void finish(sg_scheduled *s)
+static void finish(sg_scheduled *s, sg_loop_turn *turn)
 {
-    if (++s->finished < s->loop.members)
-        return;
-    if (s->schedule->end != NULL)
+    bool last = ++s->finished == s->loop.members;
+    if (last && s->schedule->end != NULL)
         s->schedule->end(&s->loop);
+    turn->spent.asking += sg_now->clock - turn->asked;
+    turn->spent.end = turn->asked;
+    sg_observe_loop(SG_LOOP_LEFT, s, turn);
+    if (!last)
+        return;
     if (s->given != s->loop.iterations)
         sg_stop(SG_STATUS_UNSUPPORTED,
                 "the schedule %s gave %" PRIu64 " of the %" PRIu64 " iterations of a loop", s->schedule->name,
@@ -290,7 +296,22 @@ static bool take(sg_scheduled *s, sg_loop_turn *turn)
     s->given += c->count;
     sg_count(sg_now, SG_COUNTER_CHUNKS, 1);
     sg_observe_marks(SG_MARK_CHUNK, c->count);
+    sg_observe_loop(SG_LOOP_TAKEN, s, turn);
     return true;
+}
+
+/* Another member writes the schedule's first numbers, each of which takes time: what would be taken now is
+ * that of the execution before. */
+static void wait_for_begin(sg_scheduled *s, sg_loop_turn *turn)
+{
+    const sg_processor *p = sg_now;
+    uint64_t from = p->clock;
+    while (!s->begun) {
+        sg_queue_add(&s->waiting, sg_self());
+        sg_suspend(SG_CATEGORY_IDLE_LOCK, s->address, -1);
+    }
+    if (sg_now == p)
+        turn->spent.lock += p->clock - from;
 }
 
 static void enter(sg_scheduled *s, sg_loop_turn *turn, uint32_t number)
@@ -299,11 +320,53 @@ static void enter(sg_scheduled *s, sg_loop_turn *turn, uint32_t number)
     turn->member.number = number;
     if (!s->open) {
         s->open = true;
+        sg_observe_loop(SG_LOOP_OPENS, s, turn);
         if (s->schedule->begin != NULL)
             s->schedule->begin(&s->loop);
+        s->begun = true;
+        sg_wake_all(&s->waiting, sg_now->clock);
+    } else if (!s->begun) {
+        wait_for_begin(s, turn);
     }
     if (s->schedule->enter != NULL)
         s->schedule->enter(&s->loop, &turn->member);
+}
+
+/* ---- what it costs ---- */
+
+static uint64_t stalls_of(const sg_processor *p)
+{
+    uint64_t sum = 0;
+    for (uint32_t region = 0; region < p->accounts_size; region++)
+        for (unsigned k = 0; p->accounts[region] != NULL && k < SG_STALLS; k++)
+            sum += p->accounts[region]->stall[k];
+    return sum;
+}
+
+/* The thread asks again: the iterations that it had are done. */
+static void note_done(sg_scheduled *s, sg_loop_turn *turn)
+{
+    if (turn->running == 0)
+        return;
+    turn->spent.body += turn->asked - turn->since;
+    if (turn->on == sg_now)
+        turn->spent.stall += stalls_of(sg_now) - turn->stalled;
+    if (turn->left > 0)
+        return;
+    turn->spent.end = turn->asked;
+    sg_observe_loop(SG_LOOP_DONE, s, turn);
+    turn->spent = (sg_chunk_spent){.begin = 0};
+}
+
+/* The thread has got iterations and is about to execute them. */
+static void note_given(sg_loop_turn *turn)
+{
+    turn->since = sg_now->clock;
+    turn->spent.asking += turn->since - turn->asked;
+    if (turn->spent.begin == 0)
+        turn->spent.begin = turn->since;
+    turn->stalled = stalls_of(sg_now);
+    turn->on = sg_now;
 }
 
 bool sg_scheduled_next(sg_scheduled *s, uint32_t number, uint64_t *first, uint64_t *last)
@@ -312,6 +375,7 @@ bool sg_scheduled_next(sg_scheduled *s, uint32_t number, uint64_t *first, uint64
     schedule_chunk *c = &turn->chunk;
     if (turn->finished)
         return false;
+    note_done(s, turn);
     if (!turn->entered)
         enter(s, turn, number);
     if (turn->running > 0 && s->schedule->done != NULL)
@@ -319,7 +383,7 @@ bool sg_scheduled_next(sg_scheduled *s, uint32_t number, uint64_t *first, uint64
     turn->running = 0;
     if (turn->left == 0 && !take(s, turn)) {
         turn->finished = true;
-        finish(s);
+        finish(s, turn);
         return false;
     }
     bool single = c->single || c->step != 1;
@@ -328,6 +392,6 @@ bool sg_scheduled_next(sg_scheduled *s, uint32_t number, uint64_t *first, uint64
     *last = *first + turn->running;
     turn->position += c->step;
     turn->left -= turn->running;
-    turn->since = sg_now->clock;
+    note_given(turn);
     return true;
 }

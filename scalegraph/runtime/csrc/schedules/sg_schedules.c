@@ -21,6 +21,7 @@ const unsigned sg_schedule_count = sizeof sg_schedule_list / sizeof *sg_schedule
 /* What a user adds: schedules of his own, and rules for loops. */
 typedef struct loop_rule {
     uint64_t first, last; /* addresses to which its calls return; 0, 0: all loops */
+    uint32_t region;      /* or the region that it is; 0: by addresses */
     const sg_chosen *chosen;
 } loop_rule;
 
@@ -142,7 +143,9 @@ const sg_chosen *sg_schedules_read(const char *text, char *error, size_t size)
         return NULL;
     }
     sg_chosen *chosen = sg_new(sizeof *chosen);
+    char *copy = sg_new(strlen(text) + 1);
     chosen->schedule = found;
+    chosen->text = memcpy(copy, text, strlen(text));
     set_defaults(chosen);
     for (const char *at = text + length; *at == ',';) {
         const char *part = ++at;
@@ -161,6 +164,24 @@ const sg_chosen *sg_schedules_read(const char *text, char *error, size_t size)
     return chosen;
 }
 
+static double value_of(const sg_product *p, const schedule_parameter *declared, const schedule_loop *loop)
+{
+    double value = p->factor;
+    for (int i = 0; i < abs(p->iterations); i++)
+        value = p->iterations > 0 ? value * (double)loop->iterations : value / (double)loop->iterations;
+    for (int i = 0; i < abs(p->members); i++)
+        value = p->members > 0 ? value * loop->members : value / loop->members;
+    value = value > declared->least ? value : declared->least; /* also where N is 0 */
+    return value < declared->most ? value : declared->most;
+}
+
+void sg_schedules_values(const sg_chosen *chosen, schedule_loop *loop)
+{
+    const schedule_parameter *declared = chosen->schedule->parameters;
+    for (unsigned i = 0; declared != NULL && declared[i].name != NULL; i++)
+        loop->parameter[i] = value_of(&chosen->parameter[i], &declared[i], loop);
+}
+
 /* ---- run.loops_path ---- */
 
 const schedule *sg_schedules_load(const char *path)
@@ -177,7 +198,7 @@ const schedule *sg_schedules_load(const char *path)
     return own[own_count++] = found;
 }
 
-static void add_rule(const char *path, int number, uint64_t first, uint64_t last, const char *text)
+static void add_rule(const char *path, int number, loop_rule rule, const char *text)
 {
     char error[160];
     const sg_chosen *chosen = sg_schedules_read(text, error, sizeof error);
@@ -187,10 +208,12 @@ static void add_rule(const char *path, int number, uint64_t first, uint64_t last
     if (more == NULL)
         sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for the schedules of loops");
     rules = more;
-    rules[rules_count++] = (loop_rule){first, last, chosen};
+    rule.chosen = chosen;
+    rules[rules_count++] = rule;
 }
 
-/* Lines: `plugin PATH`, `all SCHEDULE`, `FIRST LAST SCHEDULE` (addresses in hexadecimal). */
+/* Lines: `plugin PATH`, `all SCHEDULE`, `region ID SCHEDULE`, `FIRST LAST SCHEDULE` (hexadecimal addresses).
+ */
 void sg_schedules_open(const char *path)
 {
     static bool opened = false; /* by another process of the program */
@@ -203,30 +226,34 @@ void sg_schedules_open(const char *path)
         sg_stop(SG_STATUS_INTERNAL, "%s: %s", path, strerror(errno));
     for (int number = 1; fgets(line, sizeof line, file) != NULL; number++) {
         uint64_t first, last;
+        uint32_t region;
         int at = 0;
         line[strcspn(line, "\n")] = 0;
         if (strncmp(line, "plugin ", 7) == 0)
             sg_schedules_load(line + 7);
         else if (strncmp(line, "all ", 4) == 0)
-            add_rule(path, number, 0, 0, line + 4);
+            add_rule(path, number, (loop_rule){0}, line + 4);
+        else if (sscanf(line, "region %" SCNu32 " %n", &region, &at) == 1 && at > 0)
+            add_rule(path, number, (loop_rule){.region = region}, line + at);
         else if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &first, &last, &at) == 2 && at > 0)
-            add_rule(path, number, first, last, line + at);
+            add_rule(path, number, (loop_rule){.first = first, .last = last}, line + at);
         else
-            sg_stop(SG_STATUS_INTERNAL, "%s:%d: expected plugin, all, or two addresses and a schedule", path,
-                    number);
+            sg_stop(SG_STATUS_INTERNAL,
+                    "%s:%d: expected plugin, all, region, or two addresses and a schedule", path, number);
     }
     fclose(file);
 }
 
-const sg_chosen *sg_schedules_wanted(const void *site)
+const sg_chosen *sg_schedules_wanted(const void *site, uint32_t region)
 {
     const sg_chosen *all = NULL;
     uint64_t address = (uint64_t)(uintptr_t)site;
     for (unsigned i = 0; i < rules_count; i++) {
-        if (rules[i].last == 0)
-            all = rules[i].chosen;
-        else if (address >= rules[i].first && address < rules[i].last)
-            return rules[i].chosen;
+        const loop_rule *rule = &rules[i];
+        if (rule->region != 0 ? rule->region == region : address >= rule->first && address < rule->last)
+            return rule->chosen;
+        if (rule->region == 0 && rule->last == 0)
+            all = rule->chosen;
     }
     return all;
 }

@@ -7,12 +7,12 @@
 
 #include "sg_runtime.h"
 
-/* Node 1 is the root, nodes 2 i and 2 i + 1 are below node i; sg->order_leaves leaves come last. The last
+/* Node 1 is the root, nodes 2 i and 2 i + 1 are below node i; sg->run_queue_leaves leaves come last. The last
  * leaf is the timer's, the others are taken as they are free. */
-static inline void order_set(uint32_t leaf, uint64_t key)
+static inline void sg_run_queue_set(uint32_t leaf, uint64_t key)
 {
-    uint64_t *node = sg->order;
-    uint32_t at = sg->order_leaves + leaf;
+    uint64_t *node = sg->run_queue;
+    uint32_t at = sg->run_queue_leaves + leaf;
     node[at] = key;
     for (; at > 1; at /= 2) {
         uint64_t other = node[at ^ 1];
@@ -21,39 +21,39 @@ static inline void order_set(uint32_t leaf, uint64_t key)
     }
 }
 
-static inline void order_add(uint32_t id, uint64_t key)
+static inline void sg_run_queue_add(uint32_t id, uint64_t key)
 {
     if (SG_LIKELY(!sg->grouped))
         sg->leaf_of[id] = sg->free_leaf[--sg->free_leaves];
-    order_set(sg->leaf_of[id], key);
+    sg_run_queue_set(sg->leaf_of[id], key);
 }
 
 /* The processor `id` with `key` takes the place of the first, `top`. */
-static inline void order_replace(uint32_t top, uint32_t id, uint64_t key)
+static inline void sg_run_queue_replace(uint32_t top, uint32_t id, uint64_t key)
 {
     uint32_t leaf = sg->leaf_of[top];
     sg->leaf_of[id] = leaf;
-    order_set(leaf, key);
+    sg_run_queue_set(leaf, key);
 }
 
-static inline void order_remove(uint32_t id)
+static inline void sg_run_queue_remove(uint32_t id)
 {
     uint32_t leaf = sg->leaf_of[id];
     if (SG_LIKELY(!sg->grouped))
         sg->free_leaf[sg->free_leaves++] = leaf;
-    order_set(leaf, UINT64_MAX);
+    sg_run_queue_set(leaf, UINT64_MAX);
 }
 
-static inline void order_set_timer(uint64_t key)
+static inline void sg_run_queue_set_timer(uint64_t key)
 {
-    order_set(sg->order_leaves - 1, key);
+    sg_run_queue_set(sg->run_queue_leaves - 1, key);
 }
 
 /* Number of the processor that comes next, or SG_TIMER; UINT64_MAX: nobody. That is one of the running rank
  * as long as it is not too far ahead of the others, because to change the rank takes the host long. */
-static inline uint64_t order_next(void)
+static inline uint64_t sg_run_queue_next(void)
 {
-    uint64_t first = sg_first_key(), own = sg->order[sg->group_node];
+    uint64_t first = sg_first_key(), own = sg->run_queue[sg->group_node];
     if (SG_UNLIKELY(sg->grouped) && own - first <= sg->slack && own >> SG_KEY_BITS <= sg->timer &&
         own != UINT64_MAX && !sg->coroutine[own & SG_KEY_MASK].exact)
         return own & SG_KEY_MASK;
@@ -61,14 +61,14 @@ static inline uint64_t order_next(void)
 }
 
 /* Makes `rank` the one whose processors come first. */
-static inline void order_prefer(uint32_t rank)
+static inline void sg_run_queue_prefer(uint32_t rank)
 {
-    sg->group_node = sg->grouped ? (sg->order_leaves >> sg->group_shift) + rank : 1;
+    sg->group_node = sg->grouped ? (sg->run_queue_leaves >> sg->group_shift) + rank : 1;
 }
 
 /* The leaves of ranks with several processors, as many for each as a power of two has; the timer's is behind
  * them. */
-static inline uint32_t order_group(uint32_t processors)
+static inline uint32_t sg_run_queue_group(uint32_t processors)
 {
     uint32_t leaves = 2;
     while (1u << sg->group_shift < sg->own_processors)
@@ -80,18 +80,18 @@ static inline uint32_t order_group(uint32_t processors)
     return leaves;
 }
 
-static inline void order_open(uint32_t processors)
+static inline void sg_run_queue_open(uint32_t processors)
 {
     sg->leaf_of = sg_new(processors * sizeof(uint32_t));
-    uint32_t leaves = sg->grouped ? order_group(processors) : processors + 1;
-    sg->order_leaves = leaves;
-    sg->order = sg_new(2 * leaves * sizeof(uint64_t));
+    uint32_t leaves = sg->grouped ? sg_run_queue_group(processors) : processors + 1;
+    sg->run_queue_leaves = leaves;
+    sg->run_queue = sg_new(2 * leaves * sizeof(uint64_t));
     for (uint32_t i = 0; i < 2 * leaves; i++)
-        sg->order[i] = UINT64_MAX;
+        sg->run_queue[i] = UINT64_MAX;
     sg->free_leaf = sg_new(processors * sizeof(uint32_t));
     for (uint32_t i = 0; i < processors; i++)
         sg->free_leaf[sg->free_leaves++] = processors - 1 - i;
-    order_prefer(0);
+    sg_run_queue_prefer(0);
 }
 
 #endif

@@ -238,7 +238,7 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     uint64_t last = barrier->hardware_last;
     barrier->hardware_last = 0;
     if (last > p->clock) {
-        sg_observe_barrier_waits();
+        sg_observe_waits();
         sg_charge_site(p, SG_CATEGORY_IDLE_BARRIER, last - p->clock);
         sg_observe_barrier_waited(n->object, barrier->hardware_by, last);
     }

@@ -10,6 +10,10 @@ sg_type *sg_bytes(void)
 void sg_algorithm_barrier(sg_schedule *s)
 {
     int size = s->view->size, rank = s->view->rank;
+    if (size > 1 && sg_by_hardware(s, SG_BARRIER, 0, sg_bytes())) {
+        sg_add_hardware(s, SG_BARRIER, NULL, NULL, 0, sg_bytes());
+        return;
+    }
     for (int step = 1; step < size; step *= 2) {
         sg_add_receive(s, NULL, 0, sg_bytes(), (rank - step + size) % size);
         sg_add_send(s, NULL, 0, sg_bytes(), (rank + step) % size);
@@ -102,6 +106,11 @@ void sg_algorithm_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type *ty
     int64_t bytes = count * type->size, piece = (bytes + size - 1) / size;
     if (size < 2 || bytes == 0)
         return;
+    if (sg_by_hardware(s, SG_BCAST, count, type)) {
+        bool gives = s->view->rank == root;
+        sg_add_hardware(s, SG_BCAST, gives ? buffer : NULL, gives ? NULL : buffer, count, type);
+        return;
+    }
     enum sg_algorithm how = sg_choose(s, SG_BCAST, bytes, true);
     if (how == SG_BINOMIAL) {
         binomial_bcast(s, buffer, count, type, root);

@@ -164,6 +164,10 @@ void *sg_algorithm_reduce(sg_schedule *s, void *acc, int64_t count, sg_type *typ
     int size = s->view->size;
     if (size < 2 || count == 0)
         return acc;
+    if (sg_by_hardware(s, SG_REDUCE, count, type)) {
+        sg_add_hardware(s, SG_REDUCE, acc, s->view->rank == root ? acc : NULL, count, type);
+        return acc;
+    }
     pair p = {acc, sg_schedule_items(s, count, type), count, type};
     bool simple = s->op->commutes && count >= power_below(size);
     if (sg_choose(s, SG_REDUCE, count * type->size, simple) == SG_RABENSEIFNER)
@@ -228,6 +232,10 @@ void sg_algorithm_allreduce(sg_schedule *s, void *acc, int64_t count, sg_type *t
     int size = s->view->size;
     if (size < 2 || count == 0)
         return;
+    if (sg_by_hardware(s, SG_ALLREDUCE, count, type)) {
+        sg_add_hardware(s, SG_ALLREDUCE, acc, acc, count, type);
+        return;
+    }
     pair p = {acc, sg_schedule_items(s, count, type), count, type};
     bool simple = s->op->commutes && count >= power_below(size);
     enum sg_algorithm how = sg_choose(s, SG_ALLREDUCE, count * type->size, simple);

@@ -86,12 +86,16 @@ static int alltoall(sg_schedule **s, const void *out, int out_count, MPI_Datatyp
                     int in_count, MPI_Datatype in_type, MPI_Comm comm)
 {
     sg_type *sent = NULL, *got;
-    int error = out != MPI_IN_PLACE ? sg_collective_type(comm, out_type, out_count, &sent) : MPI_SUCCESS;
+    int error = out != MPI_IN_PLACE ? sg_collective_type(comm, out, out_type, out_count, &sent) : MPI_SUCCESS;
     if (error == MPI_SUCCESS)
-        error = sg_collective_type(comm, in_type, in_count, &got);
+        error = sg_collective_type(comm, in, in_type, in_count, &got);
+    const int64_t ranks = error == MPI_SUCCESS ? sg_comm_peers(sg_comm_of(comm)) : 0;
+    if (error == MPI_SUCCESS)
+        error =
+            sg_collective_apart(sg_comm_of(comm), out, out_count * ranks, sent, in, in_count * ranks, got);
     int64_t bytes = error == MPI_SUCCESS ? in_count * got->size : 0;
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin(comm, -1, bytes, s);
+        error = sg_collective_begin_typed(comm, -1, in_count, got, NULL, s);
     if (error != MPI_SUCCESS)
         return error;
     int size = sg_comm_peers((*s)->comm);
@@ -131,10 +135,12 @@ typedef struct side {
 
 static int blocks_of(MPI_Comm comm, int size, const side *from, sg_mpi_block **blocks)
 {
+    SG_NEEDS(from->counts, from->places)
     *blocks = sg_mpi_new((size_t)size * sizeof **blocks);
     for (int i = 0; i < size; i++) {
         sg_mpi_block *b = &(*blocks)[i];
-        int error = sg_collective_type(comm, from->types != NULL ? from->types[i] : from->type,
+        const char *buffer = (const char *)from->buffer + (from->types != NULL ? from->places[i] : 0);
+        int error = sg_collective_type(comm, buffer, from->types != NULL ? from->types[i] : from->type,
                                        from->counts[i], &b->type);
         if (error != MPI_SUCCESS)
             return error;
@@ -144,6 +150,29 @@ static int blocks_of(MPI_Comm comm, int size, const side *from, sg_mpi_block **b
                                     : sg_item(from->buffer, from->places[i], b->type);
     }
     return MPI_SUCCESS;
+}
+
+/* All blocks that are sent against all that are received, where the buffers as a whole overlap. */
+static int apart(sg_comm *c, const sg_mpi_block *from, const sg_mpi_block *to, int size)
+{
+    uintptr_t low[2] = {UINTPTR_MAX, UINTPTR_MAX}, high[2] = {0, 0};
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < 2 * size; i++) {
+        const sg_mpi_block *b = i < size ? &from[i] : &to[i - size];
+        if (b->count * b->type->size == 0)
+            continue;
+        uintptr_t begin = (uintptr_t)b->at + (uintptr_t)b->type->true_lb;
+        uintptr_t end = begin + (uintptr_t)(b->count * b->type->size); /* beyond that there may be gaps */
+        low[i >= size] = begin < low[i >= size] ? begin : low[i >= size];
+        high[i >= size] = end > high[i >= size] ? end : high[i >= size];
+    }
+    if (high[0] <= low[1] || high[1] <= low[0])
+        return MPI_SUCCESS;
+    for (int i = 0; i < size; i++)
+        for (int k = 0; error == MPI_SUCCESS && k < size; k++)
+            error = sg_collective_apart(c, from[i].at, from[i].count, from[i].type, to[k].at, to[k].count,
+                                        to[k].type);
+    return error;
 }
 
 static int general(sg_schedule **s, const side *out, const side *in, MPI_Comm comm)
@@ -156,6 +185,8 @@ static int general(sg_schedule **s, const side *out, const side *in, MPI_Comm co
     int error = blocks_of(comm, size, in, &to);
     if (error == MPI_SUCCESS && out->buffer != MPI_IN_PLACE)
         error = blocks_of(comm, size, out, &from);
+    if (error == MPI_SUCCESS && from != NULL)
+        error = apart(sg_comm_of(comm), from, to, size);
     if (error == MPI_SUCCESS)
         error = sg_collective_begin(comm, -1, -1, s);
     if (error == MPI_SUCCESS && out->buffer == MPI_IN_PLACE) {
@@ -186,6 +217,9 @@ static int alltoallw(sg_schedule **s, const void *out, const int out_counts[], c
                      const MPI_Datatype out_types[], void *in, const int in_counts[], const int in_places[],
                      const MPI_Datatype in_types[], MPI_Comm comm)
 {
+    SG_NEEDS(in_types)
+    if (out != MPI_IN_PLACE)
+        SG_NEEDS(out_types)
     return general(s, &(side){out, out_counts, out_places, MPI_DATATYPE_NULL, out_types},
                    &(side){in, in_counts, in_places, MPI_DATATYPE_NULL, in_types}, comm);
 }

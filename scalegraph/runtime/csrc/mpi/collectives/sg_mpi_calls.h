@@ -19,6 +19,7 @@
     SG_API int PMPI_##begins(parameters, MPI_Request *request)                                               \
     {                                                                                                        \
         SG_ENTER(#begins);                                                                                   \
+        SG_NEEDS(request)                                                                                    \
         sg_schedule *s = NULL;                                                                               \
         int error = build(&s, arguments);                                                                    \
         if (error == MPI_SUCCESS)                                                                            \
@@ -32,8 +33,28 @@
 /* Begins a collective operation: checks communicator, root (-1: none) and that the other ranks do the same.
  */
 int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s);
-/* Takes a type out of its handle for the operation. */
-int sg_collective_type(MPI_Comm comm, MPI_Datatype handle, int64_t count, sg_type **type);
+/* The same for so many items, of which all ranks must have the same; `op`: of a reduction, else NULL. */
+int sg_collective_begin_typed(MPI_Comm comm, int root, int64_t count, sg_type *type, const sg_mpi_op *op,
+                              sg_schedule **s);
+/* ---- sg_mpi_buffers.c ---- */
+
+/* Takes a type out of its handle for the operation, and checks the buffer with so many of its items. */
+int sg_collective_type(MPI_Comm comm, const void *buffer, MPI_Datatype handle, int64_t count, sg_type **type);
+/* The same for blocks of these counts at these places, one for each rank of the communicator. */
+int sg_collective_types(MPI_Comm comm, const void *buffer, MPI_Datatype handle, const int counts[],
+                        const int places[], sg_type **type);
+/* Checks that what is sent and what is received do not overlap; nothing of a side whose type is NULL. */
+int sg_collective_apart(sg_comm *c, const void *out, int64_t out_count, const sg_type *sent, const void *in,
+                        int64_t in_count, const sg_type *got);
+/* The same for blocks that are received, one of each rank. */
+int sg_blocks_apart(sg_comm *c, const void *out, int64_t out_count, const sg_type *sent, const void *in,
+                    const int counts[], const int places[], const sg_type *got);
+/* Checks the buffers of a reduction, with so many items each. */
+int sg_reduction_buffers(sg_comm *c, int root, const void *out, int64_t out_count, const void *in,
+                         int64_t in_count, const sg_type *t);
+
+/* ---- sg_mpi_collective.c ---- */
+
 /* One block each to and from a list of ranks, all at once. Displacements are in bytes. */
 typedef struct sg_mpi_block {
     int peer; /* MPI_PROC_NULL: none */

@@ -1,7 +1,9 @@
 /* Barrier, broadcast, gather, scatter, allgather: blocking and not. */
 #include "sg_mpi_calls.h"
+#include "sg_mpi_signature.h"
 
-int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s)
+static int begin(MPI_Comm comm, int root, int64_t bytes, const sg_signature *signature, const sg_mpi_op *op,
+                 sg_schedule **s)
 {
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
@@ -10,18 +12,28 @@ int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s)
     if (root != -1 && !special && (root < 0 || root >= sg_comm_peers(c)))
         return sg_mpi_error(c, MPI_ERR_ROOT, "the root %d is none of the %d ranks of the communicator", root,
                             sg_comm_peers(c));
-    int error = sg_collective_check(c, c->remote == NULL ? root : -1, c->remote == NULL ? bytes : -1);
-    if (error == MPI_SUCCESS) {
-        *s = sg_schedule_new(c);
-        (*s)->root = special ? -1 : root;
-    }
-    return error;
+    bool all = c->remote == NULL;
+    int error =
+        sg_collective_compare(c, all ? root : -1, all ? bytes : -1, all ? signature : NULL, all ? op : NULL);
+    if (error == MPI_ERR_ROOT)
+        return error;
+    /* after other errors that are returned the rank takes part all the same: nobody waits for it in vain */
+    *s = sg_schedule_new(c);
+    (*s)->root = special ? -1 : root;
+    (*s)->error = error;
+    return MPI_SUCCESS;
 }
 
-int sg_collective_type(MPI_Comm comm, MPI_Datatype handle, int64_t count, sg_type **type)
+int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s)
 {
-    sg_comm *c = sg_comm_of(comm);
-    return c == NULL ? sg_comm_missing(comm) : sg_type_argument(c, handle, count, type);
+    return begin(comm, root, bytes, NULL, NULL, s);
+}
+
+int sg_collective_begin_typed(MPI_Comm comm, int root, int64_t count, sg_type *type, const sg_mpi_op *op,
+                              sg_schedule **s)
+{
+    sg_signature signature = sg_signature_of(type, count);
+    return begin(comm, root, count * type->size, &signature, op, s);
 }
 
 void sg_exchange(sg_schedule *s, const sg_mpi_block *out, int out_count, const sg_mpi_block *in, int in_count)
@@ -69,6 +81,7 @@ SG_MPI_NAME(Barrier)
 SG_API int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     SG_ENTER("Ibarrier");
+    SG_NEEDS(request)
     sg_schedule *s = NULL;
     int error = sg_collective_begin(comm, -1, -1, &s);
     if (error != MPI_SUCCESS)
@@ -84,9 +97,9 @@ SG_MPI_NAME(Ibarrier)
 static int bcast(sg_schedule **s, void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     sg_type *t;
-    int error = sg_collective_type(comm, type, count, &t);
+    int error = sg_collective_type(comm, buffer, type, count, &t);
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin(comm, root, count * t->size, s);
+        error = sg_collective_begin_typed(comm, root, count, t, NULL, s);
     if (error != MPI_SUCCESS)
         return error;
     if ((*s)->comm->remote == NULL)
@@ -108,18 +121,31 @@ SG_COLLECTIVE(Bcast, Ibcast, bcast,
 
 /* ---- gather and scatter ---- */
 
+/* Begins with the first of two types that there is, or with none: of an intercommunicator's others. */
+static int begin_one_of(MPI_Comm comm, int root, int64_t count, sg_type *type, int64_t other_count,
+                        sg_type *other, sg_schedule **s)
+{
+    if (type == NULL && other == NULL)
+        return sg_collective_begin(comm, root, 0, s);
+    return sg_collective_begin_typed(comm, root, type != NULL ? count : other_count,
+                                     type != NULL ? type : other, NULL, s);
+}
+
 static int gather(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in,
                   int in_count, MPI_Datatype in_type, int root, MPI_Comm comm)
 {
     sg_type *sent = NULL, *got = NULL;
     bool is_root = at_root(comm, root),
          gives = out != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
-    int error = gives ? sg_collective_type(comm, out_type, out_count, &sent) : MPI_SUCCESS;
+    int error = gives ? sg_collective_type(comm, out, out_type, out_count, &sent) : MPI_SUCCESS;
     if (error == MPI_SUCCESS && is_root)
-        error = sg_collective_type(comm, in_type, in_count, &got);
+        error = sg_collective_type(comm, in, in_type, in_count, &got);
     int64_t bytes = sent != NULL ? out_count * sent->size : got != NULL ? in_count * got->size : 0;
+    if (error == MPI_SUCCESS && gives && is_root)
+        error = sg_collective_apart(sg_comm_of(comm), out, out_count, sent,
+                                    sg_item(in, (int64_t)root * in_count, got), in_count, got);
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin(comm, root, bytes, s);
+        error = begin_one_of(comm, root, out_count, sent, in_count, got, s);
     if (error != MPI_SUCCESS)
         return error;
     int size = sg_comm_peers((*s)->comm);
@@ -150,12 +176,15 @@ static int scatter(sg_schedule **s, const void *out, int out_count, MPI_Datatype
     sg_type *sent = NULL, *got = NULL;
     bool is_root = at_root(comm, root),
          takes = in != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
-    int error = takes ? sg_collective_type(comm, in_type, in_count, &got) : MPI_SUCCESS;
+    int error = takes ? sg_collective_type(comm, in, in_type, in_count, &got) : MPI_SUCCESS;
     if (error == MPI_SUCCESS && is_root)
-        error = sg_collective_type(comm, out_type, out_count, &sent);
+        error = sg_collective_type(comm, out, out_type, out_count, &sent);
     int64_t bytes = got != NULL ? in_count * got->size : sent != NULL ? out_count * sent->size : 0;
+    if (error == MPI_SUCCESS && takes && is_root)
+        error = sg_collective_apart(sg_comm_of(comm), sg_item(out, (int64_t)root * out_count, sent),
+                                    out_count, sent, in, in_count, got);
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin(comm, root, bytes, s);
+        error = begin_one_of(comm, root, in_count, got, out_count, sent, s);
     if (error != MPI_SUCCESS)
         return error;
     int size = sg_comm_peers((*s)->comm);
@@ -184,9 +213,11 @@ static int gatherv(sg_schedule **s, const void *out, int out_count, MPI_Datatype
     sg_type *sent = NULL, *got = NULL;
     bool is_root = at_root(comm, root),
          gives = out != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
-    int error = gives ? sg_collective_type(comm, out_type, out_count, &sent) : MPI_SUCCESS;
+    int error = gives ? sg_collective_type(comm, out, out_type, out_count, &sent) : MPI_SUCCESS;
     if (error == MPI_SUCCESS && is_root)
-        error = sg_collective_type(comm, in_type, 0, &got);
+        error = sg_collective_types(comm, in, in_type, counts, places, &got);
+    if (error == MPI_SUCCESS && gives && is_root)
+        error = sg_blocks_apart(sg_comm_of(comm), out, out_count, sent, in, counts, places, got);
     if (error == MPI_SUCCESS)
         error = sg_collective_begin(comm, root, -1, s);
     if (error != MPI_SUCCESS)
@@ -213,9 +244,11 @@ static int scatterv(sg_schedule **s, const void *out, const int counts[], const 
     sg_type *sent = NULL, *got = NULL;
     bool is_root = at_root(comm, root),
          takes = in != MPI_IN_PLACE && root != MPI_ROOT && root != MPI_PROC_NULL;
-    int error = takes ? sg_collective_type(comm, in_type, in_count, &got) : MPI_SUCCESS;
+    int error = takes ? sg_collective_type(comm, in, in_type, in_count, &got) : MPI_SUCCESS;
     if (error == MPI_SUCCESS && is_root)
-        error = sg_collective_type(comm, out_type, 0, &sent);
+        error = sg_collective_types(comm, out, out_type, counts, places, &sent);
+    if (error == MPI_SUCCESS && takes && is_root)
+        error = sg_blocks_apart(sg_comm_of(comm), in, in_count, got, out, counts, places, sent);
     if (error == MPI_SUCCESS)
         error = sg_collective_begin(comm, root, -1, s);
     if (error != MPI_SUCCESS)
@@ -237,16 +270,28 @@ SG_COLLECTIVE(Scatterv, Iscatterv, scatterv,
 
 /* ---- allgather ---- */
 
+static int all_apart(sg_comm *c, const void *out, int out_count, const sg_type *sent, const void *in,
+                     int count, const int counts[], const int places[], const sg_type *got)
+{
+    if (counts != NULL)
+        return sg_blocks_apart(c, out, out_count, sent, in, counts, places, got);
+    return sg_collective_apart(c, out, out_count, sent, in, (int64_t)count * sg_comm_peers(c), got);
+}
+
 /* `counts` items of each rank; NULL: `count` of each, one behind the other. */
 static int all_of(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in, int count,
                   const int counts[], const int places[], MPI_Datatype in_type, MPI_Comm comm)
 {
     sg_type *sent = NULL, *got;
-    int error = out != MPI_IN_PLACE ? sg_collective_type(comm, out_type, out_count, &sent) : MPI_SUCCESS;
+    int error = out != MPI_IN_PLACE ? sg_collective_type(comm, out, out_type, out_count, &sent) : MPI_SUCCESS;
     if (error == MPI_SUCCESS)
-        error = sg_collective_type(comm, in_type, counts == NULL ? count : 0, &got);
+        error = counts == NULL ? sg_collective_type(comm, in, in_type, count, &got)
+                               : sg_collective_types(comm, in, in_type, counts, places, &got);
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin(comm, -1, counts == NULL ? count * got->size : -1, s);
+        error = all_apart(sg_comm_of(comm), out, out_count, sent, in, count, counts, places, got);
+    if (error == MPI_SUCCESS)
+        error = counts == NULL ? sg_collective_begin_typed(comm, -1, count, got, NULL, s)
+                               : sg_collective_begin(comm, -1, -1, s);
     if (error != MPI_SUCCESS)
         return error;
     sg_comm *c = (*s)->comm;
@@ -285,7 +330,13 @@ SG_COLLECTIVE(Allgather, Iallgather, all_of,
               SG_LIST(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
                       MPI_Datatype in_type, MPI_Comm comm),
               SG_LIST(out, out_count, out_type, in, in_count, NULL, NULL, in_type, comm))
-SG_COLLECTIVE(Allgatherv, Iallgatherv, all_of,
+static int all_of_list(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in,
+                       const int counts[], const int places[], MPI_Datatype in_type, MPI_Comm comm)
+{
+    SG_NEEDS(counts, places)
+    return all_of(s, out, out_count, out_type, in, 0, counts, places, in_type, comm);
+}
+SG_COLLECTIVE(Allgatherv, Iallgatherv, all_of_list,
               SG_LIST(const void *out, int out_count, MPI_Datatype out_type, void *in, const int counts[],
                       const int places[], MPI_Datatype in_type, MPI_Comm comm),
-              SG_LIST(out, out_count, out_type, in, 0, counts, places, in_type, comm))
+              SG_LIST(out, out_count, out_type, in, counts, places, in_type, comm))

@@ -14,7 +14,9 @@ enum sg_collective {
     SG_ALLGATHER,
     SG_ALLTOALL,
     SG_REDUCE_SCATTER,
-    SG_COLLECTIVES
+    SG_SCAN,
+    SG_COLLECTIVES,
+    SG_EXSCAN = SG_COLLECTIVES /* chosen as a scan */
 };
 
 enum sg_algorithm {
@@ -29,6 +31,7 @@ enum sg_algorithm {
     SG_LINEAR, /* all at once */
     SG_PAIRWISE,
     SG_HALVING,
+    SG_HARDWARE, /* a network of its own */
     SG_ALGORITHMS
 };
 
@@ -36,8 +39,41 @@ enum sg_algorithm {
  * "allreduce=ring,bcast=binomial". `simple`: the operation commutes and there is an item for each rank. */
 enum sg_algorithm sg_rule(enum sg_collective what, int ranks, int64_t bytes, bool simple);
 
+/* Whether SCALEGRAPH_MPI_RULE leaves it to the machine's network for collective operations. */
+bool sg_rule_allows_hardware(enum sg_collective what, int ranks);
+
+/* A number of the rule that a rank may change (MPI_T): MPICH's name for it. */
+typedef struct sg_switch_point {
+    const char *name, *text;
+    uint8_t rule;   /* its place in the list */
+    uint8_t beyond; /* the rule is for less than the value + this */
+    bool ranks;     /* a number of ranks, not of bytes */
+} sg_switch_point;
+
+extern const sg_switch_point sg_switch_points[];
+extern const uint32_t sg_switch_point_count;
+int64_t sg_switch_get(const sg_switch_point *point);
+void sg_switch_set(const sg_switch_point *point, int64_t value);
+/* The algorithm that the running rank has chosen for an operation; anything that it has none for: the rule's.
+ */
+int sg_algorithm_get(enum sg_collective what);
+void sg_algorithm_set(enum sg_collective what, int algorithm);
+/* Whether there is such an algorithm for it. */
+bool sg_algorithm_does(enum sg_collective what, enum sg_algorithm algorithm);
+const char *sg_algorithm_name(enum sg_algorithm algorithm);
+
 /* The same for a schedule, which remembers the first one. */
 enum sg_algorithm sg_choose(sg_schedule *s, enum sg_collective what, int64_t bytes, bool simple);
+
+/* ---- sg_mpi_hardware.c ---- */
+
+/* Whether the machine has a network that does this: all processes take part, the data is short enough, and
+ * what is reduced are integers. The schedule remembers that it is chosen. */
+bool sg_by_hardware(sg_schedule *s, enum sg_collective what, int64_t count, const sg_type *type);
+/* A step of it: the running rank gives its part. */
+void sg_hardware_begin(const sg_schedule *s, sg_step *step);
+/* Its result, for which it has waited, is put where it belongs. */
+void sg_hardware_end(sg_step *step);
 
 /* ---- sg_mpi_report.c ---- */
 
@@ -49,6 +85,10 @@ void sg_schedule_report(const sg_schedule *s);
 /* The running rank begins a collective operation: the others' next one on this communicator must be the same.
  * `root`, `bytes`: -1 if they may differ. */
 int sg_collective_check(sg_comm *c, int root, int64_t bytes);
+/* The same with what the data consists of (NULL: may differ) and the operation of a reduction (NULL: none).
+ * Different basic types are named in a warning. */
+int sg_collective_compare(sg_comm *c, int root, int64_t bytes, const sg_signature *signature,
+                          const sg_mpi_op *op);
 
 /* ---- algorithms; ranks are those of s->view ---- */
 

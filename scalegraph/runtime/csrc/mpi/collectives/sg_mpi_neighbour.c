@@ -4,7 +4,7 @@
 
 /* One side: where the block of each neighbour is. `types` NULL: all are `type`, and places (int) count its
  * extents; else `offsets` count bytes. `counts` NULL: all have `count`, one behind the other; `same`: all
- * have the one block. */
+ * have the one block; `general`: there are lists, which processes without neighbours need not give. */
 typedef struct side {
     const void *buffer;
     int count;
@@ -12,17 +12,22 @@ typedef struct side {
     MPI_Datatype type;
     const MPI_Datatype *types;
     const MPI_Aint *offsets;
-    bool same;
+    bool same, general;
 } side;
 
 static int blocks_of(MPI_Comm comm, int degree, const int *ranks, const side *from, sg_mpi_block *blocks)
 {
+    if (degree > 0 && from->general && from->places == NULL)
+        SG_NEEDS(from->counts, from->offsets, from->types)
+    if (degree > 0 && from->general)
+        SG_NEEDS(from->counts)
     for (int i = 0; i < degree; i++) {
         sg_mpi_block *b = &blocks[i];
         b->peer = ranks[i];
         b->count = from->counts != NULL ? from->counts[i] : from->count;
-        int error =
-            sg_collective_type(comm, from->types != NULL ? from->types[i] : from->type, b->count, &b->type);
+        const char *buffer = (const char *)from->buffer + (from->offsets != NULL ? from->offsets[i] : 0);
+        MPI_Datatype type = from->types != NULL ? from->types[i] : from->type;
+        int error = sg_collective_type(comm, buffer, type, b->peer != MPI_PROC_NULL ? b->count : 0, &b->type);
         if (error != MPI_SUCCESS)
             return error;
         if (from->offsets != NULL)
@@ -89,8 +94,9 @@ SG_COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, allgather,
 static int allgatherv(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in,
                       const int counts[], const int places[], MPI_Datatype in_type, MPI_Comm comm)
 {
-    return exchange(s, &(side){.buffer = out, .count = out_count, .type = out_type, .same = true},
-                    &(side){.buffer = in, .counts = counts, .places = places, .type = in_type}, comm);
+    return exchange(
+        s, &(side){.buffer = out, .count = out_count, .type = out_type, .same = true},
+        &(side){.buffer = in, .counts = counts, .places = places, .type = in_type, .general = true}, comm);
 }
 SG_COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv, allgatherv,
               SG_LIST(const void *out, int out_count, MPI_Datatype out_type, void *in, const int counts[],
@@ -112,8 +118,11 @@ static int alltoallv(sg_schedule **s, const void *out, const int out_counts[], c
                      MPI_Datatype out_type, void *in, const int in_counts[], const int in_places[],
                      MPI_Datatype in_type, MPI_Comm comm)
 {
-    return exchange(s, &(side){.buffer = out, .counts = out_counts, .places = out_places, .type = out_type},
-                    &(side){.buffer = in, .counts = in_counts, .places = in_places, .type = in_type}, comm);
+    return exchange(
+        s,
+        &(side){.buffer = out, .counts = out_counts, .places = out_places, .type = out_type, .general = true},
+        &(side){.buffer = in, .counts = in_counts, .places = in_places, .type = in_type, .general = true},
+        comm);
 }
 SG_COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv, alltoallv,
               SG_LIST(const void *out, const int out_counts[], const int out_places[], MPI_Datatype out_type,
@@ -126,8 +135,11 @@ static int alltoallw(sg_schedule **s, const void *out, const int out_counts[], c
                      const MPI_Aint in_offsets[], const MPI_Datatype in_types[], MPI_Comm comm)
 {
     return exchange(
-        s, &(side){.buffer = out, .counts = out_counts, .offsets = out_offsets, .types = out_types},
-        &(side){.buffer = in, .counts = in_counts, .offsets = in_offsets, .types = in_types}, comm);
+        s,
+        &(side){
+            .buffer = out, .counts = out_counts, .offsets = out_offsets, .types = out_types, .general = true},
+        &(side){.buffer = in, .counts = in_counts, .offsets = in_offsets, .types = in_types, .general = true},
+        comm);
 }
 SG_COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw, alltoallw,
               SG_LIST(const void *out, const int out_counts[], const MPI_Aint out_offsets[],

@@ -1,16 +1,21 @@
 /* Reductions and scans: blocking and not. */
 #include "sg_mpi_calls.h"
 
-/* What all reductions check first: type and operation, then that the others do the same. */
-static int begin(sg_schedule **s, int64_t count, MPI_Datatype type, MPI_Op op, int root, int64_t bytes_each,
-                 MPI_Comm comm, sg_type **t)
+/* What all reductions check first: buffers, type and operation, then that the others do the same. `in_count`:
+ * items of the result, `count` of the data. */
+static int begin(sg_schedule **s, const void *out, int64_t count, const void *in, int64_t in_count,
+                 MPI_Datatype type, MPI_Op op, int root, int64_t bytes_each, MPI_Comm comm, sg_type **t)
 {
     sg_mpi_op *operation;
-    int error = sg_collective_type(comm, type, count, t);
+    sg_comm *c = sg_comm_of(comm);
+    int error = c == NULL ? sg_comm_missing(comm) : sg_type_argument(c, type, count, t);
     if (error == MPI_SUCCESS)
-        error = sg_op_argument(sg_comm_of(comm), op, *t, &operation);
+        error = sg_reduction_buffers(c, root, out, count, in, in_count, *t);
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin(comm, root, bytes_each < 0 ? -1 : count * (*t)->size, s);
+        error = sg_op_argument(c, op, *t, &operation);
+    if (error == MPI_SUCCESS)
+        error = bytes_each < 0 ? sg_collective_begin(comm, root, -1, s)
+                               : sg_collective_begin_typed(comm, root, count, *t, operation, s);
     if (error != MPI_SUCCESS)
         return error;
     sg_op_take(operation);
@@ -33,7 +38,7 @@ static int reduce(sg_schedule **s, const void *out, void *in, int count, MPI_Dat
                   int root, MPI_Comm comm)
 {
     sg_type *t;
-    int error = begin(s, count, type, op, root, 0, comm, &t);
+    int error = begin(s, out, count, in, count, type, op, root, 0, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     sg_comm *c = (*s)->comm;
@@ -81,7 +86,7 @@ static int allreduce(sg_schedule **s, const void *out, void *in, int count, MPI_
                      MPI_Comm comm)
 {
     sg_type *t;
-    int error = begin(s, count, type, op, -1, 0, comm, &t);
+    int error = begin(s, out, count, in, count, type, op, -1, 0, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     if ((*s)->comm->remote != NULL) {
@@ -116,7 +121,8 @@ static int scattered(sg_schedule **s, const void *out, void *in, int each, const
         total += n;
     }
     sg_type *t;
-    int error = begin(s, total, type, op, -1, c->remote != NULL ? -1 : 0, comm, &t);
+    int64_t mine = counts != NULL ? counts[c->rank] : each;
+    int error = begin(s, out, total, in, mine, type, op, -1, c->remote != NULL ? -1 : 0, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     int64_t *all = sg_schedule_memory(*s, (int64_t)sizeof *all * (c->size + 1));
@@ -140,10 +146,16 @@ static int scattered(sg_schedule **s, const void *out, void *in, int each, const
         sg_add_receive(*s, in, all[c->rank], t, 0);
     return MPI_SUCCESS;
 }
-SG_COLLECTIVE(Reduce_scatter, Ireduce_scatter, scattered,
+static int scattered_list(sg_schedule **s, const void *out, void *in, const int counts[], MPI_Datatype type,
+                          MPI_Op op, MPI_Comm comm)
+{
+    SG_NEEDS(counts)
+    return scattered(s, out, in, 0, counts, type, op, comm);
+}
+SG_COLLECTIVE(Reduce_scatter, Ireduce_scatter, scattered_list,
               SG_LIST(const void *out, void *in, const int counts[], MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm),
-              SG_LIST(out, in, 0, counts, type, op, comm))
+              SG_LIST(out, in, counts, type, op, comm))
 SG_COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, scattered,
               SG_LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
               SG_LIST(out, in, count, NULL, type, op, comm))
@@ -159,10 +171,19 @@ static int scan(sg_schedule **s, const void *out, void *in, int count, MPI_Datat
     sg_comm *c = sg_comm_of(comm);
     if (c != NULL && c->remote != NULL)
         return sg_mpi_error(c, MPI_ERR_COMM, "a scan needs an intracommunicator");
-    int error = begin(s, count, type, op, -1, 0, comm, &t);
+    bool gets =
+        own || out == MPI_IN_PLACE || c == NULL || c->rank > 0; /* the first one has nothing before it */
+    int error = begin(s, out, count, in, gets ? count : 0, type, op, -1, 0, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     const void *mine = out == MPI_IN_PLACE ? in : out;
+    if (c->size > 1 && count > 0 && sg_by_hardware(*s, SG_SCAN, count, t)) {
+        bool takes = own || c->rank > 0;
+        sg_add_hardware(*s, own ? SG_SCAN : SG_EXSCAN, mine, takes ? in : NULL, count, t);
+        return MPI_SUCCESS;
+    }
+    if (c->size > 1)
+        sg_choose(*s, SG_SCAN, count * t->size, true);
     char *part = contribution(*s, mine, count, t), *before = own ? contribution(*s, mine, count, t) : NULL;
     for (int bit = 1; bit < c->size; bit *= 2) {
         int other = c->rank ^ bit;

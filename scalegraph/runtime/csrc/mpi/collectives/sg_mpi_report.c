@@ -43,6 +43,13 @@ static uint8_t operation_of(const char *call)
     return OPERATIONS;
 }
 
+static uint8_t part_of(const char *call)
+{
+    if (strcmp(call, "MPI_Finalize") == 0)
+        return SG_PART_OF_FINALIZE;
+    return strncmp(call, "MPI_Win_", sizeof "MPI_Win_" - 1) == 0 ? SG_PART_OF_WINDOW : SG_PART_OF_NOTHING;
+}
+
 /* Of an operation for which nothing is chosen. */
 static uint8_t only_algorithm(uint8_t operation)
 {
@@ -52,11 +59,18 @@ static uint8_t only_algorithm(uint8_t operation)
     return strcmp(name, "Gather") == 0 || strcmp(name, "Scatter") == 0 ? SG_BINOMIAL : SG_LINEAR;
 }
 
-static uint64_t bytes_of(const sg_schedule *s, enum sg_step_kind kind)
+static bool moves(const sg_step *step, bool sent)
+{
+    if (step->kind == SG_STEP_HARDWARE)
+        return sent ? step->from != NULL : step->to != NULL;
+    return step->kind == (sent ? SG_STEP_SEND : SG_STEP_RECEIVE);
+}
+
+static uint64_t bytes_of(const sg_schedule *s, bool sent)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < s->count; i++)
-        if (s->steps[i].kind == kind)
+        if (moves(&s->steps[i], sent))
             bytes += (uint64_t)(s->steps[i].count * s->steps[i].type->size);
     return bytes;
 }
@@ -68,9 +82,10 @@ void sg_schedule_report(const sg_schedule *s)
     sg_gathered g = {.begin = s->began, .context = s->comm->context, .root = -1};
     if (s->root >= 0)
         g.root = (int32_t)sg->all_ranks[sg_comm_peer(s->comm, s->root)]->first_processor;
-    g.sent = bytes_of(s, SG_STEP_SEND);
-    g.received = bytes_of(s, SG_STEP_RECEIVE);
+    g.sent = bytes_of(s, true);
+    g.received = bytes_of(s, false);
     g.operation = operation_of(s->call);
     g.algorithm = s->algorithm < SG_ALGORITHMS ? s->algorithm : only_algorithm(g.operation);
+    g.part_of = part_of(s->call);
     sg_observe_gathered(&g);
 }

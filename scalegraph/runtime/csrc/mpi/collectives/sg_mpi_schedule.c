@@ -1,5 +1,7 @@
 /* Schedules go on, one after the other and beside each other. */
+#include "sg_lockstep.h"
 #include "sg_mpi_collective.h"
+#include "sg_mpi_signature.h"
 
 sg_schedule *sg_schedule_new(sg_comm *comm)
 {
@@ -98,6 +100,17 @@ void sg_add_combine(sg_schedule *s, const void *from, void *to, int64_t count, s
     step->type = sg_type_take(type);
 }
 
+void sg_add_hardware(sg_schedule *s, int what, const void *from, void *to, int64_t count, sg_type *type)
+{
+    sg_step *step = add(s, SG_STEP_HARDWARE);
+    step->what = (uint8_t)what;
+    step->from = from;
+    step->to = to;
+    step->count = count;
+    step->type = sg_type_take(type);
+    sg_add_wait(s);
+}
+
 void sg_add_wait(sg_schedule *s)
 {
     if (s->count > 0)
@@ -118,16 +131,23 @@ static void send(const sg_schedule *s, sg_step *step)
 {
     size_t bytes = (size_t)(step->count * step->type->size);
     const sg_comm *c = step->comm;
+    sg_signature own = {0}; /* bytes of our own hold any type */
+    if (step->type != sg_bytes()) {
+        own = sg_signature_of(step->type, step->count);
+        own.call = s->call;
+        own.site = s->site;
+    }
     if (sg_type_flat(step->type, step->count)) {
-        step->send = sg_message_send(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag,
-                                     (const char *)step->from + step->type->true_lb, bytes, SG_SEND_STANDARD);
+        step->send = sg_message_send_typed(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag,
+                                           (const char *)step->from + step->type->true_lb, bytes,
+                                           SG_SEND_STANDARD, &own);
         return;
     }
     char *packed = sg_mpi_new(bytes);
     sg_message_talk(c->context + 1, (int32_t)sg_comm_peer(c, step->peer));
     sg_type_pack(step->from, step->count, step->type, packed);
-    step->send = sg_message_send(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag, packed, bytes,
-                                 SG_SEND_STANDARD);
+    step->send = sg_message_send_typed(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag, packed,
+                                       bytes, SG_SEND_STANDARD, &own);
     sg_mpi_free(packed);
 }
 
@@ -149,6 +169,9 @@ static void begin_step(const sg_schedule *s, sg_step *step)
         sg_message_talk(s->comm->context + 1, SG_TALK_NOBODY);
         sg_op_apply(s->op, step->from, step->to, step->count, step->type);
         break;
+    case SG_STEP_HARDWARE:
+        sg_hardware_begin(s, step);
+        break;
     case SG_STEP_CALL:
         s->finish(s->context);
         break;
@@ -159,6 +182,10 @@ static void begin_step(const sg_schedule *s, sg_step *step)
 
 static void take_data(sg_schedule *s, sg_step *step)
 {
+    if (step->kind == SG_STEP_HARDWARE) {
+        sg_hardware_end(step);
+        return;
+    }
     sg_receive *r = step->receive;
     size_t room = (size_t)(step->count * step->type->size);
     sg_receive_finish(r);
@@ -170,6 +197,8 @@ static void take_data(sg_schedule *s, sg_step *step)
                          "rank %d has sent %zu bytes to this collective operation, but there is room for %zu",
                          step->peer, r->bytes, room);
     }
+    if (step->type != sg_bytes())
+        sg_signature_check(&r->message->signature, r->from, step->type, step->count, s->call, s->site);
     sg_type_unpack(r->data, r->bytes < room ? r->bytes : room, step->to, step->count, step->type);
     sg_receive_free(r);
     step->receive = NULL;
@@ -181,10 +210,15 @@ static bool of_another(const sg_thread *awaited)
     return awaited != NULL && awaited != sg_self();
 }
 
+static bool receives(const sg_step *step)
+{
+    return (step->kind == SG_STEP_RECEIVE || step->kind == SG_STEP_HARDWARE) && step->receive != NULL;
+}
+
 /* Whether a step is complete; then nothing of it is left. */
 static bool end_step(sg_schedule *s, sg_step *step, bool wait)
 {
-    if (step->kind == SG_STEP_RECEIVE && step->receive != NULL) {
+    if (receives(step)) {
         if (wait)
             sg_receive_wait(step->receive);
         else if (step->receive->completion.clock > sg_now->clock || of_another(step->receive->awaited))
@@ -280,6 +314,8 @@ int sg_schedule_run(sg_schedule *s)
     bool before = self->collective;
     self->collective = true;
     if (m->schedules == NULL) {
+        if (sg->lockstep && s->comm->remote == NULL)
+            sg_lockstep_meet(s->comm->context, s->comm->members->size);
         sg_schedule_advance(s, true);
     } else {
         sg_awaited none = {0};
@@ -322,7 +358,7 @@ void sg_awaited_wait(sg_awaited *p)
             const sg_step *step = &s->steps[i];
             if (step->kind == SG_STEP_SEND && step->send != NULL)
                 sg_awaited_send(p, step->send);
-            if (step->kind == SG_STEP_RECEIVE && step->receive != NULL)
+            if (receives(step))
                 sg_awaited_receive(p, step->receive);
         }
     }

@@ -9,12 +9,20 @@
 #include "sg_mpi_op.h"
 #include "sg_mpi_type.h"
 
-enum sg_step_kind { SG_STEP_SEND, SG_STEP_RECEIVE, SG_STEP_COPY, SG_STEP_COMBINE, SG_STEP_CALL };
+enum sg_step_kind {
+    SG_STEP_SEND,
+    SG_STEP_RECEIVE,
+    SG_STEP_COPY,
+    SG_STEP_COMBINE,
+    SG_STEP_CALL,
+    SG_STEP_HARDWARE
+};
 
 /* One line of the host: a rank that goes on finds its steps cold. */
 typedef struct sg_step {
     uint8_t kind; /* enum sg_step_kind */
     bool last;    /* what follows waits for all steps so far */
+    uint8_t what; /* of SG_STEP_HARDWARE: enum sg_collective */
     int peer;     /* rank in `comm` */
     const void *from;
     void *to;
@@ -25,8 +33,8 @@ typedef struct sg_step {
         int64_t to_count; /* of a copy, and to_type */
     };
     union {
-        sg_send *send; /* of a send */
-        sg_receive *receive;
+        sg_send *send;       /* of a send */
+        sg_receive *receive; /* also of SG_STEP_HARDWARE */
         sg_type *to_type;
     };
 } sg_step;
@@ -69,6 +77,9 @@ void sg_add_copy(sg_schedule *s, const void *from, int64_t count, sg_type *type,
                  sg_type *to_type);
 /* to = from op to */
 void sg_add_combine(sg_schedule *s, const void *from, void *to, int64_t count, sg_type *type);
+/* A whole operation by the machine's network for them: `from` is given unless it is NULL, the result put into
+ * `to` unless that is NULL. */
+void sg_add_hardware(sg_schedule *s, int what, const void *from, void *to, int64_t count, sg_type *type);
 /* What follows waits until all steps so far are complete. */
 void sg_add_wait(sg_schedule *s);
 /* Then `finish` is called with `context`. */

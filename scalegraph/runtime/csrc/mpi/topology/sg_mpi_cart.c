@@ -30,12 +30,16 @@ SG_API int PMPI_Cart_create(MPI_Comm comm, int n, const int sizes[], const int p
 {
     (void)reorder;
     SG_ENTER("Cart_create");
+    SG_NEEDS(result)
+    if (n > 0)
+        SG_NEEDS(sizes, periods)
     sg_comm *c = sg_comm_of(comm), *made;
     if (c == NULL)
         return sg_comm_missing(comm);
     int64_t all = 1;
     for (int i = 0; i < n; i++)
         all *= sizes[i] > 0 ? sizes[i] : 0;
+    *result = MPI_COMM_NULL;
     if (n < 0 || all == 0 || all > c->size)
         return sg_mpi_error(c, MPI_ERR_DIMS, "a grid of %lld processes cannot be made of %d", (long long)all,
                             c->size);
@@ -53,13 +57,17 @@ SG_API int PMPI_Cart_create(MPI_Comm comm, int n, const int sizes[], const int p
 SG_API int PMPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *result)
 {
     SG_ENTER("Cart_sub");
+    SG_NEEDS(result)
     sg_comm *c, *made;
     int error = cart_of(comm, &c), color = 0, key = 0, n = 0;
-    if (error == MPI_SUCCESS)
-        error = sg_collective_check(c, -1, -1);
     if (error != MPI_SUCCESS)
         return error;
     const sg_topology *t = c->topology;
+    if (t->dimensions > 0)
+        SG_NEEDS(remain)
+    error = sg_collective_check(c, -1, -1);
+    if (error != MPI_SUCCESS)
+        return error;
     int *sizes = sg_mpi_new((size_t)t->dimensions * sizeof *sizes);
     int *periods = sg_mpi_new((size_t)t->dimensions * sizeof *periods);
     for (int i = 0; i < t->dimensions; i++) {
@@ -83,6 +91,8 @@ SG_API int PMPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *result)
 SG_API int PMPI_Cart_coords(MPI_Comm comm, int rank, int room, int coordinates[])
 {
     SG_ENTER("Cart_coords");
+    if (room > 0)
+        SG_NEEDS(coordinates)
     sg_comm *c;
     int error = cart_of(comm, &c);
     if (error != MPI_SUCCESS)
@@ -100,10 +110,13 @@ SG_API int PMPI_Cart_coords(MPI_Comm comm, int rank, int room, int coordinates[]
 SG_API int PMPI_Cart_rank(MPI_Comm comm, const int coordinates[], int *rank)
 {
     SG_ENTER("Cart_rank");
+    SG_NEEDS(rank)
     sg_comm *c;
     int error = cart_of(comm, &c);
     if (error != MPI_SUCCESS)
         return error;
+    if (c->topology->dimensions > 0)
+        SG_NEEDS(coordinates)
     *rank = sg_cart_rank(c->topology, coordinates);
     if (*rank == MPI_PROC_NULL)
         return sg_mpi_error(c, MPI_ERR_ARG, "the coordinates are outside of the grid");
@@ -113,6 +126,7 @@ SG_API int PMPI_Cart_rank(MPI_Comm comm, const int coordinates[], int *rank)
 SG_API int PMPI_Cartdim_get(MPI_Comm comm, int *n)
 {
     SG_ENTER("Cartdim_get");
+    SG_NEEDS(n)
     sg_comm *c;
     int error = cart_of(comm, &c);
     if (error == MPI_SUCCESS)
@@ -123,6 +137,8 @@ SG_API int PMPI_Cartdim_get(MPI_Comm comm, int *n)
 SG_API int PMPI_Cart_get(MPI_Comm comm, int room, int sizes[], int periods[], int coordinates[])
 {
     SG_ENTER("Cart_get");
+    if (room > 0)
+        SG_NEEDS(sizes, periods, coordinates)
     sg_comm *c;
     int error = cart_of(comm, &c);
     for (int i = 0; error == MPI_SUCCESS && i < c->topology->dimensions && i < room; i++) {
@@ -136,6 +152,7 @@ SG_API int PMPI_Cart_get(MPI_Comm comm, int room, int sizes[], int periods[], in
 SG_API int PMPI_Cart_shift(MPI_Comm comm, int dimension, int distance, int *source, int *destination)
 {
     SG_ENTER("Cart_shift");
+    SG_NEEDS(source, destination)
     sg_comm *c;
     int error = cart_of(comm, &c);
     if (error != MPI_SUCCESS)
@@ -152,52 +169,10 @@ SG_API int PMPI_Cart_shift(MPI_Comm comm, int dimension, int distance, int *sour
     return MPI_SUCCESS;
 }
 
-/* Factors of a number, the largest first, each to the dimension that is the smallest so far; then in order.
- */
-SG_API int PMPI_Dims_create(int nodes, int n, int sizes[])
-{
-    SG_ENTER("Dims_create");
-    int left = nodes;
-    for (int i = 0; i < n; i++)
-        if (sizes[i] > 0 && left % sizes[i] == 0)
-            left /= sizes[i];
-        else if (sizes[i] != 0)
-            return sg_mpi_error(NULL, MPI_ERR_DIMS, "%d processes cannot be divided by %d", nodes, sizes[i]);
-    int *made = sg_mpi_new((size_t)n * sizeof *made), free = 0;
-    for (int i = 0; i < n; i++)
-        if (sizes[i] == 0)
-            made[free++] = 1;
-    if (free == 0 && left != 1) {
-        sg_mpi_free(made);
-        return sg_mpi_error(NULL, MPI_ERR_DIMS, "the dimensions do not hold %d processes", nodes);
-    }
-    for (int factor = left; factor > 1 && free > 0; factor--) {
-        bool prime = true;
-        for (int d = 2; (int64_t)d * d <= factor && prime; d++)
-            prime = factor % d != 0;
-        for (; prime && left % factor == 0; left /= factor) {
-            int least = 0;
-            for (int i = 1; i < free; i++)
-                least = made[i] < made[least] ? i : least;
-            made[least] *= factor;
-        }
-    }
-    for (int i = 0; i < n; i++) {
-        int largest = 0;
-        for (int k = 1; k < free; k++)
-            largest = made[k] > made[largest] ? k : largest;
-        if (sizes[i] == 0) {
-            sizes[i] = made[largest];
-            made[largest] = 0;
-        }
-    }
-    sg_mpi_free(made);
-    return MPI_SUCCESS;
-}
-
 SG_API int PMPI_Topo_test(MPI_Comm comm, int *kind)
 {
     SG_ENTER("Topo_test");
+    SG_NEEDS(kind)
     const sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);
@@ -212,5 +187,4 @@ SG_MPI_NAME(Cart_rank)
 SG_MPI_NAME(Cartdim_get)
 SG_MPI_NAME(Cart_get)
 SG_MPI_NAME(Cart_shift)
-SG_MPI_NAME(Dims_create)
 SG_MPI_NAME(Topo_test)

@@ -97,13 +97,17 @@ static int split(MPI_Comm comm, int color, int key, MPI_Comm *result)
 SG_API int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *result)
 {
     SG_ENTER("Comm_split");
+    SG_NEEDS(result)
     return split(comm, color, key, result);
 }
 
 SG_API int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *result)
 {
-    (void)info;
     SG_ENTER("Comm_split_type");
+    SG_NEEDS(result)
+    SG_INFO(info)
+    if (sg_comm_of(comm) == NULL)
+        return sg_comm_missing(comm);
     if (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED)
         return sg_mpi_error(sg_comm_of(comm), MPI_ERR_ARG, "the type of the split is %d", type);
     return split(comm, type == MPI_UNDEFINED ? type : sg_mpi_node(), key, result);
@@ -112,6 +116,7 @@ SG_API int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
 SG_API int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *result)
 {
     SG_ENTER("Comm_create");
+    SG_NEEDS(result)
     sg_comm *c, *made = NULL;
     int error = checked(comm, &c);
     if (error != MPI_SUCCESS)
@@ -136,10 +141,13 @@ SG_API int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *result)
 SG_API int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *result)
 {
     SG_ENTER("Comm_create_group");
+    SG_NEEDS(result)
     COMM(c, comm)
     const sg_mpi_group *g = sg_group_of(group);
     if (g == NULL)
         return sg_group_missing(group);
+    if (tag < 0)
+        return sg_mpi_error(c, MPI_ERR_TAG, "tag %d is negative", tag);
     *result = MPI_COMM_NULL;
     if (g->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
@@ -232,12 +240,15 @@ static int duplicate(MPI_Comm comm, MPI_Info info, bool with_info, MPI_Comm *res
 SG_API int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *result)
 {
     SG_ENTER("Comm_dup");
+    SG_NEEDS(result)
     return duplicate(comm, MPI_INFO_NULL, false, result);
 }
 
 SG_API int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *result)
 {
     SG_ENTER("Comm_dup_with_info");
+    SG_NEEDS(result)
+    SG_INFO(info)
     return duplicate(comm, info, true, result);
 }
 
@@ -258,6 +269,7 @@ static void keep(void *context)
 SG_API int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *result, MPI_Request *request)
 {
     SG_ENTER("Comm_idup");
+    SG_NEEDS(result, request)
     sg_comm *c;
     int error = checked(comm, &c);
     if (error != MPI_SUCCESS)

@@ -62,8 +62,15 @@ SG_API int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int in_degree, const i
                                            const int destinations[], const int destination_weights[],
                                            MPI_Info info, int reorder, MPI_Comm *result)
 {
-    (void)info, (void)reorder;
+    (void)reorder;
     SG_ENTER("Dist_graph_create_adjacent");
+    SG_NEEDS(result)
+    *result = MPI_COMM_NULL;
+    if (in_degree > 0)
+        SG_NEEDS(sources, source_weights)
+    if (out_degree > 0)
+        SG_NEEDS(destinations, destination_weights)
+    SG_INFO(info)
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);
@@ -145,8 +152,13 @@ SG_API int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], con
                                   const int destinations[], const int weights[], MPI_Info info, int reorder,
                                   MPI_Comm *result)
 {
-    (void)info, (void)reorder;
+    (void)reorder;
     SG_ENTER("Dist_graph_create");
+    SG_NEEDS(result)
+    *result = MPI_COMM_NULL;
+    if (n > 0)
+        SG_NEEDS(sources, degrees, destinations, weights)
+    SG_INFO(info)
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);
@@ -158,11 +170,14 @@ SG_API int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], con
         error = sg_collective_check(c, -1, -1);
     if (error != MPI_SUCCESS)
         return error;
-    edge *own = sg_mpi_new((size_t)own_count * sizeof *own);
+    /* one more than there are: of nobody, that shows the others whether there are weights, even without edges
+     */
+    edge *own = sg_mpi_new((size_t)(own_count + 1) * sizeof *own);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < degrees[i]; j++, at++)
             own[at] = (edge){sources[i], destinations[at], weight_of(weights, at), weights != MPI_UNWEIGHTED};
-    edge *all = all_edges(c, own, own_count, &count, &error);
+    own[at] = (edge){-1, -1, 0, weights != MPI_UNWEIGHTED};
+    edge *all = all_edges(c, own, own_count + 1, &count, &error);
     if (error == MPI_SUCCESS)
         error = make(c, neighbours(c, all, count), result);
     sg_mpi_free(own);
@@ -173,6 +188,7 @@ SG_API int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], con
 SG_API int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *in_degree, int *out_degree, int *weighted)
 {
     SG_ENTER("Dist_graph_neighbors_count");
+    SG_NEEDS(in_degree, out_degree, weighted)
     sg_comm *c;
     int error = dist_graph_of(comm, &c);
     if (error == MPI_SUCCESS) {
@@ -196,6 +212,10 @@ SG_API int PMPI_Dist_graph_neighbors(MPI_Comm comm, int in_room, int sources[], 
                                      int out_room, int destinations[], int destination_weights[])
 {
     SG_ENTER("Dist_graph_neighbors");
+    if (in_room > 0)
+        SG_NEEDS(sources)
+    if (out_room > 0)
+        SG_NEEDS(destinations)
     sg_comm *c;
     int error = dist_graph_of(comm, &c);
     if (error != MPI_SUCCESS)

@@ -33,6 +33,10 @@ SG_API int PMPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const 
 {
     (void)reorder;
     SG_ENTER("Graph_create");
+    SG_NEEDS(result)
+    *result = MPI_COMM_NULL;
+    if (nodes > 0)
+        SG_NEEDS(index, edges)
     sg_comm *c = sg_comm_of(comm), *made;
     if (c == NULL)
         return sg_comm_missing(comm);
@@ -59,6 +63,7 @@ SG_API int PMPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const 
 SG_API int PMPI_Graphdims_get(MPI_Comm comm, int *nodes, int *edges)
 {
     SG_ENTER("Graphdims_get");
+    SG_NEEDS(nodes, edges)
     sg_comm *c;
     int error = graph_of(comm, &c);
     if (error == MPI_SUCCESS) {
@@ -71,6 +76,10 @@ SG_API int PMPI_Graphdims_get(MPI_Comm comm, int *nodes, int *edges)
 SG_API int PMPI_Graph_get(MPI_Comm comm, int index_room, int edge_room, int index[], int edges[])
 {
     SG_ENTER("Graph_get");
+    if (index_room > 0)
+        SG_NEEDS(index)
+    if (edge_room > 0)
+        SG_NEEDS(edges)
     sg_comm *c;
     int error = graph_of(comm, &c);
     if (error != MPI_SUCCESS)
@@ -98,6 +107,7 @@ static int edges_of(sg_comm *c, int rank, const int **first, int *count)
 SG_API int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *count)
 {
     SG_ENTER("Graph_neighbors_count");
+    SG_NEEDS(count)
     sg_comm *c;
     const int *edges;
     int error = graph_of(comm, &c);
@@ -107,6 +117,8 @@ SG_API int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *count)
 SG_API int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int room, int neighbours[])
 {
     SG_ENTER("Graph_neighbors");
+    if (room > 0)
+        SG_NEEDS(neighbours)
     sg_comm *c;
     const int *edges;
     int count, error = graph_of(comm, &c);
@@ -121,6 +133,9 @@ SG_API int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int room, int neighbour
 SG_API int PMPI_Graph_map(MPI_Comm comm, int nodes, const int index[], const int edges[], int *rank)
 {
     SG_ENTER("Graph_map");
+    SG_NEEDS(rank)
+    if (nodes > 0)
+        SG_NEEDS(index, edges)
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);
@@ -132,6 +147,9 @@ SG_API int PMPI_Cart_map(MPI_Comm comm, int n, const int sizes[], const int peri
 {
     (void)periods;
     SG_ENTER("Cart_map");
+    SG_NEEDS(rank)
+    if (n > 0)
+        SG_NEEDS(sizes)
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);

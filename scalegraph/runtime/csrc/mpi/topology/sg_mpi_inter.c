@@ -64,6 +64,7 @@ SG_API int PMPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm peer_comm, 
                                  MPI_Comm *result)
 {
     SG_ENTER("Intercomm_create");
+    SG_NEEDS(result)
     sg_comm *local = sg_comm_of(comm);
     if (local == NULL)
         return sg_comm_missing(comm);
@@ -72,6 +73,8 @@ SG_API int PMPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm peer_comm, 
     if (leader < 0 || leader >= local->size)
         return sg_mpi_error(local, MPI_ERR_RANK, "the local leader %d is none of the %d ranks", leader,
                             local->size);
+    if (tag < 0)
+        return sg_mpi_error(local, MPI_ERR_TAG, "tag %d is negative", tag);
     sg_comm *peers = sg_comm_of(peer_comm);
     if (local->rank == leader && peers == NULL)
         return sg_comm_missing(peer_comm);
@@ -131,6 +134,7 @@ int sg_inter_split(sg_comm *c, int color, sg_comm **made)
 SG_API int PMPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *result)
 {
     SG_ENTER("Intercomm_merge");
+    SG_NEEDS(result)
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);

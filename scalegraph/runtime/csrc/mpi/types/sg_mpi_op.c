@@ -29,8 +29,7 @@ void sg_op_drop(sg_mpi_op *op)
         sg_mpi_free(op);
 }
 
-/* The class on which a predefined operation works: of the type itself, or of what it is a copy of. */
-static enum sg_class class_of(const sg_type *t)
+enum sg_class sg_type_class(const sg_type *t)
 {
     while (t->combiner == MPI_COMBINER_DUP)
         t = t->types[0];
@@ -39,7 +38,7 @@ static enum sg_class class_of(const sg_type *t)
 
 void sg_op_apply(const sg_mpi_op *op, const void *from, void *to, int64_t count, sg_type *type)
 {
-    enum sg_class class = class_of(type);
+    enum sg_class class = sg_type_class(type);
     sg_mpi_charge_op((uint64_t)(count * type->elements),
                      class >= SG_CLASS_FLOAT && class <= SG_CLASS_COMPLEX_QUAD);
     if (op->handle == (uintptr_t)MPI_NO_OP)
@@ -69,7 +68,7 @@ int sg_op_argument(sg_comm *comm, MPI_Op handle, const sg_type *type, sg_mpi_op 
                             handle == MPI_OP_NULL ? "the operation is MPI_OP_NULL"
                                                   : "the operation does not exist (was it freed?)");
     bool any = (*op)->name == NULL || handle == MPI_REPLACE || handle == MPI_NO_OP;
-    if (!any && !sg_op_values((*op)->handle, class_of(type), NULL, NULL, 0))
+    if (!any && !sg_op_values((*op)->handle, sg_type_class(type), NULL, NULL, 0))
         return sg_mpi_error(comm, MPI_ERR_OP, "%s does not work on the datatype %s", (*op)->name,
                             type->label != NULL ? type->label : "that the program made");
     return MPI_SUCCESS;
@@ -78,6 +77,7 @@ int sg_op_argument(sg_comm *comm, MPI_Op handle, const sg_type *type, sg_mpi_op 
 SG_API int PMPI_Op_create(MPI_User_function *function, int commutes, MPI_Op *handle)
 {
     SG_ENTER("Op_create");
+    SG_NEEDS(handle)
     sg_mpi_op *op = sg_mpi_new(sizeof *op);
     op->function = function;
     op->commutes = commutes != 0;
@@ -90,6 +90,7 @@ SG_API int PMPI_Op_create(MPI_User_function *function, int commutes, MPI_Op *han
 SG_API int PMPI_Op_free(MPI_Op *handle)
 {
     SG_ENTER("Op_free");
+    SG_NEEDS(handle)
     sg_mpi_op *op = sg_handle_get(SG_KIND_OP, (uintptr_t)*handle);
     if (op == NULL)
         return sg_mpi_error(NULL, MPI_ERR_OP, "the operation is predefined or does not exist");
@@ -102,6 +103,7 @@ SG_API int PMPI_Op_free(MPI_Op *handle)
 SG_API int PMPI_Op_commutative(MPI_Op handle, int *commutes)
 {
     SG_ENTER("Op_commutative");
+    SG_NEEDS(commutes)
     const sg_mpi_op *op = sg_op_of(handle);
     if (op == NULL)
         return sg_mpi_error(NULL, MPI_ERR_OP, "the operation does not exist");
@@ -114,7 +116,11 @@ SG_API int PMPI_Reduce_local(const void *from, void *to, int count, MPI_Datatype
     SG_ENTER("Reduce_local");
     sg_type *t;
     sg_mpi_op *op;
-    int error = sg_type_argument(NULL, type, count, &t);
+    int error = sg_buffer_argument(NULL, from, type, count, &t);
+    if (error == MPI_SUCCESS && count * t->size > 0)
+        error = sg_buffer_given(NULL, to, t);
+    if (error == MPI_SUCCESS && count * t->size > 0 && from == to)
+        error = sg_mpi_error(NULL, MPI_ERR_BUFFER, "both buffers are the same");
     if (error == MPI_SUCCESS)
         error = sg_op_argument(NULL, handle, t, &op);
     if (error == MPI_SUCCESS)

@@ -18,6 +18,8 @@ void sg_op_take(sg_mpi_op *op);
 void sg_op_drop(sg_mpi_op *op);
 /* to = from op to, item by item. Costs time. */
 void sg_op_apply(const sg_mpi_op *op, const void *from, void *to, int64_t count, sg_type *type);
+/* The class on which a predefined operation works: of the type itself, or of what it is a copy of. */
+enum sg_class sg_type_class(const sg_type *t);
 /* Checks that the operation can be applied to the type. */
 int sg_op_argument(sg_comm *comm, MPI_Op handle, const sg_type *type, sg_mpi_op **op);
 

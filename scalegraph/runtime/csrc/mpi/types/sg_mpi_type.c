@@ -167,3 +167,21 @@ int sg_type_argument(sg_comm *comm, MPI_Datatype handle, int64_t count, sg_type 
         return sg_mpi_error(comm, MPI_ERR_COUNT, "the count is %lld", (long long)count);
     return MPI_SUCCESS;
 }
+
+int sg_buffer_given(sg_comm *comm, const void *buffer, const sg_type *type)
+{
+    /* Types with addresses instead of displacements count from MPI_BOTTOM, which is NULL too. */
+    if ((uintptr_t)buffer + (uintptr_t)type->true_lb >= 4096)
+        return MPI_SUCCESS;
+    if (buffer == MPI_IN_PLACE)
+        return sg_mpi_error(comm, MPI_ERR_BUFFER, "the buffer is MPI_IN_PLACE, which has no meaning here");
+    return sg_mpi_error(comm, MPI_ERR_BUFFER, "the buffer is NULL, but the count is not 0");
+}
+
+int sg_buffer_argument(sg_comm *comm, const void *buffer, MPI_Datatype handle, int64_t count, sg_type **type)
+{
+    int error = sg_type_argument(comm, handle, count, type);
+    if (error != MPI_SUCCESS || count * (*type)->size == 0)
+        return error;
+    return sg_buffer_given(comm, buffer, *type);
+}

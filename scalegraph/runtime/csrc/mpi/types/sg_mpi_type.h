@@ -53,6 +53,7 @@ struct sg_type {
     uint8_t class; /* enum sg_class */
     bool basic, predefined, committed, dense;
     bool fixed_lb, fixed_ub; /* by MPI_Type_create_resized, here or in a part */
+    uint8_t code;            /* of its basic elements, see sg_mpi_signature.h; 0: not found out yet */
     uint8_t external;        /* bytes of a basic one in the external representation */
     int combiner;
     const char *label;   /* name of a predefined one */
@@ -86,6 +87,8 @@ void sg_type_describe(sg_type *t, const int *integers, uint32_t integer_count, c
 void sg_type_bounds(sg_type *t);
 MPI_Datatype sg_type_handle(sg_type *t);
 sg_type *sg_type_take(sg_type *t);
+/* Its attributes; a predefined type has those that the rank itself gave it. */
+sg_attribute **sg_type_attributes(sg_type *t);
 void sg_type_drop(sg_type *t);
 static inline int64_t sg_type_extent(const sg_type *t)
 {
@@ -119,5 +122,9 @@ void sg_type_visit(const sg_type *t, char *base, int64_t count,
 
 /* The type of an argument, or an error through the error handler: it may be used in communication. */
 int sg_type_argument(sg_comm *comm, MPI_Datatype handle, int64_t count, sg_type **type);
+/* The same with the buffer that holds the items: it must be one if there is anything to hold. */
+int sg_buffer_argument(sg_comm *comm, const void *buffer, MPI_Datatype handle, int64_t count, sg_type **type);
+/* The check alone, of items that are neither none nor empty. */
+int sg_buffer_given(sg_comm *comm, const void *buffer, const sg_type *type);
 
 #endif

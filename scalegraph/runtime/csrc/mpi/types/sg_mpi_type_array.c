@@ -30,6 +30,9 @@ SG_API int PMPI_Type_create_subarray(int n, const int sizes[], const int parts[]
                                      int order, MPI_Datatype old, MPI_Datatype *result)
 {
     SG_ENTER("Type_create_subarray");
+    SG_NEEDS(result)
+    if (n > 0)
+        SG_NEEDS(sizes, parts, starts)
     sg_type *of = sg_type_of(old);
     if (of == NULL)
         return sg_mpi_error(NULL, MPI_ERR_TYPE, "the datatype does not exist");
@@ -109,6 +112,9 @@ SG_API int PMPI_Type_create_darray(int size, int rank, int n, const int sizes[],
                                    MPI_Datatype *result)
 {
     SG_ENTER("Type_create_darray");
+    SG_NEEDS(result)
+    if (n > 0)
+        SG_NEEDS(sizes, kinds, chunks, processes)
     sg_type *of = sg_type_of(old), *t = of;
     if (of == NULL)
         return sg_mpi_error(NULL, MPI_ERR_TYPE, "the datatype does not exist");
@@ -149,6 +155,7 @@ SG_API int PMPI_Type_create_darray(int size, int rank, int n, const int sizes[],
 SG_API int PMPI_Type_match_size(int kind, int size, MPI_Datatype *result)
 {
     SG_ENTER("Type_match_size");
+    SG_NEEDS(result)
     static const struct {
         int kind, size;
         uint16_t handle;
@@ -185,6 +192,7 @@ static int precise(int combiner, uint16_t handle, const int *integers, uint32_t 
 SG_API int PMPI_Type_create_f90_integer(int digits, MPI_Datatype *result)
 {
     SG_ENTER("Type_create_f90_integer");
+    SG_NEEDS(result)
     uint16_t handle = digits <= 2    ? 0x2c1
                       : digits <= 4  ? 0x2c9
                       : digits <= 9  ? 0x2d1
@@ -205,6 +213,7 @@ static int bytes_of_real(int digits, int range)
 SG_API int PMPI_Type_create_f90_real(int digits, int range, MPI_Datatype *result)
 {
     SG_ENTER("Type_create_f90_real");
+    SG_NEEDS(result)
     int bytes = bytes_of_real(digits, range);
     uint16_t handle = bytes == 4 ? 0x2d2 : bytes == 8 ? 0x2da : bytes == 16 ? 0x2e2 : 0;
     return precise(MPI_COMBINER_F90_REAL, handle, (int[]){digits, range}, 2, result);
@@ -213,6 +222,7 @@ SG_API int PMPI_Type_create_f90_real(int digits, int range, MPI_Datatype *result
 SG_API int PMPI_Type_create_f90_complex(int digits, int range, MPI_Datatype *result)
 {
     SG_ENTER("Type_create_f90_complex");
+    SG_NEEDS(result)
     int bytes = bytes_of_real(digits, range);
     uint16_t handle = bytes == 4 ? 0x2db : bytes == 8 ? 0x2e3 : bytes == 16 ? 0x2eb : 0;
     return precise(MPI_COMBINER_F90_COMPLEX, handle, (int[]){digits, range}, 2, result);

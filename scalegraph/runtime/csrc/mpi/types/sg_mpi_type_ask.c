@@ -17,6 +17,7 @@ static bool fits(int64_t value, size_t bytes)
     SG_API int PMPI_##name(MPI_Datatype type, number *size)                                                  \
     {                                                                                                        \
         SG_ENTER(#name);                                                                                     \
+        SG_NEEDS(size)                                                                                       \
         TYPE(t, type)                                                                                        \
         *size = fits(t->size, sizeof *size) ? (number)t->size : MPI_UNDEFINED;                               \
         return MPI_SUCCESS;                                                                                  \
@@ -27,6 +28,7 @@ static bool fits(int64_t value, size_t bytes)
     SG_API int PMPI_##name(MPI_Datatype type, number *lb, number *extent)                                    \
     {                                                                                                        \
         SG_ENTER(#name);                                                                                     \
+        SG_NEEDS(lb, extent)                                                                                 \
         TYPE(t, type)                                                                                        \
         *lb = t->low;                                                                                        \
         *extent = t->high - t->low;                                                                          \
@@ -44,6 +46,7 @@ BOUNDS(Type_get_true_extent_x, MPI_Count, true_lb, true_ub)
 SG_API int PMPI_Type_get_envelope(MPI_Datatype type, int *integers, int *addresses, int *types, int *combiner)
 {
     SG_ENTER("Type_get_envelope");
+    SG_NEEDS(integers, addresses, types, combiner)
     TYPE(t, type)
     *integers = (int)t->integer_count;
     *addresses = (int)t->address_count;
@@ -89,6 +92,7 @@ static sg_own_type *own(const sg_type *t)
 SG_API int PMPI_Type_set_name(MPI_Datatype type, const char *name)
 {
     SG_ENTER("Type_set_name");
+    SG_NEEDS(name)
     TYPE(t, type)
     char **place = t->predefined ? &own(t)->name : &t->name;
     sg_mpi_free(*place);
@@ -99,6 +103,7 @@ SG_API int PMPI_Type_set_name(MPI_Datatype type, const char *name)
 SG_API int PMPI_Type_get_name(MPI_Datatype type, char *name, int *length)
 {
     SG_ENTER("Type_get_name");
+    SG_NEEDS(name, length)
     if (type == MPI_DATATYPE_NULL) {
         *length = snprintf(name, MPI_MAX_OBJECT_NAME, "MPI_DATATYPE_NULL");
         return MPI_SUCCESS;
@@ -113,7 +118,7 @@ SG_API int PMPI_Type_get_name(MPI_Datatype type, char *name, int *length)
 
 /* ---- attributes ---- */
 
-static sg_attribute **attributes(sg_type *t)
+sg_attribute **sg_type_attributes(sg_type *t)
 {
     return t->predefined ? &own(t)->attributes : &t->attributes;
 }
@@ -122,21 +127,22 @@ SG_API int PMPI_Type_set_attr(MPI_Datatype type, int key, void *value)
 {
     SG_ENTER("Type_set_attr");
     TYPE(t, type)
-    return sg_attribute_set(SG_KIND_TYPE, (uintptr_t)type, attributes(t), key, value);
+    return sg_attribute_set(SG_KIND_TYPE, (uintptr_t)type, sg_type_attributes(t), key, value);
 }
 
 SG_API int PMPI_Type_get_attr(MPI_Datatype type, int key, void *value, int *flag)
 {
     SG_ENTER("Type_get_attr");
+    SG_NEEDS(flag)
     TYPE(t, type)
-    return sg_attribute_get(SG_KIND_TYPE, *attributes(t), key, value, flag);
+    return sg_attribute_get(SG_KIND_TYPE, *sg_type_attributes(t), key, value, flag);
 }
 
 SG_API int PMPI_Type_delete_attr(MPI_Datatype type, int key)
 {
     SG_ENTER("Type_delete_attr");
     TYPE(t, type)
-    return sg_attribute_delete(SG_KIND_TYPE, (uintptr_t)type, attributes(t), key);
+    return sg_attribute_delete(SG_KIND_TYPE, (uintptr_t)type, sg_type_attributes(t), key);
 }
 
 SG_MPI_NAME(Type_get_envelope)

@@ -36,6 +36,7 @@ static void pad(sg_type *t)
 SG_API int PMPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype *result)
 {
     SG_ENTER("Type_contiguous");
+    SG_NEEDS(result)
     sg_type *of;
     int error = checked(count, old, &of);
     if (error != MPI_SUCCESS)
@@ -48,6 +49,7 @@ SG_API int PMPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype *resul
 SG_API int PMPI_Type_vector(int count, int length, int stride, MPI_Datatype old, MPI_Datatype *result)
 {
     SG_ENTER("Type_vector");
+    SG_NEEDS(result)
     sg_type *of;
     int error = checked(count < length ? count : length, old, &of);
     if (error != MPI_SUCCESS)
@@ -62,6 +64,7 @@ SG_API int PMPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_
                                     MPI_Datatype *result)
 {
     SG_ENTER("Type_create_hvector");
+    SG_NEEDS(result)
     sg_type *of;
     int error = checked(count < length ? count : length, old, &of);
     if (error != MPI_SUCCESS)
@@ -115,6 +118,9 @@ SG_API int PMPI_Type_indexed(int count, const int lengths[], const int places[],
                              MPI_Datatype *result)
 {
     SG_ENTER("Type_indexed");
+    SG_NEEDS(result)
+    if (count > 0)
+        SG_NEEDS(lengths, places)
     return blocks(MPI_COMBINER_INDEXED, count, 0, lengths, places, NULL, old, result);
 }
 
@@ -122,6 +128,9 @@ SG_API int PMPI_Type_create_hindexed(int count, const int lengths[], const MPI_A
                                      MPI_Datatype old, MPI_Datatype *result)
 {
     SG_ENTER("Type_create_hindexed");
+    SG_NEEDS(result)
+    if (count > 0)
+        SG_NEEDS(lengths, addresses)
     return blocks(MPI_COMBINER_HINDEXED, count, 0, lengths, NULL, addresses, old, result);
 }
 
@@ -129,6 +138,9 @@ SG_API int PMPI_Type_create_indexed_block(int count, int length, const int place
                                           MPI_Datatype *result)
 {
     SG_ENTER("Type_create_indexed_block");
+    SG_NEEDS(result)
+    if (count > 0)
+        SG_NEEDS(places)
     return blocks(MPI_COMBINER_INDEXED_BLOCK, count, length, NULL, places, NULL, old, result);
 }
 
@@ -136,6 +148,9 @@ SG_API int PMPI_Type_create_hindexed_block(int count, int length, const MPI_Aint
                                            MPI_Datatype old, MPI_Datatype *result)
 {
     SG_ENTER("Type_create_hindexed_block");
+    SG_NEEDS(result)
+    if (count > 0)
+        SG_NEEDS(addresses)
     return blocks(MPI_COMBINER_HINDEXED_BLOCK, count, length, NULL, NULL, addresses, old, result);
 }
 
@@ -143,6 +158,9 @@ SG_API int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Ain
                                    const MPI_Datatype types[], MPI_Datatype *result)
 {
     SG_ENTER("Type_create_struct");
+    SG_NEEDS(result)
+    if (count > 0)
+        SG_NEEDS(lengths, addresses, types)
     if (count < 0)
         return sg_mpi_error(NULL, MPI_ERR_COUNT, "the count is %d", count);
     sg_piece *pieces = sg_mpi_new((size_t)count * sizeof *pieces);
@@ -170,6 +188,7 @@ SG_API int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Ain
 SG_API int PMPI_Type_create_resized(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *result)
 {
     SG_ENTER("Type_create_resized");
+    SG_NEEDS(result)
     sg_type *of;
     int error = inner(old, &of);
     if (error != MPI_SUCCESS)
@@ -185,6 +204,7 @@ SG_API int PMPI_Type_create_resized(MPI_Datatype old, MPI_Aint lb, MPI_Aint exte
 SG_API int PMPI_Type_dup(MPI_Datatype old, MPI_Datatype *result)
 {
     SG_ENTER("Type_dup");
+    SG_NEEDS(result)
     sg_type *of;
     int error = inner(old, &of);
     if (error != MPI_SUCCESS)
@@ -196,13 +216,14 @@ SG_API int PMPI_Type_dup(MPI_Datatype old, MPI_Datatype *result)
     t->fixed_ub = of->fixed_ub;
     t->committed = of->committed;
     sg_type_describe(t, NULL, 0, NULL, 0, &of, 1);
-    error = sg_attributes_copy(SG_KIND_TYPE, (uintptr_t)old, of->attributes, &t->attributes);
+    error = sg_attributes_copy(SG_KIND_TYPE, (uintptr_t)old, *sg_type_attributes(of), &t->attributes);
     return error != MPI_SUCCESS ? error : made(t, result);
 }
 
 SG_API int PMPI_Type_commit(MPI_Datatype *type)
 {
     SG_ENTER("Type_commit");
+    SG_NEEDS(type)
     sg_type *t;
     int error = inner(*type, &t);
     if (error == MPI_SUCCESS)
@@ -213,6 +234,7 @@ SG_API int PMPI_Type_commit(MPI_Datatype *type)
 SG_API int PMPI_Type_free(MPI_Datatype *type)
 {
     SG_ENTER("Type_free");
+    SG_NEEDS(type)
     sg_type *t;
     int error = inner(*type, &t);
     if (error != MPI_SUCCESS)

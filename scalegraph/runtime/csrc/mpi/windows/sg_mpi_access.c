@@ -34,14 +34,16 @@ static bool may_access(sg_window *w, int rank, sg_target *t)
     return w->fenced;
 }
 
-static int take_type(sg_window *w, MPI_Datatype handle, int count, sg_type **type)
+/* The type of an end, or, without a buffer of this rank, the type and count of the target. */
+static int take_type(sg_window *w, const end *e, const call *target, sg_type **type)
 {
     MPI_Errhandler before = w->comm->handler;
     w->comm->handler = w->handler == MPI_ERRORS_ARE_FATAL ? w->handler : MPI_ERRORS_RETURN;
-    int error = sg_type_argument(w->comm, handle, count, type);
+    int error = e != NULL ? sg_buffer_argument(w->comm, e->buffer, e->type, e->count, type)
+                          : sg_type_argument(w->comm, target->type, target->count, type);
     w->comm->handler = before;
     if (error != MPI_SUCCESS && w->handler != MPI_ERRORS_RETURN)
-        return sg_mpi_raise_of(w->handle, w->handler, error, "wrong count or datatype");
+        return sg_mpi_raise_of(w->handle, w->handler, error, "wrong buffer, count or datatype");
     return error;
 }
 
@@ -62,7 +64,7 @@ static int check_target(sg_window *w, const call *c, sg_type **type, char **at)
     if (c->target < 0 || c->target >= w->comm->size)
         return sg_window_error(w, MPI_ERR_RANK, "rank %d is none of the %d ranks of the window", c->target,
                                w->comm->size);
-    int error = take_type(w, c->type, c->count, type);
+    int error = take_type(w, NULL, c, type);
     if (error != MPI_SUCCESS)
         return error;
     if (!may_access(w, c->target, sg_window_target(w, c->target)))
@@ -163,9 +165,9 @@ static int access_target(const call *c, MPI_Win win, sg_remote **made)
     char *at = NULL;
     int error = MPI_SUCCESS;
     if (writes)
-        error = take_type(w, c->data.type, c->data.count, &data);
+        error = take_type(w, c->target == MPI_PROC_NULL ? NULL : &c->data, c, &data);
     if (error == MPI_SUCCESS && reads)
-        error = take_type(w, c->result.type, c->result.count, &result);
+        error = take_type(w, c->target == MPI_PROC_NULL ? NULL : &c->result, c, &result);
     if (error != MPI_SUCCESS || c->target == MPI_PROC_NULL)
         return error;
     error = check_target(w, c, &type, &at);
@@ -210,6 +212,7 @@ static int request_access(const call *c, MPI_Win win, MPI_Request *request)
     SG_API int PMPI_##begins(parameters, MPI_Win win, MPI_Request *request)                                  \
     {                                                                                                        \
         SG_ENTER(#begins);                                                                                   \
+        SG_NEEDS(request)                                                                                    \
         return request_access(&(call){__VA_ARGS__}, win, request);                                           \
     }                                                                                                        \
     SG_MPI_NAME(name)                                                                                        \
@@ -258,6 +261,10 @@ SG_API int PMPI_Compare_and_swap(const void *from, const void *compare, void *to
     c.count = 1;
     c.type = type;
     c.compare = compare;
+    if (compare == NULL && target != MPI_PROC_NULL) {
+        SG_WINDOW(w, win)
+        return sg_window_error(w, MPI_ERR_BUFFER, "the buffer of what is compared is NULL");
+    }
     return access_target(&c, win, NULL);
 }
 

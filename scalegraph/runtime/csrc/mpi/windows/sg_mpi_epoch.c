@@ -155,6 +155,7 @@ SG_API int PMPI_Win_wait(MPI_Win win)
 SG_API int PMPI_Win_test(MPI_Win win, int *flag)
 {
     SG_ENTER("Win_test");
+    SG_NEEDS(flag)
     SG_WINDOW(w, win)
     if (w->posted == NULL)
         return refuse_unposted(w);

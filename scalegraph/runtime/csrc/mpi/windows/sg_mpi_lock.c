@@ -36,7 +36,7 @@ static void settle(sg_lock_request *r, uint64_t when)
     sg_journey back = {when, when, 0};
     if (!sg_transport_near(r->from, r->to))
         back = sg_transport(r->to, r->from, sg_serve(r->to, when, sg_serve_cycles(0)), 0);
-    r->done = (sg_completion){back.arrival, when, back.contention, r->talk};
+    r->done = (sg_completion){back.arrival, when, back.contention, r->talk, SG_NEVER};
     r->settled = true;
     if (r->waiting != NULL)
         sg_completion_wake(r->waiting, &r->done);
@@ -97,7 +97,7 @@ static void begin(sg_lock_request *r, sg_window *w, int target, int type, bool r
     sg_events_settle();
     sg_journey way = sg_transport(r->from, r->to, sg_now->clock, 0);
     r->event.time = way.arrival;
-    r->done = (sg_completion){way.arrival, sg_now->clock, way.contention, r->talk};
+    r->done = (sg_completion){way.arrival, sg_now->clock, way.contention, r->talk, SG_NEVER};
     sg_event_add(&r->event);
 }
 

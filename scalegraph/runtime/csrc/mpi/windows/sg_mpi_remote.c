@@ -147,7 +147,7 @@ static void access_near(sg_remote *a)
     sg_events_settle();
     sg_access_apply(a);
     a->applied = true;
-    a->here = a->there = (sg_completion){sg_now->clock, sg_now->clock, 0, a->talk};
+    a->here = a->there = (sg_completion){sg_now->clock, sg_now->clock, 0, a->talk, SG_NEVER};
 }
 
 /* ---- and between nodes ---- */
@@ -159,7 +159,7 @@ static void arrive(sg_event *event)
     sg_access_apply(a);
     uint64_t ready = sg_serve(a->to, event->time, work_at_target(a));
     sg_journey back = sg_transport(a->to, a->from, ready, a->answer_bytes);
-    a->there = (sg_completion){back.arrival, event->time, back.contention, a->talk};
+    a->there = (sg_completion){back.arrival, event->time, back.contention, a->talk, SG_NEVER};
     if (a->result_type != NULL)
         a->here = a->there;
     a->applied = true;
@@ -180,8 +180,8 @@ void sg_access_begin(sg_remote *a, sg_target *target)
     a->event.happens = arrive;
     a->event.time = journey.arrival > target->last ? journey.arrival : target->last;
     target->last = a->event.time;
-    a->here = (sg_completion){journey.free, now, 0, a->talk};
-    a->there = (sg_completion){a->event.time, now, journey.contention, a->talk};
+    a->here = (sg_completion){journey.free, now, 0, a->talk, SG_NEVER};
+    a->there = (sg_completion){a->event.time, now, journey.contention, a->talk, SG_NEVER};
     if (a->result_type != NULL)
         a->here = a->there;
     a->references++;

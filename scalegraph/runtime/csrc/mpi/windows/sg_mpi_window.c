@@ -74,6 +74,8 @@ typedef struct part {
 static sg_window *new_window(int flavor, MPI_Info info)
 {
     const struct sg_mpi *m = sg_mpi_self();
+    if (sg->lockstep)
+        sg_stop(SG_STATUS_UNSUPPORTED, "one-sided communication is not simulated on a SIMD machine");
     sg_window *w = sg_mpi_new(sizeof *w);
     w->flavor = flavor;
     w->model = MPI_WIN_UNIFIED;
@@ -125,7 +127,7 @@ static int make(sg_comm *c, int flavor, char *base, MPI_Aint size, int unit, MPI
     return error;
 }
 
-static int check(MPI_Comm comm, MPI_Aint size, int unit, sg_comm **c)
+static int check(MPI_Comm comm, MPI_Aint size, int unit, MPI_Info info, sg_comm **c)
 {
     *c = sg_comm_of(comm);
     if (*c == NULL)
@@ -136,14 +138,18 @@ static int check(MPI_Comm comm, MPI_Aint size, int unit, sg_comm **c)
         return sg_mpi_error(*c, MPI_ERR_SIZE, "the size of the window is %lld", (long long)size);
     if (unit <= 0)
         return sg_mpi_error(*c, MPI_ERR_DISP, "the unit of displacements is %d", unit);
+    SG_INFO(info)
     return sg_collective_check(*c, -1, -1);
 }
 
 SG_API int PMPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     SG_ENTER("Win_create");
+    SG_NEEDS(win)
     sg_comm *c;
-    int error = check(comm, size, unit, &c);
+    int error = check(comm, size, unit, info, &c);
+    if (error == MPI_SUCCESS && base == NULL && size > 0)
+        error = sg_mpi_error(c, MPI_ERR_BUFFER, "the window of %lld bytes is at NULL", (long long)size);
     return error != MPI_SUCCESS ? error : make(c, MPI_WIN_FLAVOR_CREATE, base, size, unit, info, win);
 }
 
@@ -159,8 +165,9 @@ static char *memory_of(size_t size)
 SG_API int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)
 {
     SG_ENTER("Win_allocate");
+    SG_NEEDS(win)
     sg_comm *c;
-    int error = check(comm, size, unit, &c);
+    int error = check(comm, size, unit, info, &c);
     if (error != MPI_SUCCESS)
         return error;
     char *memory = memory_of((size_t)size);
@@ -171,8 +178,9 @@ SG_API int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm co
 SG_API int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     SG_ENTER("Win_create_dynamic");
+    SG_NEEDS(win)
     sg_comm *c;
-    int error = check(comm, 0, 1, &c);
+    int error = check(comm, 0, 1, info, &c);
     return error != MPI_SUCCESS ? error : make(c, MPI_WIN_FLAVOR_DYNAMIC, NULL, 0, 1, info, win);
 }
 
@@ -207,8 +215,9 @@ SG_API int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_
                                     MPI_Win *win)
 {
     SG_ENTER("Win_allocate_shared");
+    SG_NEEDS(win)
     sg_comm *c;
-    int error = check(comm, size, unit, &c);
+    int error = check(comm, size, unit, info, &c);
     for (int i = 0; error == MPI_SUCCESS && i < c->size; i++)
         if (!sg_transport_near(sg_rank_self(), sg->all_ranks[c->world[i]]))
             return sg_mpi_error(c, MPI_ERR_RMA_SHARED, "rank %d of the communicator is on another node", i);
@@ -227,6 +236,7 @@ SG_API int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_
 SG_API int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, void *base)
 {
     SG_ENTER("Win_shared_query");
+    SG_NEEDS(size, unit)
     SG_WINDOW(w, win)
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return sg_window_error(w, MPI_ERR_RMA_FLAVOR, "the window was made by MPI_Win_create_dynamic");
@@ -303,6 +313,7 @@ static void release(sg_window *w)
 SG_API int PMPI_Win_free(MPI_Win *win)
 {
     SG_ENTER("Win_free");
+    SG_NEEDS(win)
     SG_WINDOW(w, *win)
     if (w->locks > 0 || w->all_locked || w->started != NULL || w->posted != NULL)
         return sg_window_error(w, MPI_ERR_RMA_SYNC, "the window is freed within an epoch");

@@ -28,6 +28,7 @@ static bool is_predefined(int key)
 SG_API int PMPI_Win_get_attr(MPI_Win win, int key, void *value, int *flag)
 {
     SG_ENTER("Win_get_attr");
+    SG_NEEDS(flag)
     SG_WINDOW(w, win)
     if (!is_predefined(key))
         return sg_attribute_get(SG_KIND_WINDOW, w->attributes, key, value, flag);
@@ -57,6 +58,7 @@ SG_API int PMPI_Win_delete_attr(MPI_Win win, int key)
 SG_API int PMPI_Win_set_name(MPI_Win win, const char *name)
 {
     SG_ENTER("Win_set_name");
+    SG_NEEDS(name)
     SG_WINDOW(w, win)
     snprintf(w->name, sizeof w->name, "%s", name);
     return MPI_SUCCESS;
@@ -65,6 +67,7 @@ SG_API int PMPI_Win_set_name(MPI_Win win, const char *name)
 SG_API int PMPI_Win_get_name(MPI_Win win, char *name, int *length)
 {
     SG_ENTER("Win_get_name");
+    SG_NEEDS(name, length)
     if (win == MPI_WIN_NULL) {
         *length = snprintf(name, MPI_MAX_OBJECT_NAME, "MPI_WIN_NULL");
         return MPI_SUCCESS;
@@ -77,6 +80,7 @@ SG_API int PMPI_Win_get_name(MPI_Win win, char *name, int *length)
 SG_API int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     SG_ENTER("Win_get_group");
+    SG_NEEDS(group)
     SG_WINDOW(w, win)
     *group = sg_group_new(sg_members_take(w->comm->members));
     return MPI_SUCCESS;
@@ -102,6 +106,7 @@ SG_API int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     SG_ENTER("Win_set_info");
     SG_WINDOW(w, win)
+    SG_INFO(info)
     sg_info_free(w->info);
     w->info = info == MPI_INFO_NULL ? info : sg_info_copy(info);
     return MPI_SUCCESS;
@@ -110,6 +115,7 @@ SG_API int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 SG_API int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
 {
     SG_ENTER("Win_get_info");
+    SG_NEEDS(info)
     SG_WINDOW(w, win)
     *info = sg_info_copy(w->info);
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
@@ -136,6 +142,7 @@ SG_API int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler)
 SG_API int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *handler)
 {
     SG_ENTER("Win_get_errhandler");
+    SG_NEEDS(handler)
     SG_WINDOW(w, win)
     sg_handler_take(w->handler);
     *handler = w->handler;

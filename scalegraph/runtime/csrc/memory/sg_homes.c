@@ -3,26 +3,26 @@
 
 #include "sg_mem_state.h"
 
-struct sg_places {
+struct sg_homes {
     sg_policy machine;
     uint32_t block_pages;
     const sg_policy *(*policy_of)(uint32_t processor);
 };
 
-struct sg_places *sg_places_create(const sg_config *config)
+struct sg_homes *sg_homes_create(const sg_config *config)
 {
-    struct sg_places *places = calloc(1, sizeof *places);
-    if (!places)
+    struct sg_homes *homes = calloc(1, sizeof *homes);
+    if (!homes)
         return NULL;
-    places->machine.kind = config->placement;
-    places->machine.node = config->placement_node;
-    places->block_pages = config->placement_block_pages;
-    return places;
+    homes->machine.kind = config->placement;
+    homes->machine.node = config->placement_node;
+    homes->block_pages = config->placement_block_pages;
+    return homes;
 }
 
-void sg_places_destroy(struct sg_places *places)
+void sg_homes_destroy(struct sg_homes *homes)
 {
-    free(places);
+    free(homes);
 }
 
 /* The node at place `index`, counted round and round, among those of a bitmap. */
@@ -46,7 +46,7 @@ static uint32_t choose(const sg_mem *mem, const sg_policy *policy, uint32_t proc
     case SG_PLACE_INTERLEAVE:
         return pick(mem, policy->nodes, page);
     case SG_PLACE_BLOCK:
-        return (uint32_t)(page / mem->places->block_pages % sg_mem_nodes(mem));
+        return (uint32_t)(page / mem->homes->block_pages % sg_mem_nodes(mem));
     case SG_PLACE_NODE:
         return policy->node % sg_mem_nodes(mem);
     default:
@@ -54,10 +54,10 @@ static uint32_t choose(const sg_mem *mem, const sg_policy *policy, uint32_t proc
     }
 }
 
-uint32_t sg_places_choose(const sg_mem *mem, uint32_t processor, uint64_t address)
+uint32_t sg_homes_choose(const sg_mem *mem, uint32_t processor, uint64_t address)
 {
-    const sg_policy *own = mem->places->policy_of ? mem->places->policy_of(mem->first + processor) : NULL;
-    return choose(mem, own ? own : &mem->places->machine, processor, address);
+    const sg_policy *own = mem->homes->policy_of ? mem->homes->policy_of(mem->first + processor) : NULL;
+    return choose(mem, own ? own : &mem->homes->machine, processor, address);
 }
 
 uint32_t sg_mem_nodes(const sg_mem *mem)
@@ -111,5 +111,5 @@ void sg_mem_policies(sg_mem *mem, const sg_policy *(*policy_of)(uint32_t process
     for (uint32_t i = 0; i < mem->nodes; i++)
         sg_mem_policies(mem->node[i], policy_of);
     if (!mem->node)
-        mem->places->policy_of = mem->attraction ? NULL : policy_of;
+        mem->homes->policy_of = mem->attraction ? NULL : policy_of;
 }

@@ -1,0 +1,43 @@
+"""What takes processors away from a program, as a machine file says it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scalegraph.machine.fields import Given, Section, choice, quantity, same
+
+
+class Disturbance(Section):
+    """What takes processors away from the program again and again: the clock-tick handler of an operating system.
+
+    It comes at the same times in every run, so runs stay reproducible. A tick that finds its processor without a
+    thread takes nothing.
+    """
+
+    kind: Literal["none", "ticks"] = choice(
+        "none: nothing disturbs the program; ticks: a clock interrupts every processor at equal intervals.",
+        default="none",
+        runtime=(Given("tick_period_cycles", lambda _kind, on: on.section.period_cycles(on.clock_hz), 0, 10**12),),
+    )
+    period_us: float = quantity("Ticks: from one to the next.", "us", 0.001, 1e9, default=10_000.0, runtime=())
+    handler_cycles: int = quantity(
+        "Ticks: what the handler takes from the processor.", "cycles", 0, 1_000_000_000, default=1_000,
+        runtime=(Given("tick_handler_cycles", same, 0, 10**9),),
+    )  # fmt: skip
+    phase: Literal["spread", "together"] = choice(
+        "When the first tick comes. spread: on each processor at a time of its own; together: on all at once.",
+        default="spread",
+        runtime=(Given("tick_spread", lambda phase, _on: int(phase == "spread"), 0, 1),),
+    )
+    seed: int = quantity(
+        "Spread ticks: from which the times of the first ones are computed.",
+        "",
+        0,
+        2**32 - 1,
+        default=1,
+        runtime=(Given("tick_seed", same, 0, 2**32 - 1),),
+    )
+
+    def period_cycles(self, clock_hz: float) -> int:
+        """Return the cycles from one tick to the next, 0: there are none."""
+        return 0 if self.kind == "none" else max(1, round(self.period_us * (clock_hz / 1e6)))

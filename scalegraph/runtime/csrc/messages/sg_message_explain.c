@@ -1,0 +1,42 @@
+/* What a report of a deadlock says about messages. */
+#include <stdio.h>
+
+#include "sg_message.h"
+
+/* "; rank 3 waits in MPI_Recv for a message from rank 2 with tag 7 at 0x..." Returns the text's length. */
+static int explain_wait(uint32_t rank, const sg_rank_wait *wait, char *text, size_t size)
+{
+    char other[40] = "any rank", tag[40] = "";
+    const char *what = wait->sends ? "for a receive by " : "for a message from ", *call = wait->thread->call;
+    if (wait->other >= 0)
+        snprintf(other, sizeof other, "rank %d", wait->other);
+    if (wait->tag >= 0)
+        snprintf(tag, sizeof tag, " with tag %d", wait->tag);
+    if (wait->what != NULL) {
+        what = wait->what;
+        other[0] = tag[0] = '\0';
+    }
+    return snprintf(text, size, "; rank %u waits in %s %s%s%s at 0x%llx", rank, call != NULL ? call : "MPI",
+                    what, other, tag, (unsigned long long)(uintptr_t)wait->thread->site);
+}
+
+/* The first few threads that wait. */
+void sg_messages_explain(char *text, size_t size)
+{
+    enum { SHOWN = 4 };
+    uint32_t shown = 0, more = 0;
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        for (const sg_rank_wait *wait = sg->all_ranks[i]->waits; wait != NULL; wait = wait->next) {
+            if (shown++ >= SHOWN) {
+                more++;
+                continue;
+            }
+            int used = explain_wait(i, wait, text, size);
+            if (used < 0 || (size_t)used >= size)
+                return;
+            text += used;
+            size -= (size_t)used;
+        }
+    if (more > 0)
+        snprintf(text, size, "; and %u more", more);
+}

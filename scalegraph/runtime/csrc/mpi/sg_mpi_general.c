@@ -1,0 +1,31 @@
+/* Generalised requests: operations of the program, which says itself when they are complete. */
+#include "sg_mpi_request.h"
+
+SG_API int PMPI_Grequest_start(MPI_Grequest_query_function *query,
+                               MPI_Grequest_free_function *release_function,
+                               MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *request)
+{
+    SG_ENTER("Grequest_start");
+    SG_NEEDS(request)
+    sg_request *r = sg_request_new(SG_REQUEST_GENERAL, NULL, NULL);
+    r->active = true;
+    r->query = query;
+    r->release = release_function;
+    r->cancel = cancel;
+    r->extra = extra;
+    *request = sg_request_handle(r);
+    return MPI_SUCCESS;
+}
+
+SG_API int PMPI_Grequest_complete(MPI_Request request)
+{
+    SG_ENTER("Grequest_complete");
+    sg_request *r = sg_handle_get(SG_KIND_REQUEST, (uintptr_t)request);
+    if (r == NULL || r->kind != SG_REQUEST_GENERAL)
+        return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is no generalised one");
+    r->complete = true;
+    return MPI_SUCCESS;
+}
+
+SG_MPI_NAME(Grequest_start)
+SG_MPI_NAME(Grequest_complete)

@@ -1,0 +1,83 @@
+"""Copies of sources whose static worksharing loops ask the runtime for their iterations, see `instrument.schedules`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.runtime.tools import call
+
+if TYPE_CHECKING:
+    from scalegraph.runtime.compiler import Compiler
+    from scalegraph.runtime.languages import Language
+
+_SUFFIX: Final[dict[Language, str]] = {"c": ".i", "c++": ".ii"}
+# What only the preprocessor heeds, and would heed twice: rules for make, and files that it reads before the source.
+_ONCE: Final = frozenset(("-M", "-MM", "-MD", "-MMD", "-MG", "-MP"))
+_ONCE_WITH_NAME: Final = frozenset(("-MF", "-MT", "-MQ", "-include", "-imacros"))
+_RULE: Final = frozenset(("-MD", "-MMD"))
+_RULE_NAME: Final = frozenset(("-MT", "-MQ"))
+_WIDTH = re.compile(r"-ffixed-line-length-(none|\d+)")
+
+
+def compile_asking(
+    compiler: Compiler,
+    copy: Path,
+    language: Language,
+    options: Sequence[str],
+    end: Sequence[str],
+    *,
+    target: Path,
+    cwd: Path,
+    cancel: CancelToken,
+) -> subprocess.CompletedProcess[str]:
+    """Preprocess the C or C++ file *copy*, let its static loops ask, those of its headers too, and compile that.
+
+    *options* are for both steps, *end* for the second (``-c -o ..``); *target* is what a rule for make names. Returns
+    the step that failed, or the second.
+    """
+    from scalegraph.instrument.schedules import at_run_time
+
+    named = ["-MQ", str(target)] if _RULE & set(options) and not _RULE_NAME & set(options) else []
+    first = compiler.run(["-E", *options, *named, str(copy)], cwd=cwd, cancel=cancel)
+    if first.returncode != 0:
+        return first
+    whole = copy.with_suffix(_SUFFIX[language])
+    whole.write_bytes(at_run_time(first.stdout, language).encode("utf-8", "surrogateescape"))
+    return compiler.run([*_without_preprocessor(options), *end, str(whole)], cwd=cwd, cancel=cancel)
+
+
+def _without_preprocessor(options: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    skip = False
+    for word in options:
+        if skip:
+            skip = False
+        elif word in _ONCE_WITH_NAME:
+            skip = True
+        elif word not in _ONCE and not word.startswith("-MF"):
+            kept.append(word)
+    return kept
+
+
+def fortran_asking(text: str, options: Sequence[str], *, fixed: bool) -> str:
+    """Return the Fortran *text* with static loops that ask; *options* may say how wide lines of *fixed* form are."""
+    from scalegraph.instrument.fortran_schedules import FIXED_WIDTH, fixed_form, free_form
+
+    if not fixed:
+        return free_form(text)
+    widths = [match[1] for word in options if (match := _WIDTH.fullmatch(word))]
+    width = FIXED_WIDTH if not widths else 0 if widths[-1] == "none" else int(widths[-1])
+    return fixed_form(text, width)
+
+
+def name_static_loops(item: Path, cancel: CancelToken) -> bool:
+    """Give what the static loops of the object *item* call the names that the runtime knows; whether that worked."""
+    from scalegraph.instrument.schedules import RENAMED
+
+    names = [word for old, new in RENAMED.items() for word in ("--redefine-sym", f"{old}={new}")]
+    return call(["objcopy", *names, str(item)], cancel=cancel).returncode == 0
