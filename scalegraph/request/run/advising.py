@@ -10,7 +10,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.request.model.origin import of_study
-from scalegraph.request.model.request import Bound, Request, Scaling, Speedups
+from scalegraph.request.model.request import Bound, Request, Scaling, Schedules, Speedups
 from scalegraph.subjects import next_run
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def request_of(manifest: Manifest, entry: Advice, file: str) -> Request:
             "scaling": Scaling(),
             "what_if": (),
             "speedups": Speedups(),
+            "schedules": Schedules(),
         }
     )
 

@@ -15,6 +15,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.base.files import check_directory
 from scalegraph.request.consent import Consent, approved, wanted
+from scalegraph.request.imports import graphs
 from scalegraph.request.model import programs
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request, RunLimits, TraceChoice, WhatIf
@@ -174,7 +175,10 @@ class Session:
         return self.submit(request, study_path, emit, cancel, traces=traces)
 
     def open(self, path: Path | str) -> Study:
-        """Open a study for viewing; runs nothing. The session keeps it open: do not close it, `forget` it."""
+        """Open a study, or a graph file as one, for viewing; runs nothing.
+
+        The session keeps it open: do not close it, `forget` it.
+        """
         path = Path(path).resolve()
         with self._mutex:
             stamp = _stamp(path)
@@ -182,7 +186,7 @@ class Session:
                 self._open.move_to_end(path)
                 return self._open[path][1]
             self.forget(path)
-            study = Study.open(path)
+            study = graphs.study_of(path) if graphs.is_graph(path) else Study.open(path)
             self._open[path] = (_stamp(path) or (0, 0), study)
             while len(self._open) > _OPEN_AT_ONCE:
                 self.forget(next(iter(self._open)))
@@ -334,7 +338,7 @@ class Session:
 
     def _records(self, path: Path) -> list[Any]:
         study = self.open(path)
-        return [*study.runs(), *study.variants()]
+        return [run for run in (*study.runs(), *study.variants()) if run.source != "predicted"]
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -98,7 +98,7 @@ class Submission:
         request = self._found.request
         if faults := processes.of_build(request, build, self._found.machine):
             raise InputError(faults)
-        if faults := variants.faults(build, [what.variant for what in request.what_if]):
+        if faults := variants.faults(build, [what.variant for what in request.what_ifs()]):
             raise InputError(faults)
         if self._found.request.trace is not None and self._found.request.trace.region:
             regions_of(build, self._found.request.trace.region)
@@ -189,7 +189,8 @@ class Submission:
             )
 
     def _carry_out(self, study: Study, build: Build) -> None:
-        self._records = {record.point.key: record for record in (*study.runs(), *study.variants()) if record.ok}
+        every = (*study.runs(), *study.variants())  # a predicted point is no run: it is made when requested
+        self._records = {run.point.key: run for run in every if run.ok and run.source != "predicted"}
         self._host.learn(self._records.values())
         records = self._records.values()
         planned: Plan = plan(self._found, known=records, workers=self._workers, tracing=self._tracing)
@@ -231,6 +232,9 @@ class Submission:
             self._round(study, build, more, searches, traced=True)
         if not self._cancel.cancelled and (more := variants.swept(request, self._records.values(), build)):
             self._round(study, build, more, searches)
+        best = variants.advised(request, self._records.values(), build.regions)
+        if not self._cancel.cancelled and best:
+            self._round(study, build, best, searches)
 
     def _trace(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
         """Run those of *points*, sizes that were searched, once more that lack a trace or what is collected."""
@@ -375,4 +379,4 @@ def _merged(before: list[dict[str, object]], now: list[dict[str, object]]) -> li
 
 def _schedules(request: Request) -> list[str]:
     """Return the schedules of loops that the runs of *request* name."""
-    return [request.schedule, *(what.schedule for what in request.what_if)]
+    return [request.schedule, *(what.schedule for what in request.what_ifs())]

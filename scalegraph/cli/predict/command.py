@@ -1,0 +1,335 @@
+"""The command ``scalegraph predict``: its options, and what it prints."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scalegraph.base.errors import Cancelled, Fault, InputError
+from scalegraph.base.files import write_atomic
+from scalegraph.base.measures import Measure, measure, percent
+from scalegraph.base.units import assigned, counted, si, significant
+from scalegraph.cli.asked import request_option
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import echo, print_json, print_rows
+from scalegraph.cli.places import WRITTEN_FILE
+from scalegraph.cli.processors import parse_processors
+from scalegraph.cli.progress import progress
+from scalegraph.cli.simulate import Given, ProgramArguments, make_request
+from scalegraph.predict.graph import dump
+from scalegraph.predict.limits import Limit, limits
+from scalegraph.predict.regions import Values
+from scalegraph.request import Session
+from scalegraph.request.imports.kinds import is_trace
+from scalegraph.request.model.request import Request, RunLimits
+from scalegraph.request.run.predicting import (
+    Point,
+    Predictions,
+    Wanted,
+    predict_program,
+    predict_study,
+    predict_traces,
+)
+from scalegraph.request.run.predicting_blocks import load_blocks, predict_blocks
+from scalegraph.store.study import SUFFIX
+
+_MOST_PROCESSORS = 1 << 20
+_REGIONS = 3  # that the text names for each point
+
+
+@click.command("predict", cls=ProgramArguments)
+@click.argument("sources", metavar="SRC...|STUDY|TRACE...", nargs=-1)
+@request_option("machine.name")
+@click.option("-p", "--processors", "processors", default="", metavar="LIST",
+              help="N of the sample runs. N = 1 is run, too: efficiency needs it.")  # fmt: skip
+@click.option("--samples", default="", metavar="PARAMS",
+              help="Parameters of the sample runs: n=64,160; of several, value by value: 'm=8,16;n=8,16'.")  # fmt: skip
+@click.option("--at", "at", required=True, metavar="PARAMS", help="Parameters to predict, as in n=800,1600.")
+@click.option("--at-processors", default="", metavar="LIST", help="N to predict; those of the samples if not given.")
+@click.option("--no-counting", is_flag=True, help="Make no further small runs for exact counts.")
+@click.option("--verify", is_flag=True, help="Run the predicted points, too, and compare.")
+@click.option("--graph", "graph", type=WRITTEN_FILE, metavar="FILE",
+              help="Write the thread graph of the first predicted point.")  # fmt: skip
+@click.option("--blocks", default="", metavar="FILE|NAME",
+              help="Predict a data-parallel program by its blocks: a file, or a shipped program's.")  # fmt: skip
+@request_option("program.cflags", default="")
+@request_option("program.ldflags", default="")
+@request_option("program.include")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
+@click.option(
+    "-o",
+    "--output",
+    "study",
+    type=WRITTEN_FILE,
+    metavar="STUDY",
+    help="Keep the sample runs, and what is predicted, in a study.",
+)
+@click.pass_context
+def predict(
+    ctx: click.Context,
+    /,
+    *,
+    sources: tuple[str, ...],
+    processors: str,
+    samples: str,
+    at: str,
+    at_processors: str,
+    no_counting: bool,
+    verify: bool,
+    graph: Path | None,
+    blocks: str,
+    as_json: bool,
+    study: Path | None,
+    **given: Any,
+) -> None:
+    """Predict the time of large runs of a program from a few small ones.
+
+    SRC are sources of the program, or the name of a shipped one; what follows ``--`` are its arguments, in which {n}
+    stands for the parameter n. The samples are run on the simulated machine; their regions give a graph of threads and
+    events, and the times of its segments for other parameters. A STUDY that has runs of several sizes with regions is
+    used as it is; so are traces of two or more sizes, of any format that can be opened, with the parameters of each in
+    their order: ``scalegraph predict small.otf2 large.otf2 --samples n=100,200 --at n=400``.
+    """
+    targets = sizes(at, "--at")
+    traces = _are_traces(sources, asked=verify or processors or at_processors)
+    if blocks and (graph is not None or traces or any(source.endswith(SUFFIX) for source in sources)):
+        raise click.UsageError("--blocks needs a program, and has no thread graph")
+    if traces:
+        found = _from_traces(sources, samples, targets)
+    elif len(sources) == 1 and sources[0].endswith(SUFFIX):
+        found = _from_study(Path(sources[0]), samples, targets, processors, at_processors)
+    else:
+        if not samples:
+            raise click.UsageError("--samples is missing: parameters of the sample runs, as in n=64,160")
+        request, counts = _request(sources, processors, given, ctx.meta.get("program_arguments", ()))
+        wanted = Wanted(
+            tuple(sizes(samples, "--samples")),
+            tuple(targets),
+            counts,
+            _counts(at_processors, "--at-processors") or counts,
+            not no_counting,
+            verify,
+            not blocks,
+        )
+        _same_names(wanted)
+        structure = load_blocks(blocks) if blocks else None
+        with interruptible() as cancel, progress() as emit:
+            if structure is not None:
+                found = predict_blocks(Session(), request, structure, wanted, study, emit, cancel)
+            else:
+                found = predict_program(Session(), request, wanted, study, emit, cancel)
+        if cancel.cancelled:
+            raise Cancelled("interrupted; what was finished is kept")
+    if graph is not None:
+        _write_graph(found, graph)
+    _show(found, as_json=as_json)
+    if any(point.predicted is None for point in found.points):
+        ctx.exit(1)
+
+
+def sizes(text: str, option: str) -> list[Values]:
+    """Return parameters by point of ``m=8,16;n=8,16``: values in the same place belong together, one is for all.
+
+    Raises `InputError` naming *option*.
+    """
+    found: dict[str, list[int]] = {}
+    for part in filter(None, re.split(r"[;\s]+", text.strip())):
+        name, _, values = part.partition("=")
+        try:
+            found[name.strip()] = [int(value) for value in values.split(",")]
+        except ValueError:
+            raise InputError(Fault(f"'{part}': NAME=VALUE,.. with whole numbers was expected", key=option)) from None
+    most = max((len(values) for values in found.values()), default=0)
+    wrong = [name for name, values in found.items() if len(values) not in (1, most)]
+    if wrong or not found:
+        said = f"'{wrong[0]}' has another number of values than the rest" if wrong else "no parameter is named"
+        raise InputError(Fault(said, key=option))
+    return [{name: values[i if len(values) > 1 else 0] for name, values in found.items()} for i in range(most)]
+
+
+def _counts(text: str, option: str) -> tuple[int, ...]:
+    return tuple(parse_processors(text, _MOST_PROCESSORS, option)) if text else ()
+
+
+def _same_names(wanted: Wanted) -> None:
+    for values in itertools.chain(wanted.samples, wanted.targets):
+        if values.keys() != wanted.samples[0].keys():
+            raise InputError(Fault("the parameters of samples and predicted points must be the same", key="--at"))
+
+
+def _request(
+    sources: tuple[str, ...], processors: str, given: dict[str, Any], arguments: Sequence[str]
+) -> tuple[Request, tuple[int, ...]]:
+    request, counts = make_request(
+        Given(
+            **given,
+            sources=sources,
+            arguments=tuple(arguments),
+            processors=processors or None,
+            overrides=(),
+            schedule="",
+            env=(),
+            stdin=None,
+            cwd=None,
+            executable="",
+            build="",
+            limits=RunLimits(),
+            regions=True,
+            reference=False,
+        )
+    )
+    if arguments:  # with their braces, which stand for parameters
+        request = request.model_copy(update={"program": request.program.model_copy(update={"args": tuple(arguments)})})
+    elif not request.program.name:
+        raise click.UsageError("arguments with a parameter were expected behind --, as in -- {n} 6")
+    return request, counts
+
+
+def _from_study(path: Path, samples: str, targets: list[Values], processors: str, at_processors: str) -> Predictions:
+    """Predict from the runs of a study; those at a predicted point are what the prediction is compared with."""
+    chosen = sizes(samples, "--samples") if samples else None
+    counts = _counts(processors, "-p")
+    session = Session()
+    with interruptible() as cancel, progress() as emit:
+        return predict_study(
+            session,
+            session.open(path),
+            targets,
+            samples=chosen,
+            sampled=counts,
+            processors=_counts(at_processors, "--at-processors"),
+            name=str(path),
+            emit=emit,
+            cancel=cancel,
+        )
+
+
+def _are_traces(sources: Sequence[str], *, asked: object) -> bool:
+    """Return whether *sources* are traces; raise a usage error if options that run a program are *asked* for."""
+    found = bool(sources) and all(Path(source).exists() and is_trace(Path(source)) for source in sources)
+    if found and asked:
+        raise click.UsageError("traces are of one N, and no program is run: leave out --verify, -p and --at-processors")
+    return found
+
+
+def _from_traces(sources: Sequence[str], samples: str, targets: list[Values]) -> Predictions:
+    """Predict from traces, whose parameters are *samples*."""
+    if not samples:
+        raise click.UsageError("--samples is missing: the parameters of each trace, as in n=64,160")
+    with interruptible() as cancel:
+        return predict_traces([Path(source) for source in sources], sizes(samples, "--samples"), targets, cancel)
+
+
+def _write_graph(found: Predictions, path: Path) -> None:
+    """Write the thread graph of the first point that has one."""
+    point = next((one for one in found.points if one.predicted is not None and one.predicted.sampled), None)
+    if point is None or found.predictor is None:
+        raise InputError(Fault("no predicted point has samples on its own N, so there is no graph", key="--graph"))
+    write_atomic(path, dump(found.predictor.graph(point.values, point.processors)))
+
+
+def _show(found: Predictions, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "program": found.program,
+                "machine": found.machine,
+                "samples": [
+                    {"processors": run.point.processors, "parameters": run.point.parameters, "time_s": run.time_s}
+                    for run in found.samples
+                ],
+                "predictions": [document(point) for point in found.points],
+                "limits": [
+                    {
+                        "parameters": dict(one.values),
+                        "part": one.part,
+                        "share": one.share,
+                        "processors": one.processors,
+                        "since": one.since,
+                    }
+                    for one in _limits(found)
+                ],
+            }
+        )
+        return
+    times = measure((point.predicted.time_s for point in found.points if point.predicted), "s")
+    rows = [_row(point, times) for point in found.points]
+    headers = ("N", "parameters", times.heading("T"), times.heading("from"), times.heading("to"), "E",
+               times.heading("L(W,N)"), "error", "ratio")  # fmt: skip
+    print_rows(headers, rows, title=f"{found.program} on {found.machine}, predicted", left=(1,))
+    runs = counted(len(found.samples), "sample run")
+    echo(f"{runs} took {si(sum(run.time_s or 0.0 for run in found.samples), 's')} simulated time")
+    for point in found.points:
+        for line in _words(point):
+            echo(line)
+    for limit in _limits(found):
+        since = f"from N = {limit.since} on, instead of {limit.before}" if limit.before else "on every N"
+        share = f"{percent(limit.share)} of the time on N = {limit.processors}"
+        echo(f"{assigned(sorted(limit.values.items()))}: limited by {limit.part} {since}: {share}")
+
+
+def _limits(found: Predictions) -> list[Limit]:
+    return limits(point.predicted for point in found.points if point.predicted is not None)
+
+
+def _row(point: Point, times: Measure) -> list[str]:
+    where = assigned(sorted(point.values.items()))
+    found = point.predicted
+    if found is None:
+        return [str(point.processors), where, "–"]
+    return [
+        str(point.processors),
+        where,
+        times.number(found.time_s),
+        times.number(found.low_s),
+        times.number(found.high_s),
+        "–" if point.efficiency is None else significant(point.efficiency),
+        "–" if point.latency_s is None else times.number(point.latency_s),
+        "–" if point.error is None else percent(point.error),
+        "–" if point.prediction_ratio is None else significant(point.prediction_ratio),
+    ]
+
+
+def _words(point: Point) -> list[str]:
+    where = f"N = {point.processors}, {assigned(sorted(point.values.items()))}"
+    found = point.predicted
+    if found is None:
+        return [f"{where}: not predicted: {point.refused}"]
+    parts = [f"{one.name} {percent(one.time_s / found.time_s)}" for one in found.regions[:_REGIONS]]
+    parts += [f"events {percent(found.events_s / found.time_s)}"]
+    return [f"{where}: {', '.join(parts)} of the time"]
+
+
+def document(point: Point) -> dict[str, Any]:
+    """Return a predicted point as a JSON document; null is what is not known."""
+    found = point.predicted
+    return {
+        "processors": point.processors,
+        "parameters": dict(point.values),
+        "time_s": found.time_s if found else None,
+        "low_s": found.low_s if found else None,
+        "high_s": found.high_s if found else None,
+        "efficiency": point.efficiency,
+        "latency_s": point.latency_s,
+        "actual_s": point.actual_s,
+        "error": point.error,
+        "prediction_ratio": point.prediction_ratio,
+        "sampled": found.sampled if found else None,
+        "samples_s": point.samples_s,
+        "samples_host_s": point.samples_host_s,
+        "estimate_s": point.estimate_s,
+        "actual_host_s": point.actual_host_s,
+        "refused": point.refused,
+        "events_s": found.events_s if found else None,
+        "waiting_s": found.waiting_s if found else None,
+        "regions": [
+            {"name": one.name, "file": one.file, "line": one.line, "shared": one.shared, "time_s": one.time_s,
+             "busy_s": one.busy_s, "memory_stall_s": one.memory_stall_s, "cycles": one.formula}
+            for one in (found.regions if found else ())
+        ],
+    }  # fmt: skip

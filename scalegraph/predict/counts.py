@@ -1,0 +1,245 @@
+"""Counts F(ss, chi, N): how often something happens, as an exact function of the parameters and N.
+
+Exact counts of small runs determine a polynomial with rational coefficients. Where iterations are dealt out to the
+processors it also has powers of ceil(x / N) or floor(x / N), as block and cyclic distributions have. Source:
+semi-empirical paper, 2.2.1, for what F is; that it is found from counts is ScaleGraph's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from scalegraph.base.errors import WorkError
+from scalegraph.base.units import assigned, counted
+
+MOST_DEGREE = 4
+_PRIME = (1 << 61) - 1
+_MOST_TERMS = 60
+
+
+class CannotTellError(WorkError):
+    """The runs that are there do not determine a count."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An exact count of one run. *values*: its parameters, whole numbers; *processors*: N."""
+
+    values: Mapping[str, int]
+    processors: int
+    count: int
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A monomial: powers of the parameters, of the rounded extent / N and of N."""
+
+    powers: tuple[int, ...]
+    blocks: int
+    processors: int
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What is dealt out: the product of parameters (none: nothing is), rounded *up* or down when divided by N."""
+
+    names: tuple[str, ...] = ()
+    up: bool = True
+
+    def blocks(self, values: Mapping[str, int], processors: int) -> int:
+        """Return ceil(x / N), or floor(x / N)."""
+        product = math.prod(values[name] for name in self.names) if self.names else 0
+        return -(-product // processors) if self.up else product // processors
+
+    def __str__(self) -> str:
+        return f"{'ceil' if self.up else 'floor'}({' * '.join(self.names)} / N)"
+
+
+@dataclass(frozen=True)
+class Count:
+    """A count as a function of parameters and N.
+
+    *runs*: samples; *unknowns*: coefficients that they determined; one or more samples confirm these.
+    """
+
+    parameters: tuple[str, ...]
+    extent: Extent
+    degree: int
+    runs: int
+    unknowns: int
+    _terms: tuple[_Term, ...] = field(repr=False)
+    _pivots: tuple[int, ...] = field(repr=False)
+    _rows: tuple[tuple[Fraction, ...], ...] = field(repr=False)
+    _right: tuple[Fraction, ...] = field(repr=False)
+
+    def __call__(self, values: Mapping[str, int], processors: int) -> Fraction:
+        """Return the count at *values* and N = *processors*.
+
+        Raises `CannotTellError` where the samples leave more than one value possible, or where it is negative.
+        """
+        row = [Fraction(value) for value in _row(self._terms, self.parameters, self.extent, values, processors)]
+        total = Fraction(0)
+        for pivot, known, right in zip(self._pivots, self._rows, self._right, strict=True):
+            factor = row[pivot]
+            if factor:
+                row = [value - factor * other for value, other in zip(row, known, strict=True)]
+                total += factor * right
+        where = assigned([("N", processors), *((name, values[name]) for name in self.parameters)])
+        if any(row):
+            raise CannotTellError(f"these runs do not determine the count at {where}")
+        if total < 0:
+            raise CannotTellError(f"the count that fits these runs is negative at {where}")
+        return total
+
+    @property
+    def formula(self) -> str:
+        """The count as an expression of graph files; of several that fit the samples, the one with fewest terms."""
+        parts = []
+        for pivot, right in zip(self._pivots, self._right, strict=True):
+            if right:
+                name = _named(self._terms[pivot], self.parameters, self.extent)
+                number = str(right.numerator) if right.denominator == 1 else f"{right.numerator} / {right.denominator}"
+                parts.append(f"{number} * {name}" if name else number)
+        return " + ".join(parts).replace("+ -", "- ") or "0"
+
+
+def fit_count(samples: Sequence[Sample], *, divided: bool = False, most: int = MOST_DEGREE) -> Count:
+    """Return the simplest exact function of parameters and N that gives the counts of all *samples*.
+
+    *divided*: whether the processors share the iterations, so that roundings by N count; *most*: highest degree.
+    A function counts as found when it has fewer unknowns than there are samples. Raises `CannotTellError` with a
+    sentence: the samples are too few, or the counts depend on more than the parameters.
+    """
+    if not samples:
+        raise CannotTellError("no run has this count")
+    parameters = tuple(sorted(samples[0].values))
+    counts = [sample.count for sample in samples]
+    possible = False
+    different = len({(tuple(sorted(sample.values.items())), sample.processors) for sample in samples})
+    if not divided and (found := _single(samples, parameters, counts, most)) is not None and different > 1:
+        return found
+    for degree in range(most + 1):
+        for extent in _extents(parameters, divided):
+            terms = _terms(
+                len(parameters), degree, bool(extent.names), len({sample.processors for sample in samples}) > 1
+            )
+            if len(terms) > _MOST_TERMS:
+                continue
+            matrix = [_row(terms, parameters, extent, sample.values, sample.processors) for sample in samples]
+            rank, consistent = _modular(matrix, counts)
+            if not consistent:
+                continue
+            if rank == different:
+                possible = True
+                continue
+            pivots, rows, right = _reduced(matrix, counts)
+            return Count(parameters, extent, degree, len(samples), rank, terms, pivots, rows, right)
+    runs = counted(len(samples), "run")
+    if possible:
+        raise CannotTellError(f"{runs} cannot tell how this count grows: more sizes are needed")
+    raise CannotTellError(f"no polynomial of degree {most} gives the counts of {runs}: they depend on the data, too")
+
+
+def _single(samples: Sequence[Sample], parameters: tuple[str, ...], counts: Sequence[int], most: int) -> Count | None:
+    """Return the one product of powers of parameters that all counts are in proportion to, if there is one."""
+    nothing = Extent()
+    for term in sorted(_terms(len(parameters), most, False, False), key=lambda term: sum(term.powers)):
+        matrix = [_row((term,), parameters, nothing, sample.values, sample.processors) for sample in samples]
+        if _modular(matrix, counts) == (1, True):
+            pivots, rows, right = _reduced(matrix, counts)
+            return Count(parameters, nothing, sum(term.powers), len(samples), 1, (term,), pivots, rows, right)
+    return None
+
+
+def _extents(parameters: tuple[str, ...], divided: bool) -> list[Extent]:
+    """Return what may be dealt out: each parameter, each product of two."""
+    if not divided or not parameters:
+        return [Extent()]
+    products = [(name,) for name in parameters] + list(itertools.combinations(parameters, 2))
+    return [Extent(names, up) for names in products for up in (True, False)]
+
+
+def _terms(parameters: int, degree: int, divided: bool, several: bool) -> tuple[_Term, ...]:
+    """Return the monomials up to *degree*; with powers of N where *several* N are there."""
+    found = []
+    for powers in itertools.product(range(degree + 1), repeat=parameters):
+        for blocks in range(degree + 1 - sum(powers) if divided else 1):
+            if sum(powers) + blocks > degree:
+                continue
+            # every block stands for up to N iterations, and the sum over the steps of a loop for one more
+            highest = min(degree - sum(powers), degree - 1) if blocks else 1
+            found += [_Term(powers, blocks, n) for n in range(highest + 1 if several else 1)]
+    return tuple(found)
+
+
+def _row(
+    terms: Sequence[_Term],
+    parameters: Sequence[str],
+    extent: Extent,
+    values: Mapping[str, int],
+    processors: int,
+) -> list[int]:
+    own = [values[name] for name in parameters]
+    blocks = extent.blocks(values, processors)
+    return [
+        math.prod(value**power for value, power in zip(own, term.powers, strict=True))
+        * blocks**term.blocks
+        * processors**term.processors
+        for term in terms
+    ]
+
+
+def _modular(matrix: Sequence[Sequence[int]], counts: Sequence[int]) -> tuple[int, bool]:
+    """Return rank and consistency of a linear system of whole numbers, modulo a large prime."""
+    rows = [[value % _PRIME for value in (*row, count)] for row, count in zip(matrix, counts, strict=True)]
+    rank, width = 0, len(rows[0]) - 1
+    for column in range(width):
+        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        inverse = pow(rows[rank][column], -1, _PRIME)
+        top = rows[rank] = [value * inverse % _PRIME for value in rows[rank]]
+        for i in range(rank + 1, len(rows)):
+            if factor := rows[i][column]:
+                rows[i] = [(value - factor * own) % _PRIME for value, own in zip(rows[i], top, strict=True)]
+        rank += 1
+    return rank, not any(row[-1] for row in rows[rank:])
+
+
+def _reduced(
+    matrix: Sequence[Sequence[int]], counts: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:
+    """Return pivots, rows and right sides of the reduced echelon form of a consistent system, exactly."""
+    rows: list[list[Fraction]] = []
+    pivots: list[int] = []
+    for source, count in zip(matrix, counts, strict=True):
+        row = [Fraction(value) for value in (*source, count)]
+        for pivot, known in zip(pivots, rows, strict=True):
+            if row[pivot]:
+                row = _minus(row, row[pivot], known)
+        pivot = next((i for i, value in enumerate(row[:-1]) if value), -1)
+        if pivot < 0:
+            continue
+        row = [value / row[pivot] for value in row]
+        rows = [_minus(known, known[pivot], row) if known[pivot] else known for known in rows]
+        rows.append(row)
+        pivots.append(pivot)
+    return tuple(pivots), tuple(tuple(row[:-1]) for row in rows), tuple(row[-1] for row in rows)
+
+
+def _minus(row: list[Fraction], factor: Fraction, other: list[Fraction]) -> list[Fraction]:
+    return [value - factor * own for value, own in zip(row, other, strict=True)]
+
+
+def _named(term: _Term, parameters: Sequence[str], extent: Extent) -> str:
+    factors = [(name, power) for name, power in zip(parameters, term.powers, strict=True) if power]
+    if term.blocks:
+        factors.append((str(extent), term.blocks))
+    if term.processors:
+        factors.append(("N", term.processors))
+    return " * ".join(name if power == 1 else f"{name} ** {power}" for name, power in factors)

@@ -1,0 +1,82 @@
+"""Predictions as a study keeps them: points with their intervals, what they came from, and what events cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from scalegraph.base.run import RunPoint
+from scalegraph.predict.derive import EventCosts
+
+FACT: Final = "predictions"  # of the study
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="null")
+
+
+class KeptPoint(_Part):
+    """A predicted point: times in s; *actual_s* where it was run, too.
+
+    *samples_s* and *estimate_s*: the simulated time of its samples, and the host time of the estimate (4.8).
+    *refused*: why there is no time. *parts*: name, time in s of what the time consists of, the largest first.
+    """
+
+    processors: int
+    parameters: dict[str, int | float | str] = Field(default_factory=dict)
+    time_s: float | None = None
+    low_s: float | None = None
+    high_s: float | None = None
+    one_s: float | None = None
+    actual_s: float | None = None
+    samples_s: float = 0.0
+    samples_host_s: float = 0.0
+    estimate_s: float = 0.0
+    sampled: bool = True
+    refused: str = ""
+    parts: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key that a run at this point has in the study."""
+        return RunPoint(processors=self.processors, parameters=self.parameters).key
+
+
+class Kept(_Part):
+    """Everything predicted in a study. *samples*: keys of the runs it came from; *costs*: of events by N, in cycles."""
+
+    points: tuple[KeptPoint, ...] = ()
+    samples: tuple[str, ...] = ()
+    costs: dict[int, dict[str, float]] = Field(default_factory=dict)
+
+    @property
+    def events(self) -> Mapping[int, EventCosts]:
+        """What events cost on each N."""
+        names = {one.name for one in fields(EventCosts)}
+        return {
+            n: EventCosts(**{name: cost for name, cost in known.items() if name in names})
+            for n, known in self.costs.items()
+        }
+
+    def with_more(self, other: Kept) -> Kept:
+        """Return both; of points that both have, those of *other*."""
+        newer = {point.key for point in other.points}
+        points = (*(point for point in self.points if point.key not in newer), *other.points)
+        return Kept(
+            points=points,
+            samples=tuple(dict.fromkeys((*self.samples, *other.samples))),
+            costs={**self.costs, **other.costs},
+        )
+
+
+def read(fact: object) -> Kept:
+    """Return what a study keeps of predictions; nothing where that cannot be read."""
+    if not isinstance(fact, dict):
+        return Kept()
+    try:
+        return Kept.model_validate(fact)
+    except ValidationError:
+        return Kept()

@@ -1,0 +1,290 @@
+"""Predictions: parallel time with its interval, and where it is spent, from sample runs on one or several N."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from scalegraph.base.errors import InputError
+from scalegraph.base.run import Region, RunRecord
+from scalegraph.predict.counts import CannotTellError
+from scalegraph.predict.derive import REST, EventCosts, Structure, derive, graph_at
+from scalegraph.predict.graph import Graph
+from scalegraph.predict.instantiate import instantiate
+from scalegraph.predict.lower import SegmentTime, fit_times, lowered
+from scalegraph.predict.regions import RegionTime, Values, clock_of, values_of
+from scalegraph.predict.traverse import Traversal, traverse
+
+_SMALLEST = 4  # size of a run for counts
+_TESTED = 2  # samples that can predict another
+_ONE_SIDE = 0.3  # relative uncertainty where samples on a single other N are all there is
+
+
+@dataclass(frozen=True)
+class RegionShare:
+    """What a region adds to the parallel time, in s; *shared*: whether the processors share its work."""
+
+    name: str
+    file: str
+    line: int
+    shared: bool
+    busy_s: float
+    memory_stall_s: float
+    formula: str
+
+    @property
+    def time_s(self) -> float:
+        """Both parts."""
+        return self.busy_s + self.memory_stall_s
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The predicted parallel time at a point, in s, with an interval.
+
+    *regions*: the most expensive first; *events_s*: starts of parallel regions, barriers and locks; *waiting_s*: for
+    slower threads. These add up to the time.
+    """
+
+    processors: int
+    values: Values
+    time_s: float
+    low_s: float
+    high_s: float
+    regions: tuple[RegionShare, ...] = ()
+    events_s: float = 0.0
+    waiting_s: float = 0.0
+    sampled: bool = True  # there are samples on this N
+    events: int = 0
+
+    def efficiency(self, one_s: float) -> float:
+        """Return the efficiency, given the time on one processor. Unit: none (ratio)."""
+        return one_s / (self.processors * self.time_s)
+
+    def latency_s(self, one_s: float) -> float:
+        """Return L(W,N) = T_para - T_1/N, given the time on one processor. Unit: s. Source: latency-metric.txt."""
+        return self.time_s - one_s / self.processors
+
+
+@dataclass(frozen=True)
+class _Own:
+    """What samples on one N give: the structure, the time that no region accounts for, the mean error there.
+
+    *back_test*: relative error of the largest sample, predicted from the others.
+    """
+
+    structure: Structure
+    rest: SegmentTime
+    error: float
+    back_test: float = 0.0
+
+
+@dataclass
+class Predictor:
+    """Predicts points from sample *runs*; *targets* are the parameters that will be requested.
+
+    *costs*: of events by N, for the samples' N and those to predict. Raises `CannotTellError` with a sentence when the
+    samples do not determine the pattern of events, `InputError` when they cannot be used.
+    """
+
+    runs: Sequence[RunRecord]
+    regions: Sequence[Region]
+    costs: Mapping[int, EventCosts]
+    targets: Sequence[Values]
+    tested: bool = False  # is a test itself
+    needs: ClassVar[str] = "regions and cycles"
+    _own: dict[tuple[int, bool], _Own] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.runs:
+            raise InputError("there is no sample run to predict from")
+        bad = [run for run in self.runs if not run.ok or not self._usable(run)]
+        if bad:
+            raise InputError(f"{bad[0].point.label()}: a sample must have ended well, with {self.needs}")
+
+    def _usable(self, run: RunRecord) -> bool:
+        return bool(run.time_cycles and run.regions)
+
+    @property
+    def sampled(self) -> list[int]:
+        """The N of the samples, sorted."""
+        return sorted({run.point.processors for run in self.runs})
+
+    @property
+    def clock_hz(self) -> float:
+        """Cycles in a second."""
+        return clock_of(self.runs[0])
+
+    def at(self, values: Values, processors: int) -> Predicted:
+        """Return the prediction at *values* on N = *processors*.
+
+        Raises `CannotTellError` where a count is not determined, `DeadlockError` for a graph that cannot go on.
+        """
+        if processors in self.sampled:
+            return self._from(processors, values, processors)
+        near = self._neighbours(processors)
+        found = [self._from(n, values, processors) for n in near]
+        if len(found) == 1:
+            only = found[0]
+            return _moved(only, only.time_s, only.low_s * (1 - _ONE_SIDE), only.high_s * (1 + _ONE_SIDE))
+        (first, second), (low, high) = found, near
+        share = math.log(processors / low) / math.log(high / low)
+        time = max(first.time_s + (second.time_s - first.time_s) * share, 0.5 * min(first.time_s, second.time_s))
+        nearest = first if share < 0.5 else second
+        edges = [time, *(edge for one in found for edge in (one.low_s, one.high_s))]
+        return _moved(nearest, time, min(edges), max(edges))
+
+    def _from(self, sampled: int, values: Values, processors: int) -> Predicted:
+        """Return what the samples on N = *sampled* say of *processors*."""
+        return self._with(self._model(sampled, counted=sampled == processors), values, processors)
+
+    def graph(self, values: Values, processors: int) -> Graph:
+        """Return the thread graph at a point whose N has samples. Raises as `at`."""
+        own = self._model(processors, counted=True)
+        rest = own.rest.at(values, processors).time_s
+        return graph_at(own.structure, values, processors, self._cost(processors), self.clock_hz, rest)
+
+    def times(self, processors: int) -> Mapping[int, RegionTime]:
+        """Return how the time of each region grows, by its number, on an N that has samples. Raises as `at`."""
+        return self._model(processors, counted=True).structure.times
+
+    def used(self, processors: int) -> list[int]:
+        """Return the N whose samples predict N = *processors*."""
+        return [processors] if processors in self.sampled else self._neighbours(processors)
+
+    def _neighbours(self, processors: int) -> list[int]:
+        """Return the N of samples to predict another N from: one on each side, else the two nearest."""
+        below = [n for n in self.sampled if 1 < n < processors]
+        above = [n for n in self.sampled if n > max(1, processors)]
+        if below and above:
+            return [below[-1], above[0]]
+        return below[-2:] or above[:2] or self.sampled
+
+    def _cost(self, processors: int) -> EventCosts:
+        return self.costs.get(processors, EventCosts())
+
+    def _model(self, processors: int, *, counted: bool) -> _Own:
+        key = (processors, counted)
+        if key not in self._own:
+            self._own[key] = self._derived(processors, counted=counted)
+        return self._own[key]
+
+    def _derived(self, processors: int, *, counted: bool) -> _Own:
+        runs = sorted(
+            (run for run in self.runs if run.point.processors == processors), key=lambda r: r.time_cycles or 0
+        )
+        structure = derive(runs, self.regions, self.targets, counted=counted)
+        if not structure.times:
+            raise CannotTellError("no region of the samples has a time")
+        places = [(values_of(run), processors) for run in runs]
+        graphs = [graph_at(structure, values, n, self._cost(n), self.clock_hz) for values, n in places]
+        predicted = [traverse(instantiate(graph, {}, processors)).time_s for graph in graphs]
+        actual = [(run.time_cycles or 0) / self.clock_hz for run in runs]
+        left = [max(0.0, real - own) for real, own in zip(actual, predicted, strict=True)]
+        parts = [(sum(part.time_s for part in one.at(*places[-1])), one.growth) for one in structure.times.values()]
+        terms = lowered(max(parts, key=lambda part: part[0])[1], sorted(places[-1][0]), 2)
+        rest = fit_times(terms, places, left)
+        errors = [
+            abs((own + rest.at(*place).time_s) / real - 1.0)
+            for own, real, place in zip(predicted, actual, places, strict=True)
+        ]
+        return _Own(structure, rest, sum(errors) / len(errors), self._back_test(runs))
+
+    def _back_test(self, runs: Sequence[RunRecord]) -> float:
+        """Return the relative error of the largest of *runs* when the others predict it, 0 where they cannot."""
+        *rest, largest = runs
+        if self.tested or len(rest) < _TESTED:
+            return 0.0
+        values, processors = values_of(largest), largest.point.processors
+        others = Predictor(rest, self.regions, self.costs, [values], tested=True)
+        try:
+            predicted = others.at(values, processors).time_s
+        except CannotTellError:
+            return 0.0
+        return abs(predicted / (largest.time_s or predicted) - 1.0)
+
+    def _with(self, own: _Own, values: Values, processors: int) -> Predicted:
+        rest = own.rest.at(values, processors)
+        graph = graph_at(own.structure, values, processors, self._cost(processors), self.clock_hz, rest.time_s)
+        found = traverse(instantiate(graph, {}, processors))
+        below, above = rest.time_s - rest.low_s, rest.high_s - rest.time_s
+        shares = []
+        for time in own.structure.times.values():
+            region, parts = time.samples.region, time.at(values, processors)
+            turns = processors if time.samples.exclusive else 1
+            below = math.hypot(below, turns * sum(part.time_s - part.low_s for part in parts) / self.clock_hz)
+            above = math.hypot(above, turns * sum(part.high_s - part.time_s for part in parts) / self.clock_hz)
+            busy, stall = (turns * part.time_s / self.clock_hz for part in parts)
+            shares.append(
+                RegionShare(region.name, region.file, region.line, time.samples.shared, busy, stall, time.formula)
+            )
+        spread = max(own.error, own.back_test) * found.time_s
+        shares.sort(key=lambda share: share.time_s, reverse=True)
+        return Predicted(
+            processors,
+            dict(values),
+            found.time_s,
+            max(0.0, found.time_s - below - spread),
+            found.time_s + above + spread,
+            tuple(shares),
+            _events(found, shares),
+            found.spent.get(REST, 0.0),
+            processors == own.structure.processors,
+            found.events,
+        )
+
+
+def _events(found: Traversal, shares: Sequence[RegionShare]) -> float:
+    """Return the part of the time that events take: what is no region and no waiting."""
+    regions = sum(share.time_s for share in shares)
+    return max(0.0, found.time_s - regions - found.spent.get(REST, 0.0))
+
+
+def _moved(found: Predicted, time_s: float, low_s: float, high_s: float) -> Predicted:
+    """Return a prediction for an N without samples: the parts of the nearest one, in proportion to the time."""
+    factor = time_s / found.time_s if found.time_s else 1.0
+    regions = tuple(
+        RegionShare(
+            one.name, one.file, one.line, one.shared, one.busy_s * factor, one.memory_stall_s * factor, one.formula
+        )
+        for one in found.regions
+    )
+    return Predicted(
+        found.processors,
+        found.values,
+        time_s,
+        low_s,
+        high_s,
+        regions,
+        found.events_s * factor,
+        found.waiting_s * factor,
+        sampled=False,
+        events=found.events,
+    )
+
+
+def counting_sizes(
+    samples: Sequence[Values], targets: Sequence[Values], processors: int, most: int = 4
+) -> list[Values]:
+    """Return small sizes whose runs determine counts: some with the remainders of the targets by N.
+
+    Of one parameter that differs: multiples of N above the targets' remainders, below the smallest sample. Of several:
+    fractions of the smallest sample, of one parameter at a time and of all.
+    """
+    points = [*samples, *targets]
+    varied = sorted(name for name in points[0] if len({values[name] for values in points}) > 1)
+    smallest = min(samples, key=lambda values: math.prod(values[name] for name in varied) if varied else 0)
+    found: list[Values] = []
+    if len(varied) == 1:
+        name = varied[0]
+        for remainder in sorted({values[name] % processors for values in targets})[:2]:
+            below = [size for size in range(remainder, smallest[name], processors) if size >= _SMALLEST]
+            spread = {round(i * (len(below) - 1) / max(1, most - 1)) for i in range(most)} if below else set()
+            found += [{**smallest, name: below[i]} for i in sorted(spread)]
+    for part in (2, 4) if len(varied) > 1 else ():
+        for names in (varied, *([one] for one in varied)):
+            found.append({**smallest, **{name: max(1, smallest[name] // part) for name in names}})
+    known = [dict(values) for values in samples]
+    return [values for i, values in enumerate(found) if values not in known and values not in found[:i]]

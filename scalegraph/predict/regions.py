@@ -1,0 +1,217 @@
+"""What the regions of a program cost in sample runs on one N, as functions of the parameters.
+
+A region's time on its representative thread (the one that is busiest there) is its busy cycles, which are counts, and
+its memory stalls, which are fitted. Waiting, and what events cost, is no part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scalegraph.base.run import Region, RegionCost, RunRecord
+from scalegraph.base.units import assigned
+from scalegraph.predict.counts import CannotTellError, Count, Sample, fit_count
+from scalegraph.predict.forms import best_form
+from scalegraph.predict.lower import Estimate, Growth, SegmentTime, fit_times, growths, ranges
+
+Values = Mapping[str, int]
+_SHARED = 1.3  # all processors together are so much busier than the busiest: they share the work
+
+
+@dataclass(frozen=True)
+class RegionSamples:
+    """A region's costs in the runs on one N, in cycles: *busy* and *useful* (with stalls) of the representative."""
+
+    region: Region
+    processors: int
+    runs: tuple[Values, ...]
+    busy: tuple[int, ...]
+    useful: tuple[int, ...]
+    summed: tuple[int, ...]  # busy and stall of all processors
+    busy_summed: tuple[int, ...]
+    misses: tuple[int, ...]
+    visits: tuple[int, ...]
+    barriers: tuple[int, ...]
+    locks: tuple[int, ...]
+
+    @property
+    def shared(self) -> bool:
+        """Whether several processors share the work."""
+        largest = max(range(len(self.runs)), key=lambda i: self.busy_summed[i])
+        return self.processors > 1 and self.busy_summed[largest] > _SHARED * self.busy[largest]
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether only one thread may be there at a time."""
+        return self.region.kind in ("critical", "ordered")
+
+
+def samples_of(runs: Sequence[RunRecord], regions: Sequence[Region]) -> list[RegionSamples]:
+    """Return the costs of every region that has any, over *runs* on one N."""
+    found = []
+    processors = runs[0].point.processors
+    values = tuple(values_of(run) for run in runs)
+    costs = [{cost.region: cost for cost in run.regions} for run in runs]
+    for region in regions:
+        own = [cost.get(region.id, RegionCost(region=region.id)) for cost in costs]
+        if any(cost.useful_max or cost.counters for cost in own):
+            found.append(
+                RegionSamples(
+                    region,
+                    processors,
+                    values,
+                    tuple(cost.busy_max for cost in own),
+                    tuple(cost.useful_max for cost in own),
+                    tuple(_group(cost, ("busy", "stall")) for cost in own),
+                    tuple(_group(cost, ("busy",)) for cost in own),
+                    tuple(cost.counters.get("l1_misses", 0) for cost in own),
+                    tuple(cost.counters.get("visits", 0) for cost in own),
+                    tuple(cost.counters.get("barriers", 0) for cost in own),
+                    tuple(cost.counters.get("locks", 0) for cost in own),
+                )
+            )
+    return found
+
+
+def values_of(run: RunRecord) -> dict[str, int]:
+    """Return the parameters of *run* that are whole numbers."""
+    return {name: value for name, value in run.point.parameters.items() if isinstance(value, int)}
+
+
+def clock_of(run: RunRecord) -> float:
+    """Return the cycles in a second of a run."""
+    return run.clock_hz or (run.time_cycles or 0) / (run.time_s or 1.0)
+
+
+def projected(run: RunRecord, names: Sequence[str]) -> RunRecord:
+    """Return *run* with the parameters *names* only: the rest is the same in all runs."""
+    values = {name: value for name, value in run.point.parameters.items() if name in names}
+    return run.model_copy(update={"point": run.point.model_copy(update={"parameters": values})})
+
+
+def _group(cost: RegionCost, prefixes: tuple[str, ...]) -> int:
+    return sum(cycles for name, cycles in cost.categories.items() if name.startswith(prefixes))
+
+
+@dataclass(frozen=True)
+class RegionTime:
+    """The cycles of a region on its representative thread: *busy*, an exact count or a fit, and *stall*, a fit.
+
+    *exact*: the count of busy cycles, None where they depend on the data. *growth* is the form that both have.
+    """
+
+    samples: RegionSamples
+    growth: Growth
+    exact: Count | None
+    busy: SegmentTime
+    stall: SegmentTime
+
+    def at(self, values: Values, processors: int) -> tuple[Estimate, Estimate]:
+        """Return busy and stall cycles.
+
+        Raises `CannotTellError` where a count is not determined.
+        """
+        stall = self.stall.at(values, processors)
+        if self.exact is not None and processors == self.samples.processors:
+            busy = float(self.exact(values, processors))
+            return Estimate(busy, busy, busy), stall
+        return self.busy.at(values, processors), stall
+
+    @property
+    def formula(self) -> str:
+        """The cycles as an expression of graph files."""
+        busy = self.exact.formula if self.exact is not None else self.busy.formula
+        return f"{busy} + {self.stall.formula}" if self.stall.formula != "0" else busy
+
+
+def region_time(samples: RegionSamples, targets: Sequence[Values], *, counted: bool = True) -> RegionTime:
+    """Return how the time of a region grows, for use at *targets*.
+
+    Its form is the exact count of its busy cycles if the samples determine that at the targets (and *counted* allows
+    it), else the product of powers that fits them best.
+    """
+    summed = samples.exclusive
+    busy = [
+        total / samples.processors if summed else own
+        for total, own in zip(samples.busy_summed, samples.busy, strict=True)
+    ]
+    useful = [
+        total / samples.processors if summed else own for total, own in zip(samples.summed, samples.useful, strict=True)
+    ]
+    stall = [max(0.0, all_ - own) for all_, own in zip(useful, busy, strict=True)]
+    places = [(values, samples.processors) for values in samples.runs]
+    varied = _varied((*samples.runs, *targets))
+    exact = _exact(samples, targets) if counted and not summed else None
+    terms = (
+        growths(exact, varied) if exact is not None else best_form(places, busy, varied, divided=samples.shared).terms()
+    )
+    kept = _last_range(samples, terms[0])
+    return RegionTime(
+        samples,
+        terms[0],
+        exact,
+        fit_times(terms, places, busy),
+        fit_times(terms, [places[i] for i in kept], [stall[i] for i in kept]),
+    )
+
+
+def _exact(samples: RegionSamples, targets: Sequence[Values]) -> Count | None:
+    known = [
+        Sample(values, samples.processors, count) for values, count in zip(samples.runs, samples.busy, strict=True)
+    ]
+    try:
+        count = fit_count(known, divided=samples.shared)
+        for values in targets:
+            count(values, samples.processors)
+    except CannotTellError:
+        return None
+    return count if count.degree else None
+
+
+def _varied(points: Sequence[Values]) -> tuple[str, ...]:
+    """Return the parameters that differ between *points*, all if none does."""
+    names = sorted(points[0])
+    return tuple(name for name in names if len({values[name] for values in points}) > 1) or tuple(names)
+
+
+def _last_range(samples: RegionSamples, growth: Growth) -> list[int]:
+    """Return the samples whose data are in the same level of the memory as those of the largest, if there are two."""
+    counts = [growth.at(values, samples.processors) for values in samples.runs]
+    last = ranges(samples.misses, counts)[-1]
+    return last if len(last) > 1 else list(range(len(counts)))
+
+
+@dataclass(frozen=True)
+class EventCount:
+    """How often each thread meets an event: barriers, critical sections, starts of a parallel region."""
+
+    region: Region
+    count: Count
+
+    def at(self, values: Values, processors: int) -> int:
+        """Return the count; raise `CannotTellError` where it is not determined, or not whole."""
+        found = self.count(values, processors)
+        if found.denominator != 1:
+            where = assigned([("N", processors), *values.items()])
+            raise CannotTellError(f"{self.region.name} has no whole number of events at {where}")
+        return int(found)
+
+
+def event_count(samples: RegionSamples, totals: Sequence[int], threads: int) -> EventCount | None:
+    """Return how often each of *threads* meets an event that all met *totals* times in the samples; None if never.
+
+    Raises `CannotTellError` with a sentence when the pattern changes with the parameters in no way that is known.
+    """
+    if not any(totals):
+        return None
+    what = f"{samples.region.name}, on {samples.processors} processors"
+    if any(total % threads for total in totals):
+        raise CannotTellError(f"{what}: not all threads meet the event equally often, so the pattern is not regular")
+    known = [
+        Sample(values, samples.processors, total // threads) for values, total in zip(samples.runs, totals, strict=True)
+    ]
+    try:
+        return EventCount(samples.region, fit_count(known))
+    except CannotTellError as error:
+        raise CannotTellError(f"how often the event of {what}, happens: {error}") from error

@@ -1,0 +1,182 @@
+"""Predictions from traces of sample runs: of programs that send messages, and of imported traces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from scalegraph.base.run import RunRecord
+from scalegraph.predict.counts import CannotTellError
+from scalegraph.predict.graph import Graph
+from scalegraph.predict.instantiate import instantiate
+from scalegraph.predict.lower import SegmentTime, fit_times, lowered
+from scalegraph.predict.predicting import Predicted, Predictor, RegionShare
+from scalegraph.predict.regions import Values, values_of
+from scalegraph.predict.traced.costs import TracedCosts, traced_costs
+from scalegraph.predict.traced.graphs import RankModel, Setting, graph_of, rank_model
+from scalegraph.predict.traced.operations import Read
+from scalegraph.predict.traced.patterns import SampleTrace, fitting_runs, patterns
+from scalegraph.predict.traverse import DeadlockError, traverse
+from scalegraph.traces.model import Region
+
+REQUIRED = 2  # sample runs that have to have the same pattern
+
+
+@dataclass(frozen=True, eq=False)
+class _Traced:
+    """What traces on one N give: models of the ranks, costs, the time that the graph lacks, the mean error."""
+
+    processors: int
+    models: tuple[RankModel, ...]
+    setting: Setting
+    rest: SegmentTime
+    error: float
+    back_test: float
+
+
+@dataclass
+class TracedPredictor(Predictor):
+    """Predicts points from sample *runs* of which there are traces; *traces*: by key of the run's point.
+
+    *optional*: keys of runs that are used if they do the same as the others, as small runs for counts. Raises
+    `CannotTellError` with a sentence when the pattern of messages changes with the parameters.
+    """
+
+    traces: Mapping[str, Read] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+    _known: dict[int, _Traced] = field(default_factory=dict)
+
+    needs: ClassVar[str] = "a trace"
+
+    def _usable(self, run: RunRecord) -> bool:
+        return run.point.key in self.traces or (run.point.processors == 1 and super()._usable(run))
+
+    def _has_traces(self, processors: int) -> bool:
+        return any(run.point.processors == processors and run.point.key in self.traces for run in self.runs)
+
+    def at(self, values: Values, processors: int) -> Predicted:
+        """Return the prediction at *values* on N = *processors*; raises as `Predictor.at`."""
+        try:
+            return super().at(values, processors)
+        except DeadlockError as error:
+            raise CannotTellError(f"the messages of the ranks do not fit each other there: {error}") from error
+
+    def graph(self, values: Values, processors: int) -> Graph:
+        """Return the thread graph at a point whose N has samples. Raises as `at`."""
+        if not self._has_traces(processors):
+            return super().graph(values, processors)
+        return self._graph(self._of(processors), values)
+
+    def _from(self, sampled: int, values: Values, processors: int) -> Predicted:
+        if not self._has_traces(sampled):
+            return super()._from(sampled, values, processors)
+        own = self._of(sampled)
+        found = traverse(instantiate(self._graph(own, values), {}, sampled))
+        regions, below, above = self._shares(own, values)
+        rest = own.rest.at(values, sampled)
+        ranks = sum(len(model.members) for model in own.models)
+        working = sum(one.time_s for one in regions)
+        waiting = rest.time_s + sum(found.waited.values()) / ranks
+        waiting = min(waiting, max(0.0, found.time_s - working))
+        spread = max(own.error, own.back_test) * found.time_s
+        return Predicted(
+            processors,
+            dict(values),
+            found.time_s,
+            max(0.0, found.time_s - math.hypot(below, rest.time_s - rest.low_s) - spread),
+            found.time_s + math.hypot(above, rest.high_s - rest.time_s) + spread,
+            tuple(regions),
+            max(0.0, found.time_s - working - waiting),
+            waiting,
+            processors == sampled,
+            found.events,
+        )
+
+    def _shares(self, own: _Traced, values: Values) -> tuple[list[RegionShare], float, float]:
+        """Return useful time by region, of ranks on average, and how far the intervals of it go below and above."""
+        sums: dict[Region, dict[bool, float]] = {}
+        ranks = sum(len(model.members) for model in own.models)
+        below = above = 0.0
+        for model in own.models:
+            part = len(model.members) / ranks
+            for (region, stalled), time in model.work_s(values, own.processors).items():
+                times = sums.setdefault(region, {False: 0.0, True: 0.0})
+                times[stalled] += part * time.time_s
+                below = math.hypot(below, part * (time.time_s - time.low_s))
+                above = math.hypot(above, part * (time.high_s - time.time_s))
+        shares = [
+            RegionShare(region.name, region.file, region.line, own.processors > 1, times[False], times[True], "")
+            for region, times in sums.items()
+        ]
+        return sorted(shares, key=lambda share: share.time_s, reverse=True), below, above
+
+    def _of(self, processors: int) -> _Traced:
+        if processors not in self._known:
+            self._known[processors] = self._derived_from(
+                [run for run in self.runs if run.point.processors == processors]
+            )
+        return self._known[processors]
+
+    def _derived_from(self, runs: Sequence[RunRecord]) -> _Traced:
+        runs = sorted(runs, key=lambda run: (run.point.key in self.optional, run.time_s or 0.0))
+        count = sum(run.point.key not in self.optional for run in runs)
+        every = [SampleTrace(values_of(run), self.traces[run.point.key]) for run in runs]
+        # samples have to have the same pattern, small runs for counts are left out if they have another
+        kept = [*every[:count], *fitting_runs([every[0], *every[count:]])[1:]]
+        kept.sort(key=lambda run: run.read.time_s)
+        found, _ = patterns(kept)
+        processors = runs[0].point.processors
+        places = [(run.values, processors) for run in kept]
+        varied = _varied([values for values, _ in places] + list(self.targets))
+        models = tuple(rank_model(pattern, places, varied) for pattern in found)
+        costs: TracedCosts = traced_costs([run.read for run in kept])
+        last = kept[-1].read
+        names = _unique([location.name for location in last.trace.definitions.locations])
+        setting = Setting({}, processors, costs, last.members, names)
+        own = _Traced(processors, models, setting, fit_times((), places, [0.0] * len(places)), 0.0, 0.0)
+        times = [traverse(instantiate(self._graph(own, values), {}, processors)).time_s for values, _ in places]
+        actual = [run.read.time_s for run in kept]
+        left = [max(0.0, real - made) for real, made in zip(actual, times, strict=True)]
+        largest = max((time for model in models for leaf in model.leaves for time in leaf.work.values()),
+                      key=lambda time: time.at(*places[-1]).time_s)  # fmt: skip
+        rest = fit_times(lowered(largest.terms[0], sorted(varied), 2), places, left)
+        errors = [
+            abs((made + rest.at(*place).time_s) / real - 1.0)
+            for made, real, place in zip(times, actual, places, strict=True)
+        ]
+        return _Traced(processors, models, setting, rest, sum(errors) / len(errors), self._tested(runs))
+
+    def _tested(self, runs: Sequence[RunRecord]) -> float:
+        """Return the relative error of the largest of *runs* when the others predict it, 0 where they cannot."""
+        *rest, largest = sorted(runs, key=lambda run: run.time_s or 0.0)
+        if self.tested or len(rest) < REQUIRED:
+            return 0.0
+        values = values_of(largest)
+        try:
+            others = TracedPredictor(rest, (), {}, [values], tested=True, traces=self.traces, optional=self.optional)
+            predicted = others.at(values, largest.point.processors).time_s
+        except CannotTellError:
+            return 0.0
+        return abs(predicted / (largest.time_s or predicted) - 1.0)
+
+    def _graph(self, own: _Traced, values: Values) -> Graph:
+        old = own.setting
+        setting = Setting(values, old.processors, old.costs, old.members, old.names)
+        rest = own.rest.at(values, own.processors).time_s if own.rest.terms else 0.0
+        return graph_of(own.models, setting, rest)
+
+
+def _varied(every: Sequence[Values]) -> tuple[str, ...]:
+    """Return the parameters that differ, all if none does."""
+    names = sorted(every[0])
+    return tuple(name for name in names if len({values[name] for values in every}) > 1) or tuple(names)
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Return *names*, with their number where one is there twice or empty."""
+    return [
+        name if name and names.count(name) == 1 else f"{name or 'location'} {number}"
+        for number, name in enumerate(names)
+    ]

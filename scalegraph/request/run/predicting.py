@@ -1,0 +1,489 @@
+"""Prediction of large runs of a program: its sample runs, the costs of events, and the predicted points."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from scalegraph import machine as machines
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.events import EventSink, ignore
+from scalegraph.base.files import write_atomic
+from scalegraph.base.run import Region, RunPoint, RunRecord, Value
+from scalegraph.base.units import counted, si
+from scalegraph.predict import kept, limits, measures
+from scalegraph.predict.counts import CannotTellError
+from scalegraph.predict.derive import EventCosts
+from scalegraph.predict.event_costs import PROGRAM, event_costs
+from scalegraph.predict.predicting import Predicted, Predictor, counting_sizes
+from scalegraph.predict.regions import Values, clock_of, projected, values_of
+from scalegraph.predict.traced.operations import Read, read_operations
+from scalegraph.predict.traced.predicting import TracedPredictor
+from scalegraph.request.model import tracing
+from scalegraph.request.model.extras import TraceChoice, TraceKind
+from scalegraph.request.model.origin import of_study
+from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
+from scalegraph.request.run.session import Session
+from scalegraph.runtime.cache import cache_root
+from scalegraph.runtime.library import sources_digest
+from scalegraph.store import Study
+from scalegraph.store.manifest import digest
+from scalegraph.traces.reading import read
+
+TRACED: tuple[TraceKind, ...] = ("shares", "messages")  # what a prediction needs of a trace
+
+
+@dataclass(frozen=True)
+class Point:
+    """A predicted point and what it is compared with.
+
+    *one_s*: predicted time on one processor; *actual_s*: the truth, where it was run; *samples_s* and *samples_host_s*:
+    all time of the samples that the prediction used, simulated and here; *refused*: why there is no prediction.
+    """
+
+    processors: int
+    values: Values
+    predicted: Predicted | None = None
+    refused: str = ""
+    one_s: float | None = None
+    actual_s: float | None = None
+    actual_host_s: float | None = None
+    samples_s: float = 0.0
+    samples_host_s: float = 0.0
+    estimate_s: float = 0.0
+
+    @property
+    def error(self) -> float | None:
+        """Relative error (4.9), None without the truth."""
+        if self.predicted is None or not self.actual_s:
+            return None
+        return measures.error(self.actual_s, self.predicted.time_s)
+
+    @property
+    def prediction_ratio(self) -> float | None:
+        """Conservative prediction ratio (4.8); of the predicted time where the truth was not run."""
+        actual = self.actual_s or (self.predicted.time_s if self.predicted else None)
+        if actual is None or self.samples_s + self.estimate_s <= 0:
+            return None
+        return measures.prediction_ratio(actual, self.samples_s, self.estimate_s)
+
+    @property
+    def efficiency(self) -> float | None:
+        """Predicted efficiency."""
+        return None if self.predicted is None or not self.one_s else self.predicted.efficiency(self.one_s)
+
+    @property
+    def latency_s(self) -> float | None:
+        """Predicted L(W,N) in s."""
+        return None if self.predicted is None or not self.one_s else self.predicted.latency_s(self.one_s)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be predicted: *samples* and *targets* are parameters, *sampled* and *processors* the N of each.
+
+    *counting*: make small runs more, for exact counts; *verify*: run the targets, too; *reference*: run the samples on
+    one processor, too, for efficiency.
+    """
+
+    samples: tuple[Values, ...]
+    targets: tuple[Values, ...]
+    sampled: tuple[int, ...]
+    processors: tuple[int, ...]
+    counting: bool = True
+    verify: bool = False
+    reference: bool = True
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What the traces of sample runs have, by key of the point; *optional*: runs that may do something else."""
+
+    reads: Mapping[str, Read]
+    optional: frozenset[str] = frozenset()
+
+
+@dataclass
+class Predictions:
+    """Predicted points, and the sample runs that they came from."""
+
+    program: str
+    machine: str
+    points: list[Point] = field(default_factory=list)
+    samples: list[RunRecord] = field(default_factory=list)
+    predictor: Predictor | None = None
+    others: Mapping[str, Value] = field(default_factory=dict)
+
+
+class Predicts(Protocol):
+    """What predicts points from sample runs."""
+
+    runs: Sequence[RunRecord]
+
+    @property
+    def sampled(self) -> list[int]:
+        """The N of the samples, sorted."""
+
+    def used(self, processors: int) -> list[int]:
+        """Return the N whose samples predict N = *processors*; may raise `CannotTellError`."""
+
+    def at(self, values: Values, processors: int) -> Predicted:
+        """Return the prediction at *values* on N = *processors*; may raise `CannotTellError`."""
+
+
+@dataclass
+class Runner:
+    """Runs the program of *request* at parameters *names*, into *study* if there is one; raises as `Session.submit`."""
+
+    session: Session
+    request: Request
+    names: Sequence[str]
+    study: Path | None
+    emit: EventSink
+    cancel: CancelToken | None
+    program: str = ""
+    machine: str = ""
+    regions: tuple[Region, ...] = ()
+    others: dict[str, Value] = field(default_factory=dict)  # parameters that are the same in all runs
+    traces: dict[str, Read] = field(default_factory=dict)  # by key of the run's point
+
+    def run(self, sizes: Sequence[Values], processors: Sequence[int], traces: Path | None = None) -> list[RunRecord]:
+        """Return the runs of *sizes* on each N of *processors*; traced on N > 1 into *traces*, if that is given."""
+        found = []
+        own = {point_key(values, n) for values in sizes for n in processors}
+        several = tuple(n for n in processors if n > 1) if traces is not None else ()
+        trace = TraceChoice(what=TRACED, processors=several) if several else None
+        for parameters in _sweeps(sizes):
+            known = {**self.request.parameters, **parameters}
+            update = {"parameters": known, "processors": tuple(processors), "reference": False, "trace": trace}
+            asked = self.request.model_copy(update=update)
+            place = traces if several and self.study is None else None
+            with self.session.submit(asked, self.study, self.emit, self.cancel, traces=place) as done:
+                if several:
+                    read_traces(done, self.names, self.traces)
+                self.program, self.machine = done.manifest.program, done.manifest.machine
+                self.regions = self.regions or done.manifest.regions
+                every = [run for run in done.runs() if run.source != "predicted"]
+                self.others |= _others(every, self.names)
+                own_runs = [projected(run, self.names) for run in every]
+                found += [run for run in own_runs if point_key(values_of(run), run.point.processors) in own]
+        return list({run.point.key: run for run in found}.values())
+
+
+def predict_program(
+    session: Session,
+    request: Request,
+    wanted: Wanted,
+    study: Path | None = None,
+    emit: EventSink = ignore,
+    cancel: CancelToken | None = None,
+) -> Predictions:
+    """Run the samples of the program of *request*, into *study* if there is one, and predict the targets.
+
+    Raises as `Session.submit`, and `CannotTellError` when the samples do not determine anything.
+    """
+    counts = sorted({*wanted.sampled, *([1] if wanted.reference else [])})
+    runner = Runner(session, request, tuple(wanted.samples[0]), study, emit, cancel)
+    with TemporaryDirectory(prefix="scalegraph-") as directory:
+        # the graph of a program that sends messages is in the traces of its samples
+        first = runner.run(wanted.samples[:1], counts[:1])
+        place = Path(directory) if any(run.processes is not None for run in first) else None
+        runs = {run.point.key: run for run in runner.run(wanted.samples, counts, place)}
+        required = frozenset(runs)
+        if wanted.counting:
+            for n in counts:
+                for more in counting_sizes(wanted.samples, wanted.targets, n):
+                    with suppress(InputError):  # smaller than the program allows
+                        runs |= {run.point.key: run for run in runner.run([more], [n], place) if run.ok}
+    samples = list(runs.values())
+    actual = runner.run(wanted.targets, wanted.processors) if wanted.verify else []
+    every = sorted({1, *counts, *wanted.processors})
+    costs = measured_events(session, request.machine, every, emit, cancel)
+    traces = Traces(runner.traces, frozenset(runs) - required)
+    found = predict_runs(samples, runner.regions, costs, wanted, actual, traces)
+    found.program, found.machine, found.others = runner.program, runner.machine, runner.others
+    if study is not None:
+        keep(found, study)
+    return found
+
+
+def predict_study(
+    session: Session,
+    study: Study,
+    targets: Sequence[Values],
+    *,
+    samples: Sequence[Values] | None = None,
+    sampled: Sequence[int] = (),
+    processors: Sequence[int] = (),
+    name: str = "",
+    emit: EventSink = ignore,
+    cancel: CancelToken | None = None,
+) -> Predictions:
+    """Predict *targets* on *processors* from the runs of *study*: those of *samples*, or all that are no target.
+
+    *sampled*: on which N they ran, all of them if empty; *processors*: those of the samples if empty. Runs at a target
+    are what the prediction is compared with. *name* stands for the study in errors. Raises `InputError`.
+    """
+    names = list(targets[0])
+    runs = [projected(run, names) for run in study.runs() if run.ok and run.source != "predicted"]
+    known = {point_key(values_of(run), run.point.processors): run for run in runs if len(values_of(run)) == len(names)}
+    if not known:
+        raise InputError(Fault(f"no run has the parameters {', '.join(names)}", file=name))
+    used = [
+        run
+        for run in known.values()
+        if (values_of(run) in samples if samples is not None else values_of(run) not in targets)
+        and (not sampled or run.point.processors in {1, *sampled})
+    ]
+    counts = tuple(sorted({run.point.processors for run in used}))
+    wanted = Wanted((), tuple(targets), counts, tuple(processors) or tuple(sampled) or counts)
+    machine = of_study(study.manifest.request, name).machine
+    costs = measured_events(session, machine, sorted({1, *counts, *wanted.processors}), emit, cancel)
+    found = predict_runs(used, study.manifest.regions, costs, wanted, list(known.values()))
+    found.program, found.machine = study.manifest.program, study.manifest.machine
+    found.others = _others(study.runs(), names)
+    return found
+
+
+def predict_traces(
+    paths: Sequence[Path], samples: Sequence[Values], targets: Sequence[Values], cancel: CancelToken | None = None
+) -> Predictions:
+    """Predict *targets* from traces of any format, *samples* are the parameters of the run that each is of.
+
+    Raises `InputError` for a file that is no trace, or without messages, collective operations and barriers.
+    """
+    if len(paths) != len(samples):
+        said = f"{counted(len(paths), 'trace')} and the parameters of {counted(len(samples), 'run')}"
+        raise InputError(Fault(f"{said} are given; those of each trace were expected", key="--samples"))
+    runs, reads = [], {}
+    for path, values in zip(paths, samples, strict=True):
+        with read(path, cancel=cancel) as trace:
+            try:
+                own = read_operations(trace)
+            except InputError as error:
+                raise InputError(Fault(str(error), file=str(path))) from error
+        point = RunPoint(processors=len(own.locations), parameters=dict(values))
+        runs.append(_imported(own, point))
+        reads[point.key] = own
+    counts = tuple(sorted({run.point.processors for run in runs}))
+    found = predict_runs(runs, (), {}, Wanted((), tuple(targets), counts, counts), (), Traces(reads))
+    found.program, found.machine = runs[0].program or paths[0].stem, "the machine of the traces"
+    return found
+
+
+def _imported(own: Read, point: RunPoint) -> RunRecord:
+    meta = own.trace.meta
+    return RunRecord(
+        source="imported",
+        program=meta.program,
+        machine=meta.properties.get("machine", ""),
+        point=point,
+        time_s=own.time_s,
+        time_cycles=round(own.time_s * meta.ticks_per_second),
+        clock_hz=float(meta.ticks_per_second),
+    )
+
+
+def _others(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, Value]:
+    """Return the parameters of *runs* that are not in *names*: they are the same in all."""
+    return {name: value for run in runs for name, value in run.point.parameters.items() if name not in names}
+
+
+def keep(found: Predictions, path: Path) -> int:
+    """Add the predicted points to the study at *path*, marked as predicted, where it has no run; return how many.
+
+    The study also keeps what they came from: see `predict.kept`. Raises `StoreError`.
+    """
+    with Study.open(path, write=True) as study:
+        there = {run.point.key for run in study.runs() if run.source != "predicted"}
+        made = [record for point in found.points if (record := _record(found, point)) is not None]
+        fresh = [record for record in made if record.point.key not in there]
+        study.add_runs(fresh)
+        study.set_facts(kept.FACT, kept.read(study.facts(kept.FACT)).with_more(_kept(found)).model_dump(mode="json"))
+    return len(fresh)
+
+
+def _kept(found: Predictions) -> kept.Kept:
+    """Return what a study keeps of predictions besides their rows."""
+
+    def key(run: RunRecord) -> str:
+        return RunPoint(processors=run.point.processors, parameters={**found.others, **run.point.parameters}).key
+
+    costs = found.predictor.costs if found.predictor is not None else {}
+    return kept.Kept(
+        points=tuple(_kept_point(found, point) for point in found.points),
+        samples=tuple(key(run) for run in found.samples),
+        costs={n: asdict(cost) for n, cost in costs.items()},
+    )
+
+
+def _kept_point(found: Predictions, point: Point) -> kept.KeptPoint:
+    made = point.predicted
+    parts: list[tuple[str, float]] = []
+    if made is not None:
+        parts = [(one.name, one.time_s) for one in made.regions]
+        parts += [(limits.EVENTS, made.events_s), (limits.WAITING, made.waiting_s)]
+    return kept.KeptPoint(
+        processors=point.processors,
+        parameters={**found.others, **point.values},
+        time_s=made.time_s if made is not None else None,
+        low_s=made.low_s if made is not None else None,
+        high_s=made.high_s if made is not None else None,
+        one_s=point.one_s,
+        actual_s=point.actual_s,
+        samples_s=point.samples_s,
+        samples_host_s=point.samples_host_s,
+        estimate_s=point.estimate_s,
+        sampled=made.sampled if made is not None else False,
+        refused=point.refused,
+        parts=tuple(sorted(parts, key=lambda part: -part[1])),
+    )
+
+
+def _record(found: Predictions, point: Point) -> RunRecord | None:
+    """Return a predicted point as a record of a study: its time, no counts."""
+    if point.predicted is None:
+        return None
+    clock_hz = clock_of(found.samples[0])
+    interval = f"between {si(point.predicted.low_s, 's')} and {si(point.predicted.high_s, 's')}"
+    return RunRecord(
+        source="predicted",
+        program=found.program,
+        machine=found.machine,
+        point=RunPoint(processors=point.processors, parameters={**found.others, **point.values}),
+        time_s=point.predicted.time_s,
+        time_cycles=round(point.predicted.time_s * clock_hz),
+        clock_hz=clock_hz,
+        warnings=(f"predicted from {counted(len(found.samples), 'sample run')}: {interval}",),
+    )
+
+
+def read_traces(study: Study, names: Sequence[str], into: dict[str, Read]) -> None:
+    """Read the traces of *study* that are not in *into* yet; keys are those of points with the parameters *names*."""
+    for record in study.runs():
+        path = tracing.path_of(record, study.path)
+        key = projected(record, names).point.key
+        if path is not None and path.exists() and key not in into:
+            with read(path) as trace:
+                into[key] = read_operations(trace)
+
+
+def point_key(values: Values, processors: int) -> tuple[tuple[tuple[str, int], ...], int]:
+    """Return what identifies a point: its parameters and N."""
+    return tuple(sorted(values.items())), processors
+
+
+def _sweeps(sizes: Sequence[Values]) -> list[dict[str, int | tuple[int, ...]]]:
+    """Return parameters of requests that run *sizes*: one sweep where a single parameter differs, else one each."""
+    if not sizes:
+        return []
+    varied = [name for name in sizes[0] if len({values[name] for values in sizes}) > 1]
+    if len(varied) != 1:
+        return [dict(values) for values in sizes]
+    name = varied[0]
+    return [{**sizes[0], name: tuple(sorted({values[name] for values in sizes}))}]
+
+
+def predict_runs(
+    samples: Sequence[RunRecord],
+    regions: Sequence[Region],
+    costs: Mapping[int, EventCosts],
+    wanted: Wanted,
+    actual: Sequence[RunRecord] = (),
+    traces: Traces | None = None,
+) -> Predictions:
+    """Predict the targets from *samples*; *actual* runs are what predictions are compared with.
+
+    *traces*: of the samples of a program that sends messages.
+
+    A point that the samples do not determine has a sentence in place of a prediction. Raises `InputError` without
+    usable samples.
+    """
+    begin = time.perf_counter()
+    if traces is not None and traces.reads:
+        predictor: Predictor = TracedPredictor(
+            samples, regions, costs, wanted.targets, traces=traces.reads, optional=traces.optional
+        )
+    else:
+        predictor = Predictor(samples, regions, costs, wanted.targets)
+    return Predictions("", "", predicted_points(predictor, wanted, actual, begin), list(samples), predictor)
+
+
+def predicted_points(predictor: Predicts, wanted: Wanted, actual: Sequence[RunRecord], begin: float) -> list[Point]:
+    """Return the targets as *predictor* sees them, beside *actual* runs; *begin*: when the estimate began, in s."""
+    truth = {point_key(values_of(run), run.point.processors): run for run in actual if run.ok}
+    points = [
+        _point(predictor, values, n, truth.get(point_key(values, n)))
+        for n in wanted.processors
+        for values in wanted.targets
+    ]
+    spent = time.perf_counter() - begin
+    return [replace(point, estimate_s=spent / len(points)) for point in points]
+
+
+def _point(predictor: Predicts, values: Values, processors: int, truth: RunRecord | None) -> Point:
+    base = Point(
+        processors,
+        values,
+        actual_s=truth.time_s if truth is not None else None,
+        actual_host_s=truth.host_s if truth is not None else None,
+    )
+    try:
+        used = [run for run in predictor.runs if run.point.processors in predictor.used(processors)]
+        found = predictor.at(values, processors)
+    except CannotTellError as error:
+        return replace(base, refused=str(error))
+    one = None
+    if 1 in predictor.sampled:
+        try:
+            one = predictor.at(values, 1).time_s
+        except CannotTellError:
+            one = None
+    spent, host = sum(run.time_s or 0.0 for run in used), sum(run.host_s or 0.0 for run in used)
+    return replace(base, predicted=found, one_s=one, samples_s=spent, samples_host_s=host)
+
+
+def measured_events(
+    session: Session,
+    machine: MachineChoice,
+    processors: Sequence[int],
+    emit: EventSink = ignore,
+    cancel: CancelToken | None = None,
+) -> dict[int, EventCosts]:
+    """Return the cycles of events on *machine* for each of *processors*: measured once, then kept in the cache.
+
+    Raises as `Session.submit`.
+    """
+    values = machines.load(machine.path or machine.name, machine.overrides).model_dump(mode="json")
+    name = digest(values, PROGRAM.read_text(encoding="utf-8"), sources_digest())
+    place = cache_root() / "events" / f"{name}.json"
+    known = _read(place)
+    missing = [n for n in processors if n not in known]
+    if missing:
+        asked = Request(
+            program=ProgramChoice(sources=(str(PROGRAM),), directory=str(PROGRAM.parent)),
+            machine=machine,
+            processors=tuple(missing),
+            reference=False,
+        )
+        with session.submit(asked, None, emit, cancel) as done:
+            regions = done.manifest.regions
+            known |= {run.point.processors: event_costs(run, regions) for run in done.runs()}
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(place, json.dumps({str(n): asdict(cost) for n, cost in sorted(known.items())}))
+    return {n: known[n] for n in processors if n in known}
+
+
+def _read(place: Path) -> dict[int, EventCosts]:
+    try:
+        data = json.loads(place.read_text(encoding="utf-8"))
+        return {int(n): EventCosts(**cost) for n, cost in data.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}

@@ -1,0 +1,151 @@
+"""Predictions from records whose times are known formulas: the graph is found, and the formulas come back."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from scalegraph.base.errors import InputError
+from scalegraph.base.run import PROGRAM, Region, RegionCost, RunPoint, RunRecord
+from scalegraph.predict.counts import CannotTellError
+from scalegraph.predict.derive import EventCosts, derive
+from scalegraph.predict.graph import Graph
+from scalegraph.predict.predicting import Predictor, counting_sizes
+
+CLOCK_HZ = 1e6
+COSTS = EventCosts(first=1000, fork=50, barrier=20, lock=7)
+REGIONS = (
+    PROGRAM,
+    Region(id=1, kind="function", name="function main", file="p.c", line=1, parent=0),
+    Region(id=2, kind="parallel", name="parallel main:10", file="p.c", line=10, parent=1),
+    Region(id=3, kind="loop", name="loop main:11", file="p.c", line=11, parent=2),
+    Region(id=4, kind="master", name="master main:12", file="p.c", line=12, parent=3),
+    Region(id=5, kind="barrier", name="barrier main:13", file="p.c", line=13, parent=3),
+    Region(id=6, kind="for", name="for main:14", file="p.c", line=14, parent=3),
+    Region(id=7, kind="critical", name="critical main:16", file="p.c", line=16, parent=2),
+)
+
+
+def cost(region: int, busy: int, stall: int, total: int, **counters: int) -> RegionCost:
+    """Return a region whose representative is *busy* and stalls, and all threads together *total* busy cycles."""
+    categories = {"busy_int": total, "stall_local": stall * (total // busy if busy else 0)}
+    return RegionCost(region=region, categories=categories, counters=counters, busy_max=busy, useful_max=busy + stall)
+
+
+def record(n: int, p: int) -> RunRecord:
+    """Return a run with n steps: the main thread works n cycles, then all share n rows of n elements; see `time`."""
+    rows = -(-n // p)
+    shared = 5 * n * rows * n
+    costs = (
+        cost(1, 100 + 3 * n, 40, 100 + 3 * n, visits=1),
+        cost(2, 8, 0, 8 * p, visits=1, barriers=p),
+        cost(3, 2 * n, 0, 2 * n * p, visits=p),
+        cost(4, 10 * n * n, 30 * n * n, 10 * n * n, visits=n),
+        cost(5, 0, 0, 0, visits=n * p, barriers=n * p),
+        cost(6, shared, 2 * n * rows * n, 5 * n * n * n, visits=n * p, barriers=n * p),
+        cost(7, 60, 0, 60 * p, visits=p, locks=p),
+    )
+    cycles = time(n, p)
+    point = RunPoint(processors=p, parameters={"n": n})
+    return RunRecord(
+        source="simulated", program="p", machine="m", point=point, time_s=cycles / CLOCK_HZ, time_cycles=cycles,
+        clock_hz=CLOCK_HZ, regions=costs, host_s=0.1,
+    )  # fmt: skip
+
+
+def time(n: int, p: int) -> int:
+    rows = -(-n // p)
+    serial = 140 + 3 * n + 1000 + 50
+    return serial + 8 + 2 * n + 40 * n * n + n * 20 + 7 * n * rows * n + n * 20 + p * (60 + 7)
+
+
+def predictor(sizes: Sequence[int], processors: Sequence[int], targets: Sequence[int]) -> Predictor:
+    runs = [record(n, p) for n in sizes for p in processors]
+    return Predictor(runs, REGIONS, dict.fromkeys(range(1, 129), COSTS), [{"n": n} for n in targets])
+
+
+@pytest.mark.parametrize("target", [200, 800, 1600])
+def test_times_that_follow_from_counts_are_predicted_without_error(target: int) -> None:
+    found = predictor([8, 16, 24, 32, 64, 160], [8], [target]).at({"n": target}, 8)
+    assert found.time_s == pytest.approx(time(target, 8) / CLOCK_HZ, rel=1e-5)
+    assert found.low_s <= found.time_s <= found.high_s
+    assert found.high_s - found.low_s < 0.01 * found.time_s
+    assert found.waiting_s < 1e-6 * found.time_s
+    parts = sum(one.time_s for one in found.regions) + found.events_s + found.waiting_s
+    assert parts == pytest.approx(found.time_s)
+
+
+def test_the_most_expensive_region_is_first_and_sharing_is_seen() -> None:
+    found = predictor([8, 16, 24, 32, 64, 160], [8], [800]).at({"n": 800}, 8)
+    first, second = found.regions[:2]
+    assert (first.name, first.shared) == ("for main:14", True)
+    assert first.time_s == pytest.approx(7 * 800 * 100 * 800 / CLOCK_HZ, rel=1e-6)
+    assert (second.name, second.shared) == ("master main:12", False)
+    assert second.memory_stall_s == pytest.approx(30 * 800**2 / CLOCK_HZ, rel=1e-6)
+
+
+def steps_of(graph: Graph, name: str) -> list[tuple[str, str]]:
+    one = next(one for one in graph.classes if one.name == name)
+    return [(step.kind, step.name) for step in graph.walk(one.steps)]
+
+
+def test_the_graph_has_the_main_thread_and_a_class_with_loop_barriers_and_critical_section() -> None:
+    graph = predictor([8, 16, 24, 32], [8], [80]).graph({"n": 80}, 8)
+    assert [one.name for one in graph.classes] == ["main", "team of parallel main:10"]
+    assert ("cluster", "team of parallel main:10") in steps_of(graph, "main")
+    assert steps_of(graph, "team of parallel main:10") == [
+        ("segment", "parallel main:10"),
+        ("loop", "loop main:11"),
+        ("segment", "loop main:11"),
+        ("segment", "master main:12"),
+        ("barrier", "end of barrier main:13"),
+        ("segment", "for main:14"),
+        ("barrier", "end of for main:14"),
+        ("critical", "critical main:16"),
+        ("segment", "critical main:16"),
+    ]
+    loop = next(step for step in graph.walk(graph.classes[1].steps) if step.kind == "loop")
+    assert loop.iterations == "80"
+
+
+def test_a_pattern_that_changes_with_the_parameters_is_refused_in_a_sentence() -> None:
+    runs = [record(n, 8) for n in (8, 16, 24, 32)]
+    wild = dict(zip((8, 16, 24, 32), (3, 19, 4, 11), strict=True))
+    changed = []
+    for run in runs:
+        times = wild[int(run.point.parameters["n"])]
+        regions = [
+            one.model_copy(update={"counters": {"visits": 8 * times, "barriers": 8 * times}})
+            if one.region == 5
+            else one
+            for one in run.regions
+        ]
+        changed.append(run.model_copy(update={"regions": tuple(regions)}))
+    with pytest.raises(CannotTellError, match="how often the event of barrier main:13, on 8 processors, happens"):
+        derive(changed, REGIONS, [{"n": 80}])
+
+
+def test_another_number_of_processors_is_predicted_between_its_neighbours() -> None:
+    found = predictor([32, 64, 128, 192], [4, 16], [768]).at({"n": 768}, 8)
+    assert not found.sampled
+    assert found.time_s == pytest.approx(time(768, 8) / CLOCK_HZ, rel=0.02)
+    assert found.low_s <= time(768, 8) / CLOCK_HZ <= found.high_s
+
+
+def test_samples_without_regions_or_with_failures_are_refused() -> None:
+    whole = record(8, 8)
+    for bad in (whole.model_copy(update={"regions": ()}), whole.model_copy(update={"status": "crashed"})):
+        with pytest.raises(InputError, match="a sample must have ended well"):
+            Predictor([bad], REGIONS, {}, [{"n": 80}])
+    with pytest.raises(InputError, match="no sample run"):
+        Predictor([], REGIONS, {}, [{"n": 80}])
+
+
+def test_sizes_for_counts_have_the_remainders_of_the_targets() -> None:
+    sizes = counting_sizes([{"n": 64}, {"n": 160}], [{"n": 800}, {"n": 804}], 8)
+    assert sizes
+    assert {values["n"] % 8 for values in sizes} == {0, 4}
+    assert max(values["n"] for values in sizes) < 64
+    several = counting_sizes([{"m": 20, "n": 20, "i": 5}], [{"m": 80, "n": 80, "i": 5}], 10)
+    assert {"m": 10, "n": 20, "i": 5} in several
+    assert {"m": 10, "n": 10, "i": 5} in several
+    assert all(values["i"] == 5 for values in several)
