@@ -24,7 +24,8 @@ def is_known(table: pd.DataFrame) -> bool:
 
     Source: ScaleGraph.
     """
-    return any(str(name).startswith("cause.") for name in table.columns)
+    names = [str(name) for name in table.columns if str(name).startswith("cause.")]
+    return any(bool(np.isfinite(numbers(table, name)).any()) for name in names)
 
 
 def _quantity(table: pd.DataFrame, cause: str, name: str) -> Floats:

@@ -74,7 +74,8 @@ def _work(runs: pd.DataFrame) -> tuple[Floats, list[str]]:
     since W t_c = T_seq with a constant t_c (latency-metric.txt Definition 3), then in seconds (t_c = 1).
     """
     counted = numbers(runs, "work")
-    others = runs["source"].to_numpy() != "simulated" if "source" in runs.columns else np.zeros(len(runs), dtype=bool)
+    own = ["simulated", "predicted"]
+    others = ~runs["source"].isin(own).to_numpy() if "source" in runs.columns else np.zeros(len(runs), dtype=bool)
     if not others.any():
         return counted, ["op"] * len(runs)
     ways = {
@@ -171,8 +172,8 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
     (
         "other_primitive_s",
-        "scheduling, tasks, threads, monitoring",
-        ("prim_schedule", "prim_task", "prim_thread", "prim_monitor"),
+        "scheduling, tasks, threads, monitoring, disturbance",
+        ("prim_schedule", "prim_task", "prim_thread", "prim_monitor", "prim_disturbance"),
         "primitive:1",
     ),
 )

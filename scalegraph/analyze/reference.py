@@ -54,7 +54,11 @@ def _first(runs: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     if runs.empty:
         return np.zeros(0, dtype=np.int64)
     counts, problem = numbers(runs, "processors"), numbers(runs, "problem")
-    simulated = (runs["source"] == "simulated").to_numpy() if "source" in runs.columns else np.ones(len(runs), bool)
+    simulated = (
+        runs["source"].isin(["simulated", "predicted"]).to_numpy()
+        if "source" in runs.columns
+        else np.ones(len(runs), bool)
+    )
     order = np.lexsort((counts, problem))
     _, start, group = np.unique(problem[order], return_index=True, return_inverse=True)
     end = np.append(start[1:], len(order)) - 1

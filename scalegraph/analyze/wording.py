@@ -25,7 +25,7 @@ _ADDED = {
     "waiting for partners of messages": "waiting for partners of messages",
     "waiting for messages on their way": "waiting for messages on their way",
     "sending, receiving and packing messages": "time for sending, receiving and packing messages",
-    "scheduling, tasks, threads, monitoring": "time for scheduling, tasks, threads, monitoring",
+    "scheduling, tasks, threads, monitoring, disturbance": "time for scheduling, tasks, threads and the like",
     "memory stall": "memory stall",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ from scalegraph.request.results import data as data_
 from scalegraph.request.results import quantities as quantities_
 from scalegraph.request.results.assertions import Outcome
 from scalegraph.request.run import advising
+from scalegraph.request.run.session import Session
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX
 from scalegraph.subjects import fitted_models, judgement, matrices, matrix_ways
@@ -221,6 +222,39 @@ class Data(Opened):
         with words.keywords():
             views_.get("advise").check({"at": at, "size": size, "cost": cost})
             return advising.advised(self._data, at, size, cost)[2]
+
+    def predict(self, at: Sequence[Mapping[str, int]], processors: Sequence[int] = ()) -> pd.DataFrame:
+        """Return the predicted time of larger runs, from these runs of a simulated program at several small sizes.
+
+        *at*: the parameters of each run; *processors*: those of the runs if empty. One row a point: ``time_s`` with
+        its interval ``low_s`` to ``high_s`` (s), ``efficiency``, ``latency_s``, and ``error`` where the point was run;
+        ``refused`` says why a point has no time. Source: semi-empirical-prediction.txt. Raises `InputError`.
+
+        Example:
+            >>> small = sg.run("sizes.toml")
+            >>> table = small.predict([{"n": 200}], processors=[4])
+
+        """
+        from scalegraph.request.run.predicting import predict_study
+
+        if not at:
+            raise InputError("at: parameters of at least one run were expected, as in [{'n': 2000}]")
+        found = predict_study(Session(), self._study, [dict(one) for one in at], processors=processors, name=self.name)
+        rows = [
+            {
+                "processors": point.processors,
+                **{f"param.{name}": value for name, value in point.values.items()},
+                "time_s": made.time_s if (made := point.predicted) else None,
+                "low_s": made.low_s if made else None,
+                "high_s": made.high_s if made else None,
+                "efficiency": point.efficiency,
+                "latency_s": point.latency_s,
+                "error": point.error,
+                "refused": point.refused,
+            }
+            for point in found.points
+        ]
+        return pd.DataFrame(rows)
 
     def view(self, name: str, **options: OptionValue) -> Picture:
         """Return the view *name* of `pictures` with its options. Raises `InputError` for a name or option it has not.

@@ -15,6 +15,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from scalegraph.base.links import LinkLoads
+from scalegraph.base.loops import LoopCost
 from scalegraph.base.messages import MessageCosts
 from scalegraph.base.units import assigned
 
@@ -23,7 +24,7 @@ Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=-1e19, le=1e19)]
 Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Hertz: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=1e-3, le=1e19)]
-Source: TypeAlias = Literal["simulated", "measured", "imported"]
+Source: TypeAlias = Literal["simulated", "measured", "imported", "predicted"]
 Status: TypeAlias = Literal[
     "ok",
     "deadlock",
@@ -170,6 +171,11 @@ class Region(_Frozen):
     line: int = 0
     end_line: int = 0
     parent: int | None = None  # lexically enclosing region
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is a worksharing loop: ``for``, ``do``, or one of these with ``parallel`` in front."""
+        return self.kind in ("for", "do") or self.name.startswith(("parallel for", "parallel do"))
 
 
 PROGRAM = Region(id=0, kind="program", name="program")
@@ -383,11 +389,30 @@ class RunRecord(_Frozen):
     resources: tuple[ResourceCost, ...] = ()
     links: LinkLoads | None = None  # of an interconnect, over time
     messages: MessageCosts | None = None  # of an MPI program, by rank, communicator and partner
+    loops: tuple[LoopCost, ...] = ()  # that asked the runtime for chunks, by schedule
     blame: Blames = Field(default_factory=dict)  # of all regions together; empty where it was not found out
     readings: tuple[ClockRead, ...] = ()
     trace: TraceFile | None = None
     stdout: str = ""
     stderr: str = ""
+    stdout_ranks: tuple[tuple[int, Count], ...] = ()  # of an MPI program: rank and bytes of each stretch of stdout
+
+    @property
+    def rank_output(self) -> tuple[str, ...] | None:
+        """What each rank of an MPI program printed; None where that is not known, or of other programs.
+
+        It is known where all was written with streams of the C library, and nothing was cut off.
+        """
+        if self.processes is None:
+            return None
+        if self.processes == 1:
+            return (self.stdout,)
+        text, at = self.stdout.encode(), 0
+        parts: list[list[bytes]] = [[] for _ in range(self.processes)]
+        for rank, count in self.stdout_ranks:
+            parts[rank].append(text[at : at + count])
+            at += count
+        return tuple(b"".join(some).decode(errors="replace") for some in parts) if at == len(text) else None
 
     @property
     def ok(self) -> bool:

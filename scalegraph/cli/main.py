@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("report", "Write a study as one HTML file with verdicts, pictures and numbers."),
     "explain": ("explain", "Explain a metric or term: formula, unit, source, intuition."),
     "machines": ("machines", "List, show and check machine descriptions."),
+    "predict": ("predict", "Predict the time of large runs from a few small ones."),
     "schedules": ("schedules", "List the schedules of worksharing loops, or compare them on a program."),
     "instrument": ("instrument", "Show what the preprocessor inserts into a C source."),
     "trace": ("trace", "Say what is in a trace, check it, or write it in another format."),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from pydantic_core import PydanticSerializationError, to_json
 
 from scalegraph.base.text import HIDDEN, one_line, visible
 
@@ -42,7 +43,11 @@ def on_terminal(*, err: bool = False) -> bool:
 
 def print_json(data: Any) -> None:
     """Print one JSON document on standard output."""
-    echo_json(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
+    try:
+        text = to_json(data, indent=1, inf_nan_mode="null").decode()  # documents of many ranks have megabytes
+    except PydanticSerializationError:  # output of a program that is no text: half a character
+        text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+    echo_json(text)
 
 
 def echo_json(text: str, *, nl: bool = True) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scalegraph.analyze import timed
+from scalegraph.analyze.messages import rows as message_rows
 from scalegraph.analyze.remarks import remarks
 from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
@@ -115,6 +116,7 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "waits": [wait.model_dump() for wait in record.waits],
         "trace": str(path) if (path := path_of(record, place)) else None,
         "stdout": record.stdout,
+        "stdout_by_rank": list(parts) if (parts := record.rank_output) is not None else None,
         "stderr": record.stderr,
     }
 
@@ -123,10 +125,7 @@ def message_documents(record: RunRecord) -> dict[str, Any] | None:
     """Return what messages cost by communicator and by rank and partner; ``None`` of a program without messages."""
     if record.messages is None:
         return None
-    from scalegraph.analyze import messages
-
-    tables = {"communicators": messages.by_communicator(record), "partners": messages.by_partner(record)}
-    return {name: table.to_dict("records") for name, table in tables.items()}
+    return {"communicators": message_rows.by_communicator(record), "partners": message_rows.by_partner(record)}
 
 
 def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str], part: timed.Part | None = None) -> None:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from scalegraph.base.errors import Cancelled, Fault, InputError
+from scalegraph.base.events import Note
 from scalegraph.base.measures import measure, percent
 from scalegraph.base.run import RunRecord
 from scalegraph.cli.asked import request_option
+from scalegraph.cli.host_schedules import WRITTEN, Series, measured, show
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import progress
 from scalegraph.cli.simulate import Given, ProgramArguments, make_request, submit
 from scalegraph.link import loops
-from scalegraph.request.model.extras import WhatIf
-from scalegraph.request.model.request import RunLimits
+from scalegraph.request import Session
+from scalegraph.request.model.extras import Schedules, WhatIf
+from scalegraph.request.model.request import Request, RunLimits
+from scalegraph.request.model.resolve import resolved
 from scalegraph.runtime import schedules as known
 from scalegraph.store import Study
-from scalegraph.views.common import CATEGORY_WORDS
-
-WRITTEN = "as written"
-_PARTS, _SMALL = 3, 0.005  # of a verdict: so many, none smaller
+from scalegraph.subjects.schedule_runs import Advice, saving, schedule_runs
+from scalegraph.subjects.study import StudyData
+from scalegraph.views.study.schedules import words
 
 
 @click.command("schedules", cls=ProgramArguments)
@@ -39,11 +42,27 @@ _PARTS, _SMALL = 3, 0.005  # of a verdict: so many, none smaller
 @click.option("--list", "listing", is_flag=True, help="List the schedules that there are; so does no SRC.")
 @click.option("--schedules", "chosen", default="all", show_default=True, metavar="LIST",
               help="Which to compare: all, or names as in ML,EA, with parameters as in 'ML;EA,alpha=32'.")  # fmt: skip
+@click.option("--confirm-on", "others", default="", metavar="M,..",
+              help="Run what is advised on these machines, too: how sure is the gain?")  # fmt: skip
+@click.option("--target", type=click.Choice(["simulated", "host"]), default="simulated", show_default=True,
+              help="Where the program runs; host: on this computer, timed; with --machine simulated, too.")  # fmt: skip
+@click.option("--repeats", type=click.IntRange(3, 1000), default=5, show_default=True, metavar="K",
+              help="Measured runs of each schedule and number of threads.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=WRITTEN_FILE, metavar="STUDY", help="Keep the runs in a study file.")
 @click.pass_context
 def schedules(
-    ctx: click.Context, /, *, listing: bool, chosen: str, as_json: bool, study: Path | None, **given: Any
+    ctx: click.Context,
+    /,
+    *,
+    listing: bool,
+    chosen: str,
+    others: str,
+    target: str,
+    repeats: int,
+    as_json: bool,
+    study: Path | None,
+    **given: Any,
 ) -> None:
     """List the schedules of worksharing loops; or run a program under each and say which is best, and why.
 
@@ -54,10 +73,52 @@ def schedules(
         _list(as_json=as_json)
         return
     names = _chosen(chosen)
-    request, counts = make_request(
+    machines = [name.strip() for name in others.split(",") if name.strip()]
+    arguments = ctx.meta.get("program_arguments", ())
+    request, counts = _request(given, arguments)
+    if target == "host" and not given["machine"]:
+        if study is not None:
+            raise click.UsageError("-o keeps simulated runs; name a machine with --machine")
+        _show_measured(request, _measured(request, names, sorted(counts), repeats), sorted(counts), as_json=as_json)
+        return
+    again = {name: _request(given | {"machine": name}, arguments)[0] for name in machines}
+    with interruptible() as cancel, progress() as emit:
+        kept = submit(
+            request.model_copy(update={"schedules": Schedules(compare=tuple(names))}), study, emit, cancel, None
+        )
+        with kept:
+            found = schedule_runs(Session().study_data(kept))
+            advices = found.every_advice() if found is not None else []
+            gains = {}
+            for name, other in again.items() if advices and advices[-1].fastest else ():
+                what = WhatIf(schedule=advices[-1].fastest)
+                with submit(other.model_copy(update={"what_if": (what,)}), None, emit, cancel, None) as there:
+                    gains[name] = _gains(Session().study_data(there))
+            series: list[Series] = []
+            if target == "host" and not cancel.cancelled:
+                advised = [one.fastest for one in advices[-1:] if one.fastest and one.fastest not in names]
+                series = _measured(request, [*names, *advised], sorted(counts), repeats)
+            done = _report(kept, _Found(advices, gains, series), names, sorted(counts), as_json=as_json)
+    if cancel.cancelled:
+        raise Cancelled("interrupted; what was finished is kept")
+    if not done:
+        ctx.exit(1)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """*gains*: by machine and N, the share of the time that the schedule advised on the most processors saves."""
+
+    advices: Sequence[Advice]
+    gains: Mapping[str, Mapping[int, float]]
+    series: Sequence[Series]  # measured on this computer
+
+
+def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Request, Sequence[int]]:
+    return make_request(
         Given(
             **given,
-            arguments=ctx.meta.get("program_arguments", ()),
+            arguments=tuple(arguments),
             overrides=(),
             schedule="",
             env=(),
@@ -70,15 +131,32 @@ def schedules(
             reference=False,
         )
     )
-    what = tuple(WhatIf(schedule=name, processors=tuple(sorted(counts))) for name in names)
+
+
+def _gains(data: StudyData) -> dict[int, float]:
+    """Return the gain by N of the one schedule that the study *data* has besides the program as written."""
+    written = {run.point.processors: run for run in data.runs if run.ok}
+    return {
+        run.point.processors: saving(written[run.point.processors], run)
+        for run in data.variants
+        if run.ok and run.point.processors in written
+    }
+
+
+def _measured(request: Request, names: Sequence[str], counts: Sequence[int], repeats: int) -> list[Series]:
     with interruptible() as cancel, progress() as emit:
-        kept = submit(request.model_copy(update={"what_if": what}), study, emit, cancel, None)
-    with kept:
-        done = _report(kept, names, sorted(counts), as_json=as_json)
-    if cancel.cancelled:
-        raise Cancelled("interrupted; what was finished is kept")
-    if not done:
-        ctx.exit(1)
+        return measured(request, names, counts, repeats, cancel, lambda text: emit(Note(text)))
+
+
+def _show_measured(request: Request, series: Sequence[Series], counts: Sequence[int], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"program": resolved(request).target.program, "kind": "measured", "runs": _documents(series)})
+    else:
+        show(series, counts)
+
+
+def _documents(series: Sequence[Series]) -> list[dict[str, Any]]:
+    return [one.document() for one in series]
 
 
 def _list(*, as_json: bool) -> None:
@@ -110,17 +188,73 @@ def _chosen(text: str) -> list[str]:
     return names
 
 
-def _report(kept: Study, names: Sequence[str], counts: Sequence[int], *, as_json: bool) -> bool:
+def _report(kept: Study, found: _Found, names: Sequence[str], counts: Sequence[int], *, as_json: bool) -> bool:
     """Print the comparison; return whether all runs ended well."""
     records = [(WRITTEN, record) for record in kept.runs() if not record.point.repetition]
     records += [(record.point.variant.schedule, record) for record in kept.variants()]
     table = {(name, record.point.processors): record for name, record in records}
     rows = [(name, [table.get((name, n)) for n in counts]) for name in (WRITTEN, *names)]
     if as_json:
-        print_json({"program": kept.manifest.program, "schedules": [_document(name, runs) for name, runs in rows]})
+        print_json(
+            {
+                "program": kept.manifest.program,
+                "schedules": [_document(name, runs) for name, runs in rows],
+                "advice": [_advice_document(advice) for advice in found.advices],
+                "confirmed_on": {
+                    name: [{"processors": n, "gain": gain} for n, gain in sorted(gains.items())]
+                    for name, gains in found.gains.items()
+                },
+                **({"measured": _documents(found.series)} if found.series else {}),
+            }
+        )
     else:
+        if found.series:
+            show(found.series, counts)
+            echo("\nSimulated:")
         _print(rows, counts)
+        for line in _sentences(found):
+            echo(line)
     return all(record.ok for _, record in records)
+
+
+def _sentences(found: _Found) -> list[str]:
+    """Return which schedule is best and why, loop by loop, and on which processor counts and machines that holds."""
+    if not found.advices:
+        return []
+    last = found.advices[-1]
+    loops = [
+        f"  {loop.loop}: {words.said(loop.best)}, {percent(loop.saved / loop.cycles[''])} of the loop's time less"
+        for loop in last.loops
+        if loop.best
+    ]
+    machines = [
+        f"On {name} it saves "
+        + ", ".join(f"{percent(gain)} on {n}" for n, gain in sorted(gains.items()))
+        + " processors."
+        for name, gains in found.gains.items()
+    ]
+    run = [f"To run it: scalegraph simulate --schedule '{last.fastest}'"] if last.fastest else []
+    return [words.verdict(last), *loops, words.confirmed(last), words.interval(list(found.advices)), *machines, *run]
+
+
+def _advice_document(advice: Advice) -> dict[str, Any]:
+    return {
+        "processors": advice.processors,
+        "schedule": advice.fastest or WRITTEN,
+        "gain": advice.gain,
+        "time_s": advice.fastest_run.time_s,
+        "written_s": advice.written.time_s,
+        "loops": [
+            {"loop": loop.loop, "schedule": loop.best or WRITTEN, "cycles": loop.cycles[loop.best],
+             "written_cycles": loop.cycles[""]}
+            for loop in advice.loops
+        ],
+        "together": {
+            "schedule": advice.together or WRITTEN,
+            "expected_s": advice.expected_s,
+            "time_s": advice.run.time_s if advice.run is not None else None,
+        },
+    }  # fmt: skip
 
 
 def _document(name: str, runs: Sequence[RunRecord | None]) -> dict[str, Any]:
@@ -147,31 +281,7 @@ def _print(rows: Sequence[tuple[str, Sequence[RunRecord | None]]], counts: Seque
         for name, runs in ordered
     ]
     print_rows((times.heading("schedule, time"), *(f"N = {n}" for n in counts)), cells, left=(0,))
-    best, written = ordered[0][1][-1], rows[0][1][-1]
-    if best is not None and written is not None and best.ok and written.ok:
-        echo(_verdict(ordered[0][0], best, written))
 
 
 def _time(run: RunRecord | None) -> float | None:
     return run.time_s if run is not None and run.ok else None
-
-
-def _verdict(name: str, best: RunRecord, written: RunRecord) -> str:
-    """Return what the best schedule gains, and where most of the processors' time is saved or spent."""
-    processors = written.point.processors
-    if name == WRITTEN or not best.time_s or not written.time_s:
-        return f"On {processors} processors no schedule is faster than what the program says."
-    whole = sum(written.categories.values())
-    shares = {
-        key: (written.categories.get(key, 0) / whole, best.categories.get(key, 0) / whole)
-        for key in sorted({*best.categories, *written.categories})
-    }
-    most = sorted(shares, key=lambda key: -abs(shares[key][0] - shares[key][1]))[:_PARTS]
-    said = [
-        f"{CATEGORY_WORDS.get(key, key)} from {percent(shares[key][0])} to {percent(shares[key][1])}"
-        for key in most
-        if abs(shares[key][0] - shares[key][1]) >= _SMALL
-    ]
-    gain = percent(1 - best.time_s / written.time_s)
-    of = f". Of the processors' time as written: {', '.join(said)}" if said else ""
-    return f"On {processors} processors {name} takes {gain} less time than what the program says{of}."

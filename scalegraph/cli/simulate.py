@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import click
 
@@ -38,6 +38,7 @@ from scalegraph.store import Study
 
 _KEYS = re.compile(r"^program\.\w+(\.\d+)?$")
 _Found = TypeVar("_Found")
+Printed: TypeAlias = Literal["", "whole", "ranks"]  # of what a program printed
 
 
 class ProgramArguments(click.Command):
@@ -113,6 +114,7 @@ class Given:
 @request_option("collect.classes", is_flag=False, type=click.Choice(["classes"]))
 @request_option("collect.monitor")
 @click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
+@click.option("--output-by-rank", is_flag=True, help="The same of an MPI program, one rank after the other.")
 @request_option("what_if.ideal", "ideals")
 @click.option("--ideal-network", is_flag=True,
               help="Run again with messages that take no time: serialisation and transfer of the POP efficiencies are"
@@ -136,6 +138,7 @@ def simulate(
     no_reference: bool,
     no_instrument: bool,
     show_output: bool,
+    output_by_rank: bool,
     part: str,
     as_json: bool,
     statements: tuple[str, ...],
@@ -170,7 +173,8 @@ def simulate(
     with interruptible() as cancel, progress() as emit:
         kept = submit(request, study, emit, cancel, traced)
     with kept:
-        done = _show(kept, shown, part, as_json=as_json, show_output=show_output)
+        printed: Printed = "ranks" if output_by_rank else "whole" if show_output else ""
+        done = _show(kept, shown, part, as_json=as_json, printed=printed)
         held = outcome(Session(), kept, statements, junit, kept.manifest.program)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
@@ -178,7 +182,7 @@ def simulate(
         ctx.exit(1)
 
 
-def _show(kept: Study, shown: tuple[int, ...], part: str, *, as_json: bool, show_output: bool) -> bool:
+def _show(kept: Study, shown: tuple[int, ...], part: str, *, as_json: bool, printed: Printed) -> bool:
     """Print the runs of a study; return whether all ended well."""
     records = [record for record in kept.runs(output=True) if not record.point.repetition]
     others = kept.variants(output=as_json)
@@ -190,7 +194,7 @@ def _show(kept: Study, shown: tuple[int, ...], part: str, *, as_json: bool, show
         shown,
         others,
         as_json=as_json,
-        show_output=show_output,
+        printed=printed,
         place=kept.path,
         regions=kept.manifest.regions,
         timed_part=part,
@@ -347,6 +351,18 @@ def _collect(faults: list[Fault], read: Callable[[], _Found]) -> _Found | None:
         return None
 
 
+def _print_output(record: RunRecord, *, by_rank: bool) -> None:
+    ranks = record.rank_output if by_rank else None
+    if by_rank and ranks is None:
+        echo("(which rank printed what is not known: not all of it was written with streams of the C library)")
+    if ranks is None:
+        echo(record.stdout, nl=not record.stdout.endswith("\n"), exact=True)
+    for rank, text in enumerate(ranks or ()):
+        if text:
+            echo(f"--- rank {rank}")
+            echo(text, nl=not text.endswith("\n"), exact=True)
+
+
 def report(
     program: str,
     machine: tuple[str, str],
@@ -355,7 +371,7 @@ def report(
     others: Sequence[RunRecord] = (),
     *,
     as_json: bool,
-    show_output: bool,
+    printed: Printed = "",
     place: Path | None = None,
     regions: Sequence[Region] = (),
     timed_part: str = "",
@@ -371,11 +387,11 @@ def report(
     if as_json:
         print_json(document(program, machine[0], ordered, keys, others, place, part or clock_part(ordered)))
         return
-    if show_output:
+    if printed:
         for record in ordered:
             if record.point.key in keys:
                 echo(f"--- output of {record.point.label()}")
-                echo(record.stdout, nl=not record.stdout.endswith("\n"), exact=True)
+                _print_output(record, by_rank=printed == "ranks")
     print_losses([record for record in ordered if record.point.key in keys or record.point.processors == 1], regions)
     print_table(f"{program} on {machine[1]}", ordered, keys, part)
     print_what_if(ordered, others)

@@ -108,7 +108,7 @@ def mapping_option(command: _Command) -> _Command:
 
 
 def open_input(path: Path) -> Study:
-    """Return the study at *path*; measurements, of a file or directory, become a study in memory.
+    """Return the study at *path*; measurements, and a graph file, become a study in memory.
 
     Raises `StoreError` or `InputError` saying what was expected, and how to answer what cannot be guessed.
     """
@@ -120,10 +120,14 @@ def open_input(path: Path) -> Study:
     from scalegraph.cli.progress import share_bar
     from scalegraph.measurements.mapping import Unanswered
     from scalegraph.request.imports import sets as imports
+    from scalegraph.request.imports.graphs import is_graph
+    from scalegraph.request.imports.graphs import study_of as graph_study
     from scalegraph.request.imports.kinds import is_study
 
     if is_study(path) and not said:
         return Study.open(path)
+    if is_graph(path):
+        return graph_study(path)
     try:
         with interruptible() as token, share_bar(f"reading {path.name}") as progress:
             return imports.opened([path], said=said, cancel=token, progress=progress)

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from scalegraph.figures.diagram import Diagram
 from scalegraph.figures.way import Way
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -45,6 +46,7 @@ class Axis:
     ticks: tuple[float, ...] = ()
     categories: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
+    bare: bool = False  # it has no numbers, and its label names the picture but is not drawn
 
     @property
     def title(self) -> str:
@@ -67,9 +69,7 @@ class Line:
     markers: bool = True
     tips: tuple[str, ...] = ()  # exact values and the run behind each point
     processors: tuple[int, ...] = ()  # the N each point stands for: linked selection
-    band: bool = (
-        False  # low to high is a region that is shaded, as for what is predicted; otherwise a bar at each point
-    )
+    band: bool = False  # low to high is a shaded region, as for what is predicted; otherwise a bar at each point
 
 
 @dataclass(frozen=True)
@@ -468,7 +468,7 @@ class Flame:
     legend: tuple[Key, ...] = ()
 
 
-Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | Radar | Flame
+Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | Radar | Flame | Diagram
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ _CATEGORIES: Final = {
     ),
     "primitive": (
         "#D55E00", "#731D56", "#D9AFB8", "#AB380E", "#994A7E", "#AB0E46", "#E7A1D0", "#DF7F93", "#FAB49A",
-        "#AB7396", "#823285", "#402636",
+        "#AB7396", "#823285", "#402636", "#D96CB5",
     ),
 }  # fmt: skip
 # viridis in steps that look equal (CIEDE2000, for the colour-blind as well), without what is as dark or light as paper

@@ -15,6 +15,9 @@ from scalegraph.analyze.series import Series, main_series
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.model import MeasurementSet
+from scalegraph.predict.derive import EventCosts
+from scalegraph.predict.graph import Graph
+from scalegraph.predict.kept import Kept
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class StudyData:
     *variants* are the what-if runs, which are in neither *table* nor *runs*. *imported* is the measurement set that
     the study was made of, with what its names mean; views take `measured`, which runs with regions have too.
     *name* is the study's short name (its file's); *others* are the studies that a view for several compares it with.
+    *graph*: of a graph file that was opened as a study without runs; *predictions*: what was predicted from the runs.
     """
 
     table: pd.DataFrame
@@ -48,6 +52,8 @@ class StudyData:
     imported: tuple[MeasurementSet, Meaning] | None = None
     name: str = ""
     others: tuple[StudyData, ...] = ()
+    graph: Graph | None = None
+    predictions: Kept = field(default_factory=Kept)
     # what views made once for all of them, by a key of theirs
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -102,6 +108,15 @@ class StudyData:
     def by_key(self) -> Mapping[str, RunRecord]:
         """Run records by the key of their point."""
         return {run.point.key: run for run in self.runs}
+
+    @property
+    def event_costs(self) -> Mapping[int, EventCosts]:
+        """What events cost by N, in cycles, where that was measured for a prediction."""
+        return self.predictions.events
+
+    def region_at(self, place: str) -> int | None:
+        """Return the region that begins at *place* (file:line), None if none does."""
+        return next((one.id for one in self.regions if one.line and f"{one.file}:{one.line}" == place), None)
 
     @property
     def machine_title(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalegraph.base.units import thousands
-from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, LockStep, TaskStep
+from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, LockStep, TaskStep, Wait
 from scalegraph.traces.lod.streams import by_location
 
 if TYPE_CHECKING:
@@ -195,7 +195,8 @@ class _Waits(Relation):
         self.found.add("waits_for_itself", "waits", columns["holder"] == columns["location"], columns, row)
         released = columns["released"]
         known = (released != NO_TIME) & (columns["begin"] <= columns["end"])
-        outside = (released < columns["begin"]) | (released > columns["end"])
+        before = (released < columns["begin"]) & (columns["why"] != Wait.RECEIVE)  # a message may be on its way
+        outside = before | (released > columns["end"])
         self.found.add("released", "waits", known & outside, columns, row)
 
 

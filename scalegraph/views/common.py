@@ -72,6 +72,7 @@ CATEGORY_WORDS = {
     "idle_network": "messages held up in the network",
     "idle_collective": "waiting in collectives",
     "idle_masked": "masked off",
+    "prim_disturbance": "disturbance",
 }
 # The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
 _SHADES = {
@@ -109,6 +110,7 @@ _SHADES = {
     "idle_network": 12,
     "idle_collective": 13,
     "idle_masked": 14,
+    "prim_disturbance": 12,
 }
 
 SIZE = Option(
@@ -190,8 +192,8 @@ def origin(rows: pd.DataFrame) -> Origin:
 
 
 def origin_of(*sources: str) -> Origin:
-    """Return the weakest of the *sources* of records: simulated, imported, measured."""
-    order: tuple[Origin, ...] = ("simulated", "imported", "measured")
+    """Return the weakest of the *sources* of records: predicted, simulated, imported, measured."""
+    order: tuple[Origin, ...] = ("predicted", "simulated", "imported", "measured")
     return next((known for known in order if known in sources), "simulated")
 
 

@@ -68,6 +68,23 @@ MONITOR: Final = Way(
     " request.",
     (("what", "monitor"), ("value", "software")),
 )
+COMPARE_SCHEDULES: Final = Way(
+    "collect",
+    "Compare schedules",
+    "Shows the request with all schedules of loops; nothing runs before you press Run",
+    'On the command line: scalegraph schedules; in a request file: compare = "all" under [schedules].',
+    (("what", "compare"), ("value", "all")),
+)
+SWEEP_ALPHA: Final = Way(
+    "collect",
+    "Compare values of alpha",
+    "Shows the request with four values of alpha for EA and CA; nothing runs before you press Run",
+    "On the command line: scalegraph schedules --schedules 'EA,alpha=4;EA,alpha=32;EA,alpha=N/P'.",
+    (
+        ("what", "compare"),
+        ("value", "; ".join(f"{name},alpha={alpha}" for name in ("EA", "CA") for alpha in ("4", "32", "N/P", "N/P^2"))),
+    ),
+)
 WHAT_IF: Final = Way(
     "what-if",
     "Open the What if panel",

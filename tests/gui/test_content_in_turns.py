@@ -16,7 +16,7 @@ from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.selection import SelectionModel
-from tests.gui import view_figures as figures
+from tests.gui.pictures import view_figures as figures
 from tests.gui.test_turns import settle
 
 

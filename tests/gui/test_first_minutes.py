@@ -25,6 +25,7 @@ from scalegraph.views import ways
 from tests.gui.conftest import REGIONS, record
 
 LEFT = Qt.MouseButton.LeftButton
+LONG = 240_000  # ms: runs of a whole program
 SOURCE = "int main(void) { return 0; }\n"
 
 
@@ -329,14 +330,14 @@ def test_an_own_program_is_answered_in_three_clicks_with_the_line_that_stops_it(
     qtbot.mouseClick(window.start.sources, LEFT)
     qtbot.waitUntil(lambda: window.request.can_run)
     qtbot.mouseClick(window.request.side.run, LEFT)
-    qtbot.waitUntil(lambda: window.page == "study" and not window.runner.busy and not window.jobs.running)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.runner.busy and not window.jobs.running, timeout=LONG)
     entry = window.runner.entries[0]
     assert (entry.phase, entry.title) == ("done", "heat on Two-socket server, 2 x 32 cores"), entry.message
     area = window.study.area
     assert area is not None
     seen = {dock.view.name: dock for dock in area.docks if not dock.visibleRegion().isEmpty()}
     assert {"time", "speedup", "breakdown", "hottest"} <= seen.keys()
-    qtbot.waitUntil(lambda: all(dock.figure() is not None and not dock.stale for dock in seen.values()))
+    qtbot.waitUntil(lambda: all(dock.figure() is not None and not dock.stale for dock in seen.values()), timeout=LONG)
     assert not [name for name, dock in seen.items() if dock.figure().empty]
     assert "1 to 64 processors" in window.study.header.verdict.text()
     panel = seen["hottest"].picture.panels[0]

@@ -1,5 +1,6 @@
 """Nothing calls what is gone: a view that was closed is not asked to move, to be painted or to follow."""
 
+import weakref
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.undo import UndoStack
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.trace.handle import TraceHandle
-from tests.gui.test_trace_window import dock_of, sample, settled, shown  # noqa: F401 - fixtures
+from tests.gui.trace.test_trace_window import dock_of, sample, settled, shown  # noqa: F401 - fixtures
 
 TIMED = [view.name for view in views.registry("trace").values() if view.window]
 
@@ -69,6 +70,19 @@ def test_an_answer_does_not_reach_a_panel_that_is_gone(qtbot: Any) -> None:
     qtbot.waitUntil(lambda: not jobs.running)
     assert told == []
     assert jobs.join(60_000)
+
+
+def test_threads_that_nothing_refers_to_any_more_end_with_their_last_work(qapp: Any) -> None:
+    for _ in range(5):  # the work's own end must not be what keeps its parent
+        jobs = Jobs()
+        alive = weakref.ref(jobs)
+        jobs.start("asking", lambda _reporter: 1)
+        while jobs.running:  # `waitUntil` would let the work be deleted before its parent is
+            QCoreApplication.processEvents()
+        assert jobs.join(60_000)
+        del jobs
+        assert alive() is None
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def test_what_a_window_holds_does_not_call_it_while_it_is_taken_apart(qtbot: Any) -> None:

@@ -24,7 +24,17 @@ Show = Callable[..., None]
 # not edited here: the What if panel's, counts of one bound, what the machine's list and the panel as a whole stand for
 ELSEWHERE = {
     *(key for key, _ in every(Request) if key.partition(".")[0] in ("what_if", "speedups")),
-    *("bound", "bound.processors", "limits", "machine", "machine.path", "program.name", "reference", "scaling"),
+    *(
+        "bound",
+        "bound.processors",
+        "limits",
+        "machine",
+        "machine.path",
+        "program.name",
+        "reference",
+        "scaling",
+        "schedules",
+    ),
 }
 
 

@@ -26,7 +26,7 @@ from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.source.panel import SourcePanel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.selection import SelectionModel
-from tests.gui import view_figures as figures
+from tests.gui.pictures import view_figures as figures
 from tests.views import studies
 
 

@@ -29,7 +29,7 @@ from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.subjects.study import SourceText, StudyData
 from scalegraph.views import View
 from tests.analyze import synthetic
-from tests.gui import view_figures as figures
+from tests.gui.pictures import view_figures as figures
 
 
 class Handle(QObject):

@@ -18,7 +18,7 @@ from scalegraph.store import Study
 from scalegraph.traces.container import write_container
 from tests.gui.conftest import record
 from tests.gui.test_first_minutes import SHIPPED, one_size, shown
-from tests.gui.test_trace_window import opened, settled
+from tests.gui.trace.test_trace_window import opened, settled
 from tests.views import traces
 
 LEFT = Qt.MouseButton.LeftButton

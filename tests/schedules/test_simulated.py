@@ -13,63 +13,11 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.link import Job, Simulated, loops
 from scalegraph.runtime import schedules
+from tests.schedules.generated import a_program
 
 pytestmark = pytest.mark.compiler
 
-HEAD = """
-#include <stdio.h>
-#include <stdlib.h>
-#define MOST 20000
-static int seen[MOST];
-static int check(long n, int times) {
-  int bad = 0;
-  for (long i = 0; i < MOST; i++) { bad += seen[i] != (i < n ? times : 0); seen[i] = 0; }
-  return bad;
-}
-int main(void) {
-  int bad = 0;
-"""
-TAIL = """
-  printf("%d wrong\\n", bad);
-  return bad != 0;
-}
-"""
 Run = Callable[..., RunRecord]
-
-
-def a_loop(choice: random.Random) -> str:
-    """One worksharing loop that counts its iterations, of a random form; it is executed twice."""
-    count = choice.choice((0, 1, 5, 64, choice.randrange(2, 900)))
-    step = choice.choice((1, 2, 7))
-    start = choice.randrange(-50, 50)
-    end = start + count * step - choice.randrange(step) if count else start
-    clause = choice.choice(("", "schedule(static)", "schedule(static, 3)", "schedule(dynamic)", "schedule(guided, 2)",
-                            "schedule(runtime)", "schedule(monotonic: dynamic, 2)", "schedule(auto)"))  # fmt: skip
-    form = choice.choice(("up", "down", "unsigned", "collapse", "ordered", "nowait", "cancel"))
-    mark = '_Pragma("omp atomic") seen'
-    if form == "collapse":
-        head = f"#pragma omp for collapse(2) {clause}\n  for (int i = 0; i < {count}; i++) for (int j = 0; j < 3; j++)"
-        body, total = f"{{ {mark}[i * 3 + j]++; }}", count * 3
-    elif form == "down":
-        head, total = f"#pragma omp for {clause}\n  for (long i = {end}; i > {start}; i -= {step})", count
-        body = f"{{ {mark}[({end} - i) / {step}]++; }}"
-    elif form == "unsigned":
-        low = 2**64 - 100_000
-        span = f"i = {low}ull; i < {low + count * step}ull; i += {step}"
-        head = f"#pragma omp for {clause}\n  for (unsigned long long {span})"
-        body, total = f"{{ {mark}[(i - {low}ull) / {step}]++; }}", count
-    elif form == "ordered":
-        head = f"#pragma omp for ordered {clause.replace('monotonic: ', '')}\n  for (int i = 0; i < {count}; i++)"
-        body = "{\n#pragma omp ordered\n  { bad_order += last >= i; last = i; seen[i]++; }\n  }"
-        total = count
-    else:
-        more = "nowait" if form == "nowait" else ""
-        head, total = f"#pragma omp for {more} {clause}\n  for (long i = {start}; i < {end}; i += {step})", count
-        body = f"{{ {mark}[(i - {start}) / {step}]++; }}"
-    return (
-        "  for (int t = 0; t < 2; t++) { int last = -1, bad_order = 0;\n#pragma omp parallel\n"
-        f"  {{\n{head}\n  {body}\n  }}\n  bad += bad_order;\n  }}\n  bad += check({total}, 2);\n"
-    )
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +29,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         source = place / "loops.c"
         source.write_text(text)
         built = control.build([source], loops=loops.chosen(schedule), cwd=place)
-        job = Job(built, machine.load(on), RunPoint(processors=processors), schedule=schedule)
+        cancelling = {"OMP_CANCELLATION": "true"}
+        job = Job(built, machine.load(on), RunPoint(processors=processors), schedule=schedule, env=cancelling)
         return Simulated().run(job)
 
     return made
@@ -90,7 +39,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.mark.parametrize("seed", range(6))
 def test_every_iteration_once_under_every_schedule(run: Run, seed: int) -> None:
     choice = random.Random(seed)
-    text = HEAD + "".join(a_loop(choice) for _ in range(8)) + TAIL
+    text = a_program(choice)
     for name in ("", *(one.name for one in schedules.shipped())):
         processors = choice.choice((1, 2, 3, 8, 64))
         record = run(text, processors, name)
@@ -130,6 +79,73 @@ def test_one_loop_all_loops_and_loops_of_the_runtime(run: Run) -> None:
     assert chunks(run(LOOPS, 4, "loops.c:6=dynamic,200")) == 2 + 40 + 400  # the for of the static loop
     assert chunks(run(LOOPS, 4, "loops.c:6=dynamic,200;runtime=static")) == 2 + 40 + 4
     assert chunks(run(LOOPS, 4, "dynamic,100;loops.c:8=dynamic,20")) == 4 + 20 + 4
+
+
+REPEATED = """
+#include <stdio.h>
+int main(void) {
+  double a[400] = {0};
+  for (int t = 0; t < 3; t++) {
+#pragma omp parallel for schedule(runtime)
+    for (int i = 0; i < 400; i++) a[i] += i;
+  }
+  printf("%g\\n", a[399]);
+}
+"""
+
+
+@pytest.mark.parametrize("line", [6, 7])
+def test_a_loop_is_known_by_its_line_where_compilers_give_its_call_another(run: Run, line: int) -> None:
+    """The call that starts a parallel loop inside a loop of one thread gets the line of that one."""
+    assert chunks(run(REPEATED, 4, f"loops.c:{line}=dynamic,100")) == 3 * 4
+
+
+SHORT = """
+#include <stdio.h>
+static double a[64][64];
+int main(void) {
+  for (int t = 0; t < 5; t++) {
+#pragma omp parallel for schedule(runtime)
+    for (int i = 0; i < 64; i++)
+      for (int k = 0; k < 64; k++) a[i][k] += 1;
+  }
+  printf("%g\\n", a[3][3]);
+}
+"""
+
+
+@pytest.mark.parametrize("name", [one.name for one in schedules.shipped() if one.family == "central queue"])
+def test_nobody_takes_iterations_before_the_queue_is_ready(run: Run, name: str) -> None:
+    """Members come while the first of them still writes the numbers of the queue, one reference after the other."""
+    for processors in (3, 4, 5, 8):
+        record = run(SHORT, processors, name)
+        assert (record.status, record.stdout) == ("ok", "5\n"), (name, processors, record.message)
+
+
+CANCELLED = """
+#include <stdio.h>
+int main(void) {
+  int seen = 0;
+  for (int t = 0; t < 4; t++) {
+    for (int k = 0; k < 2; k++) {
+#pragma omp parallel
+#pragma omp for schedule(dynamic)
+    for (int i = 0; i < 300; i++) {
+#pragma omp cancel for if (k == 1 && i == 20)
+    }
+#pragma omp parallel for schedule(guided) reduction(+ : seen)
+    for (int i = 0; i < 300; i++) seen++;
+    }
+  }
+  printf("%d\\n", seen);
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["TSS", "FAC2"])
+def test_what_is_forgotten_of_a_cancelled_loop_is_its_own(run: Run, name: str) -> None:
+    record = run(CANCELLED, 256, name)
+    assert (record.status, record.stdout) == ("ok", "2400\n"), record.message
 
 
 def test_static_loops_of_a_copy_run_as_they_are_written(run: Run) -> None:

@@ -18,9 +18,11 @@ SOURCE = SourceText(
 )
 
 
-NEEDS_MORE = {"physical-power", "message-costs", "topology"}
+NEEDS_MORE = {"physical-power", "message-costs", "topology", "schedule-loops", "schedule-parameters",
+              "chunk-history", "loop-load", "iteration-times"}  # fmt: skip
 """Views that the full study lacks something for: stations of different speed (tests/cli/test_workstations.py), an MPI
-program on a machine of nodes (tests/views/test_topology.py, tests/mpi/test_message_accounts.py)."""
+program on a machine of nodes (tests/views/test_topology.py, tests/mpi/test_message_accounts.py), elapsed times of
+loops, parameters of schedules (tests/views/test_schedule_views.py), chunks of loops (tests/schedules/test_views.py)."""
 
 
 def full() -> StudyData:
@@ -67,6 +69,8 @@ def variants() -> tuple[RunRecord, ...]:
         (Variant(speedup={"line:model.c:10": "inf"}), 0.75),
         (Variant(speedup={"held:m": "inf"}), 1.1),
         (Variant(machine={"processor.clock_mhz": "40"}), 0.6),
+        (Variant(schedule="EA"), 1.05),
+        (Variant(schedule="ML"), 1.08),
     )
     return tuple(what_if(synthetic.run(n, 1000), variant, share) for n in (8, 64) for variant, share in tried)
 

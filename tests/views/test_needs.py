@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from scalegraph import views
+from scalegraph.base.loops import LoopCost
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
 from scalegraph.request.results import quantities
@@ -35,6 +36,8 @@ def subjects() -> dict[str, list[tuple[str, Any]]]:
     both = replace(traces["halves"], others=(traces["nothing"],))
     unshared = [run.model_copy(update={"shared_lines": ()}) for run in studies["full"].runs]
     some = [("two studies", two), ("not shared", StudyData.from_runs(unshared)), ("no counts", measured(unknown=True))]
+    unseen = [run.model_copy(update={"loops": (LoopCost(iterations=8),)}) for run in studies["full"].runs]
+    some.append(("no chunks", StudyData.from_runs(unseen)))
     return {
         "study": [*studies.items(), *some],
         "trace": [*traces.items(), ("two traces", both), ("no lanes", no_lanes()), ("library", of_a_library())],

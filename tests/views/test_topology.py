@@ -103,7 +103,20 @@ def test_it_stays_small_with_many_nodes(dimension: int, nodes: int) -> None:
     assert isinstance(picture, Plot)
     dots = [x for line in picture.lines if line.name.startswith("nodes") for x in line.x if not math.isnan(x)]
     assert len(dots) <= 400
+    assert picture.x.bare
+    assert picture.y.bare  # numbers beside a drawing of places would mean nothing
     assert ("groups of nodes" in " ".join(figure.notes)) == (nodes > 400)
+
+
+def test_links_of_little_load_are_told_apart() -> None:
+    run = made(4, 16)
+    assert run.links is not None
+    spans = tuple((k % 4, *(0,) * 31) for k in range(len(run.links.name)))  # of 3,200 cycles: at most 0.1 %
+    few = run.model_copy(update={"links": run.links.model_copy(update={"spans": spans})})
+    picture = views.get("topology").build(StudyData.from_runs([few])).panels[0]
+    assert isinstance(picture, Plot)
+    names = [line.name for line in picture.lines if line.name.startswith("busy")]
+    assert names == ["busy 0 to 0.02 %", "busy 0.02 to 0.04 %", "busy 0.06 to 0.08 %", "busy 0.08 to 0.1 %"]
 
 
 def test_the_load_is_that_of_the_chosen_part_of_the_time() -> None:

@@ -67,7 +67,7 @@ def test_only_what_the_request_asks_for_is_shown_unless_all_is_wanted(full: Stud
     data = StudyData.from_runs([*full.runs, *full.variants], manifest={**full.manifest, "request": asked})
     view = views.get("what-if")
     assert [row.values[0] for row in table_of(view.build(data)).rows] == ["infinite caches"]
-    assert len(table_of(view.build(data, show="all")).rows) == 7
+    assert len(table_of(view.build(data, show="all")).rows) == 9
 
 
 def test_what_if_runs_are_in_no_other_view(full: StudyData) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from scalegraph.traces.kinds import NO_TIME, Array, Columns, Operation, Wait
+from scalegraph.analyze.trace.operations import described
+from scalegraph.traces.kinds import NO_TIME, Array, Columns, Wait
 from scalegraph.traces.model import Trace
 
 
@@ -239,12 +240,13 @@ def message_table(trace: Trace, messages: Columns, by: str, names: Sequence[str]
 
 
 def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> pd.DataFrame:
-    """Return a row for each operation and communicator, the most time first, of the parts that began in the interval.
+    """Return a row for each operation, algorithm and communicator, the most time first, of parts in the interval.
 
-    Columns: ``operation``, ``communicator``, ``parts`` (of members), ``time_s`` that members spent in it in the
-    interval, ``mean_s`` and ``most_s`` of a whole part, ``sent`` and ``received`` in bytes.
+    Those that began in it. Columns: ``operation``, ``algorithm``, ``communicator``, ``parts`` (of members), ``time_s``
+    that members spent in it in the interval, ``mean_s`` and ``most_s`` of a whole part, ``sent`` and ``received``
+    in bytes.
 
-    Shape: one row for each operation and communicator. Unit: s and bytes. Source: ScaleGraph.
+    Shape: one row for each operation, algorithm and communicator. Unit: s and bytes. Source: ScaleGraph.
     """
     columns = trace.columns("collectives", begin=begin, end=end)
     keep = np.ones(len(columns["begin"]), bool) if locations is None else np.isin(columns["location"], list(locations))
@@ -252,9 +254,11 @@ def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | N
     second = trace.meta.ticks_per_second
     started = (rows["begin"] >= begin) & ((rows["begin"] < end) | ((rows["begin"] == end) & (end == trace.meta.end)))
     whole = (rows["end"] - rows["begin"]) / second
+    words = described(trace, rows)
     table = pd.DataFrame(
         {
-            "operation": rows["operation"],
+            "operation": words.name,
+            "algorithm": words.algorithm,
             "communicator": rows["communicator"],
             "parts": started.astype(np.int64),
             "time_s": np.maximum(np.minimum(rows["end"], end) - np.maximum(rows["begin"], begin), 0) / second,
@@ -263,14 +267,12 @@ def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | N
             "received": np.where(started, np.maximum(rows["received"], 0), 0),
         }
     )
-    made = table.groupby(["operation", "communicator"], sort=False).agg(
+    made = table.groupby(["operation", "algorithm", "communicator"], sort=False).agg(
         parts=("parts", "sum"), time_s=("time_s", "sum"), mean_s=("mean_s", "mean"), most_s=("mean_s", "max"),
         sent=("sent", "sum"), received=("received", "sum"),
     ).reset_index()  # fmt: skip
     made = made[(made["parts"] > 0) | (made["time_s"] > 0)]  # what only ends where the interval begins is not in it
-    names = {int(one): one.name.lower().replace("_", " ") for one in Operation}
     known = trace.definitions.communicators
-    made["operation"] = [names.get(int(number), f"operation {number}") for number in made["operation"]]
     made["communicator"] = [known[n].name if 0 <= n < len(known) else "none" for n in made["communicator"]]
     return made.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)
 

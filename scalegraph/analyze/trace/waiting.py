@@ -88,7 +88,10 @@ class Waits:
         doubts: list[str] = []
         if unusual:
             doubts.append(f"{thousands(unusual)} collective operations contradict themselves and are left out.")
-        layers: list[Callable[[], Rows]] = [lambda: collective, lambda: message_waits(trace, stacks, calls, beyond)]
+        layers: list[Callable[[], Rows]] = [
+            lambda: _while_idle(trace, there.idle, collective),
+            lambda: _while_idle(trace, there.idle, message_waits(trace, stacks, calls, beyond)),
+        ]
         if not trace.count("waits"):
             layers += [
                 lambda: _at_calls(trace, stacks, doubts, beyond),
@@ -167,11 +170,28 @@ def _told(trace: Trace) -> Rows:
         causes[why] = cause
     region = np.where(found["region"] < len(trace.definitions.regions), found["region"], -1)
     released = np.minimum(found["released"], found["end"])
+    # what was on its way when the location began to wait had been let go before
+    way = (found["why"] == Wait.RECEIVE) & (released != NO_TIME) & (released <= found["begin"])
     return Rows.make(
         begin=found["begin"], end=found["end"], location=found["location"], holder=holder, released=released,
-        cause=causes[found["why"]], region=region, object=found["object"], told=True,
-        jump=(released == NO_TIME) | (released > found["begin"]),
+        cause=np.where(way, Cause.TRANSIT, causes[found["why"]]), region=region, object=found["object"], told=True,
+        jump=way | (released == NO_TIME) | (released > found["begin"]),
     )  # fmt: skip
+
+
+def _while_idle(trace: Trace, there: Rows, derived: Rows) -> Rows:
+    """Return *derived* as far as the accounts of a simulated run agree that a location was idle (*there*).
+
+    What messages and operations cost a processor is within them, too, and nobody waits meanwhile.
+    """
+    if trace.meta.source != "simulated":
+        return derived
+    done = derived.take(derived.cause == Cause.COMPLETION)
+    derived = derived.take(derived.cause != Cause.COMPLETION)
+    if not trace.count("shares"):  # all waits of a simulated run are recorded, if any
+        return done if trace.count("waits") else Rows.joined((done, derived))
+    count = len(trace.definitions.locations)
+    return Rows.joined((done, common(in_order(derived), there, count)))
 
 
 def _ended(there: idle.Presence, end: int) -> Rows:

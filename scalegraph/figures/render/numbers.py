@@ -13,6 +13,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.text import one_line, visible
 from scalegraph.base.units import as_read, significant, thousands
 from scalegraph.figures.columns import cell_text, column_heading, column_measure
+from scalegraph.figures.diagram import Diagram
 from scalegraph.figures.figure import (
     Cell,
     Column,
@@ -293,6 +294,8 @@ def header_and_rows(figure: Figure) -> tuple[list[str], Rows]:
         return trace_numbers.radar(panel)
     if isinstance(panel, Flame):
         return _flame(panel)
+    if isinstance(panel, Diagram):  # without a table beside it
+        return ["name"], [[item.name] for item in panel.items]
     return _table(panel) if isinstance(panel, Table) else _source(panel)
 
 

@@ -17,8 +17,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import as_read
+from scalegraph.figures.diagram import Diagram
 from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
 from scalegraph.figures.palette import Theme, ink, paper
+from scalegraph.figures.render import diagram as diagram_panel
 from scalegraph.figures.render import field as field_panel
 from scalegraph.figures.render import flame as flame_panel
 from scalegraph.figures.render import grid as grid_panel
@@ -178,6 +180,8 @@ def _high(panel: Panel, width: float) -> float:
         return 9.0
     if isinstance(panel, Flame):
         return flame_panel.height_cm(panel)
+    if isinstance(panel, Diagram):
+        return diagram_panel.height_cm(panel, width)
     if panel.bars is not None and panel.bars.horizontal:
         return 1.8 + 0.55 * max(2, len(panel.bars.x))
     return 7.3
@@ -254,6 +258,8 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
             radar_panel.draw(brush, axes, panel)
         elif isinstance(panel, Flame):
             flame_panel.draw(brush, axes, panel)
+        elif isinstance(panel, Diagram):
+            diagram_panel.draw(brush, axes, panel)
         else:
             table_panel.draw_source(brush, axes, panel)
 

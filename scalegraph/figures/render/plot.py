@@ -63,7 +63,7 @@ class Scale:
     @property
     def title(self) -> str:
         """Label and unit with its prefix."""
-        return self._measure.heading(self.axis.label)
+        return "" if self.axis.bare else self._measure.heading(self.axis.label)
 
     def of(self, values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return *values* in the axis' prefixed unit; what a logarithm cannot show is NaN."""
@@ -74,6 +74,10 @@ class Scale:
         """Set scale, ticks and title of the *which* axis of *axes*."""
         target = axes.xaxis if which == "x" else axes.yaxis
         (axes.set_xlabel if which == "x" else axes.set_ylabel)(text_of(self.title), parse_math=True)
+        if self.axis.bare:
+            target.set_major_locator(NullLocator())
+            axes.spines["bottom" if which == "x" else "left"].set_visible(False)
+            return
         if self.axis.scale == "category":
             names = [fitted(name, 7.0, _NAME_ROOM) for name in self.axis.categories]
             target.set_major_locator(FixedLocator(list(range(len(names)))))

@@ -64,6 +64,7 @@ class Job(QObject):
     failed = Signal(object)  # an Exception
     cancelled = Signal()
     ended = Signal()
+    over = Signal(object)  # itself, after all others
 
     def __init__(self, name: str, token: CancelToken, parent: QObject) -> None:
         super().__init__(parent)
@@ -106,6 +107,7 @@ class Job(QObject):
         else:
             self.done.emit(result)
         self.ended.emit()
+        self.over.emit(self)
 
 
 class Jobs(QObject):
@@ -151,7 +153,7 @@ class Jobs(QObject):
             job.failed.connect(failed)
         if said is not None:
             job.said.connect(said)
-        job.ended.connect(lambda: self._forget(job))
+        job.over.connect(self._forget)  # a lambda would hold this, the parent, until the job is half deleted
         self._running.append(job)
         pool = self._long if long else self._quick if quick else self._short
         pool.start(_Task(work, job.relay, job.token))
@@ -170,6 +172,7 @@ class Jobs(QObject):
         """Wait for the threads after `cancel_all`; for the end of the application, when no event loop runs."""
         return all(pool.waitForDone(milliseconds) for pool in (self._quick, self._short, self._long))
 
+    @Slot(object)
     def _forget(self, job: Job) -> None:
         if job in self._running:
             self._running.remove(job)

@@ -14,6 +14,7 @@ GROUPS: Final = (
     "Cache and memory",
     "What would change it",
     "Models",
+    "Prediction",
     "Isospeed",
     "Regions",
     "Compare",

@@ -25,6 +25,7 @@ def open_filter() -> str:
         measurement_filter(),
         trace_filter(),
         "Requests (*.toml)",
+        "Thread graphs (*.graph.toml)",
         SOURCES,
         "Programs and other files (*)",
     ]

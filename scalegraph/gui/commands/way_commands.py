@@ -71,7 +71,7 @@ class WayCommands(QObject):
     def _collect(self, way: Way, data: Any, handle: StudyHandle) -> None:
         """Make the runs once more with what is to be collected; another instrumentation is another program."""
         what = way.argument("what")
-        if what in ("regions", "monitor") or not os.access(handle.path, os.W_OK):
+        if what in ("regions", "monitor", "compare") or not os.access(handle.path, os.W_OK):
             value = way.argument("value") or True
             self._show(data, handle, other=f"{handle.path.stem}-{what}", **{what: value})
             return

@@ -9,12 +9,14 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
+from scalegraph.figures.diagram import Diagram
 from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Surface, Table, Timeline
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.sentence import Sentence
+from scalegraph.gui.figures.diagram.panel import DiagramPanel
 from scalegraph.gui.figures.field.panel import FieldPanel
 from scalegraph.gui.figures.flame.panel import FlamePanel
 from scalegraph.gui.figures.grid.panel import GridPanel
@@ -34,6 +36,7 @@ from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.state.what_if_state import target_of
 from scalegraph.gui.trace.link import TraceLink
 
+Zoomed: TypeAlias = PlotPanel | SurfacePanel | TimelinePanel | FlamePanel | DiagramPanel
 Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
 _CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be requested
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
@@ -209,12 +212,12 @@ class FigureWidget(QWidget):
     def fit(self) -> None:
         """Reset every zoom."""
         for panel in self._panels:
-            if isinstance(panel, PlotPanel | SurfacePanel | TimelinePanel | FlamePanel):
+            if isinstance(panel, Zoomed):
                 panel.fit()
 
     def can_zoom(self) -> bool:
         """Whether there is a zoom to reset."""
-        return any(isinstance(panel, PlotPanel | SurfacePanel | TimelinePanel | FlamePanel) for panel in self._panels)
+        return any(isinstance(panel, Zoomed) for panel in self._panels)
 
     # making
 
@@ -301,6 +304,11 @@ class FigureWidget(QWidget):
             flame.frame_chosen.connect(self._choose_row)
             flame.escaped.connect(self._selection.clear)
             return flame
+        if isinstance(panel, Diagram):
+            diagram = DiagramPanel(panel, theme)
+            diagram.item_chosen.connect(self._choose_row)
+            diagram.escaped.connect(self._selection.clear)
+            return diagram
         if isinstance(panel, Surface):
             surface = SurfacePanel(panel, theme)
             surface.escaped.connect(self._selection.clear)
@@ -361,7 +369,7 @@ class FigureWidget(QWidget):
                 panel.select(selection.processors)
             elif isinstance(panel, GridPanel):
                 panel.select(selection.cell if mine else None, selection.processors)
-            elif isinstance(panel, FlamePanel):
+            elif isinstance(panel, FlamePanel | DiagramPanel):
                 panel.select(self.keys_of(selection))
             elif isinstance(panel, TablePanel):
                 panel.select_first(self.keys_of(selection))

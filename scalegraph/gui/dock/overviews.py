@@ -11,16 +11,34 @@ if TYPE_CHECKING:
     from scalegraph.subjects.study import StudyData
 
 OVERVIEW: Final = "Overview"
+_SCHEDULES: Final = Split(
+    "beside",
+    (
+        Split("below", (Tabs(("schedules", "schedule-parameters")), Tabs(("schedule-losses", "schedule-loops")))),
+        Split("below", (Tabs(("schedule-advice", "runs")), Tabs(("chunk-history", "loop-load", "iteration-times")))),
+    ),
+)
+_PREDICTIONS: Final = Split("beside", (Tabs(("thread-graph", "source"), 3), Tabs(("time", "runs"), 2)))
 
 
 def overview_of(data: StudyData) -> Layout | None:
-    """Return the overview of a study of one problem size; ``None`` for one that has, or will get, a matrix."""
-    from scalegraph.subjects import matrices, weak_runs
+    """Return the overview of a study of one problem size; ``None`` for one that has, or will get, a matrix.
+
+    That of a study which compares schedules of loops shows them.
+    """
+    from scalegraph.subjects import matrices, schedule_runs, weak_runs
     from scalegraph.views import ways
 
+    if data.graph is not None:
+        return Split("beside", (Tabs(("thread-graph",), 3), Tabs(("source",), 2)) if data.sources else
+                     (Tabs(("thread-graph",)),))  # fmt: skip
+    if data.predictions.points:
+        return _PREDICTIONS
     if data.imported is not None and data.main_series is None and weak_runs.series(data) is not None:
         return _tiles((("weak-scaling", "runs"), ()), (("verdicts",), ("laws",)))
     request = data.manifest.get("request") or {}
+    if schedule_runs.schedule_runs(data) is not None or (request.get("schedules") or {}).get("compare"):
+        return _SCHEDULES
     if ways.asks_for_sizes(data) or not ways.of_one_size(data):
         return None
     if data.imported is not None and matrices.printed(data) is not None:

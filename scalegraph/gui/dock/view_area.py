@@ -56,7 +56,7 @@ from scalegraph.gui.trace.replay_bar import ReplayBar
 from scalegraph.gui.trace.search import TraceSearch
 from scalegraph.subjects.option import OptionValue
 
-_LEADING_TO_SOURCE: Final = ("hottest", "lines")  # views whose rows are places of the source
+_LEADING_TO_SOURCE: Final = ("hottest", "lines", "thread-graph")  # views whose rows are places of the source
 
 
 class ViewArea(QWidget):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from scalegraph.figures.diagram import Diagram
 from scalegraph.figures.figure import Field, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.gui.figures.diagram.panel import DiagramPanel
 from scalegraph.gui.figures.field.panel import FieldPanel
 from scalegraph.gui.figures.flame.panel import FlamePanel
 from scalegraph.gui.figures.grid.panel import GridPanel
@@ -17,7 +19,15 @@ from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.figures.timeline.panel import TimelinePanel
 
 PanelWidget: TypeAlias = (
-    PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel | TimelinePanel | RadarPanel | FlamePanel
+    PlotPanel
+    | GridPanel
+    | TablePanel
+    | SourcePanel
+    | SurfacePanel
+    | TimelinePanel
+    | RadarPanel
+    | FlamePanel
+    | DiagramPanel
 )  # a field is a plot
 # width and height in pixels with which a panel is still read with ease
 LEAST: Final[dict[type, tuple[int, int]]] = {
@@ -30,6 +40,7 @@ LEAST: Final[dict[type, tuple[int, int]]] = {
     TimelinePanel: (420, 160),
     RadarPanel: (420, 260),
     FlamePanel: (420, 220),
+    DiagramPanel: (420, 320),
 }
 PARTS: Final[dict[type, str]] = {
     PlotPanel: "Plot",
@@ -41,6 +52,7 @@ PARTS: Final[dict[type, str]] = {
     TimelinePanel: "Timeline",
     RadarPanel: "Radar",
     FlamePanel: "Flame graph",
+    DiagramPanel: "Diagram",
 }
 KINDS: Final[dict[type, type]] = {
     Plot: PlotPanel,
@@ -52,6 +64,7 @@ KINDS: Final[dict[type, type]] = {
     Timeline: TimelinePanel,
     Radar: RadarPanel,
     Flame: FlamePanel,
+    Diagram: DiagramPanel,
 }
 
 
@@ -66,5 +79,6 @@ def update(widget: PanelWidget, panel: Panel) -> None:
         SurfacePanel: SurfacePanel.set_surface,
         RadarPanel: RadarPanel.set_radar,
         FlamePanel: FlamePanel.set_flame,
+        DiagramPanel: DiagramPanel.set_diagram,
     }
     setters[type(widget)](widget, panel)

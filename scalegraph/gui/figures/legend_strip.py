@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 Shape = Literal["line", "dashed", "bar", "hollow", "filled", "diamond", "cross"]
 _SWATCH = 20
-_SPACE = 14
+_SPACE = 10
 
 
 @dataclass(frozen=True)

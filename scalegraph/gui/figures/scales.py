@@ -42,7 +42,7 @@ class Scale:
     @property
     def title(self) -> str:
         """What stands along the axis: label and unit with the prefix of the ticks."""
-        return self._measure.heading(self.axis.label)
+        return "" if self.axis.bare else self._measure.heading(self.axis.label)
 
     def place(self, values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Return drawn coordinates; what a logarithm cannot show is NaN."""
@@ -96,6 +96,8 @@ class Scale:
 
         Where there are more categories, that at the position *first* is among those that are named.
         """
+        if self.axis.bare:
+            return []
         room = max(2, room)
         if self.axis.scale == "category":
             names = self.axis.categories
@@ -121,6 +123,9 @@ class Scale:
             if low - 1e-9 <= p <= high + 1e-9 and math.isfinite(p)
         ]
         gap = (high - low) / room
+        if not self.logarithmic and _are_lanes(self.axis.ticks):
+            step = max(1, math.ceil(gap - 1e-9))
+            return [Tick(place, self._label(value)) for place, value in inside if value % step == 0]
         kept: list[tuple[float, float]] = []
         # round numbers first: powers of two may push out what is between them, never the other way round
         for place, value in sorted(inside, key=lambda pair: _roundness(pair[1])):
@@ -176,6 +181,11 @@ def _around(value: float) -> tuple[float, float]:
     if value == 0:
         return (0.0, 1.0)
     return (0.0, 1.25 * value) if value > 0 else (1.25 * value, 0.0)
+
+
+def _are_lanes(values: Sequence[float]) -> bool:
+    """Return whether *values* are the numbers from 0 on."""
+    return all(value == number for number, value in enumerate(values))
 
 
 def _roundness(value: float) -> tuple[int, float]:

@@ -163,6 +163,9 @@ def _run_text(run: RunItem) -> str:
         for name, text in (("standard output", record.stdout), ("standard error", record.stderr)):
             if text.strip():
                 parts.append(f"── {name} ──\n{text.rstrip()}")
+        ranks = [(rank, text) for rank, text in enumerate(record.rank_output or ()) if text.strip()]
+        if (record.processes or 1) > 1:
+            parts += [f"── rank {rank} ──\n{text.rstrip()}" for rank, text in ranks]
     return "\n".join(part for part in parts if part)
 
 

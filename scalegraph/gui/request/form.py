@@ -7,7 +7,7 @@ by the key path of the request file (``processors``, ``bound.0.value``, ``parame
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -93,6 +93,8 @@ class RequestForm:
     memory_bytes: str = _usual("limits.memory_bytes")
     output_bytes: str = _usual("limits.output_bytes")
     schedule: str = ""
+    compare: str = ""  # schedules of loops
+    advise: bool = True
     timed: str = ""
     trace: bool = False
     trace_what: tuple[str, ...] = USUAL_TRACE
@@ -171,6 +173,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
             "monitor": form.monitor,
         },
         "schedule": form.schedule.replace(" ", ""),
+        "schedules": {"compare": form.compare, "advise": form.advise},
         "timed": form.timed.strip(),
         "reference": form.reference,
         "limits": {
@@ -322,12 +325,18 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         memory_bytes=text.size_text(request.limits.memory_bytes),
         output_bytes=text.size_text(request.limits.output_bytes),
         schedule=request.schedule,
+        compare=_compare_text(request.schedules.compare),
+        advise=request.schedules.advise,
         timed=request.timed,
         what_if=request.what_if,
         speedups=request.speedups,
         origin=request.origin,
         **_trace_form(request.trace),
     )
+
+
+def _compare_text(names: Sequence[str]) -> str:
+    return ("; " if any("," in name or "=" in name for name in names) else ", ").join(names)
 
 
 def _trace_form(trace: TraceChoice | None) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QVBoxLayout, QWidget
 
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.request import text
 from scalegraph.gui.request.form import Pairs, RequestForm
 from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.sections import Catalog, Section, dress
-from scalegraph.gui.request.widgets import Choice, PairsEditor
+from scalegraph.gui.request.widgets import Choice, Entry, PairsEditor
 from scalegraph.machine import FieldRow
 from scalegraph.request.model import processes
 from scalegraph.request.model.values import request_value
@@ -108,6 +108,7 @@ class RunSection(Section):
         super().__init__(model, "Runs")
         self.repetitions = self.ask_text("repetitions", "repetitions")
         self.schedule = self.ask_text("schedule", "schedule")
+        self.compare, self.advise = self._schedules()
         self.timed = self.ask_text("timed", "timed")
         self.collect = QWidget()
         grid = QGridLayout(self.collect)  # two by two: side by side they are wider than a small window's form
@@ -127,6 +128,23 @@ class RunSection(Section):
         self.memory = self.ask_text("limits.memory_bytes", "memory_bytes")
         self.output = self.ask_text("limits.output_bytes", "output_bytes")
 
+    def _schedules(self) -> tuple[Entry, QCheckBox]:
+        """Add the field of the schedules to compare, with the check of the best of each loop below."""
+        said = request_value("schedules.compare")
+        compare = self.entry("compare", said.placeholder())
+        dress(compare, "schedules.compare")
+        advise = QCheckBox(request_value("schedules.advise").label)
+        dress(advise, "schedules.advise")
+        advise.clicked.connect(lambda on: self.model.edit("choice of the best schedules", advise=on))
+        both = QWidget()
+        both.setFocusProxy(compare)
+        column = QVBoxLayout(both)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(compare)
+        column.addWidget(advise)
+        self.add(said.label, both, ("schedules.compare", "schedules.advise"), said.tip())
+        return compare, advise
+
     def _choice(self, attribute: str, change: str) -> Choice:
         made = Choice()
         said = dress(made, f"collect.{attribute}")
@@ -145,6 +163,9 @@ class RunSection(Section):
         self.setVisible(form.chosen)
         self.repetitions.show_text(form.repetitions)
         self.schedule.show_text(form.schedule)
+        self.compare.show_text(form.compare)
+        self.advise.setChecked(form.advise)
+        self.advise.setVisible(bool(form.compare.strip()))
         self.timed.show_text(form.timed)
         self.regions.setChecked(form.regions)
         self.lines.setChecked(form.lines)

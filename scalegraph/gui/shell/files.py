@@ -62,7 +62,7 @@ class Files(QObject):
             except InputError as error:
                 faults.append(str(error))
         for path, kind in kinds:
-            if kind == "study":
+            if kind in ("study", "graph"):
                 self._window.open_study(path)
             elif kind == "trace":
                 self._window.open_trace(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from scalegraph.base.units import counted
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.trace.handle import TraceHandle
@@ -101,6 +102,8 @@ def _sentence(data: StudyData) -> str:
     from scalegraph.request.results.data import matrix
     from scalegraph.subjects import judgement
 
+    if data.graph is not None:
+        return f"Thread graph: {counted(len(data.graph.classes), 'class')} of threads."
     if data.table.empty and data.imported is not None:
         return _set_sentence(data)
     if data.table.empty:

@@ -73,11 +73,11 @@ class TraceHandle(Handle):
 
     @property
     def title(self) -> str:
-        """Short name for display: the run's where a study knows it (``ge2, N = 16``), else the file's.
+        """Short name for display: the run's where it is known (``ge2, N = 16``), else the file's.
 
         An OTF2 archive, usually ``traces.otf2``, has that of its folder, too.
         """
-        if self._data is not None and self._data.texts:
+        if self._data is not None and (self._data.texts or self._data.trace.meta.source == "simulated"):
             return self._data.name
         return f"{self.path.parent.name}/{self.path.name}" if self.path.suffix == ".otf2" else self.path.name
 

@@ -10,9 +10,12 @@ from typing import Final, Literal, TypeAlias
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
 from scalegraph.base.toml import read_text
+from scalegraph.request.imports.graphs import ENDING as GRAPH_ENDING
 from scalegraph.runtime.languages import is_executable, language_of
 
-Kind: TypeAlias = Literal["study", "request", "program", "machine", "source", "executable", "measurements", "trace"]
+Kind: TypeAlias = Literal[
+    "study", "request", "program", "machine", "source", "executable", "measurements", "trace", "graph"
+]
 
 NAMES: Final[dict[Kind, str]] = {
     "study": "a study",
@@ -23,6 +26,7 @@ NAMES: Final[dict[Kind, str]] = {
     "executable": "an executable",
     "measurements": "a file of measurements",
     "trace": "a trace",
+    "graph": "a thread graph",
 }
 _SUFFIX: Final = ".sgstudy"
 _SQLITE: Final = b"SQLite format 3\x00"
@@ -149,7 +153,9 @@ def _toml_kind(path: Path) -> Kind:
     try:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError:
-        return "request"  # reading it as one says where the fault is
+        return "graph" if path.name.endswith(GRAPH_ENDING) else "request"  # reading it as one says where the fault is
+    if "class" in data:
+        return "graph"
     if "program" in data or "processors" in data:
         return "request"
     if "sources" in data and "title" in data:

@@ -63,7 +63,7 @@ def open_trace(
     progress(1.0)
     known = _of_study(path)
     return TraceData(
-        trace, timeline, known.name or name_of(path), path, dict(sources(trace, path)), known.texts,
+        trace, timeline, known.name or _run_name(trace) or name_of(path), path, dict(sources(trace, path)), known.texts,
         facts={**facts(trace), **known.facts},
     )  # fmt: skip
 
@@ -196,6 +196,14 @@ def sources(trace: Trace, path: Path) -> Iterator[tuple[str, Path]]:
                     break
             except (OSError, ValueError):
                 continue
+
+
+def _run_name(trace: Trace) -> str:
+    """Return what a simulated run that no study knows is called: ``halo2d on ncube2, N = 16``."""
+    known = facts(trace)
+    if trace.meta.source != "simulated" or "program" not in known or "machine" not in known:
+        return ""
+    return f"{known['program']} on {known['machine']}, N = {known['processors']}"
 
 
 def facts(trace: Trace) -> dict[str, Any]:

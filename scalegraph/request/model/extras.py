@@ -11,7 +11,9 @@ from scalegraph.base.asked import asked, option
 from scalegraph.base.run import Ideal, Variant
 from scalegraph.link import loops, scale
 from scalegraph.request.model.parts import Processors, Strict, texts
+from scalegraph.runtime import schedules
 
+ALL = "all"  # schedules
 _TIME = "as in 20ms, 0.5s or 2e6cycles of simulated time"
 
 
@@ -165,6 +167,47 @@ class Speedups(Strict):
     @classmethod
     def _factors(cls, value: Any) -> Any:
         return tuple(_factor(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+class Schedules(Strict):
+    """Schedules of worksharing loops to be compared: all loops under each, then each loop under its best."""
+
+    compare: tuple[str, ...] = asked(
+        default=(),
+        max_length=200,
+        label="Compare schedules",
+        short="Schedules",
+        hint="all, or as in static; EA,alpha=32; guided",
+        help="The runs once more with all worksharing loops under each of these schedules; all: every one there is",
+    )
+    advise: bool = asked(
+        default=True,
+        label="Run the best of each loop",
+        help="Run once more with the schedule that was best for each loop",
+    )
+
+    @field_validator("compare", mode="before")
+    @classmethod
+    def _as_list(cls, value: Any) -> Any:
+        """Accept one text, as one types it: with semicolons, or with commas where no schedule has parameters."""
+        if not isinstance(value, str):
+            return value
+        separator = ";" if ";" in value or "=" in value else ","
+        return tuple(part.strip() for part in value.split(separator) if part.strip())
+
+    @field_validator("compare")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name != ALL and [choice.loop in ("", loops.RUNTIME) for choice in loops.parse(name)] != [True]:
+                raise ValueError(f"'{name}': one schedule for all loops was expected")
+        return tuple(dict.fromkeys(value))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The schedules to compare, `ALL` replaced by their names."""
+        named = (schedules.names() if name == ALL else (name,) for name in self.compare)
+        return tuple(dict.fromkeys(name for part in named for name in part))
 
 
 TraceKind: TypeAlias = Literal["regions", "waits", "locks", "tasks", "chunks", "shares", "counters", "messages"]

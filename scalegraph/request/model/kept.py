@@ -53,5 +53,5 @@ def readable_request(data: Mapping[str, Any]) -> Mapping[str, Any]:
         except InputError:
             return {}
         return data
-    plain = ("bound", "parameters", "processors", "scaling", "machine", "what_if", "speedups")
+    plain = ("bound", "parameters", "processors", "scaling", "machine", "what_if", "speedups", "schedules")
     return {key: value for key, value in data.items() if key not in plain}

@@ -65,6 +65,10 @@
     factors = [1.5, 2, 4, "inf"]
     # processors = [32]                          # the largest count of the request if not given
 
+    [schedules]                                  # all worksharing loops under each, then each loop under its best one
+    compare = ["static", "guided", "EA,alpha=32"]   # or "all"
+    # advise = false                             # without the run of the best ones together
+
     [limits]                                     # of one run
     time_s = 600
     memory_bytes = 4_294_967_296
@@ -90,7 +94,15 @@ from scalegraph.base.asked import asked, option
 from scalegraph.base.run import Value
 from scalegraph.link import loops
 from scalegraph.request.model import defaults, writing
-from scalegraph.request.model.extras import TRACE_KINDS, USUAL_TRACE, Speedups, TraceChoice, TraceKind, WhatIf
+from scalegraph.request.model.extras import (
+    TRACE_KINDS,
+    USUAL_TRACE,
+    Schedules,
+    Speedups,
+    TraceChoice,
+    TraceKind,
+    WhatIf,
+)
 from scalegraph.request.model.origin import HERE, Origin
 from scalegraph.request.model.parts import (
     SEARCHED,
@@ -124,6 +136,7 @@ __all__ = [
     "RequestBody",
     "RunLimits",
     "Scaling",
+    "Schedules",
     "Speedups",
     "Strict",
     "Text",
@@ -187,6 +200,11 @@ class RequestBody(Strict):
         default_factory=Speedups,
         label="Virtual speedups",
         help="The runs once more, with the most expensive lines and regions faster",
+    )
+    schedules: Schedules = asked(
+        default_factory=Schedules,
+        label="Schedules of loops",
+        help="The runs once more, with worksharing loops under other schedules",
     )
     limits: RunLimits = asked(default_factory=RunLimits, label="Limits", help="Limits of one run")
     repetitions: int = asked(
@@ -273,6 +291,10 @@ class RequestBody(Strict):
     def every_count(self) -> tuple[int, ...]:
         """Return every processor count that the request names, rising."""
         return tuple(sorted({*self.processors, *(count for bound in self.bound for count in bound.processors)}))
+
+    def what_ifs(self) -> tuple[WhatIf, ...]:
+        """Return the second sets of runs that are known beforehand: those of `what_if`, and schedules to compare."""
+        return (*self.what_if, *(WhatIf(schedule=name) for name in self.schedules.names))
 
     def base(self) -> dict[str, Value]:
         """Return the base parameters: the first value where a list sweeps."""

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from scalegraph import machine as machines
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord, Variant
+from scalegraph.base.run import LineCost, Region, RegionCost, RunPoint, RunRecord, Variant
 from scalegraph.link import Build
 from scalegraph.link.scale import scale_file
 from scalegraph.request.model.collecting import machine_values
 from scalegraph.request.model.request import Request, Speedups
+from scalegraph.subjects import loop_schedules
 
 _STALLS = "stall_"
 _BUSY = "busy_"
@@ -20,7 +21,7 @@ def asked(request: Request, points: Iterable[RunPoint]) -> list[RunPoint]:
     """Return the what-if runs of the actual *points* that *request* requests, each once."""
     found: dict[str, RunPoint] = {}
     actual = list(points)
-    for what in request.what_if:
+    for what in request.what_ifs():
         counts = what.processors or request.every_count()
         for point in actual:
             if point.processors in counts:
@@ -43,6 +44,36 @@ def swept(request: Request, records: Iterable[RunRecord], build: Build) -> list[
                 made = record.point.model_copy(update={"variant": variant})
                 found.setdefault(made.key, made)
     return list(found.values())
+
+
+def advised(request: Request, records: Iterable[RunRecord], regions: Iterable[Region]) -> list[RunPoint]:
+    """Return the runs with each loop under the schedule that was best for it in *records*, which have all of them.
+
+    Where that is one of the schedules for all loops, or the program as it is, there is nothing new to run.
+    """
+    if not request.schedules.compare or not request.schedules.advise:
+        return []
+    known = list(records)
+    found: dict[str, RunPoint] = {}
+    for written in known:
+        if not written.ok or written.point.variant or written.point.repetition:
+            continue
+        under = compared(request, written, known)
+        best = loop_schedules.together(loop_schedules.loop_times(regions, under))
+        if best:
+            made = written.point.model_copy(update={"variant": Variant(schedule=best)})
+            found.setdefault(made.key, made)
+    return list(found.values())
+
+
+def compared(request: Request, written: RunRecord, records: Iterable[RunRecord]) -> dict[str, RunRecord]:
+    """Return *written* and the runs of its point under each schedule that *request* compares, by schedule."""
+    names = request.schedules.names
+    keys = {written.point.model_copy(update={"variant": Variant(schedule=name)}).key: name for name in names}
+    return {
+        loop_schedules.WRITTEN: written,
+        **{keys[one.point.key]: one for one in records if one.ok and one.point.key in keys},
+    }
 
 
 def targets(record: RunRecord, sweep: Speedups, build: Build | None = None) -> list[str]:

@@ -156,8 +156,12 @@ def _later_at_most(request: Request, points: Iterable[RunPoint], searches: Itera
     for search in searches:
         there = {1, search.processors}
         many += 2 * repetitions * (search.bound.max_runs + again)
-        many += repetitions * sum(len(there & {*(what.processors or there)}) for what in request.what_if)
+        many += repetitions * sum(len(there & {*(what.processors or there)}) for what in request.what_ifs())
         varied += len(there & {*swept}) * search.bound.max_runs
+    if request.schedules.compare and request.schedules.advise:
+        many += sum(not point.variant and not point.repetition for point in points) + sum(
+            search.bound.max_runs for search in searches
+        )
     return many + varied * (sweep.lines + sweep.regions) * len(sweep.factors)
 
 
@@ -174,13 +178,15 @@ def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:
     request = found.request
     if searches and request.trace is not None and request.trace.sizes == "all":
         yield "the sizes that the searches find are run once more for their traces"
-    if searches and request.what_if:
+    if searches and request.what_ifs():
         yield "what-if runs of the sizes that the searches find are added at the end"
     if request.speedups.lines or request.speedups.regions:
         sweep = request.speedups
         kinds = ((sweep.lines, "lines"), (sweep.regions, "regions"))
         which = " and ".join(f"{count} {what}" for count, what in kinds if count)
         yield f"virtual speedups of the {which} that cost most, {len(sweep.factors)} factors each, at the end"
+    if request.schedules.compare and request.schedules.advise:
+        yield "runs with the best schedule of each loop are added at the end"
     sweeps = len(found.sweep) > 1
     if sweeps and any(bound.kind != "problem_size" for bound in found.request.bound):
         yield "lists of parameter values are swept by the problem-size bound only; the other bounds take their first"

@@ -13,6 +13,8 @@ from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import Value
 from scalegraph.measurements.mapping import Mapping
+from scalegraph.predict import graph, kept
+from scalegraph.request.imports.graphs import FACT
 from scalegraph.request.model.kept import readable_request, searches_of
 from scalegraph.store import Study
 from scalegraph.subjects import matrices
@@ -48,6 +50,8 @@ def study_data(study: Study) -> StudyData:
         tuple(study.variants()),
         None if measured is None else (measured, study.mapping() or Mapping()),
         study.name,
+        graph=graph.parse(text, study.name) if isinstance(text := study.facts(FACT), str) else None,
+        predictions=kept.read(study.facts(kept.FACT)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables of runs that have messages, one below the other."""
+"""Tables of runs that have messages or loops, one below the other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from scalegraph.base.loops import LoopCost
 from scalegraph.base.run import RunRecord
+from scalegraph.subjects.loop_runs import loop_runs
 from scalegraph.subjects.study import StudyData
 
 
@@ -22,3 +24,36 @@ def tables_of_runs(data: StudyData, processors: int | None, make: Callable[[RunR
             found.insert(0, name, value)
         tables.append(found)
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def tables_under_schedules(
+    data: StudyData, processors: int | None, make: Callable[[RunRecord], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return what *make* makes of each run with loops, its schedule, N and parameters in front."""
+    tables = []
+    for name, run in loop_runs(data):
+        if processors not in (None, run.point.processors):
+            continue
+        found = make(run)
+        found.insert(0, "processors", run.point.processors)
+        found.insert(0, "schedule", name or "as written")
+        for parameter, value in reversed(run.point.parameters.items()):
+            found.insert(0, parameter, value)
+        tables.append(found)
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def tables_of_loops(
+    data: StudyData, processors: int | None, make: Callable[[RunRecord, LoopCost], pd.DataFrame]
+) -> pd.DataFrame:
+    """Return what *make* makes of each loop of each run, the loop's place, the run's schedule and N in front."""
+
+    def of_run(run: RunRecord) -> pd.DataFrame:
+        tables = []
+        for loop in run.loops:
+            found = make(run, loop)
+            found.insert(0, "loop", loop.place)
+            tables.append(found)
+        return pd.concat(tables, ignore_index=True)
+
+    return tables_under_schedules(data, processors, of_run)

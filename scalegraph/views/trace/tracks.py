@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from scalegraph.analyze.trace.operations import described
 from scalegraph.base.units import si, thousands
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Key, LaneTrack, Ticks
@@ -19,6 +20,7 @@ from scalegraph.views.trace import common as trace_common
 
 Rows: TypeAlias = Mapping[str, Array]  # columns of events
 HANDOVERS, OPENED = "lock hand-overs", "ends of barriers"
+OPERATIONS = "collectives"
 LEAST_WAIT = 1 / 400  # of the visible time: what waits less is too narrow to see
 TIME = Axis("time", "s")
 _WHICH = "of the longest, the largest in every stretch of time"
@@ -105,7 +107,7 @@ def _arrows(window: Window, rows: Rows, tips: Sequence[str]) -> Arrows:
     size = rows["size"]
     sizes = size.astype(np.float64) if (size > 0).any() else None
     return Arrows(
-        "message", "message size" if sizes is not None else "messages",
+        "message", "message" if sizes is not None else "messages",
         window.data.seconds(rows["sent"]), _lanes(window, rows["sender"]),
         window.data.seconds(rows["received"]), _lanes(window, rows["receiver"]), sizes, role="ink", tips=tips,
     )  # fmt: skip
@@ -178,6 +180,38 @@ def barriers(window: Window, rows: Rows) -> Ticks:
     long = waited[shown]
     tips = Tips(len(long), lambda i: f"barrier, waited {si(float(long[i]), 's')}")
     return Ticks("barrier", OPENED, x[shown], lane[shown], "ink", tips, int(shown.sum()))
+
+
+def operations(window: Window, limit: int) -> tuple[Arrows, tuple[str, ...]]:
+    """Return each location's part of the collective operations in *window*, the longest *limit*, and a note if any."""
+    data = window.data
+    found = data.trace.columns("collectives", begin=window.begin, end=window.end)
+    lane = _lanes(window, found["location"])
+    shown = np.flatnonzero((lane >= 0) & (lane < len(window.locations)))
+    kept = shown[np.argsort(-(found["end"] - found["begin"])[shown], kind="stable")[:limit]]
+    rows = {name: values[kept] for name, values in found.items()}
+    made = Arrows("other", OPERATIONS, data.seconds(rows["begin"]), lane[kept], data.seconds(rows["end"]), lane[kept],
+                  role="communication", tips=_operation_tips(window, rows), total=len(shown))  # fmt: skip
+    return made, _told("collective operations", len(kept), len(shown), "the longest")
+
+
+def _operation_tips(window: Window, rows: Rows) -> Tips:
+    data = window.data
+    words, known = described(data.trace, rows), data.trace.definitions.communicators
+    second = data.trace.meta.ticks_per_second
+
+    def word(i: int) -> str:
+        by = f" by {words.algorithm[i]}" if words.algorithm[i] else ""
+        number, root = int(rows["communicator"][i]), int(rows["root"][i])
+        where = [known[number].name] if 0 <= number < len(known) else []
+        where += [f"root {data.location_name(root)}"] if root >= 0 else []
+        size = f"{thousands(int(rows['sent'][i]))} bytes sent, {thousands(int(rows['received'][i]))} received"
+        lasts = si(float(rows["end"][i] - rows["begin"][i]) / second, "s")
+        return (
+            f"{data.location_name(int(rows['location'][i]))}: {words.name[i]}{by}\n{', '.join([*where, size])}\n{lasts}"
+        )
+
+    return Tips(len(rows["begin"]), word)
 
 
 def coloured(track: LaneTrack, values: Any, axis: Axis, steps: int = 32) -> LaneTrack:

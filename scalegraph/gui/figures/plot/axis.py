@@ -26,6 +26,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
     def __init__(self, side: str) -> None:
         self._value_scale = Scale(Axis(""), ())
         self._texts: dict[float, str] = {}
+        self._bare = False
         self.largest = -1  # position of the largest bar, whose name is never left out
         self._upright = 0.0  # pixels of length of names that stand upright; 0: they lie
         self._widest = 0.0  # pixels of the longest of these names
@@ -36,7 +37,11 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
     def show_scale(self, scale: Scale, theme: str) -> None:
         """Take ticks from *scale* and colours from *theme*."""
         self._value_scale = scale
-        self.setPen(pg.mkPen(tint("grid", theme)))
+        bare = scale.axis.bare
+        self.setPen(pg.mkPen(None) if bare else pg.mkPen(tint("grid", theme)))
+        if self.orientation == "bottom" and bare != self._bare:
+            self._bare = bare
+            self.setHeight(2 * QFontMetricsF(self.font()).height() if bare else None)  # signs below keep their room
         self.setTickPen(pg.mkPen(tint("grid", theme)))
         self.setTextPen(pg.mkPen(ink(theme)))
         self.setLabel(scale.title)

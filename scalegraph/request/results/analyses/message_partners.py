@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from scalegraph.analyze import messages
+from scalegraph.analyze.messages import tables as messages
 from scalegraph.request.results.quantity import Quantity
 from scalegraph.request.results.run_choice import tables_of_runs
 from scalegraph.subjects.study import StudyData

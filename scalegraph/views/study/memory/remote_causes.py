@@ -24,12 +24,15 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
     series = common.the_series(data, size)
     rows = series.rows
     parts = causes.remote_accesses(rows) if show == "accesses" else causes.stalls(rows)
+    known = parts.notna().all(axis=1)  # predicted runs have a time only
+    rows, parts = rows[known], parts[known]
     axis = Axis("remote accesses") if show == "accesses" else Axis("waiting for memory", "cycles")
     first, last = parts.iloc[0], parts.iloc[-1]
     grown = (last - first).idxmax()
     what = "remote accesses" if show == "accesses" else "cycles of waiting for memory"
+    most = int(numbers(rows, "processors")[-1])
     sentence = (
-        f"{series.label or 'This problem'}: {si(float(last.sum()), '')} {what} at N = {series.processors[-1]},"
+        f"{series.label or 'This problem'}: {si(float(last.sum()), '')} {what} at N = {most},"
         f" {percent(float(last['barrier'] + last['lock']) / max(float(last.sum()), 1))} of them for barriers and"
         f" locks; most of the growth comes from {cause_words.CAUSES[str(grown)][0]}."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import messages
+from scalegraph.analyze.messages import tables as messages
 from scalegraph.analyze.table import numbers
 from scalegraph.base.measures import exact, percent
 from scalegraph.base.messages import NO_PARTNER
@@ -61,7 +61,7 @@ def _sentence(run: RunRecord) -> str:
         f" ({percent(float(totals[name]) / whole)})."
     )
     if len(sums) > 1:
-        text += f" {first['communicator']} has {percent(float(first['cycles']) / whole)} of it."
+        text += f" The communicator {first['communicator']} has {percent(float(first['cycles']) / whole)} of it."
     if pair := messages.most_expensive(run):
         rank, partner, cycles = pair
         text += f" Rank {rank} spends most on rank {partner}: {si(cycles / _second(run), 's')}."

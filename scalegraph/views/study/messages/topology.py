@@ -11,7 +11,7 @@ import pandas as pd
 from scalegraph.base.links import LinkLoads
 from scalegraph.base.measures import exact, percent
 from scalegraph.base.run import RunRecord
-from scalegraph.base.units import counted, si, significant
+from scalegraph.base.units import counted, plain, si, significant
 from scalegraph.figures.figure import ELAPSED_TIME, Axis, Column, Figure, Handle, Line, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
@@ -28,7 +28,8 @@ _TITLE = "Interconnect"
 _CELLS = 16  # along each axis: places of many nodes are grouped by where they are
 _MANY = 400  # places from which they are grouped
 _ROWS = 200
-_CLASSES = ((0, 5), (5, 25), (25, 50), (50, 75), (75, 100))  # busy, in %
+_CLASSES = ((0.0, 5.0), (5.0, 25.0), (25.0, 50.0), (50.0, 75.0), (75.0, 100.0))  # busy, in %
+_TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # of less busy links, in %: equal classes to there
 
 
 def _make(
@@ -115,10 +116,11 @@ def _drawing(loads: LinkLoads, table: pd.DataFrame) -> tuple[Plot, str]:
         before = busiest.get(key)
         if before is None or load > before[0]:
             busiest[key] = (float(load), words)
-    lines = [_class_line(k, busiest) for k in range(len(_CLASSES))]
+    classes = _classes(max((load for load, _words in busiest.values()), default=0.0))
+    lines = [_class_line(k, classes, busiest) for k in range(len(classes))]
     nodes = _nodes(place_of)
     shown = tuple(line for line in (*lines, nodes) if line is not None)
-    axes = [Axis("", limits=_limits([place[i] for place in place_of.values()])) for i in (0, 1)]
+    axes = [Axis("network", bare=True, limits=_limits([place[i] for place in place_of.values()])) for i in (0, 1)]
     return Plot(axes[0], axes[1], shown), remark
 
 
@@ -143,22 +145,35 @@ def _grouped(places: dict[str, layout.Point]) -> tuple[dict[str, layout.Point], 
     return made, f"{counted(len(places), 'place')} in {counted(groups, 'group')}."
 
 
-def _class_line(number: int, busiest: dict[tuple[layout.Point, layout.Point], tuple[float, str]]) -> Line | None:
+def _classes(most: float) -> tuple[tuple[float, float], ...]:
+    """Return the classes of load in % that distinguish links of which the busiest has *most* (0 to 1)."""
+    top = next((top for top in _TOPS if 100 * most <= top), None)
+    if top is None:
+        return _CLASSES
+    count = len(_CLASSES)
+    return tuple((k * top / count, (k + 1) * top / count) for k in range(count))
+
+
+def _class_line(
+    number: int,
+    classes: tuple[tuple[float, float], ...],
+    busiest: dict[tuple[layout.Point, layout.Point], tuple[float, str]],
+) -> Line | None:
     """Return all links of one class of load as a curve with gaps."""
-    low, high = _CLASSES[number]
+    low, high = classes[number]
     x: list[float] = []
     y: list[float] = []
     tips: list[str] = []
     for (one, other), (load, words) in busiest.items():
-        if not (low <= 100 * load < high or (high == 100 and load >= 1.0)):
+        if not (low <= 100 * load < high or (number == len(classes) - 1 and 100 * load >= high)):
             continue
         x += [one[0], other[0], float("nan")]
         y += [one[1], other[1], float("nan")]
         tips += [words, words, ""]
     if not x:
         return None
-    role = f"count:{number}/{len(_CLASSES)}"
-    name = f"busy {low} to {high} %"
+    role = f"count:{number}/{len(classes)}"
+    name = f"busy {plain(low)} to {plain(high)} %"
     return Line(name, tuple(x), tuple(y), role, markers=False, tips=tuple(tips))
 
 

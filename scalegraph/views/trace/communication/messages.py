@@ -27,6 +27,14 @@ _NOT_HERE = Need("{said} Choose a longer time or more locations.")
 _TITLE = "Message statistics"
 _MOST = 500  # rows of a table
 _KEYS = {"pair": ("sender", "receiver"), "size": ("size",), "tag": ("tag",), "communicator": ("communicator",)}
+_AWAITED = {
+    "receive": "messages",
+    "send": "receivers of messages",
+    "collective": "collective operations",
+    "lock": "locks",
+    "barrier": "barriers",
+    "task": "tasks",
+}
 
 
 def _make(data: TraceData, by: object = "pair", duration: object = None, **options: object) -> Figure | Need:
@@ -64,7 +72,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
         first, all_of_it = waits.iloc[0], float(waits["time_s"].sum())
         if all_of_it > 0:
             share = percent(float(first["time_s"]) / all_of_it)
-            text += f" Waits take {si(all_of_it, 's')}, {share} of it for {first['why']}."
+            text += f" Waits take {si(all_of_it, 's')}, {share} of it for {_awaited(first['why'])}."
     if not panels:
         return _NOT_HERE.of(said=text)
     return Figure(
@@ -75,6 +83,10 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
             " to receipt: what a message got, not what the network carried.",
         ),
     )  # fmt: skip
+
+
+def _awaited(why: object) -> str:
+    return _AWAITED.get(str(why), str(why))
 
 
 def _size(low: float) -> str:
@@ -154,11 +166,13 @@ def _key(row: dict[Any, Any], by: str) -> tuple[str | int, ...]:
 
 def _collectives(table: pd.DataFrame) -> Table:
     return Table(
-        (Column("collective operation"), Column("communicator"), Column("parts"), Column("time", "s", "communication"),
-         Column("mean", "s"), Column("longest", "s"), Column("sent", "B"), Column("received", "B")),
+        (Column("collective operation"), Column("algorithm"), Column("communicator"), Column("parts"),
+         Column("time", "s", "communication"), Column("mean", "s"),
+         Column("longest", "s"), Column("sent", "B"), Column("received", "B")),
         tuple(
-            Row((str(row["operation"]), str(row["communicator"]), int(row["parts"]), float(row["time_s"]),
-                 known(float(row["mean_s"])), known(float(row["most_s"])), float(row["sent"]), float(row["received"])))
+            Row((str(row["operation"]), str(row["algorithm"]), str(row["communicator"]), int(row["parts"]),
+                 float(row["time_s"]), known(float(row["mean_s"])),
+                 known(float(row["most_s"])), float(row["sent"]), float(row["received"])))
             for row in table.to_dict("records")
         ),
     )  # fmt: skip
@@ -169,7 +183,7 @@ def _waits(table: pd.DataFrame) -> Table:
         (Column("waiting for"), Column("waits"), Column("time", "s", "idle"), Column("mean", "s"),
          Column("longest", "s")),
         tuple(
-            Row((str(row["why"]), int(row["waits"]), float(row["time_s"]), known(float(row["mean_s"])),
+            Row((_awaited(row["why"]), int(row["waits"]), float(row["time_s"]), known(float(row["mean_s"])),
                  known(float(row["most_s"])))) for row in table.to_dict("records")
         ),
     )  # fmt: skip

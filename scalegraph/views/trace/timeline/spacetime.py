@@ -35,6 +35,13 @@ DRAWN = (
     Option("messages", "Messages", "bool", True, description="draw messages, slanted from sender to receiver"),
     Option("locks", "Lock hand-overs", "bool", True, description="draw locks that go from holder to who waited"),
     Option("barriers", "Barriers", "bool", True, description="draw the ends of waiting at barriers"),
+    Option(
+        "operations",
+        "Collective operations",
+        "bool",
+        True,
+        description="draw each location's part of collective operations, with algorithm and bytes",
+    ),
 )
 MOST = Option("most", "Most arrows", "int", 2000, minimum=0, maximum=100_000,
               description="at most this many messages, and waits, are drawn")  # fmt: skip
@@ -43,7 +50,7 @@ MOST = Option("most", "Most arrows", "int", 2000, minimum=0, maximum=100_000,
 def _make(
     data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
     width: object = 1000, colour: object = "activity", messages: object = True, locks: object = True,
-    barriers: object = True, most: object = 2000, duration: object = None,
+    barriers: object = True, operations: object = True, most: object = 2000, duration: object = None,
 ) -> Figure | Need:  # fmt: skip
     if none := trace_lasting.nothing(data, duration, "calls", "states"):
         return none
@@ -53,7 +60,7 @@ def _make(
     window = trace_window.window(data, begin, end, locations, region, width)
     track, notes = laned(window, str(colour))
     overlays, said, counts = drawn(window, messages=bool(messages), locks=bool(locks), barriers=bool(barriers),
-                                   most=int(str(most)))  # fmt: skip
+                                   operations=bool(operations), most=int(str(most)))  # fmt: skip
     track = replace(track, overlays=overlays)
     keys, seconds = timelines.totals(track)
     panel = Timeline(trace_tracks.TIME, window.begin_s, window.end_s, (track,),
@@ -108,13 +115,17 @@ def _by_speed(window: Window, least: float) -> tuple[LaneTrack, tuple[str, ...]]
 
 
 def drawn(
-    window: Window, *, messages: bool, locks: bool, barriers: bool, most: int
+    window: Window, *, messages: bool, locks: bool, barriers: bool, operations: bool = False, most: int
 ) -> tuple[tuple[Overlay, ...], tuple[str, ...], tuple[str, ...]]:
     """Return what is drawn on the lanes, notes on what is left out, and what there is in words, with counts."""
     overlays: list[Overlay] = []
     notes: list[str] = []
     counts: list[str] = []
     trace = window.data.trace
+    if operations and trace.count("collectives") and most:
+        parts, said = trace_tracks.operations(window, most)
+        overlays.append(parts)
+        notes.extend(said)
     if messages and trace.count("messages") and most:
         arrows, said = trace_tracks.messages(window, most)
         overlays.append(arrows)

@@ -22,7 +22,7 @@ from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.source.panel import SourcePanel, inserted_spans
 from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.state.selection import SelectionModel
-from tests.gui import view_figures as figures
+from tests.gui.pictures import view_figures as figures
 
 
 @pytest.fixture

@@ -28,10 +28,10 @@ from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.study.headline import Headline
-from tests.gui.test_trace_window import opened, settled, timeline
-from tests.gui.view_figures import all_figures
+from tests.gui.pictures.view_figures import all_figures
+from tests.gui.trace.test_trace_window import opened, settled, timeline
 
-SAMPLE = Path(__file__).parents[2] / "traces" / "pipeline.sgtrace"
+SAMPLE = Path(__file__).parents[3] / "traces" / "pipeline.sgtrace"
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from scalegraph.traces import reading
 from scalegraph.traces.lod import Timeline as Detail
 from scalegraph.views.trace.places import Place, place_of
 
-SAMPLES = Path(__file__).parents[2] / "traces"
+SAMPLES = Path(__file__).parents[3] / "traces"
 
 
 @pytest.fixture(autouse=True)

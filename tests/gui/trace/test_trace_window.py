@@ -26,7 +26,7 @@ from scalegraph.subjects import trace_dependencies as trace_dependencies
 from scalegraph.traces import reading
 from scalegraph.traces.container import write_container
 
-SAMPLES = Path(__file__).parents[2] / "traces"
+SAMPLES = Path(__file__).parents[3] / "traces"
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 
 

@@ -24,12 +24,12 @@ from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.study.headline import Headline
 from scalegraph.views import ways
-from tests.gui.test_trace_window import opened, settled
-from tests.gui.view_figures import profile
+from tests.gui.pictures.view_figures import profile
+from tests.gui.trace.test_trace_window import opened, settled
 from tests.views import studies
 from tests.views.imported import call_paths
 
-SAMPLE = Path(__file__).parents[2] / "traces" / "pipeline.sgtrace"
+SAMPLE = Path(__file__).parents[3] / "traces" / "pipeline.sgtrace"
 TILE = (505, 204)  # of a picture in one of four views of a window of 1280 x 720
 
 

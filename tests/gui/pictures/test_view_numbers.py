@@ -98,6 +98,12 @@ def test_the_processor_axis_has_the_real_counts_as_ticks_powers_of_two_first() -
     assert {"1", "4", "16"} <= {tick.text for tick in scale.ticks(0, 4, 5)}
 
 
+def test_numbered_lanes_that_have_no_room_are_named_in_even_steps() -> None:
+    scale = Scale(Axis("processor", ticks=tuple(map(float, range(8))), limits=(-0.7, 7.7)), ())
+    assert [tick.text for tick in scale.ticks(*scale.extent(), 9)] == list("01234567")
+    assert [tick.text for tick in scale.ticks(*scale.extent(), 5)] == list("0246")
+
+
 @given(
     st.sampled_from(["linear", "log2", "log10"]),
     st.floats(1e-9, 1e9),

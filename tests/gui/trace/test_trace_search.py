@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.search import TraceSearch
-from tests.gui.test_trace_window import dock_of, opened, sample, settled, timeline
+from tests.gui.trace.test_trace_window import dock_of, opened, sample, settled, timeline
 
 __all__ = ["sample"]
 KEY = Qt.Key

@@ -15,7 +15,7 @@ from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.figures.field.panel import FieldPanel
 from scalegraph.gui.figures.surface import SurfacePanel
 from scalegraph.gui.state.selection import SelectionModel
-from tests.gui import view_figures as figures
+from tests.gui.pictures import view_figures as figures
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
+from scalegraph.figures.diagram import Diagram
 from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Source, Surface, Table
 from scalegraph.gui.dock.view_options import FOLLOWS, OptionBar
 from scalegraph.gui.state.following import build_following, to_follow
@@ -71,6 +72,8 @@ def content(panel: Panel) -> tuple[int, ...]:
         return len(panel.lines), len(panel.columns)
     if isinstance(panel, Flame):
         return len(panel.frames), sum(frame.width > 0 for frame in panel.frames)
+    if isinstance(panel, Diagram):
+        return len(panel.shapes), len(panel.items)
     assert isinstance(panel, Field | Surface)
     return len(panel.rows), len(panel.columns)
 

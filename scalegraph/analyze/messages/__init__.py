@@ -1,0 +1,1 @@
+"""What messages cost: plain rows, and tables of them."""

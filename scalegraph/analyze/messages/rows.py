@@ -1,0 +1,81 @@
+"""What messages cost, as plain rows: a short run does not wait for the import of pandas; `tables` has data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from scalegraph.base.messages import NO_COMMUNICATOR, MessageCosts
+from scalegraph.base.run import RunRecord
+
+# Category -> words, in the order of display.
+CATEGORIES: Final = {
+    "idle_late_sender": "waiting for a sender",
+    "idle_late_receiver": "waiting for a receiver",
+    "idle_collective": "waiting in collectives",
+    "idle_transfer": "messages on their way",
+    "idle_network": "contention on the way",
+    "prim_send": "sending",
+    "prim_receive": "receiving",
+    "prim_pack": "packing",
+}
+SUMS: Final = ("messages", "bytes", *CATEGORIES)
+COMMUNICATOR_COLUMNS: Final = ("communicator", "count", "size", *SUMS, "cycles")
+PARTNER_COLUMNS: Final = ("rank", "partner", *SUMS, "cycles")
+OUTSIDE: Final = "outside communicators"
+
+
+def by_communicator(run: RunRecord) -> list[dict[str, Any]]:
+    """Return the costs of *run*'s messages by communicator, the most expensive first; what no communicator has is last.
+
+    Keys: `COMMUNICATOR_COLUMNS`: ``communicator`` (its words; those of one name, or made by one call, are one row),
+    ``count`` of these, ``size`` in ranks of the largest, ``messages`` and ``bytes`` received, each category, and their
+    sum ``cycles``.
+
+    Shape: one row for each name. Unit: cycles; bytes. Source: ScaleGraph.
+    """
+    costs = run.messages or MessageCosts()
+    known = {one.number: one for one in costs.communicators}
+    words = {number: one.words for number, one in known.items()} | {NO_COMMUNICATOR: OUTSIDE}
+    sums: dict[str, list[int]] = {}
+    members: dict[str, set[int]] = {}
+    for number, values in zip(costs.communicator, _values(costs), strict=True):
+        name = words.get(number, f"communicator {number}")
+        _add(sums, name, values)
+        members.setdefault(name, set()).add(number)
+    sizes = {name: max(known[one].size if one in known else 0 for one in ones) for name, ones in members.items()}
+    rows = [
+        {"communicator": name, "count": len(members[name]), "size": sizes[name], **_summed(sums[name])}
+        for name in sorted(sums)
+    ]
+    return sorted(rows, key=lambda row: (row["communicator"] == OUTSIDE, -row["cycles"]))
+
+
+def by_partner(run: RunRecord) -> list[dict[str, Any]]:
+    """Return the costs of *run*'s messages by rank and partner, over all communicators, in their order.
+
+    Keys: `PARTNER_COLUMNS`: ``rank``, ``partner`` (-1: nobody in particular, -2: further ones together), counts, each
+    category, and their sum ``cycles``.
+
+    Shape: one row for each pair that had any. Unit: cycles; bytes. Source: ScaleGraph.
+    """
+    costs = run.messages or MessageCosts()
+    sums: dict[tuple[int, int], list[int]] = {}
+    for pair, values in zip(zip(costs.rank, costs.partner, strict=True), _values(costs), strict=True):
+        _add(sums, pair, values)
+    return [{"rank": rank, "partner": partner, **_summed(sums[rank, partner])} for rank, partner in sorted(sums)]
+
+
+def _values(costs: MessageCosts) -> Iterator[tuple[int, ...]]:
+    """Yield the values of `SUMS` of each entry, 0 where a category is not there."""
+    none = (0,) * len(costs.rank)
+    return zip(costs.messages, costs.bytes, *(costs.cycles.get(name, none) for name in CATEGORIES), strict=True)
+
+
+def _add(sums: dict[Any, list[int]], key: object, values: tuple[int, ...]) -> None:
+    own = sums.get(key)
+    sums[key] = list(values) if own is None else [a + b for a, b in zip(own, values, strict=True)]
+
+
+def _summed(values: list[int]) -> dict[str, int]:
+    return {**dict(zip(SUMS, values, strict=True)), "cycles": sum(values[2:])}

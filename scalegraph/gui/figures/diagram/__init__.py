@@ -1,0 +1,1 @@
+"""Diagrams: shapes and names on a plane that can be moved and zoomed."""

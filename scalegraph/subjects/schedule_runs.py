@@ -1,0 +1,131 @@
+"""The runs of one problem under schedules of worksharing loops, and what follows from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scalegraph.base.run import Region, RunRecord, Variant
+from scalegraph.subjects import loop_schedules
+from scalegraph.subjects.loop_schedules import WRITTEN, LoopTimes
+from scalegraph.subjects.study import StudyData
+
+Size = tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Which schedule each loop should have on *processors*, and whether a run confirms it.
+
+    *together*: the choice for `scalegraph.link.loops`, empty where every loop is best as written; *run*: the run with
+    it; *expected_s*: its time from the runs of the single schedules; *fastest*: the schedule with the least time of
+    all that ran, *together* among them.
+    """
+
+    processors: int
+    loops: tuple[LoopTimes, ...]
+    together: str
+    written: RunRecord
+    run: RunRecord | None
+    expected_s: float | None
+    fastest: str
+    fastest_run: RunRecord
+
+    @property
+    def gain(self) -> float:
+        """Share of the time as written that the fastest saves."""
+        return saving(self.written, self.fastest_run)
+
+
+@dataclass(frozen=True)
+class ScheduleRuns:
+    """Runs of one problem: *runs* by (schedule, N), `WRITTEN` for the program as it is; *names* the fastest first."""
+
+    size: Size
+    counts: tuple[int, ...]
+    names: tuple[str, ...]
+    runs: Mapping[tuple[str, int], RunRecord]
+    together: Mapping[tuple[str, int], RunRecord]  # with a schedule for each loop
+    regions: tuple[Region, ...]
+
+    def records(self, processors: int) -> dict[str, RunRecord]:
+        """Return the runs on *processors* by schedule, one for all loops each."""
+        return {name: self.runs[name, processors] for name in self.names if (name, processors) in self.runs}
+
+    def advice(self, processors: int) -> Advice | None:
+        """Return the advice on *processors*; None where the program did not run there as written."""
+        records = self.records(processors)
+        written = records.get(WRITTEN)
+        if written is None or len(records) == 1:
+            return None
+        loops = loop_schedules.loop_times(self.regions, records)
+        text = loop_schedules.together(loops)
+        run = self.together.get((text, processors))
+        expected = loop_schedules.expected_cycles(loops, written)
+        known = records | ({text: run} if run is not None else {})
+        fastest = min(known, key=lambda name: (_time(known[name]), name != WRITTEN, name))
+        return Advice(
+            processors,
+            tuple(loops),
+            text,
+            written,
+            run,
+            expected / written.clock_hz if expected is not None and written.clock_hz else None,
+            fastest,
+            known[fastest],
+        )
+
+    def every_advice(self) -> list[Advice]:
+        """Return the advice on each processor count, rising."""
+        return [found for found in map(self.advice, self.counts) if found is not None]
+
+
+def saving(written: RunRecord, other: RunRecord) -> float:
+    """Return the share of the time of *written* that *other* saves; negative where it takes longer."""
+    return 1 - _time(other) / _time(written)
+
+
+def schedule_runs(data: StudyData, size: Size | None = None) -> ScheduleRuns | None:
+    """Return the runs under schedules of the problem *size*, of that with most of them if None; None: there are none.
+
+    Repetitions are left out.
+    """
+    varied = [run for run in data.variants if run.ok and run.time_s and _only_schedule(run.point.variant)]
+    sizes = Counter(_size(run) for run in varied)
+    if not sizes:
+        return None
+    chosen = size if size is not None else max(sizes, key=lambda one: sizes[one])
+    runs = {
+        (WRITTEN, run.point.processors): run
+        for run in data.runs
+        if run.ok and run.time_s and not run.point.repetition and _size(run) == chosen
+    }
+    together: dict[tuple[str, int], RunRecord] = {}
+    for run in varied:
+        name = run.point.variant.schedule
+        if _size(run) == chosen and not run.point.repetition:
+            (together if by_loop(name) else runs)[name, run.point.processors] = run
+    counts = tuple(sorted({n for name, n in runs if name != WRITTEN and (WRITTEN, n) in runs}))
+    if not counts:
+        return None
+    last = counts[-1]
+    names = sorted({name for name, _ in runs}, key=lambda name: (_time(runs.get((name, last))), name))
+    return ScheduleRuns(chosen, counts, tuple(names), runs, together, data.regions)
+
+
+def by_loop(schedule: str) -> bool:
+    """Return whether *schedule* names loops: ``solve.c:88=EA``."""
+    return ":" in schedule.partition("=")[0]
+
+
+def _only_schedule(variant: Variant) -> bool:
+    return bool(variant.schedule) and not (variant.ideal or variant.speedup or variant.machine)
+
+
+def _size(run: RunRecord) -> Size:
+    return tuple(sorted(run.point.parameters.items()))
+
+
+def _time(run: RunRecord | None) -> float:
+    return run.time_s if run is not None and run.time_s else float("inf")

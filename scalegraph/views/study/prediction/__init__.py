@@ -1,0 +1,1 @@
+"""Prediction from small runs: the thread graph, predicted and measured times, errors and ratios."""

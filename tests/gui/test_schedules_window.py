@@ -1,0 +1,73 @@
+"""Schedules of loops in the window, with the real engine: from the start page to the advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its libraries", exc_type=ImportError)
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from scalegraph.gui import app
+from scalegraph.gui.request.form import BoundForm
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.request import Session
+from tests.views.test_schedule_views import HEAVY, SOURCE
+
+PATIENCE_MS = 240_000
+
+pytestmark = pytest.mark.compiler
+
+
+@pytest.fixture
+def real(qtbot: Any, tmp_path: Path) -> Iterator[MainWindow]:
+    """The window as users have it: it builds programs and runs them."""
+    app.make_application()
+    made = app.make_window(Session(), tmp_path / "window.ini")
+    made.show()
+    qtbot.waitUntil(lambda: not made.jobs.running)
+    yield made
+    made.close()
+    qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible(), timeout=PATIENCE_MS)
+    assert made.jobs.join(PATIENCE_MS)
+    with qtbot.waitSignal(made.destroyed):
+        made.deleteLater()
+
+
+def test_a_source_goes_from_the_start_page_to_the_advice(
+    real: MainWindow, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "loops.c"
+    source.write_text(SOURCE)
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_a, **_k: ([str(source)], ""))
+    qtbot.mouseClick(real.start.sources, Qt.MouseButton.LeftButton)
+    assert real.page == "request"
+    real.request.model.edit("few runs", machine="ksr1", processors="2, 8", bounds=(BoundForm(),))
+    compare = real.request.runs.compare
+    compare.setText("dynamic,9; ZZ")
+    compare.textEdited.emit("dynamic,9; ZZ")
+    qtbot.waitUntil(lambda: any("there is no schedule 'ZZ'" in item.fault.text() for item in real.request.runs.fields))
+    assert not real.request.can_run
+    compare.setText("dynamic,4; FAC2")
+    compare.textEdited.emit("dynamic,4; FAC2")
+    qtbot.waitUntil(lambda: real.request.can_run)
+    assert 'compare = ["dynamic,4", "FAC2"]' in real.request.side.toml.toPlainText()
+    real.request.runs.advise.click()
+    qtbot.waitUntil(lambda: "advise = false" in real.request.side.toml.toPlainText())
+    real.request.model.undo_stack.undo()
+    assert real.request.runs.advise.isChecked()
+    qtbot.waitUntil(lambda: "advise" not in real.request.side.toml.toPlainText() and real.request.can_run)
+    real.request.side.run.click()
+    qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=PATIENCE_MS)
+    area = real.study.area
+    assert area is not None
+    shown = {dock.view.name for dock in area.docks if not dock.visibleRegion().isEmpty()}
+    assert shown == {"schedules", "schedule-losses", "schedule-advice", "chunk-history"}
+    dock = area.show_view(real.study.handle, "schedule-advice")  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: dock.figure() is not None and "processors" in dock.figure().sentence, timeout=PATIENCE_MS)
+    assert any(f"request: {HEAVY}=" in note for note in dock.figure().notes)

@@ -1,0 +1,74 @@
+"""The thread graph in the window: a graph file is opened, and a click on a segment leads to its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its libraries", exc_type=ImportError)
+
+from PySide6.QtCore import Qt
+
+from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.figures.diagram.panel import DiagramPanel
+from scalegraph.gui.shell.main_window import MainWindow
+from tests.views.test_thread_graph import GRAPH
+
+
+@pytest.fixture
+def dock(window: MainWindow, qtbot: Any, tmp_path: Path) -> ViewDock:
+    """The view of a graph file, with the source that it names beside it."""
+    (tmp_path / "rows.c").write_text("read();\n#pragma omp parallel\nrow();\n")
+    path = tmp_path / "rows.graph.toml"
+    path.write_text(GRAPH)
+    window.resize(1280, 720)
+    window.open_files([path])
+    qtbot.waitUntil(lambda: window.study.area is not None and bool(window.study.area.docks))
+    assert window.study.area is not None
+    found: ViewDock = next(one for one in window.study.area.docks if one.view.name == "thread-graph")
+    qtbot.waitUntil(lambda: found.figure() is not None and not window.jobs.running)
+    return found
+
+
+def _number(panel: DiagramPanel, begin: str) -> int:
+    return next(number for number, one in enumerate(panel.diagram.items) if one.name.startswith(begin))
+
+
+def test_a_click_and_the_keys_choose_a_segment_and_show_its_line(
+    window: MainWindow, dock: ViewDock, qtbot: Any
+) -> None:
+    (panel,) = (one for one in dock.picture.panels if isinstance(one, DiagramPanel))
+    canvas = panel.canvas
+    row = _number(panel, "row")
+    qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=canvas.place(row).toPoint())
+    region = window.selection.current.region
+    data = dock.handle.study()
+    assert data is not None
+    assert next(one.line for one in data.regions if one.id == region) == 3
+    assert "rows.c:3" in panel.words.text()
+    assert "time in s: 1e-3 / N" in panel.words.text()
+    assert row in canvas.marked
+    qtbot.keyClick(canvas, Qt.Key.Key_Home)
+    while canvas.at != _number(panel, "read"):
+        qtbot.keyClick(canvas, Qt.Key.Key_Down)
+    qtbot.keyClick(canvas, Qt.Key.Key_Return)
+    assert next(one.line for one in data.regions if one.id == window.selection.current.region) == 1
+    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    assert window.selection.current.region is None
+
+
+def test_the_diagram_zooms_moves_and_fits(dock: ViewDock, qtbot: Any) -> None:
+    (panel,) = (one for one in dock.picture.panels if isinstance(one, DiagramPanel))
+    canvas = panel.canvas
+    before = canvas.scale
+    qtbot.keyClick(canvas, Qt.Key.Key_Plus)
+    assert canvas.scale > before
+    at = canvas.place(1)
+    qtbot.keyClick(canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert canvas.place(1).x() < at.x()
+    qtbot.keyClick(canvas, Qt.Key.Key_F)
+    wide, high = canvas.diagram.size
+    assert wide * canvas.scale <= canvas.width()
+    assert high * canvas.scale <= canvas.height()
