@@ -44,5 +44,6 @@ def place(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "times.csv").write_text(times())
     (tmp_path / "prog.c").write_text(PROGRAM)
     (tmp_path / "request.toml").write_text(REQUEST)
+    (tmp_path / "sizes.toml").write_text(REQUEST.replace("n = 200", "n = [32, 48, 64]").replace("[1, 2]", "[1, 4]"))
     shutil.copy(root / "traces" / "pipeline.sgtrace", tmp_path / "run.sgtrace")
     return tmp_path

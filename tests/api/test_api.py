@@ -353,3 +353,18 @@ def studies_manifest() -> Any:
     from scalegraph.store import Manifest
 
     return Manifest.new(title="t", program="p", machine="ksr1")
+
+
+@pytest.mark.compiler
+def test_small_runs_predict_larger_ones(place: Path) -> None:
+    small = sg.run("sizes.toml")
+    table = small.predict([{"n": 192}, {"n": 64}], processors=[4])
+    assert list(table["param.n"]) == [192, 64]
+    assert (table["low_s"] <= table["time_s"]).all()
+    assert (table["time_s"] <= table["high_s"]).all()
+    assert table["error"].isna().tolist() == [True, False]  # 64 was run
+    assert table["refused"].tolist() == ["", ""]
+    with pytest.raises(sg.ScaleGraphError, match="at least one run"):
+        small.predict([])
+    with pytest.raises(sg.ScaleGraphError, match="no run has the parameters m"):
+        small.predict([{"m": 3}])

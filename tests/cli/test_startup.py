@@ -18,7 +18,7 @@ HEAVY = (
 SCRIPT = """
 import json, sys
 children = []
-sys.addaudithook(lambda event, args: children.append(args[1][0]) if event == "subprocess.Popen" else
+sys.addaudithook(lambda event, args: children.append(str(args[1][0])) if event == "subprocess.Popen" else
                  children.append(event) if event in ("os.fork", "os.system", "os.posix_spawn") else None)
 from scalegraph.cli.main import run
 code = run(["simulate", sys.argv[1], "-p", "2", "--no-reference", "--json"])
@@ -33,6 +33,21 @@ int main(void) {
     for (int i = 0; i < 100; i++)
         sum += table[i] = i;
     printf("%g\\n", sum);
+    return 0;
+}
+"""
+
+
+RING = """
+#include <mpi.h>
+int main(int argc, char **argv) {
+    int rank, ranks, got;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &got, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Finalize();
     return 0;
 }
 """
@@ -54,6 +69,11 @@ def test_a_cached_run_without_reference_imports_no_heavy_library(tmp_path: Path)
     first, second = outcomes(tmp_path, "sum.c")
     assert "numpy" in first[1]  # type: ignore[operator]  # what builds does load them: the names are right
     assert second[:2] == [0, []]
+
+
+def test_a_cached_run_of_an_mpi_program_imports_no_heavy_library(tmp_path: Path) -> None:
+    (tmp_path / "ring.c").write_text(RING)
+    assert outcomes(tmp_path, "ring.c")[1][:2] == [0, []]
 
 
 def test_a_cached_run_starts_the_preprocessor_and_the_program_only(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from scalegraph.cli.main import COMMANDS, cli, run
 
 ROOT: Final = Path(study_input.__file__).parents[1]
 SWITCH: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-ANOTHER: Final = re.compile(r"scalegraph (import|simulate) [^`]*")  # what it says is of that command
+ANOTHER: Final = re.compile(r"scalegraph (import|simulate|schedules) [^`]*")  # what it says is of that command
 READERS: Final = ("analyze", "matrix", "export", "report", "compare", "advise")
 ASSERTING: Final = ("analyze", "simulate", "run", "report")
 # module (or the start of its path) -> the commands that say what is in it; the longest that fits counts
@@ -26,6 +26,8 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/checks.py": ("demo",),
     "cli/importing.py": ("import",),
     "cli/machines.py": ("machines", "machines list", "machines show"),
+    "cli/predict/": ("predict",),
+    "request/run/predicting.py": ("predict",),
     "cli/spreadsheets.py": ("analyze", "matrix", "export", "compare"),
     "cli/study_input.py": READERS,
     "cli/switch_words.py": READERS,

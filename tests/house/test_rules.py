@@ -53,6 +53,7 @@ def test_c_code_is_formatted(root: Path) -> None:
         pytest.skip("clang-format is not installed: pip install -e '.[dev]'")
     files = [*root.glob("scalegraph/runtime/csrc/**/*.[ch]"), *root.glob("resources/programs/*.[ch]")]
     files += root.glob("scalegraph/control/calibration/csrc/*.[ch]")
+    files += root.glob("scalegraph/runtime/native/*.[ch]")
     files = [file for file in files if file.name not in ("sg_format.h", "sg_machine.h")]
     command = [str(binary), "--dry-run", "--Werror", *map(str, files)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
@@ -100,6 +101,7 @@ def test_shipped_programs_compile_without_warnings(root: Path, tmp_path: Path) -
 
 
 def test_no_folder_holds_more_than_forty_sources(root: Path) -> None:
-    sources = [path for path in (root / "scalegraph").rglob("*") if path.suffix in (".py", ".c", ".h")]
+    roots = [root / name for name in ("scalegraph", "tests", "benchmarks", "resources")]
+    sources = [path for top in roots for path in top.rglob("*") if path.suffix in (".py", ".c", ".h", ".cpp", ".f90")]
     sizes = Counter(path.parent.relative_to(root) for path in sources)
     assert {str(folder): size for folder, size in sizes.items() if size > 40} == {}

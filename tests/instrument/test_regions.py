@@ -158,6 +158,22 @@ def test_what_is_left_without_probes_is_said(text: str, reason: str) -> None:
     assert reason in " ".join(str(fault) for fault in made.faults)
 
 
+@pytest.mark.parametrize("kind", ["double complex", "complex float", "long double _Complex", "const double complex"])
+def test_loops_over_complex_numbers_are_regions(kind: str) -> None:
+    text = f"""void f(double *a, {kind} *b) {{
+  for (int i = 0; i < 9; i++)
+    for (int j = i; j < 9; j++) {{
+      {kind} x = b[i] /= b[j], *y = b;
+      for (int k = 0; k < 9; k++)
+        a[k] -= x * y[k];
+    }}
+}}
+"""
+    found = instrument_source(text, "p.c", detail="all")
+    assert not found.faults
+    assert [region.line for region in found.regions if region.kind == "loop"] == [2, 3, 5]
+
+
 def test_an_unknown_macro_inside_does_not_cost_the_loop_its_region() -> None:
     text = "void f(int n) { for (int i = 0; i < n; i++) { double *p = ALLOC(double *, n); g(p); } }"
     assert names(text) == ["function f", "loop f:1"]

@@ -23,7 +23,8 @@ def total_us(net: Wire, name: str, size: int, source: int = 0, target: int = 1) 
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_node_of_a_machine_reaches_every_other(wire: MakeWire, name: str) -> None:
-    net, item = wire(name), machine.load(name)
+    grid = {"interconnect.rows": "128", "interconnect.columns": "128"} if name == "maspar-mp1" else None
+    net, item = wire(name, grid), machine.load(name)
     assert net.nodes() * item.nodes.processors >= item.processor.count
     last, moment = net.nodes() - 1, 0
     for node in range(1, last, max(last // 50, 1)):
@@ -62,10 +63,13 @@ def test_networks_of_workstations_carry_what_their_ethernet_does(wire: MakeWire)
     assert [int(switched.ask(f"speed {node}")) for node in range(5)] == [1000, 1000, 600, 600, 1000]
 
 
-def test_simd_machines_are_refused_in_one_sentence() -> None:
-    said = machine.load("maspar-mp1").refusal(64, processes=64)
-    assert said.startswith("all processors of machine 'maspar-mp1' execute one instruction stream (SIMD), which is not")
-    assert said.endswith("choose another machine, such as ncube2 for messages")
+def test_the_elements_of_a_simd_machine_have_one_processor_each_and_an_interconnect() -> None:
+    assert machine.load("maspar-mp1").refusal(64, processes=64) == ""
+    assert "a node of machine 'maspar-mp1' has 1 processor" in machine.load("maspar-mp1").refusal(64)
+    with pytest.raises(machine.files.InputError, match="expected 1 on a machine with processor"):
+        machine.load("maspar-mp1", {"nodes.processors": "2"})
+    with pytest.raises(machine.files.InputError, match="a SIMD machine needs an"):
+        machine.load("server-2x32", {"processor.lockstep": "true"})
 
 
 @pytest.mark.parametrize(
@@ -76,3 +80,5 @@ def test_the_maspar_has_the_shapes_of_the_paper(count: int, rows: int, columns: 
     assert machine.load("maspar-mp1", shape).max_processors == count
     with pytest.raises(machine.files.InputError, match="the interconnect has room for"):
         machine.load("maspar-mp1", shape | {"processor.count": str(count + 1)})
+    with pytest.raises(machine.files.InputError, match="expected rows and columns, or 0 for both"):
+        machine.load("maspar-mp1", {"interconnect.rows": "32"})

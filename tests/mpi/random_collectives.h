@@ -1,5 +1,5 @@
 /* Parts of random MPI programs: collective operations, communicators, topologies, one-sided operations. */
-#include "random_parts.h"
+#include "random_windows.h"
 
 static void finished(int waits, MPI_Request *request)
 {
@@ -362,37 +362,6 @@ static void graph(world w, int one, int other, int count)
     MPI_Neighbor_alltoall(in, count, MPI_LONG, out, count, MPI_LONG, made);
     absorb_bytes(out, (size_t)count * 16);
     MPI_Comm_free(&made);
-    free(in);
-    free(out);
-}
-
-/* ---- one-sided operations */
-
-static void one_sided(world w, int distance, int count, int locks)
-{
-    MPI_Win window;
-    long *data, *in = drawn((size_t)count * sizeof(long)), *out = room((size_t)count * sizeof(long)),
-                one = 1 + w.rank;
-    int to = modulo(w.rank + (long)distance, w.size);
-    MPI_Aint bytes = (MPI_Aint)((size_t)(count + 1) * sizeof(long));
-    MPI_Win_allocate(bytes, sizeof(long), MPI_INFO_NULL, w.comm, &data, &window);
-    memset(data, 0, (size_t)bytes);
-    MPI_Win_fence(0, window);
-    MPI_Put(in, count, MPI_LONG, to, 0, count, MPI_LONG, window);
-    MPI_Win_fence(0, window);
-    MPI_Get(out, count, MPI_LONG, to, 0, count, MPI_LONG, window);
-    MPI_Win_fence(locks ? MPI_MODE_NOSUCCEED : 0, window);
-    if (locks) {
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
-        MPI_Accumulate(&one, 1, MPI_LONG, 0, count, 1, MPI_LONG, MPI_SUM, window);
-        MPI_Win_unlock(0, window);
-    } else
-        MPI_Accumulate(&one, 1, MPI_LONG, 0, count, 1, MPI_LONG, MPI_SUM, window);
-    MPI_Win_fence(locks ? MPI_MODE_NOPRECEDE : 0, window);
-    absorb_bytes(data, (size_t)bytes);
-    absorb_bytes(out, (size_t)count * sizeof(long));
-    MPI_Win_fence(0, window);
-    MPI_Win_free(&window);
     free(in);
     free(out);
 }

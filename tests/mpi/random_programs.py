@@ -173,6 +173,23 @@ def _one_sided(draw: Draw) -> str:
     return f"one_sided({draw.world()}, {draw.number(-2, 5)}, {draw.number(1, 40)}, {draw.number(0, 1)});"
 
 
+def _accumulated(draw: Draw) -> str:
+    sizes = f"{draw.number(1, 40)}, {draw.number(0, 4)}, {draw.number(0, 2)}, {draw.number(0, 1)}"
+    return f"accumulated({draw.world()}, {sizes});"
+
+
+def _requested(draw: Draw) -> str:
+    return f"requested({draw.world()}, {draw.number(-2, 5)}, {draw.number(1, 40)}, {draw.number(0, 1)});"
+
+
+def _exposed(draw: Draw) -> str:
+    return f"exposed({draw.world()}, {draw.number(-2, 5)}, {draw.number(1, 40)}, {draw.number(0, 1)});"
+
+
+def _atomics(draw: Draw) -> str:
+    return f"atomics({draw.world()}, {draw.number(-2, 5)}, {draw.number(1, 6)}, {draw.number(0, 1)});"
+
+
 PARTS: dict[str, tuple[Callable[[Draw], str], ...]] = {
     "messages": (_plain_shift, _plain_shift, _pairs, _to_root, _in_order, _many),
     "datatypes": (_shift, _shift, _shift, _packed),
@@ -180,7 +197,7 @@ PARTS: dict[str, tuple[Callable[[Draw], str], ...]] = {
     "movement": (_broadcast, _even_blocks, _uneven_blocks, _barrier),
     "communicators": (_inside, _inside, _two_groups),
     "topologies": (_cartesian, _graph),
-    "onesided": (_one_sided,),
+    "onesided": (_one_sided, _accumulated, _requested, _exposed, _atomics),
 }
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scalegraph import control, machine
+from scalegraph import control, machine, views
 from scalegraph.analyze.trace import messages
 from scalegraph.analyze.trace.candidates import Cause
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.run import RunPoint
+from scalegraph.figures.figure import Arrows, Figure, LaneTrack, Timeline
 from scalegraph.link import Job, Simulated, TraceOrder
+from scalegraph.request.imports.traces import open_trace
 from scalegraph.traces import checking
 from scalegraph.traces.container import open_container
 from scalegraph.traces.kinds import Operation
@@ -57,17 +59,21 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("collectives")
-    source = directory / "collectives.c"
-    source.write_text(PROGRAM)
+def _traced(source: Path, directory: Path) -> Path:
     order = TraceOrder(directory, "run", ("regions", "waits", "shares", "messages"))
     job = Job(control.build([source]), machine.load("ncube2"), RunPoint(processors=4), trace=order)
     record = Simulated().run(job)
     assert record.ok, record.message
     assert record.trace is not None
     return Path(record.trace.path)
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("collectives")
+    source = directory / "collectives.c"
+    source.write_text(PROGRAM)
+    return _traced(source, directory)
 
 
 @pytest.fixture
@@ -100,6 +106,28 @@ def test_each_names_its_algorithm(trace: Trace) -> None:
     assert names.count("collective_doubling") >= 4
 
 
+def test_each_interval_names_its_algorithm_and_the_call_it_belongs_to(traced: Path) -> None:
+    figure = views.get("spacetime").build(open_trace(traced))
+    assert isinstance(figure, Figure)
+    timeline = figure.panels[0]
+    assert isinstance(timeline, Timeline)
+    track = timeline.tracks[0]
+    assert isinstance(track, LaneTrack)
+    parts = next(one for one in track.overlays if isinstance(one, Arrows) and one.name == "collectives")
+    assert (np.asarray(parts.x1) >= np.asarray(parts.x0)).all()
+    assert np.array_equal(parts.lane0, parts.lane1)
+    said = [tip.partition("\n")[0] for tip in parts.tips]
+    assert said.count("rank 1: barrier by dissemination") == 1
+    assert said.count("rank 1: barrier (MPI_Finalize) by dissemination") == 1
+    assert "rank 2: broadcast by binomial" in said
+    root = next(tip for tip in parts.tips if tip.startswith("rank 1: broadcast"))
+    assert "MPI_COMM_WORLD, root rank 1, 8\u202f000 bytes sent, 0 received" in root
+
+
+def test_two_runs_leave_the_same_bytes(traced: Path, tmp_path: Path) -> None:
+    assert _traced(traced.parent / "collectives.c", tmp_path).read_bytes() == traced.read_bytes()
+
+
 def test_the_trace_passes_the_checks(trace: Trace) -> None:
     report = checking.check(trace)
     assert not [finding for finding in report.violations if "collective" in finding.kind], report.violations
@@ -118,5 +146,7 @@ def test_wait_states_follow_from_them(trace: Trace) -> None:
 
 def test_statistics_count_them(trace: Trace) -> None:
     table = messages.collectives(trace, trace.meta.begin, trace.meta.end)
+    assert set(table["operation"]) >= {"barrier", "barrier (MPI_Finalize)"}
     row = table[(table["operation"] == "broadcast")].iloc[0]
+    assert row["algorithm"] == "binomial"
     assert (int(row["parts"]), row["communicator"], int(row["sent"])) == (4, "MPI_COMM_WORLD", 12000)

@@ -156,3 +156,163 @@ def test_time_is_charged_to_the_lines_of_fortran_that_call_mpi(place: Path) -> N
     record = run(place, "\n".join(lines), 4)
     passing = {line.line: line.primitive for line in record.lines}
     assert passing[7] > 0.8 * sum(record.categories[name] for name in ("prim_send", "prim_receive", "prim_pack"))
+
+
+FUNCTIONS = """
+subroutine copy_it(comm, key, extra, before, after, flag, ierr)
+  integer :: comm, key, extra, before, after, ierr
+  logical :: flag
+  after = before + extra
+  flag = .true.
+  ierr = 0
+end subroutine
+subroutine delete_it(comm, key, before, extra, ierr)
+  integer :: comm, key, before, extra, ierr
+  print '(a, i0)', 'deleted ', before
+  ierr = 0
+end subroutine
+subroutine ask(extra, status, ierr)
+  use mpi
+  integer :: status(MPI_STATUS_SIZE), ierr
+  integer(kind=MPI_ADDRESS_KIND) :: extra
+  status(MPI_SOURCE) = int(extra)
+  status(MPI_TAG) = 5
+  call MPI_Status_set_elements(status, MPI_INTEGER, 2, ierr)
+  call MPI_Status_set_cancelled(status, .false., ierr)
+end subroutine
+subroutine let_go(extra, ierr)
+  use mpi
+  integer(kind=MPI_ADDRESS_KIND) :: extra
+  integer :: ierr
+  print '(a, i0)', 'freed ', extra
+  ierr = 0
+end subroutine
+subroutine stop_it(extra, complete, ierr)
+  use mpi
+  integer(kind=MPI_ADDRESS_KIND) :: extra
+  logical :: complete
+  integer :: ierr
+  ierr = 0
+end subroutine
+program functions
+  use mpi
+  implicit none
+  external :: copy_it, delete_it, ask, let_go, stop_it
+  integer :: ierr, key, twin, got, request, status(MPI_STATUS_SIZE), row, integers(3), types(1), size
+  integer(kind=MPI_ADDRESS_KIND) :: addresses(1)
+  logical :: flag
+  complex(8) :: z
+  real :: table(2, 3)
+  call MPI_Init(ierr)
+  call MPI_Keyval_create(copy_it, delete_it, key, 30, ierr)
+  call MPI_Attr_put(MPI_COMM_SELF, key, 12, ierr)
+  call MPI_Comm_dup(MPI_COMM_SELF, twin, ierr)
+  call MPI_Attr_get(twin, key, got, flag, ierr)
+  print '(l1, i3)', flag, got
+  call MPI_Comm_free(twin, ierr)
+  call MPI_Attr_delete(MPI_COMM_SELF, key, ierr)
+  call MPI_Keyval_free(key, ierr)
+  call MPI_Keyval_create(MPI_DUP_FN, MPI_NULL_DELETE_FN, key, 0, ierr)
+  call MPI_Attr_put(MPI_COMM_SELF, key, 77, ierr)
+  call MPI_Comm_dup(MPI_COMM_SELF, twin, ierr)
+  call MPI_Attr_get(twin, key, got, flag, ierr)
+  print '(l1, i3)', flag, got
+  call MPI_Grequest_start(ask, let_go, stop_it, 9_MPI_ADDRESS_KIND, request, ierr)
+  call MPI_Grequest_complete(request, ierr)
+  call MPI_Wait(request, status, ierr)
+  call MPI_Get_count(status, MPI_INTEGER, got, ierr)
+  print '(3i3)', status(MPI_SOURCE), status(MPI_TAG), got
+  call MPI_Type_vector(2, 1, 3, MPI_REAL, row, ierr)
+  call MPI_Type_get_contents(row, 3, 0, 1, integers, addresses, types, ierr)
+  print '(3i3, l2)', integers, types(1) == MPI_REAL
+  call MPI_Sizeof(z, size, ierr)
+  call MPI_Sizeof(table, got, ierr)
+  print '(2i3)', size, got
+  call MPI_Finalize(ierr)
+end program
+"""
+
+
+def test_functions_of_the_program_are_called_with_their_own_kinds_of_integers(place: Path) -> None:
+    record = run(place, FUNCTIONS, 1)
+    said = ["T 42", "deleted 42", "deleted 12", "T 77", "freed 9", "  9  5  2", "  2  1  3 T", " 16  4"]
+    assert (record.status, record.message, record.stdout.splitlines()) == ("ok", "", said)
+
+
+GRAPH = """
+program graph
+  {use}
+  implicit none
+  {include}
+  integer :: rank, ranks, from(1), to(1), into, out, weights(1), others(1), got(1), ierr
+  {comm}
+  logical :: weighted
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  from = mod(rank + ranks - 1, ranks)
+  to = mod(rank + 1, ranks)
+  weights = 10 + rank
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, from, weights, 1, to, weights + 5, MPI_INFO_NULL, .false., &
+    ring, ierr)
+  call MPI_Dist_graph_neighbors_count(ring, into, out, weighted, ierr)
+  call MPI_Dist_graph_neighbors(ring, 1, from, others, 1, to, got, ierr)
+  if (.not. weighted .or. others(1) /= 10 + rank .or. got(1) /= 15 + rank .or. into /= 1) print *, 'wrong weights'
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, from, MPI_UNWEIGHTED, 1, to, MPI_UNWEIGHTED, &
+    MPI_INFO_NULL, .false., ring, ierr)
+  call MPI_Dist_graph_neighbors_count(ring, into, out, weighted, ierr)
+  if (weighted .or. out /= 1) print *, 'weights that were not given'
+  call MPI_Neighbor_allgather(rank, 1, MPI_INTEGER, got, 1, MPI_INTEGER, ring, ierr)
+  if (rank == 2) print '(i0)', got(1)
+  call MPI_Finalize(ierr)
+end program
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_graphs_have_the_weights_that_the_program_gives_or_none(way: str, place: Path) -> None:
+    use, include, _ = WAYS[way]
+    comm = "type(MPI_Comm) :: ring" if way == "mpi_f08" else "integer :: ring"
+    record = run(place, GRAPH.format(use=use, include=include, comm=comm), 3)
+    assert (record.status, record.message, record.stdout) == ("ok", "", "1\n")
+
+
+INFO = """
+program infos
+  {use}
+  implicit none
+  {include}
+  {kind} :: info
+  integer :: length, ierr
+  logical :: flag
+  character(len=6) :: text
+  call MPI_Init(ierr)
+  call MPI_Info_create(info, ierr)
+  call MPI_Info_set(info, 'key', 'value', ierr)
+  text = 'before'
+  call MPI_Info_get(info, 'other', 6, text, flag, ierr)
+  print '(l1, 1x, a)', flag, text
+  length = 6
+  call MPI_Info_get_string(info, 'other', length, text, flag, ierr)
+  print '(l1, i2, 1x, a)', flag, length, text
+  length = 0
+  call MPI_Info_get_string(info, 'key', length, text, flag, ierr)
+  print '(l1, i2, 1x, a)', flag, length, text
+  length = 3
+  call MPI_Info_get_string(info, 'key', length, text, flag, ierr)
+  print '(l1, i2, 1x, a)', flag, length, text
+  call MPI_Info_get(info, 'key', 6, text, flag, ierr)
+  print '(l1, 1x, a)', flag, text
+  call MPI_Info_free(info, ierr)
+  call MPI_Finalize(ierr)
+end program
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_values_of_infos_stay_where_there_is_none_and_lengths_have_no_end_of_string(way: str, place: Path) -> None:
+    use, include, _ = WAYS[way]
+    kind = "type(MPI_Info)" if way == "mpi_f08" else "integer"
+    record = run(place, INFO.format(use=use, include=include, kind=kind), 1)
+    said = ["F before", "F 6 before", "T 5 before", "T 5 val   ", "T value "]
+    assert (record.status, record.message, record.stdout.splitlines()) == ("ok", "", said)

@@ -28,14 +28,20 @@ NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 # description -> arguments to try
 INPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "allreduce": (("100", "5"), ("1", "3", "5"), ("4001", "2", "7")),
-    "burg": (("440", "10"), ("16", "10"), ("1003", "12", "block"), ("441", "10", "scattered")),
+    "burg": (
+        ("440", "10"),
+        ("16", "10"),
+        ("1003", "12", "block"),
+        ("441", "10", "scattered"),
+        ("440", "10", "block", "unchecked"),
+    ),
     "burg-single": (("2880", "10"), ("2881", "10", "scattered")),
     "em": (("5", "6", "20", "21"), ("1", "1", "1", "1"), ("12", "3", "7", "30")),
     "ge-dp": (("60",), ("5",), ("1",)),
     "ge-mpi": (("60",), ("5",), ("1",)),
     "halo2d": (("33", "20"), ("33", "20", "overlap"), ("16", "3", "overlap")),
     "pingpong": (("1024", "3"), ("0", "2"), ("70000", "1", "1")),
-    "slalom": (("100",), ("37",), ("6",)),
+    "slalom": (("100",), ("37",), ("6",), ("37", "unchecked")),
 }
 EXACT = {"allreduce", "ge-mpi", "pingpong"}  # the same operations in the same order: the same text
 ROUNDING = {"burg-single": 1e-3}  # of a number's size; others as DOUBLE
@@ -206,3 +212,16 @@ def test_a_wrong_program_finds_itself_wrong(
     source.write_text(text.replace(right, wrong), encoding="utf-8")
     done = native.run(native.compiled(source, tmp_path / "wrong"), 4, *INPUTS[program][0])
     assert done.returncode == 1 or "truncat" in done.stderr.lower(), (done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("arguments", INPUTS["em"])
+def test_scattering_by_threads_has_the_field_of_scattering_by_messages(arguments: tuple[str, ...]) -> None:
+    printed = []
+    for path in (FOLDER / "em.toml", FOLDER.parent / "em-shared.toml"):
+        described = programs.load(str(path))
+        built = control.build(described.sources(), ldflags=described.program.ldflags)
+        record = Simulated().run(Job(built, machines.load("server-2x32"), RunPoint(processors=3), arguments))
+        assert record.exit_code == 0, record.message
+        printed.append(record.stdout.partition(", work")[0].strip())
+    assert alike(*printed, DOUBLE), printed

@@ -49,6 +49,18 @@ def test_the_wheel_installs_everything_below_share(built: Path, root: Path) -> N
         assert f"Project-URL: {title}, https://" in metadata
 
 
+def test_the_wheel_has_every_source_of_the_runtime(built: Path, root: Path) -> None:
+    """Programs are compiled with these on the computer of the user: for the simulator, and for the host itself."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    runtime = root / "scalegraph" / "runtime"
+    sources = {str(path.relative_to(root)) for path in runtime.rglob("*") if path.suffix in (".c", ".h", ".flags")}
+    assert any(name.startswith("scalegraph/runtime/native/") and name.endswith(".c") for name in sources)
+    assert any(name.startswith("scalegraph/runtime/csrc/schedules/kinds/") for name in sources)
+    assert sources <= names
+
+
 def test_the_sources_are_packed_with_what_makes_them(built: Path, root: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as packed:

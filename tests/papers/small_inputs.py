@@ -12,6 +12,7 @@ CHECKED = {
     "billiard-linked": ("120", "400", "2", "2.5", "0.4", "0.6", "3.0"),
     "cholesky": ("12", "verify"),
     "closure": ("40", "random", "verify"),
+    "em-shared": ("5", "6", "20", "21", "verify"),
     "ge-owner": ("24", "verify"),
     "ge-owner, rows move": ("24", "verify"),
     "jacobi": ("40", "6", "verify"),

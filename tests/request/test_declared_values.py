@@ -21,6 +21,7 @@ OWN = {
     "sources",
     "task_queue",
     "show_output",
+    "output_by_rank",
     "as_json",
     "study",
     "trace_directory",

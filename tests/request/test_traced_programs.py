@@ -25,9 +25,9 @@ SHIPPED: dict[str, dict[str, Any]] = {
 # locks, tasks, threads of their own (also more than processors, which take turns), loops
 OWN = {
     "locks": "link/programs/critical.c",
-    "tasks": "runtime/programs/tasks.c",
-    "dependences": "runtime/programs/task_depend.c",
-    "pthreads": "runtime/programs/threads.c",
+    "tasks": "runtime/programs/tasks/tasks.c",
+    "dependences": "runtime/programs/tasks/task_depend.c",
+    "pthreads": "runtime/programs/threads/threads.c",
     "teams": "runtime/programs/nested.c",
 }
 

@@ -100,13 +100,16 @@ class Simulator:
 
     def source(self, name: str) -> tuple[tuple[str, ...], Path]:
         """Return the compiler and the source of a program: of a test's own in the directory, else of programs/."""
-        written, path = self.directory / f"{name}.c", PROGRAMS / f"{name}.cpp"
-        if path.exists():
+        written = self.directory / f"{name}.c"
+        if written.exists():
+            return find_compiler().command, written
+        (path,) = PROGRAMS.rglob(f"{name}.c*")
+        if path.suffix == ".cpp":
             compiler = find_compiler("c++")
             if int(compiler.version.partition(".")[0]) < 11:
                 pytest.skip("needs the C++20 library of gcc 11")
             return (*compiler.command, "-std=c++20"), path
-        return find_compiler().command, written if written.exists() else PROGRAMS / f"{name}.c"
+        return find_compiler().command, path
 
     def build(self, name: str) -> Path:
         """Return the simulated executable of NAME.c or NAME.cpp."""

@@ -256,6 +256,9 @@ def test_tasks_are_created_once_and_end(traced: Tracer, processors: int) -> None
 def test_chunks_tell_their_iterations(traced: Tracer, processors: int) -> None:
     run = traced("chunks", processors)
     assert sorted(run.marks("chunk")["value"].tolist()) == [2, *[7] * 14]
+    assert sorted(run.marks("chunk_end")["value"].tolist()) == [2, *[7] * 14]
+    assert sorted(run.marks("chunk_first")["value"].tolist()) == list(range(0, 100, 7))
+    assert set(run.marks("chunk_owner")["value"].tolist()) == {0}  # dynamic: of one queue for all
     assert run.marks("fork")["value"].tolist() == ([processors] if processors > 1 else [])
 
 

@@ -256,3 +256,8 @@ def test_what_the_linker_says_through_a_wrapper_names_no_temporary_file(run: Run
         said = run("scalegraph-cc", "-fopenmp", *inputs, "-o", "a", code=1).stderr
         assert "in function `main':\na.c:5: undefined reference to `other'" in said
         assert "/scalegraph-cc-" not in said
+
+
+def test_a_program_without_main_is_named_as_such(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "part.c").write_text("int half(int n) { return n / 2; }\n")
+    assert "undefined reference to `main'" in run("scalegraph-cc", "part.c", "-o", "part", code=1).stderr

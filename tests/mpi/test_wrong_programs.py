@@ -1,0 +1,292 @@
+"""Programs that other MPIs run although they are wrong: each fault is named with ranks and lines, and costs nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalegraph.cli.main import run as scalegraph
+
+pytestmark = pytest.mark.compiler
+
+BEGIN = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { int a; double b; } pair;
+static int in[100], out[100], counts[8] = {1, 1, 1, 1}, places[8] = {0, 1, 2, 3}, rank, other;
+static double d[100];
+static pair pairs[3];
+static MPI_Datatype made;
+static MPI_Request r[3];
+static int refuse_once(MPI_Comm comm, int key, void *value, void *extra)
+{
+    static int refused;
+    return refused++ == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+int main(int argc, char **argv)
+{
+    int lengths[2] = {1, 1};
+    MPI_Aint at[2] = {0, 8};
+    MPI_Datatype types[2] = {MPI_INT, MPI_DOUBLE};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    other = 1 - rank;
+    MPI_Type_create_struct(2, lengths, at, types, &made);
+    MPI_Type_commit(&made);
+"""
+END = r"""
+    MPI_Type_free(&made);
+    MPI_Finalize();
+    return 0;
+}
+"""
+Simulate = Any
+
+
+@pytest.fixture
+def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Simulate:
+    """Return a function that simulates the statements of a program on two ranks; it returns the one run."""
+    monkeypatch.chdir(tmp_path)
+
+    def simulated(body: str, *, processors: int = 2, code: int = 0) -> dict[str, Any]:
+        Path("p.c").write_text(BEGIN + body + END)
+        assert scalegraph(["simulate", "p.c", "-p", str(processors), "--no-reference", "--json"]) == code
+        (row,) = json.loads(capsys.readouterr().out)["runs"]
+        assert isinstance(row, dict)
+        return row
+
+    return simulated
+
+
+def line_of(body: str, text: str) -> str:
+    """Return "p.c:N", where *text* is in the program."""
+    before = (BEGIN + body).partition(text)[0]
+    return f"p.c:{before.count(chr(10)) + 1} in main"
+
+
+def exchanged(sent: str, received: str) -> str:
+    """Return statements in which rank 0 sends and rank 1 receives; arguments are buffer, count and type."""
+    return f"""
+    if (rank == 0)
+        MPI_Send({sent}, 1, 0, MPI_COMM_WORLD);
+    else
+        MPI_Recv({received}, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+"""
+
+
+@pytest.mark.parametrize(
+    ("sent", "received", "names"),
+    [
+        ("in, 2, MPI_INT", "d, 1, MPI_DOUBLE", ("MPI_DOUBLE", "MPI_INT")),
+        ("in, 8, MPI_BYTE", "d, 1, MPI_DOUBLE", ("MPI_DOUBLE", "MPI_BYTE")),
+        ("in, 2, MPI_UNSIGNED", "in, 2, MPI_INT", ("MPI_INT", "MPI_UNSIGNED")),
+        ("pairs, 3, made", "in, 9, MPI_INT", ("MPI_INT", "elements of several types")),
+        ("in, 3, MPI_INT", "pairs, 3, made", ("elements of several types", "MPI_INT")),
+    ],
+)
+def test_data_that_is_received_as_another_type_is_named(
+    simulate: Simulate, sent: str, received: str, names: tuple[str, str]
+) -> None:
+    body = exchanged(sent, received)
+    row = simulate(body)
+    assert row["status"] == "ok"
+    assert row["warnings"] == [
+        (
+            f"rank 1: MPI_Recv at {line_of(body, 'MPI_Recv')} receives {names[0]}, but rank 0 sent {names[1]} "
+            f"with MPI_Send at {line_of(body, 'MPI_Send')}"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "received"),
+    [
+        ("in, 8, MPI_PACKED", "d, 1, MPI_DOUBLE"),
+        ("d, 1, MPI_DOUBLE", "in, 8, MPI_PACKED"),
+        ("pairs, 3, made", "pairs, 3, made"),
+        ("pairs, 1, MPI_INT", "pairs, 1, made"),
+        ("pairs, 2, made", "pairs, 3, made"),
+        ("in, 2, MPI_INT", "in, 1, MPI_2INT"),
+        ("in, 2, MPI_INT", "in, 2, MPI_INTEGER"),
+        ("in, 2, MPI_INT32_T", "in, 90, MPI_INT"),
+        ("in, 0, MPI_INT", "d, 1, MPI_DOUBLE"),
+    ],
+)
+def test_the_same_elements_may_come_as_another_datatype(simulate: Simulate, sent: str, received: str) -> None:
+    assert simulate(exchanged(sent, received))["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "warning"),
+    [
+        (
+            "MPI_Bcast(in, 4, rank ? MPI_INT : MPI_FLOAT, 0, MPI_COMM_WORLD);",
+            "rank 1: MPI_Bcast at {0} passes MPI_INT, but rank 0 of the communicator MPI_FLOAT at {0}",
+        ),
+        (
+            "MPI_Allreduce(in, out, 4, rank ? MPI_INT : MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD);",
+            "rank 1: MPI_Allreduce at {0} passes MPI_INT, but rank 0 of the communicator MPI_UNSIGNED at {0}",
+        ),
+        (
+            "MPI_Gather(in, 1, MPI_INT, out, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);",
+            "rank 0: MPI_Gather at {0} receives MPI_FLOAT, but rank 0 sent MPI_INT with MPI_Gather at {0}",
+        ),
+        (
+            "MPI_Gatherv(in, 1, rank ? MPI_INT : MPI_FLOAT, out, counts, places, MPI_FLOAT, 0, MPI_COMM_WORLD);",
+            "rank 0: MPI_Gatherv at {0} receives MPI_FLOAT, but rank 1 sent MPI_INT with MPI_Gatherv at {0}",
+        ),
+    ],
+)
+def test_types_of_a_collective_operation_that_differ_are_named(simulate: Simulate, call: str, warning: str) -> None:
+    row = simulate(call)
+    assert row["status"] == "ok"
+    assert row["warnings"] == [warning.format(line_of(call, call))]
+
+
+FIRST = "MPI_Irecv(in, 10, MPI_INT, other, 0, MPI_COMM_WORLD, &r[0]);"
+
+
+@pytest.mark.parametrize(
+    ("second", "warning"),
+    [
+        (
+            "MPI_Irecv(in + 9, 10, MPI_INT, other, 1, MPI_COMM_WORLD, &r[1]);",
+            "MPI_Irecv at {1} receives into 4 bytes that MPI_Irecv at {0} still receives into",
+        ),
+        (
+            "MPI_Isend(in + 5, 2, MPI_INT, other, 2, MPI_COMM_WORLD, &r[1]);",
+            "MPI_Isend at {1} sends from 8 bytes that MPI_Irecv at {0} still receives into",
+        ),
+        (
+            "MPI_Send(in + 5, 2, MPI_INT, other, 2, MPI_COMM_WORLD);",
+            "MPI_Send at {1} sends from 8 bytes that MPI_Irecv at {0} still receives into",
+        ),
+    ],
+)
+def test_memory_that_a_pending_receive_fills_is_not_used_otherwise(
+    simulate: Simulate, second: str, warning: str
+) -> None:
+    received = (
+        "" if "Irecv" in second else "MPI_Recv(out + 2, 2, MPI_INT, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+    )
+    sent = "MPI_Send(out, 1, MPI_INT, other, 1, MPI_COMM_WORLD);" if "Irecv" in second else ""
+    own = "MPI_Send(out, 1, MPI_INT, other, 0, MPI_COMM_WORLD);"
+    body = (
+        f"r[1] = MPI_REQUEST_NULL;\n{FIRST}\n{second}\n{own}\n{sent}{received}\nMPI_Waitall(2, r, MPI_STATUSES_IGNORE);"
+    )
+    row = simulate(body)
+    named = warning.format(line_of(body, FIRST), line_of(body, second))
+    assert row["warnings"] in ([f"rank 0: {named}"], [f"rank 1: {named}"])
+
+
+def test_neighbouring_memory_and_complete_requests_are_no_fault(simulate: Simulate) -> None:
+    row = simulate("""
+    for (int turn = 0; turn < 2; turn++) {
+        MPI_Irecv(in, 10, MPI_INT, other, 0, MPI_COMM_WORLD, &r[0]);
+        MPI_Irecv(in + 10, 10, MPI_INT, other, 1, MPI_COMM_WORLD, &r[1]);
+        MPI_Isend(in + 20, 10, MPI_INT, other, 0, MPI_COMM_WORLD, &r[2]);
+        MPI_Send(in + 20, 10, MPI_INT, other, 1, MPI_COMM_WORLD);
+        MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+    }
+""")
+    assert row["warnings"] == []
+
+
+def test_buffers_of_one_call_that_overlap_are_named(simulate: Simulate) -> None:
+    call = "MPI_Allgather(in, 2, MPI_INT, in + 1, 2, MPI_INT, MPI_COMM_WORLD);"
+    row = simulate(call, code=1)
+    assert "the buffer that is sent from and the one that is received into overlap in 4 bytes" in row["message"]
+    assert line_of(call, call) in row["message"]
+    same = "MPI_Sendrecv(out, 2, MPI_INT, other, 0, out + 1, 2, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+    assert "receives into 4 bytes that the same call" in simulate(same)["warnings"][0]
+
+
+def test_operations_that_differ_are_returned_to_the_rank_that_came_later(simulate: Simulate) -> None:
+    row = simulate("""
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int error = MPI_Allreduce(in, out, 4, MPI_INT, rank ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+    printf("%d\\n", error == MPI_ERR_OP);
+    MPI_Barrier(MPI_COMM_WORLD);
+""")
+    assert sorted(row["stdout"].split()) == ["0", "1"]
+
+
+def test_a_send_that_nobody_receives_is_cancelled(simulate: Simulate) -> None:
+    row = simulate("""
+    static char many[1 << 20];
+    MPI_Status s = {.MPI_ERROR = 77};
+    int flag = 0;
+    if (rank == 0) {
+        MPI_Issend(many, 1 << 20, MPI_CHAR, 1, 5, MPI_COMM_WORLD, &r[0]);
+        MPI_Cancel(&r[0]);
+        MPI_Wait(&r[0], &s);
+        MPI_Test_cancelled(&s, &flag);
+        printf("%d %d\\n", flag, s.MPI_ERROR);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        MPI_Iprobe(0, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        printf("%d\\n", flag);
+    }
+""")
+    assert sorted(row["stdout"].splitlines()) == ["0", "1 77"]  # a single completion leaves MPI_ERROR alone
+
+
+def test_an_error_of_an_attribute_s_function_goes_to_its_communicator(simulate: Simulate) -> None:
+    row = simulate(
+        """
+    MPI_Comm own;
+    int key, copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse_once, &key, NULL);
+    MPI_Comm_set_attr(own, key, in);
+    printf("%d\\n", MPI_Comm_delete_attr(own, key) == MPI_ERR_OTHER);
+    copy = key;
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free_keyval(&copy); /* of the same key, which the attribute still has */
+    printf("%d %d\\n", key == MPI_KEYVAL_INVALID, copy == MPI_KEYVAL_INVALID);
+    MPI_Comm_free(&own);
+""",
+        processors=1,
+    )
+    assert row["stdout"].splitlines() == ["1", "1 1"]
+
+
+def test_elements_that_a_status_is_set_to_are_basic_ones(simulate: Simulate) -> None:
+    row = simulate(
+        """
+    MPI_Status s;
+    for (int n = 0; n < 6; n++) {
+        int elements, count;
+        MPI_Status_set_elements(&s, made, n);
+        MPI_Get_elements(&s, made, &elements);
+        MPI_Get_count(&s, made, &count);
+        printf("%d %d\\n", elements, count == MPI_UNDEFINED ? -1 : count);
+    }
+""",
+        processors=1,
+    )
+    assert row["stdout"].splitlines() == ["0 0", "1 -1", "2 1", "3 -1", "4 2", "5 -1"]
+
+
+def test_an_operation_that_does_not_fit_is_named_by_its_number_when_ranks_are_ahead(simulate: Simulate) -> None:
+    """The root of a broadcast need not wait: rank 0 gets ahead of rank 1, which computes in between."""
+    body = """
+    for (int i = 0; i < 300; i++) {
+        for (int k = 0; rank == 1 && k < 1000; k++) in[50] += k;
+        MPI_Bcast(in, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    if (rank == 2)
+        MPI_Reduce(in, out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    else
+        MPI_Scan(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+"""
+    said = simulate(body, processors=3, code=1)["message"]
+    assert {call for call in ("MPI_Reduce", "MPI_Scan") if f"{call} at {line_of(body, call)}" in said}
+    assert "instead, at p.c:" in said
+    assert said.endswith("as its collective operation number 301")
