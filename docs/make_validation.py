@@ -1,11 +1,12 @@
 """Prints the tables of docs/VALIDATION.md from simulations, beside the papers' values; ``--write`` puts them there.
 
-    python docs/make_validation.py --studies DIR [--write] [--host] [TABLE ...]
+    python docs/make_validation.py --studies DIR [--write] [--long] [--host] [TABLE ...]
 
 Every table stands in VALIDATION.md between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``; the text around
 them is written by hand. Runs are kept as studies in DIR, so what is there is not run again: an empty DIR makes all
-anew, on one state of the code, in ten minutes of one core. `papers_tables` has the tables. With ``--host`` also that of
-the calibrated host, which depends on this computer and needs it idle.
+anew, on one state of the code, in ten minutes of one core. `papers_tables` has the tables. With ``--long`` also those
+of the schedules of loops at the paper's sizes and of predictions, an hour and a half more. With ``--host`` also that
+of the calibrated host, which depends on this computer and needs it idle.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from papers_tables import HOST, TABLES, Studies
+from papers_tables import HOST, LONG, TABLES, Studies, schedules
 
 VALIDATION = Path(__file__).parent / "VALIDATION.md"
 
@@ -40,8 +41,11 @@ def main() -> None:
     parser.add_argument("--studies", type=Path, required=True, help="directory of the studies")
     parser.add_argument("--write", action="store_true", help="write the tables into VALIDATION.md")
     parser.add_argument("--host", action="store_true", help="measure this computer, too, and compare with it")
+    parser.add_argument(
+        "--long", action="store_true", help="make the tables of schedules of loops and of predictions, too"
+    )
     options = parser.parse_args()
-    tables = {**TABLES, **(HOST if options.host else {})}
+    tables = {**TABLES, **(LONG if options.long else {}), **(HOST if options.host else {})}
     unknown = set(options.tables) - set(tables)
     if unknown:
         parser.error(f"unknown table {', '.join(sorted(unknown))}")
@@ -52,6 +56,8 @@ def main() -> None:
         print(f"{name}\n", *lines, "", sep="\n", flush=True)
         if options.write:
             VALIDATION.write_text(replaced(VALIDATION.read_text(), name, lines))
+    if options.long and options.write:
+        schedules.pictures(studies, VALIDATION.parent / "images")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from papers_tables import cerberus, gauss, host, others, six
+from papers_tables import cerberus, gauss, host, isospeed, maspar, others, predictions, schedules, six
 from papers_tables.studies import Studies
 
 TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
@@ -21,6 +21,20 @@ TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
     "billiard": others.billiard,
     "billiard-sizes": others.billiard_sizes,
     "billiard-parallelism": others.parallelism,
+    "burg-psi": isospeed.burg_table,
+    "burg-times": isospeed.burg_times,
+    "slalom-psi": isospeed.slalom_table,
+    "slalom-runs": isospeed.slalom_runs,
+    "maspar-burg": maspar.burg,
+    "maspar-slalom": maspar.slalom,
 }
 HOST: Final = {"host": host.table}  # depends on the computer
-__all__ = ["HOST", "TABLES", "Studies"]
+LONG: Final = {
+    "schedules": schedules.times,
+    "schedules-alpha": schedules.alpha,
+    "schedules-many": schedules.many,
+    "predicted-gauss": predictions.gauss,
+    "predicted-paths": predictions.paths,
+    "predicted-scattering": predictions.scattering,
+}  # an hour and a half of one core
+__all__ = ["HOST", "LONG", "TABLES", "Studies", "schedules"]

@@ -1,0 +1,125 @@
+"""Errors and ratios of predictions from small runs (semi-empirical paper, 4.2; Tables II to IV)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pandas as pd
+
+from papers_tables.studies import Studies, markdown
+from scalegraph.base.resources import resource_dir
+from scalegraph.predict import measures
+from scalegraph.request import Request
+from scalegraph.request.run.predicting import Point, Predictions, Wanted, predict_program
+
+Sizes = Sequence[Mapping[str, int]]
+
+
+def spread(low: int, high: int, points: int) -> tuple[int, ...]:
+    """Return so many sizes from *low* to *high*, evenly spread, as the paper asks for."""
+    return tuple(round(low + (high - low) * i / (points - 1)) for i in range(points))
+
+
+# N -> samples (the paper's), smaller samples, sizes that are predicted (the paper's ranges)
+GAUSS: Final = {
+    1: ((170, 410), (48, 96), spread(50, 800, 6)),
+    2: ((210, 370), (48, 96), spread(50, 1000, 6)),
+    8: ((240, 400), (48, 96), spread(100, 2000, 6)),
+    16: ((160, 320), (48, 96), spread(100, 1600, 6)),
+    24: ((120, 480), (48, 96), spread(100, 2400, 6)),
+    48: ((192, 240), (48, 96), spread(100, 2400, 6)),
+}
+# the paper does not print the ranges: up to where n^3 gives the largest ratio that it prints
+PATHS: Final = {
+    2: ((100, 200), (24, 48), spread(50, 1000, 6)),
+    8: ((96, 160), (24, 48), spread(50, 700, 6)),
+    16: ((160, 400), (24, 48), spread(100, 1600, 5)),
+    24: ((240, 480), (24, 48), spread(100, 1500, 6)),
+    48: ((192, 240), (24, 48), spread(50, 650, 6)),
+}
+SCATTERING: Final = (10, 20, 60)
+SAMPLE: Final = {"i": 5, "j": 5, "m": 20, "n": 20}
+POINTS: Final = [
+    point
+    for pulses in (5, 10)
+    for size in spread(20, 256, 5)
+    if (point := {"i": pulses, "j": pulses, "m": size, "n": size}) != SAMPLE
+]
+
+
+def _predicted(studies: Studies, name: str, processors: int, samples: Sizes, targets: Sizes) -> Predictions:
+    """Return predictions for *targets* and what was simulated there."""
+    request = Request.model_validate(
+        {"program": {"name": name}, "machine": {"name": "ksr1"}, "processors": [processors]}
+    )
+    wanted = Wanted(tuple(samples), tuple(targets), (processors,), (processors,), verify=True, reference=False)
+    path = studies.directory / f"predict-{name}-{processors}.sgstudy"
+    return predict_program(studies.session, request, wanted, path)
+
+
+def _n(sizes: Sequence[int]) -> Sizes:
+    return [{"n": size} for size in sizes]
+
+
+def _cells(points: Sequence[Point]) -> list[str]:
+    """Return average and largest error, average and largest ratio."""
+    errors = [point.error for point in points if point.error is not None]
+    ratios = [point.prediction_ratio for point in points if point.prediction_ratio is not None]
+    held = sum(
+        found.low_s <= (point.actual_s or 0.0) <= found.high_s
+        for point in points
+        if (found := point.predicted) is not None
+    )
+    return [
+        f"{measures.mean_error(errors):.2%}",
+        f"{max(errors):.2%}",
+        f"{held} of {len(points)}",
+        f"{sum(ratios) / len(ratios):.1f}",
+        f"{max(ratios):.1f}",
+    ]
+
+
+def _paper(table: int, processors: int) -> list[str]:
+    path = resource_dir("published") / f"semi-empirical-table-{table}.csv"
+    row = pd.read_csv(path, comment="#").set_index("processors").loc[processors]
+    return [
+        f"{row['average error']:g} %",
+        f"{row['average prediction ratio']:g}",
+        f"{row['largest prediction ratio']:g}",
+    ]
+
+
+HEADS: Final = ["samples", "error, here", "largest", "in the interval", "ratio, here", "largest", "error, paper",
+                "ratio, paper", "largest"]  # fmt: skip
+
+
+def _by_size(
+    studies: Studies, name: str, table: int, points: Mapping[int, tuple[Sequence[int], Sequence[int], Sequence[int]]]
+) -> list[str]:
+    rows = []
+    for processors, (sampled, smaller, sizes) in points.items():
+        for samples in (sampled, smaller):
+            found = _predicted(studies, name, processors, _n(samples), _n(sizes)).points
+            paper = _paper(table, processors) if samples is sampled else ["", "", ""]
+            rows.append([str(processors), ", ".join(map(str, samples)), *_cells(found), *paper])
+    return markdown(["N", *HEADS], rows)
+
+
+def gauss(studies: Studies) -> list[str]:
+    """Return errors and ratios of Gauss elimination beside Table II."""
+    return _by_size(studies, "ge1", 2, GAUSS)
+
+
+def paths(studies: Studies) -> list[str]:
+    """Return errors and ratios of all pairs shortest path beside Table III."""
+    return _by_size(studies, "apsp1", 3, PATHS)
+
+
+def scattering(studies: Studies) -> list[str]:
+    """Return errors and ratios of electromagnetic scattering beside Table IV."""
+    rows = []
+    for processors in SCATTERING:
+        found = _predicted(studies, "em-shared", processors, [SAMPLE], POINTS).points
+        rows.append([str(processors), "I = J = 5, M = N = 20", *_cells(found), *_paper(4, processors)])
+    return markdown(["N", *HEADS], rows)
