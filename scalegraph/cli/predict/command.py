@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from scalegraph.predict.limits import Limit, limits
 from scalegraph.predict.regions import Values
 from scalegraph.request import Session
 from scalegraph.request.imports.kinds import is_trace
+from scalegraph.request.model.prediction import by_point, read_sizes
 from scalegraph.request.model.request import Request, RunLimits
 from scalegraph.request.run.predicting import (
     Point,
@@ -137,19 +137,10 @@ def sizes(text: str, option: str) -> list[Values]:
 
     Raises `InputError` naming *option*.
     """
-    found: dict[str, list[int]] = {}
-    for part in filter(None, re.split(r"[;\s]+", text.strip())):
-        name, _, values = part.partition("=")
-        try:
-            found[name.strip()] = [int(value) for value in values.split(",")]
-        except ValueError:
-            raise InputError(Fault(f"'{part}': NAME=VALUE,.. with whole numbers was expected", key=option)) from None
-    most = max((len(values) for values in found.values()), default=0)
-    wrong = [name for name, values in found.items() if len(values) not in (1, most)]
-    if wrong or not found:
-        said = f"'{wrong[0]}' has another number of values than the rest" if wrong else "no parameter is named"
-        raise InputError(Fault(said, key=option))
-    return [{name: values[i if len(values) > 1 else 0] for name, values in found.items()} for i in range(most)]
+    try:
+        return list(by_point(read_sizes(text)))
+    except ValueError as error:
+        raise InputError(Fault(str(error), key=option)) from None
 
 
 def _counts(text: str, option: str) -> tuple[int, ...]:

@@ -46,7 +46,8 @@ def of_build(request: Request, build: Build, machine: Machine) -> list[Fault]:
 def _places(request: Request) -> dict[str, tuple[int, ...]]:
     """Return the lists of processor counts of *request* by their keys."""
     bounds = {f"bound.{index}.processors": bound.processors for index, bound in enumerate(request.bound)}
-    return {"processors": request.processors, **bounds}
+    predicted = {"predict.processors": request.predict.processors} if request.predict is not None else {}
+    return {"processors": request.processors, **bounds, **predicted}
 
 
 def _refused(request: Request, refusal: Callable[[int], str]) -> list[Fault]:

@@ -69,6 +69,12 @@
     compare = ["static", "guided", "EA,alpha=32"]   # or "all"
     # advise = false                             # without the run of the best ones together
 
+    [predict]                                    # from the runs, samples of two or more sizes: larger ones
+    at = { n = [800, 1600] }                     # or "n=800,1600"; their names sweep in [parameters]
+    processors = [64, 128]                       # those of the samples if not given
+    # counting = false                           # without small runs more, for exact counts
+    # verify = true                              # run the predicted sizes too, and compare
+
     [limits]                                     # of one run
     time_s = 600
     memory_bytes = 4_294_967_296
@@ -119,6 +125,7 @@ from scalegraph.request.model.parts import (
     Strict,
     Text,
 )
+from scalegraph.request.model.prediction import Prediction
 
 __all__ = [
     "SEARCHED",
@@ -130,6 +137,7 @@ __all__ = [
     "MachineChoice",
     "Monitor",
     "Name",
+    "Prediction",
     "Processors",
     "ProgramChoice",
     "Request",
@@ -205,6 +213,11 @@ class RequestBody(Strict):
         default_factory=Schedules,
         label="Schedules of loops",
         help="The runs once more, with worksharing loops under other schedules",
+    )
+    predict: Prediction | None = asked(
+        default=None,
+        label="predict larger runs",
+        help="The runs are samples; the times of larger sizes and on more processors are predicted from them",
     )
     limits: RunLimits = asked(default_factory=RunLimits, label="Limits", help="Limits of one run")
     repetitions: int = asked(

@@ -12,7 +12,7 @@ from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read
-from scalegraph.request.model import collecting, processes, programs, tracing, variants
+from scalegraph.request.model import collecting, prediction, processes, programs, tracing, variants
 from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Described, Parameter
 from scalegraph.request.model.request import Request
@@ -289,6 +289,7 @@ class _Work:
         self.faults += collecting.faults(self.request)
         self.faults += variants.machine_faults(self.request, self._reference())
         self.faults += tracing.faults(self.request, machine)
+        self.faults += prediction.faults(self.request)
         return machine
 
     def _sweep(self, base: dict[str, Value]) -> tuple[dict[str, Value], ...]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scalegraph.base.run import RunPoint, RunRecord, Value
-from scalegraph.base.units import si
+from scalegraph.base.units import counted, si
+from scalegraph.predict.predicting import counting_sizes
 from scalegraph.request.model import collecting, variants
 from scalegraph.request.model import tracing as traces
 from scalegraph.request.model.request import SEARCHED, Bound, Request
@@ -46,6 +47,7 @@ class Plan:
     runs_at_most: int = 0
     done: int = 0
     notes: tuple[str, ...] = ()
+    predicted: tuple[RunPoint, ...] = ()  # from the runs; none of them is run
 
 
 def plan(
@@ -65,6 +67,8 @@ def plan(
     records = [record for record in known if record.ok]
     points = planned_points(found)
     points += variants.asked(found.request, points)
+    predicted = predicted_points(found)
+    points += _for_predictions(found, predicted, points)
     searches = planned_searches(found)
     whole = [record for record in records if not collecting.lacks(found.request, record)]
     done = {record.point.key for record in whole if tracing is None or not tracing.lacks(record)}
@@ -81,7 +85,8 @@ def plan(
         limit_s=(at_most - len(points) + len(left)) * found.request.limits.time_s / max(1, workers),
         runs_at_most=at_most,
         done=len(points) - len(left),
-        notes=(*_notes(found, searches), *traces.notes(found, left, records)),
+        notes=(*_notes(found, searches), *_prediction_notes(found, predicted), *traces.notes(found, left, records)),
+        predicted=tuple(predicted),
     )
 
 
@@ -106,6 +111,41 @@ def planned_points(found: Resolved) -> list[RunPoint]:
 def _add(wanted: dict[str, RunPoint], found: Resolved, size: Mapping[str, Value], counts: Iterable[int]) -> None:
     for point in points_of(found, size, counts):
         wanted.setdefault(point.key, point)
+
+
+def predicted_points(found: Resolved) -> list[RunPoint]:
+    """Return the points that the request wants predicted."""
+    choice = found.request.predict
+    if choice is None:
+        return []
+    counts = choice.processors or found.request.processors
+    return [point for values in choice.targets for point in points_of(found, {**found.sweep[0], **values}, counts)]
+
+
+def _for_predictions(found: Resolved, predicted: list[RunPoint], points: list[RunPoint]) -> list[RunPoint]:
+    """Return what is run for predictions besides the samples, *points*: small runs, and the predicted points."""
+    choice = found.request.predict
+    if choice is None:
+        return []
+    more: dict[str, RunPoint] = {}
+    samples = choice.samples(found.sweep)
+    for count in sorted({point.processors for point in points}) if choice.counting else ():
+        for values in counting_sizes(samples, choice.targets, count):
+            _add(more, found, {**found.sweep[0], **values}, (count,))
+    if choice.verify:
+        more |= {point.key: point for point in predicted}
+    known = {point.key for point in points}
+    return [point for key, point in more.items() if key not in known]
+
+
+def _prediction_notes(found: Resolved, predicted: list[RunPoint]) -> Iterable[str]:
+    choice = found.request.predict
+    if choice is None:
+        return
+    yield f"{counted(len(predicted), 'point')} {'is' if len(predicted) == 1 else 'are'} predicted from the runs"
+    if choice.counting:
+        yield "small runs give exact counts; those that the program refuses are left out"
+    yield "the costs of barriers, locks and forks on the machine are measured the first time"
 
 
 def points_of(found: Resolved, size: Mapping[str, Value], counts: Iterable[int]) -> list[RunPoint]:

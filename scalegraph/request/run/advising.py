@@ -62,6 +62,7 @@ def request_of(manifest: Manifest, entry: Advice, file: str) -> Request:
             "what_if": (),
             "speedups": Speedups(),
             "schedules": Schedules(),
+            "predict": None,
         }
     )
 

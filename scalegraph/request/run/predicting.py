@@ -17,20 +17,20 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.base.files import write_atomic
 from scalegraph.base.run import Region, RunPoint, RunRecord, Value
-from scalegraph.base.units import counted, si
-from scalegraph.predict import kept, limits, measures
+from scalegraph.base.units import counted
+from scalegraph.predict import measures
 from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.derive import EventCosts
 from scalegraph.predict.event_costs import PROGRAM, event_costs
 from scalegraph.predict.predicting import Predicted, Predictor, counting_sizes
-from scalegraph.predict.regions import Values, clock_of, projected, values_of
+from scalegraph.predict.regions import Values, projected, values_of
 from scalegraph.predict.traced.operations import Read, read_operations
 from scalegraph.predict.traced.predicting import TracedPredictor
 from scalegraph.request.model import tracing
 from scalegraph.request.model.extras import TraceChoice, TraceKind
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
-from scalegraph.request.run.session import Session
+from scalegraph.request.run.keeping import keep
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.library import sources_digest
 from scalegraph.store import Study
@@ -122,6 +122,21 @@ class Predictions:
     others: Mapping[str, Value] = field(default_factory=dict)
 
 
+class Submits(Protocol):
+    """What carries requests out: a session, or one that puts several requests together."""
+
+    def submit(
+        self,
+        request: Request,
+        study_path: Path | str | None,
+        emit: EventSink = ...,
+        cancel: CancelToken | None = ...,
+        *,
+        traces: Path | str | None = ...,
+    ) -> Study:
+        """Carry *request* out: see `Session.submit`."""
+
+
 class Predicts(Protocol):
     """What predicts points from sample runs."""
 
@@ -142,7 +157,7 @@ class Predicts(Protocol):
 class Runner:
     """Runs the program of *request* at parameters *names*, into *study* if there is one; raises as `Session.submit`."""
 
-    session: Session
+    session: Submits
     request: Request
     names: Sequence[str]
     study: Path | None
@@ -178,7 +193,7 @@ class Runner:
 
 
 def predict_program(
-    session: Session,
+    session: Submits,
     request: Request,
     wanted: Wanted,
     study: Path | None = None,
@@ -215,7 +230,7 @@ def predict_program(
 
 
 def predict_study(
-    session: Session,
+    session: Submits,
     study: Study,
     targets: Sequence[Values],
     *,
@@ -294,75 +309,6 @@ def _imported(own: Read, point: RunPoint) -> RunRecord:
 def _others(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, Value]:
     """Return the parameters of *runs* that are not in *names*: they are the same in all."""
     return {name: value for run in runs for name, value in run.point.parameters.items() if name not in names}
-
-
-def keep(found: Predictions, path: Path) -> int:
-    """Add the predicted points to the study at *path*, marked as predicted, where it has no run; return how many.
-
-    The study also keeps what they came from: see `predict.kept`. Raises `StoreError`.
-    """
-    with Study.open(path, write=True) as study:
-        there = {run.point.key for run in study.runs() if run.source != "predicted"}
-        made = [record for point in found.points if (record := _record(found, point)) is not None]
-        fresh = [record for record in made if record.point.key not in there]
-        study.add_runs(fresh)
-        study.set_facts(kept.FACT, kept.read(study.facts(kept.FACT)).with_more(_kept(found)).model_dump(mode="json"))
-    return len(fresh)
-
-
-def _kept(found: Predictions) -> kept.Kept:
-    """Return what a study keeps of predictions besides their rows."""
-
-    def key(run: RunRecord) -> str:
-        return RunPoint(processors=run.point.processors, parameters={**found.others, **run.point.parameters}).key
-
-    costs = found.predictor.costs if found.predictor is not None else {}
-    return kept.Kept(
-        points=tuple(_kept_point(found, point) for point in found.points),
-        samples=tuple(key(run) for run in found.samples),
-        costs={n: asdict(cost) for n, cost in costs.items()},
-    )
-
-
-def _kept_point(found: Predictions, point: Point) -> kept.KeptPoint:
-    made = point.predicted
-    parts: list[tuple[str, float]] = []
-    if made is not None:
-        parts = [(one.name, one.time_s) for one in made.regions]
-        parts += [(limits.EVENTS, made.events_s), (limits.WAITING, made.waiting_s)]
-    return kept.KeptPoint(
-        processors=point.processors,
-        parameters={**found.others, **point.values},
-        time_s=made.time_s if made is not None else None,
-        low_s=made.low_s if made is not None else None,
-        high_s=made.high_s if made is not None else None,
-        one_s=point.one_s,
-        actual_s=point.actual_s,
-        samples_s=point.samples_s,
-        samples_host_s=point.samples_host_s,
-        estimate_s=point.estimate_s,
-        sampled=made.sampled if made is not None else False,
-        refused=point.refused,
-        parts=tuple(sorted(parts, key=lambda part: -part[1])),
-    )
-
-
-def _record(found: Predictions, point: Point) -> RunRecord | None:
-    """Return a predicted point as a record of a study: its time, no counts."""
-    if point.predicted is None:
-        return None
-    clock_hz = clock_of(found.samples[0])
-    interval = f"between {si(point.predicted.low_s, 's')} and {si(point.predicted.high_s, 's')}"
-    return RunRecord(
-        source="predicted",
-        program=found.program,
-        machine=found.machine,
-        point=RunPoint(processors=point.processors, parameters={**found.others, **point.values}),
-        time_s=point.predicted.time_s,
-        time_cycles=round(point.predicted.time_s * clock_hz),
-        clock_hz=clock_hz,
-        warnings=(f"predicted from {counted(len(found.samples), 'sample run')}: {interval}",),
-    )
 
 
 def read_traces(study: Study, names: Sequence[str], into: dict[str, Read]) -> None:
@@ -451,7 +397,7 @@ def _point(predictor: Predicts, values: Values, processors: int, truth: RunRecor
 
 
 def measured_events(
-    session: Session,
+    session: Submits,
     machine: MachineChoice,
     processors: Sequence[int],
     emit: EventSink = ignore,

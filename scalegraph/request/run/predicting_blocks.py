@@ -19,8 +19,8 @@ from scalegraph.predict.blocks import Blocks
 from scalegraph.predict.collective_costs import PROGRAM, CollectiveCosts, collective_costs
 from scalegraph.predict.data_parallel import SegmentsPredictor, SizesPredictor, largest_event
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
-from scalegraph.request.run.predicting import Predictions, Runner, Wanted, keep, predicted_points
-from scalegraph.request.run.session import Session
+from scalegraph.request.run.keeping import keep
+from scalegraph.request.run.predicting import Predictions, Runner, Submits, Wanted, predicted_points
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.library import sources_digest
 from scalegraph.store.manifest import digest
@@ -37,7 +37,7 @@ def load_blocks(name: str) -> Blocks:
 
 
 def predict_blocks(
-    session: Session,
+    session: Submits,
     request: Request,
     blocks: Blocks,
     wanted: Wanted,
@@ -81,7 +81,7 @@ def _cache_bytes(machine: Machine) -> int:
 
 
 def measured_collectives(
-    session: Session,
+    session: Submits,
     machine: MachineChoice,
     processors: Sequence[int],
     most: int,

@@ -99,7 +99,8 @@ class Session:
         ``NAME.traces`` beside the study if it is None. *consent*: the user's answer to `consent`; without it a request
         that needs one raises `ConsentNeeded`, an `InputError`, and nothing is run. After a request to stop the study
         has what was finished (ask *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`,
-        `BuildError`, `StoreError`, `MissingTool`; runs that fail raise nothing, their records say it.
+        `BuildError`, `StoreError`, `MissingTool`, and `WorkError` where the runs of a request with predictions
+        determine nothing; runs that fail raise nothing, their records say it.
         """
         from scalegraph.request.run.submit import Submission
 
@@ -111,6 +112,13 @@ class Session:
             if written:
                 check_directory(Path(written))
         approved(found, consent)
+        if request.predict is not None:
+            from scalegraph.request.run.predicting_requests import predict_request
+
+            if overwrite and study_path:
+                Path(study_path).unlink(missing_ok=True)
+            whole = Path(study_path) if study_path else None
+            return predict_request(self, found, whole, emit, cancel, workers=workers, consent=consent)
         work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link, place)
         return work.run(Path(study_path) if study_path else None, overwrite=overwrite)
 
