@@ -1,8 +1,9 @@
 """Counts F(ss, chi, N): how often something happens, as an exact function of the parameters and N.
 
 Exact counts of small runs determine a polynomial with rational coefficients. Where iterations are dealt out to the
-processors it also has powers of ceil(x / N) or floor(x / N), as block and cyclic distributions have. Source:
-semi-empirical paper, 2.2.1, for what F is; that it is found from counts is ScaleGraph's.
+processors it also has powers of ceil(x / N) or floor(x / N), as block and cyclic distributions have; where all sizes
+are powers of two it may have log2 of a size, as programs that halve a grid have. Source: semi-empirical paper, 2.2.1,
+for what F is; that it is found from counts is ScaleGraph's.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scalegraph.base.units import assigned, counted
 MOST_DEGREE = 4
 _PRIME = (1 << 61) - 1
 _MOST_TERMS = 60
+_MOST_HALVED = 3  # degree of the polynomial beside log2 of a size
 
 
 class CannotTellError(WorkError):
@@ -36,11 +38,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class _Term:
-    """A monomial: powers of the parameters, of the rounded extent / N and of N."""
+    """A monomial: powers of the parameters, of the rounded extent / N and of N; *log*: of which log2 is, or -1."""
 
     powers: tuple[int, ...]
     blocks: int
     processors: int
+    log: int = -1
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,9 @@ class Count:
 
         Raises `CannotTellError` where the samples leave more than one value possible, or where it is negative.
         """
+        for term in self._terms:
+            if term.log >= 0 and not power_of_two(values[name := self.parameters[term.log]]):
+                raise CannotTellError(f"this count has log2({name}) in these runs, and {name} = {values[name]}")
         row = [Fraction(value) for value in _row(self._terms, self.parameters, self.extent, values, processors)]
         total = Fraction(0)
         for pivot, known, right in zip(self._pivots, self._rows, self._right, strict=True):
@@ -138,6 +144,8 @@ def fit_count(samples: Sequence[Sample], *, divided: bool = False, most: int = M
                 continue
             pivots, rows, right = _reduced(matrix, counts)
             return Count(parameters, extent, degree, len(samples), rank, terms, pivots, rows, right)
+    if (found := _halving(samples, parameters, counts, different)) is not None:
+        return found
     runs = counted(len(samples), "run")
     if possible:
         raise CannotTellError(f"{runs} cannot tell how this count grows: more sizes are needed")
@@ -152,6 +160,36 @@ def _single(samples: Sequence[Sample], parameters: tuple[str, ...], counts: Sequ
         if _modular(matrix, counts) == (1, True):
             pivots, rows, right = _reduced(matrix, counts)
             return Count(parameters, nothing, sum(term.powers), len(samples), 1, (term,), pivots, rows, right)
+    return None
+
+
+def power_of_two(value: int) -> bool:
+    """Return whether *value* is 1, 2, 4, 8, .."""
+    return value > 0 and value & (value - 1) == 0
+
+
+def _halving(
+    samples: Sequence[Sample], parameters: tuple[str, ...], counts: Sequence[int], different: int
+) -> Count | None:
+    """Return the function with log2 of a parameter, whose values are all powers of two, that gives all *counts*.
+
+    Its log2 is added to a polynomial of that parameter, or is in every term: log2(n) levels of a grid, n log2(n).
+    """
+    nothing = Extent()
+    for number, name in enumerate(parameters):
+        if not all(power_of_two(sample.values[name]) for sample in samples):
+            continue
+        for degree, often in itertools.product(range(_MOST_HALVED + 1), (False, True)):
+            plain = tuple(
+                _Term(tuple(power * (i == number) for i in range(len(parameters))), 0, 0) for power in range(degree + 1)
+            )
+            logs = tuple(_Term(term.powers, 0, 0, number) for term in (plain if often else plain[:1]))
+            terms = (*plain, *logs)
+            matrix = [_row(terms, parameters, nothing, sample.values, sample.processors) for sample in samples]
+            rank, consistent = _modular(matrix, counts)
+            if consistent and rank < different:
+                pivots, rows, right = _reduced(matrix, counts)
+                return Count(parameters, nothing, max(1, degree), len(samples), rank, terms, pivots, rows, right)
     return None
 
 
@@ -189,6 +227,7 @@ def _row(
         math.prod(value**power for value, power in zip(own, term.powers, strict=True))
         * blocks**term.blocks
         * processors**term.processors
+        * (own[term.log].bit_length() - 1 if term.log >= 0 else 1)
         for term in terms
     ]
 
@@ -242,4 +281,6 @@ def _named(term: _Term, parameters: Sequence[str], extent: Extent) -> str:
         factors.append((str(extent), term.blocks))
     if term.processors:
         factors.append(("N", term.processors))
+    if term.log >= 0:
+        factors.append((f"log2({parameters[term.log]})", 1))
     return " * ".join(name if power == 1 else f"{name} ** {power}" for name, power in factors)

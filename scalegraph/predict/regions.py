@@ -16,6 +16,7 @@ from scalegraph.predict.forms import best_form
 from scalegraph.predict.lower import Estimate, Growth, SegmentTime, fit_times, growths, ranges
 
 Values = Mapping[str, int]
+_SAME = 0.2  # events that differ by at most so much between samples do so by the data: the largest sample's count
 _SHARED = 1.3  # all processors together are so much busier than the busiest: they share the work
 
 
@@ -184,13 +185,19 @@ def _last_range(samples: RegionSamples, growth: Growth) -> list[int]:
 
 @dataclass(frozen=True)
 class EventCount:
-    """How often each thread meets an event: barriers, critical sections, starts of a parallel region."""
+    """How often each thread meets an event: barriers, critical sections, starts of a parallel region.
+
+    *always*: in the largest sample, where the data decide and it is nearly the same in all; *count* is None then.
+    """
 
     region: Region
-    count: Count
+    count: Count | None
+    always: int = 0
 
     def at(self, values: Values, processors: int) -> int:
         """Return the count; raise `CannotTellError` where it is not determined, or not whole."""
+        if self.count is None:
+            return self.always
         found = self.count(values, processors)
         if found.denominator != 1:
             where = assigned([("N", processors), *values.items()])
@@ -201,12 +208,19 @@ class EventCount:
 def event_count(samples: RegionSamples, totals: Sequence[int], threads: int) -> EventCount | None:
     """Return how often each of *threads* meets an event that all met *totals* times in the samples; None if never.
 
-    Raises `CannotTellError` with a sentence when the pattern changes with the parameters in no way that is known.
+    The samples are in the order of their times. Counts that no function of the parameters gives, but that differ by at
+    most a fifth of the largest sample's, depend on the data a little: that sample's is taken. Raises `CannotTellError`
+    with a sentence when the pattern changes with the parameters in no way that is known.
     """
     if not any(totals):
         return None
     what = f"{samples.region.name}, on {samples.processors} processors"
+    last = totals[-1]
+    alike = all(abs(total - last) <= _SAME * last for total in totals)
+    steady = EventCount(samples.region, None, max(1, round(last / threads)))
     if any(total % threads for total in totals):
+        if alike:
+            return steady
         raise CannotTellError(f"{what}: not all threads meet the event equally often, so the pattern is not regular")
     known = [
         Sample(values, samples.processors, total // threads) for values, total in zip(samples.runs, totals, strict=True)
@@ -214,4 +228,6 @@ def event_count(samples: RegionSamples, totals: Sequence[int], threads: int) -> 
     try:
         return EventCount(samples.region, fit_count(known))
     except CannotTellError as error:
+        if alike and len(totals) > 1:
+            return steady
         raise CannotTellError(f"how often the event of {what}, happens: {error}") from error

@@ -110,6 +110,21 @@ def test_a_study_with_several_sizes_is_used_as_it_is(here: Path, capsys: pytest.
 
 
 @pytest.mark.compiler
+def test_small_runs_that_fail_are_left_out_with_a_sentence(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    failing = STEPS.replace("atoi(argv[1]);", "atoi(argv[1]); if (n < 12) return 3;", 1)
+    (here / "failing.c").write_text(failing)
+    words = ["predict", "failing.c", "--machine", "ksr1", "-p", "2", "--samples", "n=32,64", "--at", "n=128"]
+    assert run(*words, "--json", "--", "{n}") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["notes"] == [
+        f"the small run on N = {n}, n = {size} is left out: the program ended with exit code 3"
+        for n in (1, 2)
+        for size in (8, 4)
+    ]
+    assert all(known["parameters"]["n"] >= 16 for known in document["samples"])
+
+
+@pytest.mark.compiler
 def test_an_irregular_pattern_is_refused_with_the_place(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["predict", "wild.c", "--machine", "ksr1", "-p", "2", "--samples", "n=24,48", "--at", "n=150"]
     assert run(*words, "--", "{n}") == 1

@@ -81,3 +81,32 @@ def test_a_count_that_falls_below_zero_is_refused() -> None:
     found = fit_count([Sample({"n": n}, 1, 100 - n) for n in (1, 2, 3, 4)])
     with pytest.raises(CannotTellError, match="negative at N = 1, n = 200"):
         found({"n": 200}, 1)
+
+
+def levels(n: int, p: int) -> int:
+    """Visits of a V-cycle that halves a grid of n points: two for each level, and one of the coarsest."""
+    return 2 * (n.bit_length() - 1) + 1
+
+
+def transform(n: int, p: int) -> int:
+    return 3 * n * (n.bit_length() - 1) + n
+
+
+def grids(n: int, p: int) -> int:
+    """Points of all grids, and what each level costs besides."""
+    return sum(1 << 3 * k for k in range(1, n.bit_length())) + 5 * (n.bit_length() - 1)
+
+
+@pytest.mark.parametrize("count", [levels, transform, grids])
+def test_counts_with_log2_of_sizes_that_are_powers_of_two(count: Callable[[int, int], int]) -> None:
+    found = fit_count(samples(count, [2, 4, 8, 16, 32, 64], [1]))
+    assert found({"n": 1024}, 1) == count(1024, 1)
+    assert "log2(n)" in found.formula
+    assert expression.parse(found.formula, frozenset({"n"}))({"n": 128.0}) == count(128, 1)
+    with pytest.raises(CannotTellError, match=r"has log2\(n\) in these runs, and n = 100"):
+        found({"n": 100}, 1)
+
+
+def test_counts_with_log2_do_not_hold_between_powers_of_two() -> None:
+    with pytest.raises(CannotTellError):
+        fit_count([Sample({"n": n}, 1, 2 * n.bit_length()) for n in (4, 7, 8, 16, 32, 64, 128)])

@@ -124,6 +124,24 @@ def test_a_pattern_that_changes_with_the_parameters_is_refused_in_a_sentence() -
         derive(changed, REGIONS, [{"n": 80}])
 
 
+def with_barriers(run: RunRecord, counts: int) -> RunRecord:
+    """Return *run* with so many barriers of all threads in region 5."""
+    regions = tuple(
+        one.model_copy(update={"counters": {"visits": counts, "barriers": counts}}) if one.region == 5 else one
+        for one in run.regions
+    )
+    return run.model_copy(update={"regions": regions})
+
+
+def test_events_that_the_data_change_a_little_happen_as_often_as_in_the_largest_sample() -> None:
+    counts = {16: 8 * 21, 24: 8 * 19 + 3, 32: 8 * 22, 64: 8 * 20}
+    runs = [with_barriers(record(n, 8), times) for n, times in counts.items()]
+    assert derive(runs, REGIONS, [{"n": 80}]).barriers[5].at({"n": 80}, 8) == 20
+    wild = [with_barriers(record(n, 8), times) for n, times in {**counts, 24: 8 * 15}.items()]
+    with pytest.raises(CannotTellError, match="how often"):
+        derive(wild, REGIONS, [{"n": 80}])
+
+
 def test_another_number_of_processors_is_predicted_between_its_neighbours() -> None:
     found = predictor([32, 64, 128, 192], [4, 16], [768]).at({"n": 768}, 8)
     assert not found.sampled
@@ -149,3 +167,15 @@ def test_sizes_for_counts_have_the_remainders_of_the_targets() -> None:
     assert {"m": 10, "n": 20, "i": 5} in several
     assert {"m": 10, "n": 10, "i": 5} in several
     assert all(values["i"] == 5 for values in several)
+
+
+def test_sizes_for_counts_are_at_least_an_eighth_of_the_smallest_sample() -> None:
+    sizes = counting_sizes([{"n": 1400}, {"n": 7000}], [{"n": 14000}], 4)
+    assert len(sizes) == 4
+    assert min(values["n"] for values in sizes) >= 175
+    assert {values["n"] % 4 for values in sizes} == {0}
+
+
+def test_sizes_for_counts_are_powers_of_two_where_all_sizes_are() -> None:
+    sizes = counting_sizes([{"n": 64}, {"n": 256}], [{"n": 1024}], 32)
+    assert [values["n"] for values in sizes] == [32, 16, 8]

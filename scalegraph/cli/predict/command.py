@@ -234,6 +234,7 @@ def _show(found: Predictions, *, as_json: bool) -> None:
                     {"processors": run.point.processors, "parameters": run.point.parameters, "time_s": run.time_s}
                     for run in found.samples
                 ],
+                "notes": found.notes,
                 "predictions": [document(point) for point in found.points],
                 "limits": [
                     {
@@ -255,6 +256,8 @@ def _show(found: Predictions, *, as_json: bool) -> None:
     print_rows(headers, rows, title=f"{found.program} on {found.machine}, predicted", left=(1,))
     runs = counted(len(found.samples), "sample run")
     echo(f"{runs} took {si(sum(run.time_s or 0.0 for run in found.samples), 's')} simulated time")
+    for note in found.notes:
+        echo(note)
     for point in found.points:
         for line in _words(point):
             echo(line)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,22 +21,19 @@ from scalegraph.predict import measures
 from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.derive import EventCosts
 from scalegraph.predict.event_costs import PROGRAM, event_costs
-from scalegraph.predict.predicting import Predicted, Predictor, counting_sizes
+from scalegraph.predict.predicting import Predicted, Predictor
 from scalegraph.predict.regions import Values, projected, values_of
 from scalegraph.predict.traced.operations import Read, read_operations
 from scalegraph.predict.traced.predicting import TracedPredictor
-from scalegraph.request.model import tracing
-from scalegraph.request.model.extras import TraceChoice, TraceKind
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 from scalegraph.request.run.keeping import keep
+from scalegraph.request.run.sampling import Runner, Submits, others_of, point_key
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.library import sources_digest
 from scalegraph.store import Study
 from scalegraph.store.manifest import digest
 from scalegraph.traces.reading import read
-
-TRACED: tuple[TraceKind, ...] = ("shares", "messages")  # what a prediction needs of a trace
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,7 @@ class Traces:
 
 @dataclass
 class Predictions:
-    """Predicted points, and the sample runs that they came from."""
+    """Predicted points, and the sample runs that they came from; *notes*: sentences on runs that were left out."""
 
     program: str
     machine: str
@@ -120,21 +116,7 @@ class Predictions:
     samples: list[RunRecord] = field(default_factory=list)
     predictor: Predictor | None = None
     others: Mapping[str, Value] = field(default_factory=dict)
-
-
-class Submits(Protocol):
-    """What carries requests out: a session, or one that puts several requests together."""
-
-    def submit(
-        self,
-        request: Request,
-        study_path: Path | str | None,
-        emit: EventSink = ...,
-        cancel: CancelToken | None = ...,
-        *,
-        traces: Path | str | None = ...,
-    ) -> Study:
-        """Carry *request* out: see `Session.submit`."""
+    notes: list[str] = field(default_factory=list)
 
 
 class Predicts(Protocol):
@@ -151,45 +133,6 @@ class Predicts(Protocol):
 
     def at(self, values: Values, processors: int) -> Predicted:
         """Return the prediction at *values* on N = *processors*; may raise `CannotTellError`."""
-
-
-@dataclass
-class Runner:
-    """Runs the program of *request* at parameters *names*, into *study* if there is one; raises as `Session.submit`."""
-
-    session: Submits
-    request: Request
-    names: Sequence[str]
-    study: Path | None
-    emit: EventSink
-    cancel: CancelToken | None
-    program: str = ""
-    machine: str = ""
-    regions: tuple[Region, ...] = ()
-    others: dict[str, Value] = field(default_factory=dict)  # parameters that are the same in all runs
-    traces: dict[str, Read] = field(default_factory=dict)  # by key of the run's point
-
-    def run(self, sizes: Sequence[Values], processors: Sequence[int], traces: Path | None = None) -> list[RunRecord]:
-        """Return the runs of *sizes* on each N of *processors*; traced on N > 1 into *traces*, if that is given."""
-        found = []
-        own = {point_key(values, n) for values in sizes for n in processors}
-        several = tuple(n for n in processors if n > 1) if traces is not None else ()
-        trace = TraceChoice(what=TRACED, processors=several) if several else None
-        for parameters in _sweeps(sizes):
-            known = {**self.request.parameters, **parameters}
-            update = {"parameters": known, "processors": tuple(processors), "reference": False, "trace": trace}
-            asked = self.request.model_copy(update=update)
-            place = traces if several and self.study is None else None
-            with self.session.submit(asked, self.study, self.emit, self.cancel, traces=place) as done:
-                if several:
-                    read_traces(done, self.names, self.traces)
-                self.program, self.machine = done.manifest.program, done.manifest.machine
-                self.regions = self.regions or done.manifest.regions
-                every = [run for run in done.runs() if run.source != "predicted"]
-                self.others |= _others(every, self.names)
-                own_runs = [projected(run, self.names) for run in every]
-                found += [run for run in own_runs if point_key(values_of(run), run.point.processors) in own]
-        return list({run.point.key: run for run in found}.values())
 
 
 def predict_program(
@@ -212,11 +155,10 @@ def predict_program(
         place = Path(directory) if any(run.processes is not None for run in first) else None
         runs = {run.point.key: run for run in runner.run(wanted.samples, counts, place)}
         required = frozenset(runs)
+        left_out: list[str] = []
         if wanted.counting:
-            for n in counts:
-                for more in counting_sizes(wanted.samples, wanted.targets, n):
-                    with suppress(InputError):  # smaller than the program allows
-                        runs |= {run.point.key: run for run in runner.run([more], [n], place) if run.ok}
+            small, left_out = runner.counting(list(runs.values()), wanted.targets, counts, place)
+            runs |= {run.point.key: run for run in small}
     samples = list(runs.values())
     actual = runner.run(wanted.targets, wanted.processors) if wanted.verify else []
     every = sorted({1, *counts, *wanted.processors})
@@ -224,6 +166,7 @@ def predict_program(
     traces = Traces(runner.traces, frozenset(runs) - required)
     found = predict_runs(samples, runner.regions, costs, wanted, actual, traces)
     found.program, found.machine, found.others = runner.program, runner.machine, runner.others
+    found.notes += left_out
     if study is not None:
         keep(found, study)
     return found
@@ -263,7 +206,7 @@ def predict_study(
     costs = measured_events(session, machine, sorted({1, *counts, *wanted.processors}), emit, cancel)
     found = predict_runs(used, study.manifest.regions, costs, wanted, list(known.values()))
     found.program, found.machine = study.manifest.program, study.manifest.machine
-    found.others = _others(study.runs(), names)
+    found.others = others_of(study.runs(), names)
     return found
 
 
@@ -304,37 +247,6 @@ def _imported(own: Read, point: RunPoint) -> RunRecord:
         time_cycles=round(own.time_s * meta.ticks_per_second),
         clock_hz=float(meta.ticks_per_second),
     )
-
-
-def _others(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, Value]:
-    """Return the parameters of *runs* that are not in *names*: they are the same in all."""
-    return {name: value for run in runs for name, value in run.point.parameters.items() if name not in names}
-
-
-def read_traces(study: Study, names: Sequence[str], into: dict[str, Read]) -> None:
-    """Read the traces of *study* that are not in *into* yet; keys are those of points with the parameters *names*."""
-    for record in study.runs():
-        path = tracing.path_of(record, study.path)
-        key = projected(record, names).point.key
-        if path is not None and path.exists() and key not in into:
-            with read(path) as trace:
-                into[key] = read_operations(trace)
-
-
-def point_key(values: Values, processors: int) -> tuple[tuple[tuple[str, int], ...], int]:
-    """Return what identifies a point: its parameters and N."""
-    return tuple(sorted(values.items())), processors
-
-
-def _sweeps(sizes: Sequence[Values]) -> list[dict[str, int | tuple[int, ...]]]:
-    """Return parameters of requests that run *sizes*: one sweep where a single parameter differs, else one each."""
-    if not sizes:
-        return []
-    varied = [name for name in sizes[0] if len({values[name] for values in sizes}) > 1]
-    if len(varied) != 1:
-        return [dict(values) for values in sizes]
-    name = varied[0]
-    return [{**sizes[0], name: tuple(sorted({values[name] for values in sizes}))}]
 
 
 def predict_runs(

@@ -20,7 +20,8 @@ from scalegraph.predict.collective_costs import PROGRAM, CollectiveCosts, collec
 from scalegraph.predict.data_parallel import SegmentsPredictor, SizesPredictor, largest_event
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 from scalegraph.request.run.keeping import keep
-from scalegraph.request.run.predicting import Predictions, Runner, Submits, Wanted, predicted_points
+from scalegraph.request.run.predicting import Predictions, Wanted, predicted_points
+from scalegraph.request.run.sampling import Runner, Submits
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.library import sources_digest
 from scalegraph.store.manifest import digest

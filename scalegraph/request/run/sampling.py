@@ -1,0 +1,132 @@
+"""The sample runs of a prediction: the requested sizes, and smaller ones for exact counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import InputError, RunError
+from scalegraph.base.events import EventSink
+from scalegraph.base.run import Region, RunPoint, RunRecord, Value
+from scalegraph.predict.predicting import counting_sizes
+from scalegraph.predict.regions import Values, projected, values_of
+from scalegraph.predict.traced.operations import Read, read_operations
+from scalegraph.request.model import tracing
+from scalegraph.request.model.extras import TraceChoice, TraceKind
+from scalegraph.request.model.request import Request
+from scalegraph.store import Study
+from scalegraph.traces.reading import read
+
+TRACED: tuple[TraceKind, ...] = ("shares", "messages")  # what a prediction needs of a trace
+_LONGER = 10  # times as long as the longest sample may a smaller run take here before it is given up
+_LEAST_S = 10.0
+
+
+class Submits(Protocol):
+    """What carries requests out: a session, or one that puts several requests together."""
+
+    def submit(
+        self,
+        request: Request,
+        study_path: Path | str | None,
+        emit: EventSink = ...,
+        cancel: CancelToken | None = ...,
+        *,
+        traces: Path | str | None = ...,
+    ) -> Study:
+        """Carry *request* out: see `Session.submit`."""
+
+
+@dataclass
+class Runner:
+    """Runs the program of *request* at parameters *names*, into *study* if there is one; raises as `Session.submit`."""
+
+    session: Submits
+    request: Request
+    names: Sequence[str]
+    study: Path | None
+    emit: EventSink
+    cancel: CancelToken | None
+    program: str = ""
+    machine: str = ""
+    regions: tuple[Region, ...] = ()
+    others: dict[str, Value] = field(default_factory=dict)  # parameters that are the same in all runs
+    traces: dict[str, Read] = field(default_factory=dict)  # by key of the run's point
+
+    def run(self, sizes: Sequence[Values], processors: Sequence[int], traces: Path | None = None) -> list[RunRecord]:
+        """Return the runs of *sizes* on each N of *processors*; traced on N > 1 into *traces*, if that is given."""
+        found = []
+        own = {point_key(values, n) for values in sizes for n in processors}
+        several = tuple(n for n in processors if n > 1) if traces is not None else ()
+        trace = TraceChoice(what=TRACED, processors=several) if several else None
+        for parameters in _sweeps(sizes):
+            known = {**self.request.parameters, **parameters}
+            update = {"parameters": known, "processors": tuple(processors), "reference": False, "trace": trace}
+            asked = self.request.model_copy(update=update)
+            place = traces if several and self.study is None else None
+            with self.session.submit(asked, self.study, self.emit, self.cancel, traces=place) as done:
+                if several:
+                    read_traces(done, self.names, self.traces)
+                self.program, self.machine = done.manifest.program, done.manifest.machine
+                self.regions = self.regions or done.manifest.regions
+                every = [run for run in done.runs() if run.source != "predicted"]
+                self.others |= others_of(every, self.names)
+                own_runs = [projected(run, self.names) for run in every]
+                found += [run for run in own_runs if point_key(values_of(run), run.point.processors) in own]
+        return list({run.point.key: run for run in found}.values())
+
+    def counting(
+        self, samples: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], traces: Path | None
+    ) -> tuple[list[RunRecord], list[str]]:
+        """Return small runs that determine counts, and a sentence on each that did not end well: it is left out."""
+        sizes = list({point_key(values_of(run), 1): values_of(run) for run in samples}.values())
+        most = max(_LEAST_S, _LONGER * max((run.host_s or 0.0 for run in samples), default=0.0))
+        limits = self.request.limits
+        limited = limits.model_copy(update={"time_s": min(limits.time_s, most)})
+        smaller = replace(self, request=self.request.model_copy(update={"limits": limited}))
+        found, left_out = [], []
+        for n in counts:
+            for values in counting_sizes(sizes, targets, n):
+                said = f"the small run on {RunPoint(processors=n, parameters=dict(values)).label()} is left out"
+                try:
+                    runs = smaller.run([values], [n], traces)
+                except (InputError, RunError) as error:  # smaller than the program allows
+                    left_out.append(f"{said}: {error}")
+                    continue
+                found += [run for run in runs if run.ok]
+                left_out += [f"{said}: {run.message or run.status}" for run in runs if not run.ok]
+        return found, left_out
+
+
+def others_of(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, Value]:
+    """Return the parameters of *runs* that are not in *names*: they are the same in all."""
+    return {name: value for run in runs for name, value in run.point.parameters.items() if name not in names}
+
+
+def read_traces(study: Study, names: Sequence[str], into: dict[str, Read]) -> None:
+    """Read the traces of *study* that are not in *into* yet; keys are those of points with the parameters *names*."""
+    for record in study.runs():
+        path = tracing.path_of(record, study.path)
+        key = projected(record, names).point.key
+        if path is not None and path.exists() and key not in into:
+            with read(path) as trace:
+                into[key] = read_operations(trace)
+
+
+def point_key(values: Values, processors: int) -> tuple[tuple[tuple[str, int], ...], int]:
+    """Return what identifies a point: its parameters and N."""
+    return tuple(sorted(values.items())), processors
+
+
+def _sweeps(sizes: Sequence[Values]) -> list[dict[str, int | tuple[int, ...]]]:
+    """Return parameters of requests that run *sizes*: one sweep where a single parameter differs, else one each."""
+    if not sizes:
+        return []
+    varied = [name for name in sizes[0] if len({values[name] for values in sizes}) > 1]
+    if len(varied) != 1:
+        return [dict(values) for values in sizes]
+    name = varied[0]
+    return [{**sizes[0], name: tuple(sorted({values[name] for values in sizes}))}]
