@@ -120,5 +120,5 @@ def test_sizes_are_read_as_they_are_written() -> None:
     assert read_sizes(sizes_text({"m": (8, 16), "n": (5,)})) == {"m": (8, 16), "n": (5,)}
     assert by_point({"m": (8, 16), "n": (5,)}) == [{"m": 8, "n": 5}, {"m": 16, "n": 5}]
     for text in ("", "n", "n=1.5", "n=1,2;m=1,2,3"):
-        with pytest.raises(ValueError, match="expected|another number"):
+        with pytest.raises(ValueError, match=r"expected|another number"):
             read_sizes(text)
