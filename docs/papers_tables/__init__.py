@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from papers_tables import cerberus, gauss, host, isospeed, maspar, others, predictions, schedules, six
+from papers_tables import cerberus, data_parallel, gauss, host, isospeed, maspar, others, predictions, schedules, six
 from papers_tables.studies import Studies
 
 TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
@@ -27,6 +27,8 @@ TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
     "slalom-runs": isospeed.slalom_runs,
     "maspar-burg": maspar.burg,
     "maspar-slalom": maspar.slalom,
+    "predicted-data-parallel": data_parallel.gauss,
+    "predicted-fields": data_parallel.scattering,
 }
 HOST: Final = {"host": host.table}  # depends on the computer
 LONG: Final = {

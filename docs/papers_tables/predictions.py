@@ -58,11 +58,12 @@ def _predicted(studies: Studies, name: str, processors: int, samples: Sizes, tar
     return predict_program(studies.session, request, wanted, path)
 
 
-def _n(sizes: Sequence[int]) -> Sizes:
+def numbers(sizes: Sequence[int]) -> Sizes:
+    """Return *sizes* as values of the parameter n."""
     return [{"n": size} for size in sizes]
 
 
-def _cells(points: Sequence[Point]) -> list[str]:
+def cells(points: Sequence[Point]) -> list[str]:
     """Return average and largest error, average and largest ratio."""
     errors = [point.error for point in points if point.error is not None]
     ratios = [point.prediction_ratio for point in points if point.prediction_ratio is not None]
@@ -90,8 +91,10 @@ def _paper(table: int, processors: int) -> list[str]:
     ]
 
 
-HEADS: Final = ["samples", "error, here", "largest", "in the interval", "ratio, here", "largest", "error, paper",
-                "ratio, paper", "largest"]  # fmt: skip
+def heads() -> list[str]:
+    """Return the titles of the columns after the first."""
+    own = ["samples", "error, here", "largest", "in the interval", "ratio, here", "largest"]
+    return [*own, "error, paper", "ratio, paper", "largest"]
 
 
 def _by_size(
@@ -100,10 +103,10 @@ def _by_size(
     rows = []
     for processors, (sampled, smaller, sizes) in points.items():
         for samples in (sampled, smaller):
-            found = _predicted(studies, name, processors, _n(samples), _n(sizes)).points
+            found = _predicted(studies, name, processors, numbers(samples), numbers(sizes)).points
             paper = _paper(table, processors) if samples is sampled else ["", "", ""]
-            rows.append([str(processors), ", ".join(map(str, samples)), *_cells(found), *paper])
-    return markdown(["N", *HEADS], rows)
+            rows.append([str(processors), ", ".join(map(str, samples)), *cells(found), *paper])
+    return markdown(["N", *heads()], rows)
 
 
 def gauss(studies: Studies) -> list[str]:
@@ -121,5 +124,5 @@ def scattering(studies: Studies) -> list[str]:
     rows = []
     for processors in SCATTERING:
         found = _predicted(studies, "em-shared", processors, [SAMPLE], POINTS).points
-        rows.append([str(processors), "I = J = 5, M = N = 20", *_cells(found), *_paper(4, processors)])
-    return markdown(["N", *HEADS], rows)
+        rows.append([str(processors), "I = J = 5, M = N = 20", *cells(found), *_paper(4, processors)])
+    return markdown(["N", *heads()], rows)

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import nnls
 
 from scalegraph.base import expression
@@ -58,17 +57,36 @@ def owned(size: int, processors: int, dealt: int) -> int:
 class Counts:
     """How often a block iterates in each pass: in all, on the processor with *most*, on the *owner* of the pass.
 
-    *beyond*: whether a processor goes through more data in the pass than its cache holds.
+    *beyond*: the share of them whose data have left the cache since the pass before.
     """
 
     total: Floats
     most: Floats
     owner: Floats
-    beyond: npt.NDArray[np.bool_]
+    beyond: Floats
 
 
-def block_counts(block: Block, passes: str, values: Values, processors: int, cache: int | None = None) -> Counts:
-    """Return the counts of *block* in *passes* of its segment; *cache*: bytes that a processor holds."""
+@dataclass(frozen=True)
+class Cache:
+    """The cache of a processor: its *size* in bytes, and so many *ways* in each set."""
+
+    size: int
+    ways: int = 1
+
+    def lost(self, data: float) -> float:
+        """Return which share of *data* bytes is no longer there when a processor goes through them again, in order.
+
+        A set that has one line more than it has ways keeps none of them (least recently used); with D bytes in a cache
+        of C these are w (D/C - 1) of the sets, w + 1 lines each. Unit: none (ratio). Source: ScaleGraph.
+        """
+        if data <= self.size:
+            return 0.0
+        lines = self.ways * data / self.size  # that share a set
+        return min(1.0, (lines - self.ways) * (self.ways + 1) / lines)
+
+
+def block_counts(block: Block, passes: str, values: Values, processors: int, cache: Cache | None = None) -> Counts:
+    """Return the counts of *block* in *passes* of its segment; *cache*: of each processor."""
     rows = []
     for known in _passes(passes, (values, processors)):
         often, size = _number(block.times, known), _whole(block.size, known)
@@ -78,9 +96,9 @@ def block_counts(block: Block, passes: str, values: Values, processors: int, cac
         if block.by == "owner":
             most = 0
         data = 0.0 if block.data is None or cache is None else _number(block.data, known)
-        rows.append((often * size, often * most, often * owner, float(data > (cache or 0))))
+        rows.append((often * size, often * most, often * owner, cache.lost(data) if cache is not None else 0.0))
     total, most_of, owner_of, beyond = np.array(rows, dtype=np.float64).reshape(-1, 4).T
-    return Counts(total, most_of, owner_of, beyond > 0)
+    return Counts(total, most_of, owner_of, beyond)
 
 
 def _passes(passes: str, place: Place) -> list[dict[str, float]]:
@@ -99,14 +117,14 @@ def _whole(formula: str, known: Mapping[str, float]) -> int:
 
 @dataclass(frozen=True)
 class _Term:
-    """Iterations of a block; those *beyond* the cache only."""
+    """Iterations of a block; those only whose data are *beyond* the cache."""
 
     block: Block
     beyond: bool
 
     def of(self, counts: Counts, every: Floats) -> Floats:
         """Return those of *every* pass that count."""
-        return np.where(counts.beyond, every, 0.0) if self.beyond else every
+        return counts.beyond * every if self.beyond else every
 
 
 @dataclass(frozen=True)
@@ -132,10 +150,11 @@ class _Fitted:
 class _Spent:
     """Seconds of a segment by part, busy and stalled, on the processor that takes longest in each pass.
 
-    *low*, *high*: by how much less or more it may be.
+    *passes*: of all parts together by pass; *low*, *high*: by how much less or more it may be.
     """
 
     parts: tuple[tuple[float, float], ...]
+    passes: Floats
     low: float
     high: float
 
@@ -149,15 +168,18 @@ class _Spent:
 class SegmentsPredictor:
     """Predicts by (2.6) and (2.7) from sample *runs* on the predicted N, and on one processor where these are there.
 
-    *costs*: seconds of collective operations by N; *cache*: bytes that a processor holds, None if no block counts
-    *data*. Raises `InputError` when the samples cannot be used.
+    *costs*: seconds of collective operations by N; *cache*: of each processor, None if no block counts *data*. Raises
+    `InputError` when the samples cannot be used.
+
+    Processors that wait for a collective operation may do so while others still compute. So the interval goes down to
+    where, of the operation and the blocks of its pass, only the longer one counts.
     """
 
     blocks: Blocks
     runs: Sequence[RunRecord]
     regions: Sequence[Region]
     costs: Mapping[int, CollectiveCosts]
-    cache: int | None = None
+    cache: Cache | None = None
     _fitted: dict[int, tuple[tuple[_Fitted, ...], float]] = field(default_factory=dict)
     _known: dict[object, Counts] = field(default_factory=dict)
 
@@ -206,7 +228,9 @@ class SegmentsPredictor:
         left = [
             max(
                 0.0,
-                self._elapsed(segment, run) - self._spent(segment, fits, place).time_s - self._events(segment, place),
+                self._elapsed(segment, run)
+                - self._spent(segment, fits, place).time_s
+                - float(self._events(segment, place).sum()),
             )
             for run, place in zip(own, places, strict=True)
         ]
@@ -253,8 +277,9 @@ class SegmentsPredictor:
                 share = ways[:, index, kind].sum(axis=1).max() / found.time_s if found.time_s else 0.0
                 low, high = low + (found.time_s - found.low_s) * share, high + (found.high_s - found.time_s) * share
         owner = ways[1].sum(axis=(0, 1)) > ways[0].sum(axis=(0, 1))
-        time = np.where(owner, ways[1], ways[0]).sum(axis=-1)
-        return _Spent(tuple((float(busy), float(stall)) for busy, stall in time), low, high)
+        chosen = np.where(owner, ways[1], ways[0])
+        parts = tuple((float(busy), float(stall)) for busy, stall in chosen.sum(axis=-1))
+        return _Spent(parts, chosen.sum(axis=(0, 1)), low, high)
 
     def _inside(self, names: Sequence[str]) -> set[int]:
         """Return the functions *names* and the regions inside of them."""
@@ -274,20 +299,23 @@ class SegmentsPredictor:
         """Return the numbers of functions by their names."""
         return {one.name.removeprefix("function "): one.id for one in self.regions if one.kind == "function"}
 
-    def _events(self, segment: Segment, place: Place) -> float:
-        if not segment.events:
-            return 0.0
-        costs = self.costs[place[1]]
+    def _events(self, segment: Segment, place: Place) -> Floats:
+        """Return the seconds of the events in each pass."""
         every = _passes(segment.passes, place)
-        return sum(_event(event, known, costs) for event in segment.events for known in every)
+        if not segment.events:
+            return np.zeros(len(every))
+        costs = self.costs[place[1]]
+        return np.array([sum(_event(event, known, costs) for event in segment.events) for known in every])
 
     def _with(self, fitted: Sequence[_Fitted], values: Values, processors: int) -> Predicted:
         place = values, processors
         shares, events, low, high = [], 0.0, 0.0, 0.0
         for one in fitted:
             spent, rest = self._spent(one.segment, one.fits, place), one.synchronising.at(*place)
-            events += self._events(one.segment, place) + rest.time_s
-            low, high = low + spent.low + rest.time_s - rest.low_s, high + spent.high + rest.high_s - rest.time_s
+            own = self._events(one.segment, place)
+            events += float(own.sum()) + rest.time_s
+            low += spent.low + rest.time_s - rest.low_s + float(np.minimum(own, spent.passes).sum())
+            high += spent.high + rest.high_s - rest.time_s
             shares += [_share(fit, *times) for fit, times in zip(one.fits, spent.parts, strict=True)]
         time = sum(share.time_s for share in shares) + events
         shares.sort(key=lambda share: share.time_s, reverse=True)

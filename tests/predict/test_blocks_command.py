@@ -39,6 +39,16 @@ def test_gauss_elimination_is_predicted_by_its_blocks(tmp_path: Path, capsys: py
 
 
 @pytest.mark.compiler
+def test_what_every_process_does_for_all_others_is_no_element(capsys: pytest.CaptureFixture[str]) -> None:
+    """On 32 processors finding the columns of all is most of the work of the first rows of a small matrix."""
+    words = ["predict", "ge-dp", "--blocks", "ge-dp", "--machine", "cm5", "-p", "1,32", "--samples", "n=16,40"]
+    assert run(*words, "--at", "n=200", "--at-processors", "32", "--verify", "--json") == 0
+    (found,) = json.loads(capsys.readouterr().out)["predictions"]
+    assert found["error"] < 0.02  # 4 % where all is in proportion to the elements
+    assert found["low_s"] <= found["actual_s"] <= found["high_s"]
+
+
+@pytest.mark.compiler
 def test_scattering_is_predicted_by_the_sizes_of_its_data(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["predict", "em", "--blocks", "em", "--machine", "cm5", "-p", "1,2,4,8,16,32"]
     words += ["--samples", "i=5;j=5;m=20;n=20", "--at", "i=10;j=10;m=64;n=64", "--at-processors", "24"]

@@ -12,6 +12,7 @@ from scalegraph.predict.blocks import Block, Size
 from scalegraph.predict.collective_costs import CollectiveCosts, collective_costs
 from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.data_parallel import (
+    Cache,
     SegmentsPredictor,
     SizesPredictor,
     block_counts,
@@ -46,11 +47,11 @@ def test_a_block_of_nothing_has_no_iterations() -> None:
 
 def test_counts_of_passes_by_hand() -> None:
     """Five elements on two processors, three and two; of pass k the last 5 - k take part, twice."""
-    found = block_counts(Block(size="n - k", of="n", times="2", data="8 * (n - k)"), "n", {"n": 5}, 2, cache=24)
+    found = block_counts(Block(size="n - k", of="n", times="2", data="8 * (n - k)"), "n", {"n": 5}, 2, cache=Cache(24))
     assert found.total.tolist() == [10, 8, 6, 4, 2]
     assert found.most.tolist() == [6, 4, 4, 4, 2]
     assert found.owner.tolist() == [6, 4, 2, 4, 2]
-    assert found.beyond.tolist() == [True, True, False, False, False]
+    assert found.beyond.tolist() == pytest.approx([0.8, 0.5, 0, 0, 0])
     everywhere, serial = (block_counts(Block(size=size), "1", {"n": 5}, 3) for size in ("N", "1"))
     assert (everywhere.total.tolist(), everywhere.most.tolist()) == ([3], [1])
     assert (serial.total.tolist(), serial.most.tolist()) == ([1], [1])
@@ -136,8 +137,23 @@ def test_samples_on_other_processors_predict_nothing_but_those_on_one_help() -> 
         predictor.at({"n": 100}, 8)
 
 
+@pytest.mark.parametrize("ways", [1, 2, 4])
+def test_what_leaves_a_cache_is_what_a_cache_of_lines_loses(ways: int) -> None:
+    """Lines that are swept again and again through sets with least recently used replacement."""
+    sets = 16
+    for lines in range(1, 3 * sets * ways):
+        kept: list[list[int]] = [[] for _ in range(sets)]
+        for _ in range(3):
+            missed = 0
+            for line in range(lines):
+                own = kept[line % sets]
+                missed += line not in own
+                own[:] = [*(one for one in own if one != line), line][-ways:]
+        assert Cache(sets * ways, ways).lost(lines) == pytest.approx(missed / lines), lines
+
+
 def test_stalls_beyond_the_cache_come_from_samples_there() -> None:
-    """A block stalls 2 cycles an element, 50 more where a processor goes through more than 400 bytes."""
+    """A block stalls 2 cycles an element, and 50 more for each element that has left a cache of 400 bytes."""
     text = """
     parameters = ["n"]
     [[segment]]
@@ -148,8 +164,10 @@ def test_stalls_beyond_the_cache_come_from_samples_there() -> None:
     block = [{ size = "n", data = "8 * n / N" }]
     """
 
+    cache = Cache(400)
+
     def run(n: int, processors: int) -> RunRecord:
-        stall = n * (52 if 8 * n / processors > 400 else 2)
+        stall = round(n * (2 + 50 * cache.lost(8 * n / processors)))
         categories = {"busy_fp": 10 * n, "stall_local": stall}
         elapsed = (10 * n + stall) // processors
         cost = RegionCost(region=3, elapsed=elapsed, categories=categories)
@@ -160,9 +178,23 @@ def test_stalls_beyond_the_cache_come_from_samples_there() -> None:
         )  # fmt: skip
 
     runs = [run(n, p) for n in (32, 128) for p in (1, 8)]
-    predictor = SegmentsPredictor(blocks.parse(text), runs, REGIONS, {}, cache=400)
+    predictor = SegmentsPredictor(blocks.parse(text), runs, REGIONS, {}, cache)
     assert predictor.at({"n": 160}, 8).time_s == pytest.approx(12 * 20 / CLOCK_HZ)
     assert predictor.at({"n": 1600}, 8).time_s == pytest.approx(62 * 200 / CLOCK_HZ)
+    some = 50 * 2 * (1 - 400 / 600)
+    assert predictor.at({"n": 600}, 8).time_s == pytest.approx((12 + some) * 75 / CLOCK_HZ, rel=1e-3)
+
+
+def test_the_interval_goes_down_to_where_operations_overlap_with_blocks() -> None:
+    """Of an operation and the blocks of its pass the shorter one may take no time of its own."""
+    predictor = SegmentsPredictor(blocks.parse(STRUCTURE), [record(n, 4) for n in (16, 40)], REGIONS, COSTS)
+    found = predictor.at({"n": 100}, 4)
+    work = [max(CALL + ELEMENT * count + PIVOT * (not p) for p, count in enumerate(filter(None, active(n, 100, 4))))
+            for n in range(100, 0, -1)]  # fmt: skip
+    operations = [CLOCK_HZ * COSTS[4].seconds("broadcast", 8 * n) for n in range(100, 0, -1)]
+    shorter = sum(map(min, work, operations)) / CLOCK_HZ
+    assert found.time_s - found.low_s == pytest.approx(shorter, rel=0.02)
+    assert found.high_s == pytest.approx(found.time_s, rel=1e-3)
 
 
 def test_a_function_that_the_program_lacks_is_named() -> None:

@@ -17,7 +17,7 @@ from scalegraph.machine import Machine
 from scalegraph.predict import blocks as files
 from scalegraph.predict.blocks import Blocks
 from scalegraph.predict.collective_costs import PROGRAM, CollectiveCosts, collective_costs
-from scalegraph.predict.data_parallel import SegmentsPredictor, SizesPredictor, largest_event
+from scalegraph.predict.data_parallel import Cache, SegmentsPredictor, SizesPredictor, largest_event
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 from scalegraph.request.run.keeping import keep
 from scalegraph.request.run.predicting import Predictions, Wanted, predicted_points
@@ -65,7 +65,7 @@ def predict_blocks(
     costs = measured_collectives(session, request.machine, every, most, emit, cancel) if most else {}
     begin = time.perf_counter()
     predictor = (
-        SegmentsPredictor(blocks, samples, runner.regions, costs, _cache_bytes(machine))
+        SegmentsPredictor(blocks, samples, runner.regions, costs, _cache(machine))
         if blocks.segments
         else SizesPredictor(blocks, samples)
     )
@@ -76,9 +76,10 @@ def predict_blocks(
     return found
 
 
-def _cache_bytes(machine: Machine) -> int:
-    """Return what a processor's own caches hold, in bytes."""
-    return max((level.size_kib * 1024 // level.shared_by for level in machine.cache), default=0)
+def _cache(machine: Machine) -> Cache | None:
+    """Return the largest of a processor's caches, its part of those that several share."""
+    every = [Cache(level.size_kib * 1024 // level.shared_by, level.ways) for level in machine.cache]
+    return max(every, key=lambda cache: cache.size, default=None)
 
 
 def measured_collectives(
