@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from scipy.special import stdtrit
+
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.predict.counts import CannotTellError, power_of_two
@@ -20,6 +22,7 @@ from scalegraph.predict.traverse import Traversal, traverse
 _SMALLEST = 4  # size of a run for counts
 _PART = 8  # of the smallest sample: sizes for counts are at least so large a part of it
 _TESTED = 2  # samples that can predict another
+_SIDE = 0.95  # on each side: an interval of 90 %
 _ONE_SIDE = 0.3  # relative uncertainty where samples on a single other N are all there is
 
 
@@ -70,16 +73,20 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class _Own:
-    """What samples on one N give: the structure, the time that no region accounts for, the mean error there.
+class Checks:
+    """Relative errors of the model of one N: at the samples, and of the largest sample *left_out*, None if unknown."""
 
-    *back_test*: relative error of the largest sample, predicted from the others.
-    """
+    samples: tuple[float, ...]
+    left_out: float | None = None
+
+
+@dataclass(frozen=True)
+class _Own:
+    """What samples on one N give: the structure, the time that no region accounts for, and how far it is off there."""
 
     structure: Structure
     rest: SegmentTime
-    error: float
-    back_test: float = 0.0
+    checks: Checks
 
 
 @dataclass
@@ -187,23 +194,48 @@ class Predictor:
         parts = [(sum(part.time_s for part in one.at(*places[-1])), one.growth) for one in structure.times.values()]
         terms = lowered(max(parts, key=lambda part: part[0])[1], sorted(places[-1][0]), 2)
         rest = fit_times(terms, places, left)
-        errors = [
+        errors = tuple(
             abs((own + rest.at(*place).time_s) / real - 1.0)
             for own, real, place in zip(predicted, actual, places, strict=True)
-        ]
-        return _Own(structure, rest, sum(errors) / len(errors), self._back_test(runs))
+        )
+        return _Own(structure, rest, Checks(errors, self._back_test(runs)))
 
-    def _back_test(self, runs: Sequence[RunRecord]) -> float:
-        """Return the relative error of the largest of *runs* when the others predict it, 0 where they cannot."""
+    def _checks(self, processors: int) -> Checks:
+        """Return how far the model of N = *processors* is off. Raises as `at`."""
+        return self._model(processors, counted=True).checks
+
+    def spread(self, processors: int) -> float:
+        """Return by how much of itself a time predicted from samples on N = *processors* may be off, with 90 %.
+
+        The errors at the samples and those of the largest samples left out, over all N, as Student's t distribution
+        has it; at least the error of the largest sample on that N. Unit: none (ratio). Source: ScaleGraph.
+        """
+        if self.tested:
+            return 0.0
+        samples: list[float] = []
+        left_out: list[float] = []
+        for n in self.sampled:
+            try:
+                checks = self._checks(n)
+            except CannotTellError:
+                continue
+            samples += checks.samples
+            left_out += [checks.left_out] if checks.left_out is not None else []
+        freedom = max(1, len(left_out) or len(samples))
+        own = self._checks(processors).left_out or 0.0
+        return max(own, float(stdtrit(freedom, _SIDE)) * math.hypot(_mean(samples), _mean(left_out)))
+
+    def _back_test(self, runs: Sequence[RunRecord]) -> float | None:
+        """Return the relative error of the largest of *runs* when the others predict it, None where they cannot."""
         *rest, largest = runs
         if self.tested or len(rest) < _TESTED:
-            return 0.0
+            return None
         values, processors = values_of(largest), largest.point.processors
         others = Predictor(rest, self.regions, self.costs, [values], tested=True)
         try:
             predicted = others.at(values, processors).time_s
         except CannotTellError:
-            return 0.0
+            return None
         return abs(predicted / (largest.time_s or predicted) - 1.0)
 
     def _with(self, own: _Own, values: Values, processors: int) -> Predicted:
@@ -221,7 +253,7 @@ class Predictor:
             shares.append(
                 RegionShare(region.name, region.file, region.line, time.samples.shared, busy, stall, time.formula)
             )
-        spread = max(own.error, own.back_test) * found.time_s
+        spread = self.spread(own.structure.processors) * found.time_s
         shares.sort(key=lambda share: share.time_s, reverse=True)
         return Predicted(
             processors,
@@ -235,6 +267,11 @@ class Predictor:
             processors == own.structure.processors,
             found.events,
         )
+
+
+def _mean(errors: Sequence[float]) -> float:
+    """Return the root of the mean of the squares."""
+    return math.sqrt(sum(error**2 for error in errors) / len(errors)) if errors else 0.0
 
 
 def _events(found: Traversal, shares: Sequence[RegionShare]) -> float:

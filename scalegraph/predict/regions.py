@@ -7,7 +7,7 @@ its memory stalls, which are fitted. Waiting, and what events cost, is no part o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scalegraph.base.run import Region, RegionCost, RunRecord
 from scalegraph.base.units import assigned
@@ -17,6 +17,7 @@ from scalegraph.predict.lower import Estimate, Growth, SegmentTime, fit_times, g
 
 Values = Mapping[str, int]
 _SAME = 0.2  # events that differ by at most so much between samples do so by the data: the largest sample's count
+_GOOD = 0.01  # residual of a form by which one thread's part of shared work is regular
 _SHARED = 1.3  # all processors together are so much busier than the busiest: they share the work
 
 
@@ -144,25 +145,74 @@ def region_time(samples: RegionSamples, targets: Sequence[Values], *, counted: b
     places = [(values, samples.processors) for values in samples.runs]
     varied = _varied((*samples.runs, *targets))
     exact = _exact(samples, targets) if counted and not summed else None
-    terms = (
-        growths(exact, varied) if exact is not None else best_form(places, busy, varied, divided=samples.shared).terms()
-    )
+    if exact is not None:
+        terms = growths(exact, varied)
+        fitted = fit_times(terms, places, busy)
+    else:
+        terms, fitted = _fitted(samples, targets, busy)
     kept = _last_range(samples, terms[0])
     return RegionTime(
         samples,
         terms[0],
         exact,
-        fit_times(terms, places, busy),
+        fitted,
         fit_times(terms, [places[i] for i in kept], [stall[i] for i in kept]),
     )
 
 
+def _fitted(
+    samples: RegionSamples, targets: Sequence[Values], busy: Sequence[float]
+) -> tuple[tuple[Growth, ...], SegmentTime]:
+    """Return the terms that the times of a region grow with, and its *busy* cycles on the representative by them.
+
+    How much of shared work one thread gets may be chance, as of tasks and of chunks dealt out dynamically; what all do
+    together is not. So that has the degree; where no form of that degree fits one thread, it does its N-th part of
+    the whole and some more, which grows less.
+    """
+    places = [(values, samples.processors) for values in samples.runs]
+    varied = _varied((*samples.runs, *targets))
+    if not samples.shared or samples.exclusive:
+        terms = best_form(places, busy, varied, divided=samples.shared).terms()
+        return terms, fit_times(terms, places, busy)
+    whole = best_form(places, samples.busy_summed, varied, divided=False)
+    terms = best_form(places, busy, varied, divided=True, least=whole.degree, most=whole.degree).terms()
+    if fit_times(terms[: max(1, len(places) - 2)], places, busy).residual <= _GOOD:
+        return terms, fit_times(terms, places, busy)
+    return _by_chance(samples, whole.terms(), _exact_of(samples, samples.busy_summed, targets, divided=False), busy)
+
+
+def _by_chance(
+    samples: RegionSamples, terms: tuple[Growth, ...], exact: Count | None, busy: Sequence[float]
+) -> tuple[tuple[Growth, ...], SegmentTime]:
+    """Return the N-th part of what all threads do together, and what the busiest does besides, as `_fitted`."""
+    places = [(values, samples.processors) for values in samples.runs]
+    together = fit_times(terms, places, samples.busy_summed)
+
+    def part(values: Values, processors: int) -> float:
+        known = float(exact(values, processors)) if exact is not None else together.at(values, processors).time_s
+        return known / processors
+
+    formula = f"({exact.formula if exact is not None else together.formula}) / N"
+    more = [max(0.0, own - all_ / samples.processors) for own, all_ in zip(busy, samples.busy_summed, strict=True)]
+    rest = fit_times(terms[1:] or terms, places, more)
+    rivals = tuple((1.0, *known) for known in rest.rivals)
+    found = SegmentTime((Growth(formula, part), *rest.terms), (1.0, *rest.coefficients), 0.0, rivals)
+    spread = [found.at(*place).time_s / own - 1.0 for place, own in zip(places, busy, strict=True) if own]
+    residual = (sum(error**2 for error in spread) / max(1, len(spread))) ** 0.5
+    return terms, replace(found, residual=residual)
+
+
 def _exact(samples: RegionSamples, targets: Sequence[Values]) -> Count | None:
-    known = [
-        Sample(values, samples.processors, count) for values, count in zip(samples.runs, samples.busy, strict=True)
-    ]
+    return _exact_of(samples, samples.busy, targets, divided=samples.shared)
+
+
+def _exact_of(
+    samples: RegionSamples, counts: Sequence[int], targets: Sequence[Values], *, divided: bool
+) -> Count | None:
+    """Return the function that gives all *counts* exactly, None if none does or it has no value at *targets*."""
+    known = [Sample(values, samples.processors, count) for values, count in zip(samples.runs, counts, strict=True)]
     try:
-        count = fit_count(known, divided=samples.shared)
+        count = fit_count(known, divided=divided)
         for values in targets:
             count(values, samples.processors)
     except CannotTellError:

@@ -68,7 +68,7 @@ def test_times_that_follow_from_counts_are_predicted_without_error(target: int) 
     found = predictor([8, 16, 24, 32, 64, 160], [8], [target]).at({"n": target}, 8)
     assert found.time_s == pytest.approx(time(target, 8) / CLOCK_HZ, rel=1e-5)
     assert found.low_s <= found.time_s <= found.high_s
-    assert found.high_s - found.low_s < 0.01 * found.time_s
+    assert found.high_s - found.low_s < 0.02 * found.time_s  # one N: one back test
     assert found.waiting_s < 1e-6 * found.time_s
     parts = sum(one.time_s for one in found.regions) + found.events_s + found.waiting_s
     assert parts == pytest.approx(found.time_s)
@@ -179,3 +179,21 @@ def test_sizes_for_counts_are_at_least_an_eighth_of_the_smallest_sample() -> Non
 def test_sizes_for_counts_are_powers_of_two_where_all_sizes_are() -> None:
     sizes = counting_sizes([{"n": 64}, {"n": 256}], [{"n": 1024}], 32)
     assert [values["n"] for values in sizes] == [32, 16, 8]
+
+
+def test_the_interval_has_the_errors_of_largest_samples_left_out_on_all_numbers_of_processors() -> None:
+    runs = [record(n, p) for n in (8, 16, 24, 32, 64, 160) for p in (4, 8)]
+    exact = Predictor(runs, REGIONS, dict.fromkeys((4, 8), COSTS), [{"n": 800}])
+    slower = [
+        run.model_copy(update={"time_s": 1.2 * (run.time_s or 0), "time_cycles": round(1.2 * (run.time_cycles or 0))})
+        if run.point.processors == 4 and run.point.parameters["n"] == 160
+        else run
+        for run in runs
+    ]
+    moved = Predictor(slower, REGIONS, dict.fromkeys((4, 8), COSTS), [{"n": 800}])
+    assert exact.spread(8) < 0.01
+    # Student's t of two largest samples at 90 % is 2.92; one of them is off by a sixth
+    assert moved.spread(8) == pytest.approx(2.92 * (1 / 6) / 2**0.5, rel=0.15)
+    found = moved.at({"n": 800}, 8)
+    assert found.high_s > (1 + moved.spread(8)) * found.time_s * 0.999
+    assert found.low_s < (1 - moved.spread(8)) * found.time_s * 1.001

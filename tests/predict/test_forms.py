@@ -69,3 +69,18 @@ def test_terms_of_all_forms_at_once_are_those_of_each() -> None:
         terms = form.terms()[: len(form.sizes) + 1]
         for place, row in zip(samples, columns, strict=True):
             assert [*row] == pytest.approx([*(term.at(*place) for term in terms), 1.0])
+
+
+def test_the_degree_of_shared_work_is_that_of_all_threads_together() -> None:
+    # tasks of a factorisation on 8: of few tasks one thread may get half, of many about an eighth
+    parts = {5: 0.60, 10: 0.45, 20: 0.17}
+    sizes = tuple({"n": n} for n in parts)
+    total = tuple(40 * n**3 + n for n in parts)
+    busy = tuple(round(all_ * part) for all_, part in zip(total, parts.values(), strict=True))
+    nothing = (0,) * len(parts)
+    place = Region(id=1, kind="task", name="task f:1")
+    found = region_time(
+        RegionSamples(place, 8, sizes, busy, busy, total, total, nothing, nothing, nothing, nothing), [{"n": 40}]
+    )
+    assert found.samples.shared
+    assert 0.8 * 40 * 40**3 / 8 < found.at({"n": 40}, 8)[0].time_s < 1.7 * 40 * 40**3 / 8

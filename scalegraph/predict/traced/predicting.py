@@ -12,7 +12,7 @@ from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.graph import Graph
 from scalegraph.predict.instantiate import instantiate
 from scalegraph.predict.lower import SegmentTime, fit_times, lowered
-from scalegraph.predict.predicting import Predicted, Predictor, RegionShare
+from scalegraph.predict.predicting import Checks, Predicted, Predictor, RegionShare
 from scalegraph.predict.regions import Values, values_of
 from scalegraph.predict.traced.costs import TracedCosts, traced_costs
 from scalegraph.predict.traced.graphs import RankModel, Setting, graph_of, rank_model
@@ -26,14 +26,13 @@ REQUIRED = 2  # sample runs that have to have the same pattern
 
 @dataclass(frozen=True, eq=False)
 class _Traced:
-    """What traces on one N give: models of the ranks, costs, the time that the graph lacks, the mean error."""
+    """What traces on one N give: models of the ranks, costs, the time that the graph lacks, how far it is off."""
 
     processors: int
     models: tuple[RankModel, ...]
     setting: Setting
     rest: SegmentTime
-    error: float
-    back_test: float
+    checks: Checks
 
 
 @dataclass
@@ -80,7 +79,7 @@ class TracedPredictor(Predictor):
         working = sum(one.time_s for one in regions)
         waiting = rest.time_s + sum(found.waited.values()) / ranks
         waiting = min(waiting, max(0.0, found.time_s - working))
-        spread = max(own.error, own.back_test) * found.time_s
+        spread = self.spread(sampled) * found.time_s
         return Predicted(
             processors,
             dict(values),
@@ -135,30 +134,33 @@ class TracedPredictor(Predictor):
         last = kept[-1].read
         names = _unique([location.name for location in last.trace.definitions.locations])
         setting = Setting({}, processors, costs, last.members, names)
-        own = _Traced(processors, models, setting, fit_times((), places, [0.0] * len(places)), 0.0, 0.0)
+        own = _Traced(processors, models, setting, fit_times((), places, [0.0] * len(places)), Checks(()))
         times = [traverse(instantiate(self._graph(own, values), {}, processors)).time_s for values, _ in places]
         actual = [run.read.time_s for run in kept]
         left = [max(0.0, real - made) for real, made in zip(actual, times, strict=True)]
         largest = max((time for model in models for leaf in model.leaves for time in leaf.work.values()),
                       key=lambda time: time.at(*places[-1]).time_s)  # fmt: skip
         rest = fit_times(lowered(largest.terms[0], sorted(varied), 2), places, left)
-        errors = [
+        errors = tuple(
             abs((made + rest.at(*place).time_s) / real - 1.0)
             for made, real, place in zip(times, actual, places, strict=True)
-        ]
-        return _Traced(processors, models, setting, rest, sum(errors) / len(errors), self._tested(runs))
+        )
+        return _Traced(processors, models, setting, rest, Checks(errors, self._tested(runs)))
 
-    def _tested(self, runs: Sequence[RunRecord]) -> float:
-        """Return the relative error of the largest of *runs* when the others predict it, 0 where they cannot."""
+    def _checks(self, processors: int) -> Checks:
+        return self._of(processors).checks if self._has_traces(processors) else super()._checks(processors)
+
+    def _tested(self, runs: Sequence[RunRecord]) -> float | None:
+        """Return the relative error of the largest of *runs* when the others predict it, None where they cannot."""
         *rest, largest = sorted(runs, key=lambda run: run.time_s or 0.0)
         if self.tested or len(rest) < REQUIRED:
-            return 0.0
+            return None
         values = values_of(largest)
         try:
             others = TracedPredictor(rest, (), {}, [values], tested=True, traces=self.traces, optional=self.optional)
             predicted = others.at(values, largest.point.processors).time_s
         except CannotTellError:
-            return 0.0
+            return None
         return abs(predicted / (largest.time_s or predicted) - 1.0)
 
     def _graph(self, own: _Traced, values: Values) -> Graph:
