@@ -50,6 +50,7 @@ class Study:
         self._mutex = threading.RLock()
         self._cache: dict[int, RunRecord] = {}
         self._manifest: Manifest | None = None
+        self._version = 0  # of the file, when the manifest was read
         self._set: tuple[MeasurementSet, Mapping | None] | None = None
         self.writable = lock is not None or path is None
 
@@ -134,8 +135,10 @@ class Study:
     @property
     def manifest(self) -> Manifest:
         """Facts of the study besides its runs: title, program, machine, sources."""
-        if self._manifest is None:
-            self._manifest = self._read_manifest()
+        with self._mutex, self._said():  # another process or window may have replaced it
+            version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        if self._manifest is None or version != self._version:
+            self._manifest, self._version = self._read_manifest(), version
         return self._manifest
 
     def set_manifest(self, manifest: Manifest) -> None:

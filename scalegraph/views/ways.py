@@ -133,6 +133,12 @@ ADD_COUNTS: Final = Way(
     "On the command line: scalegraph simulate --processors with more counts.",
     (("processors", "1,2,4,8"),),
 )
+PREDICT: Final = Way(
+    "predict",
+    "Predict larger runs",
+    "Shows the request with small runs as samples, and larger sizes to predict; nothing runs before you press Run",
+    "On the command line: scalegraph predict; in a request file: at = { n = 800 } under [predict].",
+)
 START: Final = Way("start", "Show the request", "Shows the request of this study, ready to be run")
 
 

@@ -81,6 +81,13 @@ def test_the_table_has_a_row_per_run_and_missing_is_missing(path: Path) -> None:
     assert table["misses"].isna().tolist() == [False, True]
 
 
+def test_a_study_open_for_viewing_has_the_manifest_that_was_written_since(path: Path) -> None:
+    with Study.create(path, Manifest.new(title="first")) as writing, Study.open(path) as viewing:
+        assert viewing.manifest.title == "first"
+        writing.set_manifest(Manifest.new(title="second"))
+        assert viewing.manifest.title == "second"
+
+
 def test_facts_live_beside_the_manifest(path: Path) -> None:
     with Study.create(path, MANIFEST) as study:
         study.set_facts("searches", [{"processors": 2}])

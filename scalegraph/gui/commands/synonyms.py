@@ -29,6 +29,7 @@ SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
                     "text size", "scale", "bigger text", "cache", "clear cache", "defaults", "zoom text"),
     "start_request": ("run", "start", "go", "launch", "execute", "submit"),
     "edit_request": ("change request", "edit parameters", "rerun", "run again", "change processors"),
+    "predict_larger": ("prediction", "extrapolate", "forecast", "thread graph", "larger sizes", "samples"),
     "instrumentation": ("preprocessor", "instrumented source", "probes"),
     "cancel_all": ("stop", "abort", "kill", "interrupt", "terminate"),
     "clear_finished": ("clear queue", "clean queue", "remove finished"),

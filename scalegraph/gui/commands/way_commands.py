@@ -37,6 +37,7 @@ class WayCommands(QObject):
             "trace": self._trace,
             "what-if": self._what_if,
             "add-counts": self._counts,
+            "predict": lambda _way, data, handle: self._predict(data, handle),
             "start": lambda _way, data, handle: self._show(data, handle),
         }
 
@@ -62,6 +63,17 @@ class WayCommands(QObject):
         asked = data.manifest.get("request") or {}
         known = {kind: ways.middling(data, kind) for kind in (way.argument("held") or "efficiency").split(",")}
         self._shown(self._window.request.show_sizes(asked, handle.title, handle.path, known), "")
+
+    def predict(self) -> None:
+        """Show the request of the study in view with larger sizes to predict."""
+        handle = self._window.study.handle
+        data = handle.study() if handle is not None else None
+        if isinstance(handle, StudyHandle) and data is not None:
+            self._predict(data, handle)
+
+    def _predict(self, data: Any, handle: StudyHandle) -> None:
+        asked = data.manifest.get("request") or {}
+        self._shown(self._window.request.show_prediction(asked, handle.title, handle.path), "")
 
     def _measure(self, _way: Way, data: Any, _handle: StudyHandle) -> None:
         from scalegraph.views import ways

@@ -18,7 +18,7 @@ _SCHEDULES: Final = Split(
         Split("below", (Tabs(("schedule-advice", "runs")), Tabs(("chunk-history", "loop-load", "iteration-times")))),
     ),
 )
-_PREDICTIONS: Final = Split("beside", (Tabs(("thread-graph", "source"), 3), Tabs(("time", "runs"), 2)))
+_PREDICTIONS: Final = Split("beside", (Tabs(("predicted", "runs"), 3), Tabs(("thread-graph", "source", "time"), 2)))
 
 
 def overview_of(data: StudyData) -> Layout | None:
@@ -37,6 +37,8 @@ def overview_of(data: StudyData) -> Layout | None:
     if data.imported is not None and data.main_series is None and weak_runs.series(data) is not None:
         return _tiles((("weak-scaling", "runs"), ()), (("verdicts",), ("laws",)))
     request = data.manifest.get("request") or {}
+    if request.get("predict"):
+        return _PREDICTIONS
     if schedule_runs.schedule_runs(data) is not None or (request.get("schedules") or {}).get("compare"):
         return _SCHEDULES
     if ways.asks_for_sizes(data) or not ways.of_one_size(data):

@@ -18,6 +18,7 @@ from scalegraph.gui.request import text
 from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
 from scalegraph.request.model.origin import HERE, Origin
 from scalegraph.request.model.parts import BOUNDS, BoundWords
+from scalegraph.request.model.prediction import Prediction, read_sizes, sizes_text
 from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import SEARCHED, USUAL_TRACE, Bound, Request, Speedups, TraceChoice, WhatIf
 from scalegraph.request.model.values import request_value
@@ -106,6 +107,11 @@ class RequestForm:
     trace_region: str = ""
     trace_interval: str = ""
     trace_limit: str = _usual("trace.limit")
+    predict: bool = False
+    predict_at: str = ""
+    predict_processors: str = ""
+    predict_counting: bool = True
+    predict_verify: bool = False
     what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; the request panel passes them on
     speedups: Speedups = field(default_factory=Speedups)
     origin: Origin = HERE  # the file that the request was loaded from, if it was
@@ -187,6 +193,8 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     data |= _what_if(form, data["processors"] or ())
     if form.trace:
         data["trace"] = _trace(form, reader)
+    if form.predict:
+        data["predict"] = _predict(form, reader)
     data["limits"] = {key: value for key, value in data["limits"].items() if value is not None}
     return {key: value for key, value in data.items() if value is not None}
 
@@ -212,6 +220,17 @@ def _trace(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         "region": form.trace_region.strip(),
         "interval": form.trace_interval,
         "limit": form.trace_limit,
+    }
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _predict(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    counts = form.predict_processors.strip()
+    made = {
+        "at": reader.take("predict.at", read_sizes, form.predict_at),
+        "processors": reader.take("predict.processors", text.processors, counts) if counts else (),
+        "counting": form.predict_counting,
+        "verify": form.predict_verify,
     }
     return {key: value for key, value in made.items() if value is not None}
 
@@ -332,6 +351,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         speedups=request.speedups,
         origin=request.origin,
         **_trace_form(request.trace),
+        **_predict_form(request.predict),
     )
 
 
@@ -353,6 +373,18 @@ def _trace_form(trace: TraceChoice | None) -> dict[str, Any]:
         "trace_region": trace.region,
         "trace_interval": trace.interval,
         "trace_limit": text.size_text(trace.limit),
+    }
+
+
+def _predict_form(choice: Prediction | None) -> dict[str, Any]:
+    if choice is None:
+        return {}
+    return {
+        "predict": True,
+        "predict_at": sizes_text(choice.at),
+        "predict_processors": text.processors_text(choice.processors),
+        "predict_counting": choice.counting,
+        "predict_verify": choice.verify,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -22,16 +22,18 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.request.form import RequestForm, of_request, read
 from scalegraph.gui.request.model import RequestModel
+from scalegraph.gui.request.predict import PredictSection
 from scalegraph.gui.request.program import ParameterSection, ProgramSection
 from scalegraph.gui.request.scaling import BoundSection, GrowthSection
 from scalegraph.gui.request.sections import Catalog, Section
 from scalegraph.gui.request.side import RequestSide
-from scalegraph.gui.request.sizes import with_sizes
+from scalegraph.gui.request.sizes import Grown, with_prediction, with_sizes
 from scalegraph.gui.request.target import MachineSection, RunSection
 from scalegraph.gui.request.text import processors_text
 from scalegraph.gui.request.trace import TraceSection
 from scalegraph.request.model.defaults import OWN_PROCESSORS
 from scalegraph.request.model.origin import of_study
+from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import Request
 
 _PAUSE_MS: Final = 120  # after the last key, before the request is examined
@@ -69,6 +71,7 @@ class RequestPanel(QWidget):
         self.bounds = BoundSection(self.model)
         self.machine = MachineSection(self.model)
         self.runs = RunSection(self.model)
+        self.predict = PredictSection(self.model)
         self.trace = TraceSection(self.model)
         self.sections: tuple[Section, ...] = (
             self.program,
@@ -76,6 +79,7 @@ class RequestPanel(QWidget):
             self.machine,
             self.growth,
             self.bounds,
+            self.predict,
             self.runs,
             self.trace,
         )
@@ -173,8 +177,25 @@ class RequestPanel(QWidget):
     def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, known: Mapping[str, float | None]) -> str:
         """Show the request of *study* with a search for sizes that keep a quantity constant; return why if it cannot.
 
-        *known* says what is held, as `with_sizes` takes it. A program with other arguments is another study; so is one
-        of a study that cannot be written.
+        *known* says what is held, as `with_sizes` takes it.
+        """
+        return self._show_grown(data, name, study, "sizes", lambda form, program: with_sizes(form, program, known))
+
+    def show_prediction(self, data: Mapping[str, Any], name: str, study: Path) -> str:
+        """Show the request of *study* with larger sizes to predict; return why if it cannot."""
+        return self._show_grown(data, name, study, "prediction", with_prediction)
+
+    def _show_grown(
+        self,
+        data: Mapping[str, Any],
+        name: str,
+        study: Path,
+        what: str,
+        grow: Callable[[RequestForm, Program | None], Grown],
+    ) -> str:
+        """Show the request of *study* with more sizes, as *grow* chooses them; return why if it cannot.
+
+        A program with other arguments is another study; so is one of a study that cannot be written.
         """
         try:
             request = of_study(data, name)
@@ -182,10 +203,10 @@ class RequestPanel(QWidget):
             return f"The request of this study cannot be shown: {error}"
         found = self._catalog.programs.get(request.program.name)
         program = found.program if found is not None else None
-        grown = with_sizes(of_request(request, program), program, known)
-        self.model.set(grown.form, f"sizes for {name}")
+        grown = grow(of_request(request, program), program)
+        self.model.set(grown.form, f"{what} for {name}")
         other = grown.other or not os.access(study, os.W_OK)
-        self.side.set_study(self._settings.free_study_path(f"{study.stem}-sizes") if other else study)
+        self.side.set_study(self._settings.free_study_path(f"{study.stem}-{what}") if other else study)
         self.banner.show_remark(grown.remark)
         return ""
 

@@ -27,7 +27,7 @@ _WRITTEN_OUT: Final = 1e5  # sizes below this are written with all their digits
 class Dots:
     """The points of a plan on two axes: *x* is N, *y* the value of the parameter *size_name* (1 if there is none).
 
-    Points from *fixed* on are where searches begin; they move.
+    Points from *fixed* on are where searches begin; they move. Those from *searched* on are predicted, not run.
     """
 
     x: tuple[int, ...] = ()
@@ -35,15 +35,23 @@ class Dots:
     size_name: str = ""
     labels: tuple[str, ...] = ()
     fixed: int = 0
+    searched: int = 0
 
 
-def dots(points: Sequence[RunPoint], searches: Sequence[Any] = ()) -> Dots:
-    """Return *points* and the starts of *searches* as dots over N and the numeric parameter that varies most."""
+def dots(points: Sequence[RunPoint], searches: Sequence[Any] = (), predicted: Sequence[RunPoint] = ()) -> Dots:
+    """Return *points*, starts of *searches* and *predicted* points as dots over N and the parameter that varies most.
+
+    A predicted point that is run as well is one of the *points*.
+    """
     places = [(point.processors, dict(point.parameters), point.label()) for point in points]
     places += [
         (search.processors, dict(search.start), f"N = {search.processors}: size to be searched, {search.bound.said()}")
         for search in searches
     ]
+    run = {point.key for point in points}
+    alone = [point for point in predicted if point.key not in run]
+    places += [(point.processors, dict(point.parameters), f"{point.label()}: predicted, not run") for point in alone]
+    ends = (len(points), len(points) + len(searches))
     values: dict[str, list[float]] = {}
     for _count, parameters, _label in places:
         for name, value in parameters.items():
@@ -51,15 +59,17 @@ def dots(points: Sequence[RunPoint], searches: Sequence[Any] = ()) -> Dots:
                 values.setdefault(name, []).append(float(value))
     complete = {name: found for name, found in values.items() if len(found) == len(places)}
     size = max(complete, key=lambda name: len(set(complete[name])), default="")
-    seen: dict[tuple[int, float, bool], str] = {}
+    seen: dict[tuple[int, float, int], str] = {}
     for index, (count, _parameters, label) in enumerate(places):
-        seen.setdefault((count, complete[size][index] if size else 1.0, index >= len(points)), label)
+        kind = sum(index >= end for end in ends)
+        seen.setdefault((count, complete[size][index] if size else 1.0, kind), label)
     return Dots(
         tuple(place[0] for place in seen),
         tuple(place[1] for place in seen),
         size,
         tuple(seen.values()),
-        sum(1 for place in seen if not place[2]),
+        sum(1 for place in seen if place[2] == 0),
+        sum(1 for place in seen if place[2] <= 1),
     )
 
 
@@ -80,9 +90,11 @@ class PlanView(QWidget):
         """Qt: return the size that shows a plan of usual length."""
         return QSize(320, 230)
 
-    def show_plan(self, points: Sequence[RunPoint], searches: Sequence[Any] = ()) -> None:
-        """Draw *points*, and where *searches* (`request.plan.PlannedSearch`) begin."""
-        self._dots = dots(points, searches)
+    def show_plan(
+        self, points: Sequence[RunPoint], searches: Sequence[Any] = (), predicted: Sequence[RunPoint] = ()
+    ) -> None:
+        """Draw *points*, where *searches* (`request.plan.PlannedSearch`) begin, and what is *predicted*."""
+        self._dots = dots(points, searches, predicted)
         said = ", ".join(map(str, sorted(set(self._dots.x))))
         self.setAccessibleDescription(f"Processors {said}" if said else "No runs")
         self.update()
@@ -106,8 +118,11 @@ class PlanView(QWidget):
         places = self._places()
         for place in places[: self._dots.fixed]:
             painter.drawEllipse(place, _DOT, _DOT)
+        painter.setPen(QPen(colour, 1.4, Qt.PenStyle.DashLine))
+        for place in places[self._dots.searched :]:
+            painter.drawEllipse(place, 1.4 * _DOT, 1.4 * _DOT)
         painter.setPen(QPen(self._theme.colour("mark"), 1.4, Qt.PenStyle.DotLine))
-        for place in places[self._dots.fixed :]:
+        for place in places[self._dots.fixed : self._dots.searched]:
             reach = QPointF(0, _REACH)
             painter.drawLine(place - reach, place + reach)
             painter.drawPolygon(

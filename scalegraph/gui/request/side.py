@@ -108,7 +108,7 @@ class RequestSide(QWidget):
 
     def show_plan(self, plan: Any, toml: str, remarks: Sequence[Fault]) -> None:
         """Show a valid request's plan."""
-        self.plan.show_plan(plan.points, plan.searches)
+        self.plan.show_plan(plan.points, plan.searches, plan.predicted)
         runs = len(plan.points)
         count = f"{runs} to {plan.runs_at_most}" if runs else f"up to {plan.runs_at_most}"
         count = str(runs) if plan.runs_at_most <= runs else count

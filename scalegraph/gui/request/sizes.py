@@ -1,4 +1,4 @@
-"""From the request of a study of one size to one that requests a scalability matrix: what grows, what is held."""
+"""From the request of a study to one of several sizes: for a scalability matrix, or as samples of a prediction."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scalegraph.gui.request import text
-from scalegraph.gui.request.form import CUSTOM, FIXED, BoundForm, RequestForm
+from scalegraph.gui.request.form import CUSTOM, FIXED, BoundForm, Pairs, RequestForm
+from scalegraph.request.model.prediction import sizes_text
 from scalegraph.request.model.programs import Program
+from scalegraph.request.model.request import Speedups
 
 _LOWEST, _HIGHEST, _STEP = 0.1, 0.9, 0.05  # of an efficiency that is proposed
 _USUAL: Final = 0.5
 _NUMBER: Final = re.compile(r"[1-9]\d*")
 _NAME: Final = "n"
 _MOST_TRIES: Final = "6"
+_DIVIDED: Final = 16  # least size of which a quarter is a sample
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,82 @@ def with_sizes(form: RequestForm, program: Program | None, known: Mapping[str, f
     return _of_arguments(form, what)
 
 
+def with_prediction(form: RequestForm, program: Program | None) -> Grown:
+    """Return *form* with sample sizes and larger sizes to predict, which the user may change.
+
+    Sizes that the request has remain; one size becomes the largest of three samples. What cannot be in a request
+    beside a prediction goes.
+    """
+    form = _as_samples(form)
+    swept = [(name, sizes) for name, value in form.parameters if len(sizes := _sizes(value)) > 1]
+    if not swept:
+        name = _grows(form, program)
+        if not name:
+            taken = _parameter_of_arguments(form)
+            if not taken.form.parameters or not taken.form.parameters[-1][1]:
+                return Grown(replace(taken.form, predict=True), taken.remark, other=True)
+            grown = with_prediction(taken.form, program)
+            return Grown(grown.form, f"{taken.remark} {grown.remark}", other=True)
+        swept = [(name, _samples(_sizes(dict(form.parameters)[name])[0]))]
+        form = replace(form, parameters=_changed(form.parameters, dict(swept)))
+    largest = [(name, max(sizes)) for name, sizes in swept]
+    at = {name: (2 * size, 4 * size) for name, size in largest}
+    form = replace(form, predict=True, predict_at=sizes_text(at))
+    said = "; ".join(f"{name} = {', '.join(map(str, sizes))}" for name, sizes in swept)
+    return Grown(form, f"Runs with {said} are the samples; change them, and what is predicted, below.")
+
+
+def _as_samples(form: RequestForm) -> RequestForm:
+    """Return *form* without what a request with predictions cannot have."""
+    return replace(
+        form,
+        bounds=(BoundForm(),),
+        what_if=(),
+        speedups=Speedups(),
+        compare="",
+        trace=False,
+        repetitions="1",
+        regions=True,
+    )
+
+
+def _grows(form: RequestForm, program: Program | None) -> str:
+    """Return the parameter that decides on the size: what a method grows, else the first whole number; or nothing."""
+    whole = [name for name, value in form.parameters if _sizes(value)]
+    grown = [name for method in program.method for name in method.grow] if program is not None else []
+    return next((name for name in grown if name in whole), next(iter(whole), ""))
+
+
+def _sizes(value: str) -> tuple[int, ...]:
+    """Return the whole numbers above 0 that *value* is; none if it is anything else."""
+    try:
+        found = text.values(value)
+    except ValueError:
+        return ()
+    every = found if isinstance(found, tuple) else (found,)
+    whole = tuple(int(one) for one in every if isinstance(one, int | float) and one == int(one) and one > 0)
+    return whole if len(whole) == len(every) else ()
+
+
+def _samples(size: int) -> tuple[int, ...]:
+    """Return three sizes, of which *size* is the largest unless it is small."""
+    return (size // 4, size // 2, size) if size >= _DIVIDED else (size, 2 * size, 4 * size)
+
+
+def _changed(pairs: Pairs, sizes: Mapping[str, tuple[int, ...]]) -> Pairs:
+    return tuple((name, ", ".join(map(str, sizes[name])) if name in sizes else value) for name, value in pairs)
+
+
 def _of_arguments(form: RequestForm, what: str) -> Grown:
     """Make the largest number among the arguments the parameter that grows."""
+    taken = _parameter_of_arguments(form)
+    grown = replace(taken.form, method=CUSTOM, grow=((_NAME, "N"),))
+    known = dict(grown.parameters)[_NAME]
+    return Grown(grown, f"{what}; {taken.remark[:1].lower()}{taken.remark[1:]}" if known else taken.remark, other=True)
+
+
+def _parameter_of_arguments(form: RequestForm) -> Grown:
+    """Make the largest number among the arguments a parameter."""
     words = form.args.split()
     numbers = [word for word in words if _NUMBER.fullmatch(word)]
     if not numbers:
@@ -58,20 +135,11 @@ def _of_arguments(form: RequestForm, what: str) -> Grown:
             " give n its base value below."
         )
         args = f"{form.args} {{{_NAME}}}".strip()
-        parameters = (*form.parameters, (_NAME, ""))
-        return Grown(
-            replace(form, args=args, parameters=parameters, method=CUSTOM, grow=((_NAME, "N"),)), remark, other=True
-        )
+        return Grown(replace(form, args=args, parameters=(*form.parameters, (_NAME, ""))), remark, other=True)
     largest = max(numbers, key=int)
     words[words.index(largest)] = f"{{{_NAME}}}"
-    grown = replace(
-        form,
-        args=" ".join(words),
-        parameters=(*form.parameters, (_NAME, largest)),
-        method=CUSTOM,
-        grow=((_NAME, "N"),),
-    )
-    return Grown(grown, f"{what}; the argument {largest} is taken for the size: it is now the parameter n.", other=True)
+    taken = replace(form, args=" ".join(words), parameters=(*form.parameters, (_NAME, largest)))
+    return Grown(taken, f"The argument {largest} is taken for the size: it is now the parameter n.", other=True)
 
 
 def _held(kind: str, known: float | None) -> BoundForm:

@@ -60,6 +60,7 @@ SPECS: Final = (
     Spec("preferences", "Pr&eferences…", "Edit", ("Ctrl+,",)),
     Spec("start_request", "&Start the request, open the measurements", "Run", ("Ctrl+Return", "Ctrl+Enter"), "run"),
     Spec("edit_request", "&Edit the request of this study", "Run", ("Ctrl+Shift+R",)),
+    Spec("predict_larger", "&Predict larger runs…", "Run"),
     Spec("open_demo", "Open the &demonstration", "Run"),
     Spec("compute_demo", "Compute the demonstration &anew", "Run"),
     Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),

@@ -305,6 +305,7 @@ class MainWindow(QMainWindow):
             "clear_selection": self._escape,
             "start_request": lambda: self.imports.page.accept() if self.page == IMPORT else self.request.start(),
             "edit_request": self._edit_request,
+            "predict_larger": self.way_commands.predict,
             "open_demo": self.demonstration.open,
             "compute_demo": self.demonstration.compute,
             "instrumentation": self.request.program.show_preview,

@@ -53,6 +53,7 @@ class Offered(QObject):
             "save_request": window.request.model.form.chosen,
             "instrumentation": window.request.model.form.chosen,
             "edit_request": data is not None and bool(data.manifest.get("request")),
+            "predict_larger": data is not None and bool((data.manifest.get("request") or {}).get("program")),
             "save_study": handle is not None and handle.subject == "study",
             "reveal_study": handle is not None,
             "close_study": handle is not None,

@@ -139,23 +139,21 @@ def predict_request(
     cancel = cancel or CancelToken()
     together = Together(session, emit, cancel, workers, consent)
     with _place(path) as place:
+        messages: tuple[str, ...] = ()
         try:
             plain = found.request.model_copy(update={"predict": None})
             made = predict_program(together, plain, wanted_of(found), place, cancel=cancel)
-        except Cancelled:
-            if not place.exists():
-                together.done(cancelled=True)
-                raise
-            together.done(cancelled=True)
-        except BaseException as error:
-            _keep_request(found, place)
-            together.done(str(error))
-            raise
-        else:
             for point in made.points:
                 together.say(_sentence(point))
-            together.done()
-        _keep_request(found, place)
+        except Cancelled:
+            if not place.exists():
+                raise
+        except BaseException as error:
+            messages = (str(error),)
+            raise
+        finally:
+            _keep_request(found, place)
+            together.done(*messages, cancelled=cancel.cancelled)
         return Study.open(place, write=True) if path is not None else _in_memory(place)
 
 

@@ -26,12 +26,12 @@ GROUP: Final = "Prediction"
 _TITLE = "Thread graph"
 _NEED = Need(
     "The thread graph is derived from runs with regions, at two or more problem sizes on the same N.",
-    ways.COLLECT_REGIONS,
-    "Run two problem sizes with regions, or open a graph file (.graph.toml).",
+    ways.PREDICT,
+    "Run two or more problem sizes with regions, or open a graph file (.graph.toml).",
     "It needs simulated runs, or a graph file (.graph.toml).",
     met=lambda data, **_: data.graph is not None or samples(data) is not None,
 )
-_CANNOT = Need("The runs do not determine the thread graph: {said}", ways.COLLECT_REGIONS)
+_CANNOT = Need("The runs do not determine the thread graph: {said}", ways.PREDICT)
 _SHARES: Final = (0.01, 0.05, 0.2, 0.5)  # of the predicted time: ends of the classes of colour
 _LEAST: Final = 0.001  # share that a name says
 _WORDS: Final[dict[Growth, str]] = {

@@ -1,0 +1,45 @@
+"""The part of the request panel about predictions: the runs are samples, larger sizes are predicted from them."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QCheckBox
+
+from scalegraph.gui.request.form import RequestForm
+from scalegraph.gui.request.model import RequestModel
+from scalegraph.gui.request.sections import Section, dress
+from scalegraph.request.model.values import request_value
+
+
+class PredictSection(Section):
+    """Off by default; the fields appear when it is switched on."""
+
+    def __init__(self, model: RequestModel) -> None:
+        super().__init__(model, "Prediction")
+        self.on = QCheckBox(request_value("predict").label)
+        dress(self.on, "predict")
+        self.on.clicked.connect(lambda on: self.model.edit("choice of predicting", predict=on))
+        self.column.addWidget(self.on)
+        self.at = self.ask_text("predict.at", "predict_at", "predict")
+        self.processors = self.ask_text("predict.processors", "predict_processors")
+        self.counting = self._check("counting")
+        self.verify = self._check("verify")
+
+    def _check(self, attribute: str) -> QCheckBox:
+        key = f"predict.{attribute}"
+        made = QCheckBox(request_value(key).label)
+        dress(made, key)
+        change = f"choice of '{request_value(key).label}'"
+        made.clicked.connect(lambda on: self.model.edit(change, **{f"predict_{attribute}": on}))
+        self.column.addWidget(made)
+        return made
+
+    def show_form(self, form: RequestForm) -> None:
+        """Show *form*."""
+        self.setVisible(form.chosen)
+        self.on.setChecked(form.predict)
+        for widget in (*self.fields, self.counting, self.verify):
+            widget.setVisible(form.predict)
+        self.at.show_text(form.predict_at)
+        self.processors.show_text(form.predict_processors)
+        self.counting.setChecked(form.predict_counting)
+        self.verify.setChecked(form.predict_verify)

@@ -1,0 +1,232 @@
+"""What views of predictions share: the points beside their runs, the parameter that axes show, lines and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from scalegraph.base.measures import percent
+from scalegraph.base.run import RunRecord
+from scalegraph.base.units import assigned, counted
+from scalegraph.figures.figure import Axis, Line
+from scalegraph.figures.way import Need
+from scalegraph.predict import measures
+from scalegraph.predict.kept import KeptPoint
+from scalegraph.predict.regions import values_of
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import common, ways
+
+MOST_LINES: Final = 8  # sizes or N that have a line each
+
+NEED = Need(
+    "Nothing was predicted in this study yet.",
+    ways.PREDICT,
+    "Predict larger runs from small ones.",
+    "Predictions need runs at two or more problem sizes with regions, or traces of two sizes.",
+    met=lambda data, **_: bool(data.predictions.points),
+)
+OVER = Option(
+    "over",
+    "Over",
+    "choice",
+    "automatic",
+    ("automatic", "size", "processors"),
+    description="what the axis shows; otherwise the size, unless more N than sizes were predicted",
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A predicted point; *time_s* is None where it was refused, *actual_s* where it was not run."""
+
+    kept: KeptPoint
+    size: Mapping[str, int]
+    actual_s: float | None
+
+    @property
+    def error(self) -> float | None:
+        """Relative error (4.9); None where it is not known."""
+        if self.kept.time_s is None or not self.actual_s:
+            return None
+        return measures.error(self.actual_s, self.kept.time_s)
+
+    @property
+    def ratio(self) -> float | None:
+        """Conservative prediction ratio (4.8); of the predicted time where the point was not run."""
+        actual, spent = self.actual_s or self.kept.time_s, self.kept.samples_s
+        if actual is None or spent + self.kept.estimate_s <= 0:
+            return None
+        return measures.prediction_ratio(actual, spent, self.kept.estimate_s)
+
+    @property
+    def inside(self) -> bool:
+        """Whether the time of the run lies in the interval."""
+        low, high = self.kept.low_s, self.kept.high_s
+        return self.actual_s is not None and low is not None and high is not None and low <= self.actual_s <= high
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The parameters that differ, and the one of them that axes show."""
+
+    names: tuple[str, ...]
+    shown: str
+
+    def text(self, values: Mapping[str, object]) -> str:
+        """Return the parameters that differ, with their *values*."""
+        return assigned([(name, values[name]) for name in self.names if name in values]) or "the size"
+
+
+def actual(data: StudyData, point: KeptPoint) -> float | None:
+    """Return the time in s of the run at *point*, None if there is none."""
+    run = data.by_key.get(point.key)
+    if run is not None and run.ok and run.source != "predicted":
+        return run.time_s
+    return point.actual_s
+
+
+def points_of(data: StudyData) -> list[Point]:
+    """Return what was predicted, beside the runs that are there."""
+
+    def whole(point: KeptPoint) -> dict[str, int]:
+        return {name: value for name, value in point.parameters.items() if isinstance(value, int)}
+
+    return [Point(point, whole(point), actual(data, point)) for point in data.predictions.points]
+
+
+def sizes_of(points: Sequence[Point], runs: Sequence[RunRecord]) -> Sizes:
+    """Return the parameters in which *points* and *runs* differ."""
+    every = [*(point.size for point in points), *(values_of(run) for run in runs)]
+    distinct = {name: len({values.get(name) for values in every}) for name in every[0]}
+    names = tuple(name for name in sorted(distinct) if distinct[name] > 1)
+    return Sizes(names, max(names, key=lambda name: distinct[name], default=""))
+
+
+def runs_of(data: StudyData, points: Sequence[Point]) -> list[RunRecord]:
+    """Return the good runs that were not predicted: samples, and those at predicted points."""
+    used = {*data.predictions.samples, *(point.kept.key for point in points)}
+    own = [run for run in data.runs if run.ok and run.source != "predicted" and not run.point.repetition]
+    return [run for run in own if run.point.key in used] or own
+
+
+def over_size(points: Sequence[Point], sizes: Sizes, over: str) -> bool:
+    """Return whether times are drawn over the size: where nothing is chosen, if more sizes than N are predicted."""
+    if not sizes.shown or over == "processors":
+        return False
+    counts = {point.kept.processors for point in points}
+    return over == "size" or len(counts) <= max(2, len({point.size.get(sizes.shown) for point in points}))
+
+
+def lines_of(
+    data: StudyData, points: Sequence[Point], runs: Sequence[RunRecord], sizes: Sizes, *, by_size: bool
+) -> tuple[Line, ...]:
+    """Return a dashed line of what was predicted and one of what was run, for each N, or for each size."""
+    made: list[Line] = []
+    groups: dict[tuple[str, str], list[Point]] = {}
+    for point in points:
+        name = f"N = {point.kept.processors}" if by_size else sizes.text(point.size)
+        role = common.count_role(data, point.kept.processors) if by_size else ""
+        groups.setdefault((name, role), []).append(point)
+    for index, ((name, role), own) in enumerate(list(groups.items())[:MOST_LINES]):
+        colour = role or f"series:{index}"
+        first = own[0]
+        there = [
+            run
+            for run in runs
+            if (
+                run.point.processors == first.kept.processors
+                if by_size
+                else sizes.text(values_of(run)) == sizes.text(first.size)
+            )
+        ]
+        found = [point for point in own if point.kept.time_s is not None]
+        if there:
+            made.append(_of_runs(there, f"{name}, run", colour, sizes.shown if by_size else ""))
+        if found:
+            made.append(line_of(found, f"{name}, predicted", colour, sizes, by_size=by_size))
+    return tuple(made)
+
+
+def _of_runs(runs: Sequence[RunRecord], name: str, role: str, parameter: str) -> Line:
+    def place(run: RunRecord) -> float:
+        return float(values_of(run)[parameter]) if parameter else float(run.point.processors)
+
+    ordered = sorted((run for run in runs if not parameter or parameter in values_of(run)), key=place)
+    return Line(
+        name,
+        tuple(map(place, ordered)),
+        tuple(run.time_s or 0.0 for run in ordered),
+        role,
+        common.origin_of(*(run.source for run in ordered)),
+        tips=tuple(f"run: {common.exact(run.time_s or 0.0, 's')}\n{run.point.label()}" for run in ordered),
+        processors=tuple(run.point.processors for run in ordered),
+    )
+
+
+def line_of(points: Sequence[Point], name: str, role: str, sizes: Sizes, *, by_size: bool) -> Line:
+    """Return *points* as a dashed line with the band of their intervals."""
+
+    def place(point: Point) -> float:
+        return float(point.size.get(sizes.shown, 0)) if by_size else float(point.kept.processors)
+
+    ordered = sorted(points, key=place)
+    times = [point.kept.time_s or 0.0 for point in ordered]
+    return Line(
+        name,
+        tuple(map(place, ordered)),
+        tuple(times),
+        role,
+        "predicted",
+        tuple(point.kept.low_s or time for point, time in zip(ordered, times, strict=True)),
+        tuple(point.kept.high_s or time for point, time in zip(ordered, times, strict=True)),
+        style="dashed",
+        tips=tuple(tip(point, sizes) for point in ordered),
+        processors=tuple(point.kept.processors for point in ordered),
+        band=True,
+    )
+
+
+def tip(point: Point, sizes: Sizes) -> str:
+    """Return the exact numbers of a point."""
+    kept = point.kept
+    lines = [f"predicted: {common.exact(kept.time_s or 0.0, 's')}"]
+    if kept.low_s is not None and kept.high_s is not None:
+        lines.append(f"interval: {common.exact(kept.low_s, 's')} to {common.exact(kept.high_s, 's')}")
+    if point.actual_s:
+        lines.append(f"run: {common.exact(point.actual_s, 's')}, error {percent(point.error or 0.0)}")
+    return "\n".join([*lines, f"N = {kept.processors}, {sizes.text(point.size)}"])
+
+
+def axis(lines: Sequence[Line], sizes: Sizes, *, by_size: bool) -> Axis:
+    """Return the axis of sizes, or of processor counts."""
+    if by_size:
+        return Axis(sizes.shown, scale="log10")
+    return common.processors_axis([int(n) for line in lines for n in line.x])
+
+
+def sentence(points: Sequence[Point], data: StudyData, sizes: Sizes) -> str:
+    """Return what was predicted in words, with its errors where they are known."""
+    samples = counted(len(data.predictions.samples), "sample run")
+    known = [point for point in points if point.error is not None]
+    errors = [abs(point.error or 0.0) for point in known]
+    if errors:
+        inside = sum(point.inside for point in known)
+        return (
+            f"{counted(len(known), 'predicted point')} from {samples} {'was' if len(known) == 1 else 'were'} run too:"
+            f" the error is {percent(median(errors))} in the middle and {percent(max(errors))} at most;"
+            f" {inside} of {len(known)} lie in their interval."
+        )
+    found = [point for point in points if point.kept.time_s is not None]
+    if not found:
+        return f"None of the {counted(len(points), 'point')} could be predicted from {samples}; the table says why."
+    largest = max(found, key=lambda point: (point.kept.time_s or 0.0) * point.kept.processors)
+    kept = largest.kept
+    time, low, high = (kept.time_s or 0.0, kept.low_s or 0.0, kept.high_s or 0.0)
+    return (
+        f"{sizes.text(largest.size)} on {kept.processors} processors is predicted to take {common.seconds(time)},"
+        f" between {common.seconds(low)} and {common.seconds(high)}; {samples} took"
+        f" {common.seconds(kept.samples_s)} of simulated time."
+    )
