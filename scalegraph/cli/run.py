@@ -115,9 +115,12 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     """Print the runs and what the searches found; return the number of runs that failed."""
     from scalegraph.analyze.timed import chosen_part, clock_part, sentence
     from scalegraph.cli import run_table
+    from scalegraph.cli.predict.kept_table import documents, print_kept
     from scalegraph.cli.what_if import print_what_if
+    from scalegraph.predict import kept
 
-    records = study.runs(output=as_json)
+    records = [record for record in study.runs(output=as_json) if record.source != "predicted"]
+    predictions = kept.read(study.facts(kept.FACT)).points
     from scalegraph.request.model.kept import searches_of
 
     searches = searches_of(study)
@@ -131,7 +134,8 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
         part = chosen_part(ordered, manifest.regions, name) or clock_part(ordered) if len(groups) == 1 else None
         keys = [record.point.key for record in ordered]
         made: dict[str, Any] = run_table.document(manifest.program, manifest.machine, ordered, keys, others, path, part)
-        print_json({"study": str(path), **made, "searches": searches})
+        more = {"predictions": documents(predictions)} if predictions else {}
+        print_json({"study": str(path), **made, "searches": searches, **more})
         return failed
     for title, group in by_size(records).items():
         part = chosen_part(group, study.manifest.regions, name)
@@ -140,6 +144,7 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
             echo(own)
         echo()
     print_what_if(records, others)
+    print_kept(predictions)
     for line in findings(session, study):
         echo(line)
     count = len(records) + len(others)

@@ -18,6 +18,7 @@ from scalegraph.gui.base.theme import Theme
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 16.0, 14.0, 40.0
 _DOT: Final = 4.5
+_RING: Final = 7.5  # of a predicted point; it may be around a run
 _TICK_APART, _LINE_APART = 24.0, 16.0  # pixels between labels
 _REACH: Final = 16.0  # how far up and down the line of a search is drawn, pixels
 _WRITTEN_OUT: Final = 1e5  # sizes below this are written with all their digits
@@ -39,18 +40,16 @@ class Dots:
 
 
 def dots(points: Sequence[RunPoint], searches: Sequence[Any] = (), predicted: Sequence[RunPoint] = ()) -> Dots:
-    """Return *points*, starts of *searches* and *predicted* points as dots over N and the parameter that varies most.
-
-    A predicted point that is run as well is one of the *points*.
-    """
+    """Return *points*, starts of *searches* and *predicted* points as dots over N and the size that varies most."""
     places = [(point.processors, dict(point.parameters), point.label()) for point in points]
     places += [
         (search.processors, dict(search.start), f"N = {search.processors}: size to be searched, {search.bound.said()}")
         for search in searches
     ]
     run = {point.key for point in points}
-    alone = [point for point in predicted if point.key not in run]
-    places += [(point.processors, dict(point.parameters), f"{point.label()}: predicted, not run") for point in alone]
+    for point in predicted:
+        how = "predicted, and run to compare" if point.key in run else "predicted, not run"
+        places.append((point.processors, dict(point.parameters), f"{point.label()}: {how}"))
     ends = (len(points), len(points) + len(searches))
     values: dict[str, list[float]] = {}
     for _count, parameters, _label in places:
@@ -120,7 +119,7 @@ class PlanView(QWidget):
             painter.drawEllipse(place, _DOT, _DOT)
         painter.setPen(QPen(colour, 1.4, Qt.PenStyle.DashLine))
         for place in places[self._dots.searched :]:
-            painter.drawEllipse(place, 1.4 * _DOT, 1.4 * _DOT)
+            painter.drawEllipse(place, _RING, _RING)
         painter.setPen(QPen(self._theme.colour("mark"), 1.4, Qt.PenStyle.DotLine))
         for place in places[self._dots.fixed : self._dots.searched]:
             reach = QPointF(0, _REACH)
@@ -137,7 +136,7 @@ class PlanView(QWidget):
     def event(self, event: QEvent) -> bool:
         """Qt: say which run is under the mouse."""
         if isinstance(event, QHelpEvent):
-            for place, text in zip(self._places(), self._dots.labels, strict=True):
+            for place, text in reversed(list(zip(self._places(), self._dots.labels, strict=True))):
                 if (place - QPointF(event.pos())).manhattanLength() < 3 * _DOT:
                     tips.show(event.globalPos(), text, self)
                     return True

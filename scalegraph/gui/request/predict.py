@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from PySide6.QtWidgets import QCheckBox
 
 from scalegraph.gui.request.form import RequestForm
 from scalegraph.gui.request.model import RequestModel
-from scalegraph.gui.request.sections import Section, dress
+from scalegraph.gui.request.sections import Catalog, Section, dress
+from scalegraph.gui.request.sizes import with_prediction
 from scalegraph.request.model.values import request_value
 
 
@@ -15,14 +19,28 @@ class PredictSection(Section):
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Prediction")
+        self._programs: Mapping[str, Any] = {}
         self.on = QCheckBox(request_value("predict").label)
         dress(self.on, "predict")
-        self.on.clicked.connect(lambda on: self.model.edit("choice of predicting", predict=on))
+        self.on.clicked.connect(self._switched)
         self.column.addWidget(self.on)
         self.at = self.ask_text("predict.at", "predict_at", "predict")
         self.processors = self.ask_text("predict.processors", "predict_processors")
         self.counting = self._check("counting")
         self.verify = self._check("verify")
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Take the programs, whose methods say what grows."""
+        self._programs = catalog.programs
+
+    def _switched(self, on: bool) -> None:
+        """Switch predictions on, with sizes to start from where none were typed, or off."""
+        form, change = self.model.form, "choice of predicting"
+        if not on or form.predict_at:
+            self.model.edit(change, predict=on)
+            return
+        found = self._programs.get(form.program)
+        self.model.set(with_prediction(form, found.program if found is not None else None).form, change)
 
     def _check(self, attribute: str) -> QCheckBox:
         key = f"predict.{attribute}"

@@ -58,6 +58,9 @@ def with_prediction(form: RequestForm, program: Program | None) -> Grown:
     beside a prediction goes.
     """
     form = _as_samples(form)
+    if form.predict_at:
+        remark = "The runs of this study are samples; change what is predicted below, and press Run."
+        return Grown(replace(form, predict=True), remark)
     swept = [(name, sizes) for name, value in form.parameters if len(sizes := _sizes(value)) > 1]
     if not swept:
         name = _grows(form, program)

@@ -32,7 +32,7 @@ class Prediction(Strict):
     processors: tuple[Processors, ...] = asked(
         default=(),
         max_length=1024,
-        label="Processors to predict",
+        label="Predict on N",
         unit="processors",
         hint="those of the samples",
         help="Processor counts of the predicted points; those of the samples if empty",

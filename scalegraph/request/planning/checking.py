@@ -97,6 +97,8 @@ def _with_defaults(data: dict[str, Any], path: Path) -> dict[str, Any]:
         return data  # said by `check`, with its place
     known = default.model_dump(exclude_unset=True)
     known.pop("parameters", None)  # merged value by value later
+    if "predict" in data:
+        known.pop("bound", None)  # samples are sizes that are written down, none that are searched
     return {**known, **data}
 
 

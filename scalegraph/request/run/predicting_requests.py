@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled
 from scalegraph.base.events import (
+    Building,
     Done,
     Event,
     EventSink,
@@ -27,6 +28,7 @@ from scalegraph.base.run import RunPoint
 from scalegraph.base.units import assigned, si
 from scalegraph.predict import kept
 from scalegraph.request.model.resolve import Resolved
+from scalegraph.request.planning.plan import plan
 from scalegraph.request.run.predicting import Point, Wanted, predict_program
 from scalegraph.store import Study
 
@@ -43,16 +45,22 @@ class Together:
     """
 
     def __init__(
-        self, session: Session, emit: EventSink, cancel: CancelToken, workers: int | None, consent: Consent | None
+        self,
+        session: Session,
+        planned: Iterable[RunPoint],
+        emit: EventSink,
+        cancel: CancelToken,
+        workers: int | None,
+        consent: Consent | None,
     ) -> None:
         self._session = session
         self._emit = emit
         self._cancel = cancel
         self._workers = workers
         self._consent = consent
-        self._points: dict[str, RunPoint] = {}
+        self._points = {point.key: point for point in planned}
         self._ended: dict[str, bool] = {}  # by key of the point: whether the run is good
-        self._runs = 0
+        self._built: set[str] = set()
 
     def submit(
         self,
@@ -73,6 +81,10 @@ class Together:
             raise Cancelled("stopped; what was finished is kept")
         return study
 
+    def begin(self) -> None:
+        """Send how many runs there will be."""
+        self._emit(Planned(tuple(self._points.values())))
+
     def done(self, *messages: str, cancelled: bool = False) -> None:
         """Send the last event of all."""
         good = sum(self._ended.values())
@@ -84,6 +96,10 @@ class Together:
 
     def _pass_on(self, event: Event) -> None:
         match event:
+            case Building(program=program):
+                if program in self._built:
+                    return
+                self._built.add(program)
             case Planned():
                 self._points |= {point.key: point for point in event.points}
                 event = replace(event, points=tuple(self._points.values()), runs=self._total)
@@ -137,9 +153,10 @@ def predict_request(
     nothing.
     """
     cancel = cancel or CancelToken()
-    together = Together(session, emit, cancel, workers, consent)
+    together = Together(session, plan(found).points, emit, cancel, workers, consent)
     with _place(path) as place:
         messages: tuple[str, ...] = ()
+        together.begin()
         try:
             plain = found.request.model_copy(update={"predict": None})
             made = predict_program(together, plain, wanted_of(found), place, cancel=cancel)

@@ -76,7 +76,7 @@ def _make_errors(data: StudyData, over: str = "automatic") -> Figure:
             ),
         ),
         notes=(
-            "The band is the interval of each prediction; 0 lies in it where the prediction says so.",
+            "The band is the interval of each prediction; the run lies in it where the band has 0.",
             "The prediction ratio is the time of the run divided by that of the samples and of the estimate.",
             *common.run_notes(data),
         ),

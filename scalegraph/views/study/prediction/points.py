@@ -20,6 +20,7 @@ from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
 
 MOST_LINES: Final = 8  # sizes or N that have a line each
+_FEW: Final = 2  # N of one size: too few for a curve over N
 
 NEED = Need(
     "Nothing was predicted in this study yet.",
@@ -34,7 +35,7 @@ OVER = Option(
     "choice",
     "automatic",
     ("automatic", "size", "processors"),
-    description="what the axis shows; otherwise the size, unless more N than sizes were predicted",
+    description="what the axis shows; otherwise the size, unless one size was predicted on several N",
 )
 
 
@@ -113,11 +114,12 @@ def runs_of(data: StudyData, points: Sequence[Point]) -> list[RunRecord]:
 
 
 def over_size(points: Sequence[Point], sizes: Sizes, over: str) -> bool:
-    """Return whether times are drawn over the size: where nothing is chosen, if more sizes than N are predicted."""
+    """Return whether times are drawn over the size: where nothing is chosen, unless one size has several N."""
     if not sizes.shown or over == "processors":
         return False
     counts = {point.kept.processors for point in points}
-    return over == "size" or len(counts) <= max(2, len({point.size.get(sizes.shown) for point in points}))
+    several = len({point.size.get(sizes.shown) for point in points}) > 1
+    return over == "size" or several or len(counts) <= _FEW
 
 
 def lines_of(
@@ -203,7 +205,8 @@ def tip(point: Point, sizes: Sizes) -> str:
 def axis(lines: Sequence[Line], sizes: Sizes, *, by_size: bool) -> Axis:
     """Return the axis of sizes, or of processor counts."""
     if by_size:
-        return Axis(sizes.shown, scale="log10")
+        there = tuple(sorted({x for line in lines for x in line.x}))
+        return Axis(sizes.shown, scale="log10", ticks=there if len(there) <= MOST_LINES else ())
     return common.processors_axis([int(n) for line in lines for n in line.x])
 
 

@@ -55,7 +55,7 @@ def _refusals(points: Sequence[Point], sizes: Sizes) -> tuple[str, ...]:
 def _table(points: Sequence[Point], sizes: Sizes) -> Table:
     columns = (
         Column("N"), *(Column(name) for name in sizes.names), Column("predicted", "s"), Column("from", "s"),
-        Column("to", "s"), Column("run", "s"), Column("error", "% of the time run", "mark"), Column("prediction ratio"),
+        Column("to", "s"), Column("run", "s"), Column("error", "% of the time run"), Column("prediction ratio"),
         Column("efficiency"), Column("largest part"), Column("its share", "% of predicted time"),
     )  # fmt: skip
     order = sorted(
