@@ -196,6 +196,11 @@ class SegmentsPredictor:
                 raise InputError(f"{segment.name}: the runs have no function '{min(missing)}'")
 
     @property
+    def spent(self) -> Sequence[RunRecord]:
+        """All runs that predictions come from."""
+        return self.runs
+
+    @property
     def sampled(self) -> list[int]:
         """The N of the samples, sorted."""
         return sorted({run.point.processors for run in self.runs})
@@ -428,6 +433,11 @@ class SizesPredictor:
         usable(self.runs)
         places = [(values_of(run), run.point.processors) for run in self.runs]
         self.model = fit_sizes(self.blocks.sizes, places, [run.time_s or 0.0 for run in self.runs])
+
+    @property
+    def spent(self) -> Sequence[RunRecord]:
+        """All runs that predictions come from."""
+        return self.runs
 
     @property
     def sampled(self) -> list[int]:

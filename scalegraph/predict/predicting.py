@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from scipy.special import stdtrit
@@ -15,8 +15,9 @@ from scalegraph.predict.counts import CannotTellError, power_of_two
 from scalegraph.predict.derive import REST, EventCosts, Structure, derive, graph_at
 from scalegraph.predict.graph import Graph
 from scalegraph.predict.instantiate import instantiate
+from scalegraph.predict.levels import Levels, Place, place_of
 from scalegraph.predict.lower import SegmentTime, fit_times, lowered
-from scalegraph.predict.regions import RegionTime, Values, clock_of, values_of
+from scalegraph.predict.regions import RegionTime, Values, clock_of, samples_of, values_of
 from scalegraph.predict.traverse import Traversal, traverse
 
 _SMALLEST = 4  # size of a run for counts
@@ -62,6 +63,7 @@ class Predicted:
     waiting_s: float = 0.0
     sampled: bool = True  # there are samples on this N
     events: int = 0
+    warning: str = ""  # that data leave a level of the memory which holds those of all samples
 
     def efficiency(self, one_s: float) -> float:
         """Return the efficiency, given the time on one processor. Unit: none (ratio)."""
@@ -102,8 +104,10 @@ class Predictor:
     costs: Mapping[int, EventCosts]
     targets: Sequence[Values]
     tested: bool = False  # is a test itself
+    levels: Levels = field(default_factory=Levels)
     needs: ClassVar[str] = "regions and cycles"
     _own: dict[tuple[int, bool], _Own] = field(default_factory=dict)
+    _seen: dict[Place, _Own] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.runs:
@@ -114,6 +118,11 @@ class Predictor:
 
     def _usable(self, run: RunRecord) -> bool:
         return bool(run.time_cycles and run.regions)
+
+    @property
+    def spent(self) -> list[RunRecord]:
+        """All runs that predictions come from: the samples, and those on smaller caches."""
+        return [*self.runs, *(self.levels.shrunk or {}).values()]
 
     @property
     def sampled(self) -> list[int]:
@@ -146,11 +155,28 @@ class Predictor:
 
     def _from(self, sampled: int, values: Values, processors: int) -> Predicted:
         """Return what the samples on N = *sampled* say of *processors*."""
-        return self._with(self._model(sampled, counted=sampled == processors), values, processors)
+        own = self._with_stalls(self._model(sampled, counted=sampled == processors), values)
+        return self._with(own, values, processors)
+
+    def _with_stalls(self, own: _Own, values: Values) -> _Own:
+        """Return *own* with what a sample stalls more on smaller caches, where there is one for *values*."""
+        sampled = own.structure.processors
+        run = self.levels.run(values, sampled)
+        if run is None:
+            return own
+        place = place_of(values, sampled)
+        if place not in self._seen:
+            found = {one.region.id: one for one in samples_of([run], self.regions)}
+            times = {
+                number: time.with_stalls_of(found[number]) if number in found else time
+                for number, time in own.structure.times.items()
+            }
+            self._seen[place] = replace(own, structure=replace(own.structure, times=times))
+        return self._seen[place]
 
     def graph(self, values: Values, processors: int) -> Graph:
         """Return the thread graph at a point whose N has samples. Raises as `at`."""
-        own = self._model(processors, counted=True)
+        own = self._with_stalls(self._model(processors, counted=True), values)
         rest = own.rest.at(values, processors).time_s
         return graph_at(own.structure, values, processors, self._cost(processors), self.clock_hz, rest)
 
@@ -231,7 +257,7 @@ class Predictor:
         if self.tested or len(rest) < _TESTED:
             return None
         values, processors = values_of(largest), largest.point.processors
-        others = Predictor(rest, self.regions, self.costs, [values], tested=True)
+        others = Predictor(rest, self.regions, self.costs, [values], tested=True, levels=self.levels)
         try:
             predicted = others.at(values, processors).time_s
         except CannotTellError:
@@ -266,6 +292,7 @@ class Predictor:
             found.spent.get(REST, 0.0),
             processors == own.structure.processors,
             found.events,
+            "" if self.tested else self.levels.warning(self.runs, values, own.structure.processors),
         )
 
 
@@ -300,6 +327,7 @@ def _moved(found: Predicted, time_s: float, low_s: float, high_s: float) -> Pred
         found.waiting_s * factor,
         sampled=False,
         events=found.events,
+        warning=found.warning,
     )
 
 

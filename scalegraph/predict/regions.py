@@ -100,7 +100,8 @@ def _group(cost: RegionCost, prefixes: tuple[str, ...]) -> int:
 class RegionTime:
     """The cycles of a region on its representative thread: *busy*, an exact count or a fit, and *stall*, a fit.
 
-    *exact*: the count of busy cycles, None where they depend on the data. *growth* is the form that both have.
+    *exact*: the count of busy cycles, None where they depend on the data. *growth* is the form that both have. *more*:
+    stall cycles for each busy cycle that a sample has in smaller caches, but not in its own.
     """
 
     samples: RegionSamples
@@ -108,17 +109,31 @@ class RegionTime:
     exact: Count | None
     busy: SegmentTime
     stall: SegmentTime
+    more: float = 0.0
 
     def at(self, values: Values, processors: int) -> tuple[Estimate, Estimate]:
         """Return busy and stall cycles.
 
         Raises `CannotTellError` where a count is not determined.
         """
-        stall = self.stall.at(values, processors)
+        busy = self.busy.at(values, processors)
         if self.exact is not None and processors == self.samples.processors:
-            busy = float(self.exact(values, processors))
-            return Estimate(busy, busy, busy), stall
-        return self.busy.at(values, processors), stall
+            known = float(self.exact(values, processors))
+            busy = Estimate(known, known, known)
+        stall = self.stall.at(values, processors)
+        if self.more:  # references, and so what they stall in the next level, grow as computation does
+            low, high = stall.low_s + self.more * busy.low_s, stall.high_s + self.more * busy.high_s
+            stall = Estimate(stall.time_s + self.more * busy.time_s, low, high)
+        return busy, stall
+
+    def with_stalls_of(self, sample: RegionSamples) -> RegionTime:
+        """Return the same with what *sample*, one of the runs once more on smaller caches, stalls in addition."""
+        own = self.samples.runs.index(sample.runs[0])
+        each = []
+        for samples, run in ((self.samples, own), (sample, 0)):
+            busy, useful = (known[run] for known in _of_representative(samples))
+            each.append((useful - busy) / busy if busy else 0.0)
+        return replace(self, more=max(0.0, each[1] - each[0]))
 
     @property
     def formula(self) -> str:
@@ -134,13 +149,7 @@ def region_time(samples: RegionSamples, targets: Sequence[Values], *, counted: b
     it), else the product of powers that fits them best.
     """
     summed = samples.exclusive
-    busy = [
-        total / samples.processors if summed else own
-        for total, own in zip(samples.busy_summed, samples.busy, strict=True)
-    ]
-    useful = [
-        total / samples.processors if summed else own for total, own in zip(samples.summed, samples.useful, strict=True)
-    ]
+    busy, useful = _of_representative(samples)
     stall = [max(0.0, all_ - own) for all_, own in zip(useful, busy, strict=True)]
     places = [(values, samples.processors) for values in samples.runs]
     varied = _varied((*samples.runs, *targets))
@@ -158,6 +167,15 @@ def region_time(samples: RegionSamples, targets: Sequence[Values], *, counted: b
         fitted,
         fit_times(terms, [places[i] for i in kept], [stall[i] for i in kept]),
     )
+
+
+def _of_representative(samples: RegionSamples) -> tuple[list[float], list[float]]:
+    """Return busy and useful cycles of the representative; of a critical section, of a thread on average."""
+    if not samples.exclusive:
+        return [*samples.busy], [*samples.useful]
+    sums = (samples.busy_summed, samples.summed)
+    busy, useful = ([total / samples.processors for total in totals] for totals in sums)
+    return busy, useful
 
 
 def _fitted(

@@ -52,6 +52,8 @@ _REGIONS = 3  # that the text names for each point
 @click.option("--at", "at", required=True, metavar="PARAMS", help="Parameters to predict, as in n=800,1600.")
 @click.option("--at-processors", default="", metavar="LIST", help="N to predict; those of the samples if not given.")
 @click.option("--no-counting", is_flag=True, help="Make no further small runs for exact counts.")
+@click.option("--no-smaller-caches", is_flag=True,
+              help="Make no runs of the largest samples on smaller caches.")  # fmt: skip
 @click.option("--verify", is_flag=True, help="Run the predicted points, too, and compare.")
 @click.option("--graph", "graph", type=WRITTEN_FILE, metavar="FILE",
               help="Write the thread graph of the first predicted point.")  # fmt: skip
@@ -80,6 +82,7 @@ def predict(
     at: str,
     at_processors: str,
     no_counting: bool,
+    no_smaller_caches: bool,
     verify: bool,
     graph: Path | None,
     blocks: str,
@@ -115,6 +118,7 @@ def predict(
             not no_counting,
             verify,
             not blocks,
+            not no_smaller_caches,
         )
         _same_names(wanted)
         structure = load_blocks(blocks) if blocks else None
@@ -296,7 +300,7 @@ def _words(point: Point) -> list[str]:
         return [f"{where}: not predicted: {point.refused}"]
     parts = [f"{one.name} {percent(one.time_s / found.time_s)}" for one in found.regions[:_REGIONS]]
     parts += [f"events {percent(found.events_s / found.time_s)}"]
-    return [f"{where}: {', '.join(parts)} of the time"]
+    return [f"{where}: {', '.join(parts)} of the time", *([found.warning] if found.warning else [])]
 
 
 def document(point: Point) -> dict[str, Any]:
@@ -319,6 +323,7 @@ def document(point: Point) -> dict[str, Any]:
         "estimate_s": point.estimate_s,
         "actual_host_s": point.actual_host_s,
         "refused": point.refused,
+        "warning": found.warning if found else "",
         "events_s": found.events_s if found else None,
         "waiting_s": found.waiting_s if found else None,
         "regions": [

@@ -81,5 +81,8 @@ def _record(found: Predictions, point: Point) -> RunRecord | None:
         time_s=point.predicted.time_s,
         time_cycles=round(point.predicted.time_s * clock_hz),
         clock_hz=clock_hz,
-        warnings=(f"predicted from {counted(len(found.samples), 'sample run')}: {interval}",),
+        warnings=(
+            f"predicted from {counted(len(found.samples), 'sample run')}: {interval}",
+            *([point.predicted.warning] if point.predicted.warning else []),
+        ),
     )

@@ -21,6 +21,7 @@ from scalegraph.predict import measures
 from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.derive import EventCosts
 from scalegraph.predict.event_costs import PROGRAM, event_costs
+from scalegraph.predict.levels import Levels
 from scalegraph.predict.predicting import Predicted, Predictor
 from scalegraph.predict.regions import Values, projected, values_of
 from scalegraph.predict.traced.operations import Read, read_operations
@@ -28,7 +29,7 @@ from scalegraph.predict.traced.predicting import TracedPredictor
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 from scalegraph.request.run.keeping import keep
-from scalegraph.request.run.sampling import Runner, Submits, others_of, point_key
+from scalegraph.request.run.sampling import Runner, Submits, others_of, point_key, sampled_levels
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.library import sources_digest
 from scalegraph.store import Study
@@ -86,7 +87,8 @@ class Wanted:
     """What is to be predicted: *samples* and *targets* are parameters, *sampled* and *processors* the N of each.
 
     *counting*: make small runs more, for exact counts; *verify*: run the targets, too; *reference*: run the samples on
-    one processor, too, for efficiency.
+    one processor, too, for efficiency; *levels*: run the largest samples on smaller caches, too, which shows what
+    happens when data leave a cache.
     """
 
     samples: tuple[Values, ...]
@@ -96,6 +98,7 @@ class Wanted:
     counting: bool = True
     verify: bool = False
     reference: bool = True
+    levels: bool = True
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,9 @@ class Predictions:
 class Predicts(Protocol):
     """What predicts points from sample runs."""
 
-    runs: Sequence[RunRecord]
+    @property
+    def spent(self) -> Sequence[RunRecord]:
+        """All runs that the predictions come from."""
 
     @property
     def sampled(self) -> list[int]:
@@ -148,25 +153,30 @@ def predict_program(
     Raises as `Session.submit`, and `CannotTellError` when the samples do not determine anything.
     """
     counts = sorted({*wanted.sampled, *([1] if wanted.reference else [])})
-    runner = Runner(session, request, tuple(wanted.samples[0]), study, emit, cancel)
     with TemporaryDirectory(prefix="scalegraph-") as directory:
+        runner = Runner(
+            session, request, tuple(wanted.samples[0]), study or Path(directory) / "runs.sgstudy", emit, cancel
+        )
         # the graph of a program that sends messages is in the traces of its samples
-        first = runner.run(wanted.samples[:1], counts[:1])
-        place = Path(directory) if any(run.processes is not None for run in first) else None
-        runs = {run.point.key: run for run in runner.run(wanted.samples, counts, place)}
+        messages = any(run.processes is not None for run in runner.run(wanted.samples[:1], counts[:1]))
+        runs = {run.point.key: run for run in runner.run(wanted.samples, counts, traced=messages)}
         required = frozenset(runs)
-        left_out: list[str] = []
+        notes: list[str] = []
         if wanted.counting:
-            small, left_out = runner.counting(list(runs.values()), wanted.targets, counts, place)
+            small, notes = runner.counting(list(runs.values()), wanted.targets, counts, traced=messages)
             runs |= {run.point.key: run for run in small}
-    samples = list(runs.values())
-    actual = runner.run(wanted.targets, wanted.processors) if wanted.verify else []
+        samples = list(runs.values())
+        levels = Levels(machines.load(request.machine.path or request.machine.name, request.machine.overrides))
+        if wanted.levels and not messages:
+            levels, failed = sampled_levels(runner, samples, wanted.targets, counts, levels)
+            notes += failed
+        actual = runner.run(wanted.targets, wanted.processors) if wanted.verify else []
     every = sorted({1, *counts, *wanted.processors})
     costs = measured_events(session, request.machine, every, emit, cancel)
     traces = Traces(runner.traces, frozenset(runs) - required)
-    found = predict_runs(samples, runner.regions, costs, wanted, actual, traces)
+    found = predict_runs(samples, runner.regions, costs, wanted, actual, traces, levels)
     found.program, found.machine, found.others = runner.program, runner.machine, runner.others
-    found.notes += left_out
+    found.notes += notes
     if study is not None:
         keep(found, study)
     return found
@@ -203,8 +213,9 @@ def predict_study(
     counts = tuple(sorted({run.point.processors for run in used}))
     wanted = Wanted((), tuple(targets), counts, tuple(processors) or tuple(sampled) or counts)
     machine = of_study(study.manifest.request, name).machine
+    levels = Levels(machines.load(machine.path or machine.name, machine.overrides))
     costs = measured_events(session, machine, sorted({1, *counts, *wanted.processors}), emit, cancel)
-    found = predict_runs(used, study.manifest.regions, costs, wanted, list(known.values()))
+    found = predict_runs(used, study.manifest.regions, costs, wanted, list(known.values()), None, levels)
     found.program, found.machine = study.manifest.program, study.manifest.machine
     found.others = others_of(study.runs(), names)
     return found
@@ -256,10 +267,11 @@ def predict_runs(
     wanted: Wanted,
     actual: Sequence[RunRecord] = (),
     traces: Traces | None = None,
+    levels: Levels | None = None,
 ) -> Predictions:
     """Predict the targets from *samples*; *actual* runs are what predictions are compared with.
 
-    *traces*: of the samples of a program that sends messages.
+    *traces*: of the samples of a program that sends messages; *levels*: the caches, and samples on smaller ones.
 
     A point that the samples do not determine has a sentence in place of a prediction. Raises `InputError` without
     usable samples.
@@ -267,10 +279,11 @@ def predict_runs(
     begin = time.perf_counter()
     if traces is not None and traces.reads:
         predictor: Predictor = TracedPredictor(
-            samples, regions, costs, wanted.targets, traces=traces.reads, optional=traces.optional
-        )
+            samples, regions, costs, wanted.targets,
+            traces=traces.reads, optional=traces.optional, levels=levels or Levels(),
+        )  # fmt: skip
     else:
-        predictor = Predictor(samples, regions, costs, wanted.targets)
+        predictor = Predictor(samples, regions, costs, wanted.targets, levels=levels or Levels())
     return Predictions("", "", predicted_points(predictor, wanted, actual, begin), list(samples), predictor)
 
 
@@ -294,7 +307,7 @@ def _point(predictor: Predicts, values: Values, processors: int, truth: RunRecor
         actual_host_s=truth.host_s if truth is not None else None,
     )
     try:
-        used = [run for run in predictor.runs if run.point.processors in predictor.used(processors)]
+        used = [run for run in predictor.spent if run.point.processors in predictor.used(processors)]
         found = predictor.at(values, processors)
     except CannotTellError as error:
         return replace(base, refused=str(error))

@@ -11,11 +11,13 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, RunError
 from scalegraph.base.events import EventSink
 from scalegraph.base.run import Region, RunPoint, RunRecord, Value
+from scalegraph.machine import Machine
+from scalegraph.predict.levels import LEAST_GROWTH, Levels, Place, base, place_of, smaller_caches, touched
 from scalegraph.predict.predicting import counting_sizes
 from scalegraph.predict.regions import Values, projected, values_of
 from scalegraph.predict.traced.operations import Read, read_operations
 from scalegraph.request.model import tracing
-from scalegraph.request.model.extras import TraceChoice, TraceKind
+from scalegraph.request.model.extras import TraceChoice, TraceKind, WhatIf
 from scalegraph.request.model.request import Request
 from scalegraph.store import Study
 from scalegraph.traces.reading import read
@@ -23,6 +25,7 @@ from scalegraph.traces.reading import read
 TRACED: tuple[TraceKind, ...] = ("shares", "messages")  # what a prediction needs of a trace
 _LONGER = 10  # times as long as the longest sample may a smaller run take here before it is given up
 _LEAST_S = 10.0
+_TESTED = 2  # samples that can predict another
 
 
 class Submits(Protocol):
@@ -56,18 +59,17 @@ class Runner:
     others: dict[str, Value] = field(default_factory=dict)  # parameters that are the same in all runs
     traces: dict[str, Read] = field(default_factory=dict)  # by key of the run's point
 
-    def run(self, sizes: Sequence[Values], processors: Sequence[int], traces: Path | None = None) -> list[RunRecord]:
-        """Return the runs of *sizes* on each N of *processors*; traced on N > 1 into *traces*, if that is given."""
+    def run(self, sizes: Sequence[Values], processors: Sequence[int], *, traced: bool = False) -> list[RunRecord]:
+        """Return the runs of *sizes* on each N of *processors*; on N > 1 *traced*, if that is asked for."""
         found = []
         own = {point_key(values, n) for values in sizes for n in processors}
-        several = tuple(n for n in processors if n > 1) if traces is not None else ()
+        several = tuple(n for n in processors if n > 1 and traced)
         trace = TraceChoice(what=TRACED, processors=several) if several else None
         for parameters in _sweeps(sizes):
             known = {**self.request.parameters, **parameters}
             update = {"parameters": known, "processors": tuple(processors), "reference": False, "trace": trace}
             asked = self.request.model_copy(update=update)
-            place = traces if several and self.study is None else None
-            with self.session.submit(asked, self.study, self.emit, self.cancel, traces=place) as done:
+            with self.session.submit(asked, self.study, self.emit, self.cancel) as done:
                 if several:
                     read_traces(done, self.names, self.traces)
                 self.program, self.machine = done.manifest.program, done.manifest.machine
@@ -79,7 +81,7 @@ class Runner:
         return list({run.point.key: run for run in found}.values())
 
     def counting(
-        self, samples: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], traces: Path | None
+        self, samples: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], *, traced: bool
     ) -> tuple[list[RunRecord], list[str]]:
         """Return small runs that determine counts, and a sentence on each that did not end well: it is left out."""
         sizes = list({point_key(values_of(run), 1): values_of(run) for run in samples}.values())
@@ -92,13 +94,58 @@ class Runner:
             for values in counting_sizes(sizes, targets, n):
                 said = f"the small run on {RunPoint(processors=n, parameters=dict(values)).label()} is left out"
                 try:
-                    runs = smaller.run([values], [n], traces)
+                    runs = smaller.run([values], [n], traced=traced)
                 except (InputError, RunError) as error:  # smaller than the program allows
                     left_out.append(f"{said}: {error}")
                     continue
                 found += [run for run in runs if run.ok]
                 left_out += [f"{said}: {run.message or run.status}" for run in runs if not run.ok]
         return found, left_out
+
+    def on_smaller_caches(self, sample: RunRecord, machine: Machine, factor: float) -> RunRecord:
+        """Return the run of *sample* on *machine* with caches smaller by *factor*, a what-if run of the study.
+
+        Raises `RunError` when it does not end well.
+        """
+        n, values = sample.point.processors, values_of(sample)
+        variant = WhatIf(machine=smaller_caches(machine, factor), processors=(n,))
+        known = {**self.request.parameters, **values}
+        update = {"parameters": known, "processors": (n,), "reference": False, "what_if": (variant,)}
+        asked = self.request.model_copy(update=update)
+        with self.session.submit(asked, self.study, self.emit, self.cancel) as done:
+            for run in done.variants():
+                own = projected(run, self.names)
+                same = point_key(values_of(own), own.point.processors) == point_key(values, n)
+                if same and own.point.variant == variant.variant and own.ok:
+                    return own.model_copy(update={"point": own.point.actual()})
+        raise RunError(f"the run on smaller caches, {sample.point.label()}, did not end well")
+
+
+def sampled_levels(
+    runner: Runner, runs: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], levels: Levels
+) -> tuple[Levels, list[str]]:
+    """Return what samples on smaller caches show for *targets* on each N of *counts*, and sentences on those that fail.
+
+    For each target, and for the largest sample as the test that leaves it out, the largest of the other *runs* once
+    more, on caches smaller by the factor that data grow by from it.
+    """
+    shrunk: dict[Place, RunRecord] = {}
+    failed: list[str] = []
+    if levels.machine is None:
+        return levels, failed
+    for n in counts:
+        own = sorted((run for run in runs if run.point.processors == n), key=touched)
+        tests = [values_of(own[-1])] if len(own) > _TESTED else []
+        for values in (*targets, *tests):
+            used = own[:-1] if values in tests else own
+            found = base(used, values, n)
+            if found is None or found[1] < LEAST_GROWTH:
+                continue
+            try:
+                shrunk[place_of(values, n)] = runner.on_smaller_caches(found[0], levels.machine, found[1])
+            except (InputError, RunError) as error:
+                failed.append(str(error))
+    return Levels(levels.machine, shrunk), failed
 
 
 def others_of(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, Value]:

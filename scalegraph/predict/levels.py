@@ -1,0 +1,141 @@
+"""Which level of the memory holds the data of a run: a sample on smaller caches sees what a larger run sees.
+
+A run whose data are f times as large as those of a sample meets a memory hierarchy that is f times as small beside
+them. The same sample on a machine whose caches are smaller by f meets it, too: its stalls are in proportion.
+Source: ScaleGraph; the paper's samples have to be in the same level as the predicted run (section 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scalegraph.base.run import RunRecord
+from scalegraph.base.units import assigned, si
+from scalegraph.machine import Machine
+from scalegraph.machine.model import Cache
+from scalegraph.predict.counts import CannotTellError, Sample, fit_count
+from scalegraph.predict.forms import best_form
+from scalegraph.predict.lower import fit_times
+from scalegraph.predict.regions import Values, values_of
+
+LEAST_GROWTH = 1.05  # data that grow less see the same caches
+_PAGES = "page_misses"
+_NEAR = 0.02  # sizes of a cache that differ by so much are the same
+Place = tuple[tuple[tuple[str, int], ...], int]
+
+
+def place_of(values: Values, processors: int) -> Place:
+    """Return what identifies a point: its parameters, and N. Unit: none. Source: ScaleGraph."""
+    return tuple(sorted(values.items())), processors
+
+
+def touched(run: RunRecord) -> int:
+    """Return the pages that *run* touched, 0 where that is not known. Unit: pages. Source: ScaleGraph."""
+    return run.counters.get(_PAGES, 0)
+
+
+def pages(runs: Sequence[RunRecord], values: Values) -> float | None:
+    """Return the pages that a run at *values* touches, from those of *runs* on one N; None where they do not tell.
+
+    Unit: pages. Source: ScaleGraph.
+    """
+    counts = [touched(run) for run in runs]
+    if not runs or not all(counts):
+        return None
+    processors = runs[0].point.processors
+    places = [(values_of(run), processors) for run in runs]
+    try:
+        exact = fit_count([Sample(*at, count) for at, count in zip(places, counts, strict=True)])
+        found = float(exact(values, processors))
+    except CannotTellError:
+        every = [*(known for known, _ in places), values]
+        varied = tuple(sorted(name for name in values if len({known[name] for known in every}) > 1))
+        if not varied:
+            return float(counts[-1])
+        terms = best_form(places, counts, varied, divided=False).terms()
+        found = fit_times(terms, places, counts).at(values, processors).time_s
+    return found
+
+
+def base(runs: Sequence[RunRecord], values: Values, processors: int) -> tuple[RunRecord, float] | None:
+    """Return the largest of *runs* on N = *processors* but that at *values*, and by which factor data grow from it.
+
+    None where that is not known. Unit: none (ratio). Source: ScaleGraph.
+    """
+    own = [run for run in runs if run.point.processors == processors and values_of(run) != values]
+    own.sort(key=touched)
+    found = pages(own, values) if own else None
+    if found is None:
+        return None
+    return own[-1], found / touched(own[-1])
+
+
+def room(level: Cache, processors: int) -> int:
+    """Return what the caches of a *level* hold that N = *processors* use together. Unit: B. Source: ScaleGraph."""
+    return level.size_kib * 1024 * -(-processors // level.shared_by)
+
+
+def smaller_caches(machine: Machine, factor: float) -> dict[str, str]:
+    """Return the values of *machine* whose caches are smaller by *factor*, as near as their sets allow.
+
+    Unit: none. Source: ScaleGraph.
+    """
+    found = {}
+    for level in machine.cache:
+        size_kib, ways = _geometry(level, level.size_kib * 1024 / factor)
+        if size_kib != level.size_kib:
+            found[f"cache.{level.name}.size_kib"] = str(size_kib)
+        if ways != level.ways:
+            found[f"cache.{level.name}.ways"] = str(ways)
+    return found
+
+
+def _geometry(level: Cache, size: float) -> tuple[int, int]:
+    """Return KiB and ways nearest to *size* bytes: sets are a power of two, the size is whole KiB."""
+    possible: list[tuple[float, int, int]] = []
+    for ways in range(1, level.ways + 1):
+        for doubled in range(40):
+            total = level.line_bytes * ways << doubled
+            if total > 2 * size and possible:
+                break
+            if total % 1024 == 0:
+                off = abs(math.log(total / size))
+                possible.append((max(off, _NEAR), -ways, total // 1024))
+    _, ways, kib = min(possible)
+    return kib, -ways
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The caches of a machine, and what samples on smaller ones showed.
+
+    *shrunk*: by the point that is predicted, the largest sample but that on caches smaller by the growth of the data.
+    """
+
+    machine: Machine | None = None
+    shrunk: Mapping[Place, RunRecord] | None = None
+
+    def run(self, values: Values, processors: int) -> RunRecord | None:
+        """Return the sample on smaller caches for the point at *values* on N = *processors*, if there is one."""
+        return (self.shrunk or {}).get(place_of(values, processors))
+
+    def warning(self, runs: Sequence[RunRecord], values: Values, processors: int) -> str:
+        """Return a sentence where data leave a level that holds those of the samples on N = *processors*.
+
+        Empty where they do not, or where a sample on smaller caches shows what happens.
+        """
+        known = base(runs, values, processors) if self.machine is not None else None
+        if known is None or self.machine is None or self.run(values, processors) is not None:
+            return ""
+        largest, factor = known
+        data = touched(largest) * self.machine.memory.page_bytes
+        left = [level.name for level in self.machine.cache if data <= room(level, processors) < data * factor]
+        if not left:
+            return ""
+        where = assigned([("N", processors), *sorted(values.items())])
+        return (
+            f"{where}: the data grow from {si(data, 'B')} to {si(data * factor, 'B')} and leave {left[-1]}; no sample "
+            "shows what that costs"
+        )

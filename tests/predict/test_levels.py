@@ -1,0 +1,114 @@
+"""Samples on smaller caches: they see what a run sees whose data are larger, and a sentence where there are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scalegraph import machine as machines
+from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
+from scalegraph.cli.main import main
+from scalegraph.predict.derive import EventCosts
+from scalegraph.predict.levels import Levels, base, pages, place_of, smaller_caches
+from scalegraph.predict.predicting import Predictor
+from scalegraph.store import Study
+
+CLOCK_HZ = 1e9
+REGIONS = (Region(id=1, kind="function", name="function sweep", file="p.c", line=1),)
+COSTS = {n: EventCosts() for n in (1, 2)}
+# every pass goes through all of the data
+SWEEP = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  int n = atoi(argv[1]);
+  double *a = malloc(sizeof *a * n), sum = 0;
+  for (int i = 0; i < n; i++) a[i] = i;
+  for (int k = 0; k < 10; k++)
+    for (int i = 0; i < n; i++) sum += a[i];
+  printf("%g\\n", sum);
+}
+"""
+
+
+def run(n: int, stall: int, *, touched: int | None = None) -> RunRecord:
+    """Return a run of n thousand steps that touches n pages, or *touched*."""
+    busy = 1000 * n
+    cost = RegionCost(
+        region=1, categories={"busy_int": busy, "stall_local": stall}, busy_max=busy, useful_max=busy + stall
+    )
+    return RunRecord(
+        source="simulated", program="p", machine="m", point=RunPoint(processors=1, parameters={"n": n}),
+        time_s=(busy + stall) / CLOCK_HZ, time_cycles=busy + stall, clock_hz=CLOCK_HZ, regions=(cost,), host_s=0.1,
+        counters={"page_misses": n + 3 if touched is None else touched},
+    )  # fmt: skip
+
+
+def test_the_growth_of_the_data_is_found_from_the_touched_pages() -> None:
+    runs = [run(n, 0) for n in (10, 20, 40)]
+    assert pages(runs, {"n": 400}) == pytest.approx(403)
+    found = base(runs, {"n": 400}, 1)
+    assert found is not None
+    assert (found[0].point.parameters["n"], found[1]) == (40, pytest.approx(403 / 43))
+    assert base([run(10, 0, touched=0)], {"n": 400}, 1) is None
+
+
+@pytest.mark.parametrize("factor", [1.3, 2, 3.4, 8, 100])
+@pytest.mark.parametrize("name", ["server-2x32", "ksr1", "mesh-manycore"])
+def test_smaller_caches_are_as_near_to_the_factor_as_sets_allow(name: str, factor: float) -> None:
+    machine = machines.load(name, {})
+    smaller = machines.load(name, smaller_caches(machine, factor))
+    for level, own in zip(machine.cache, smaller.cache, strict=True):
+        wanted = level.size_kib / factor
+        near = 0.2 if level.ways > 2 else 0.42  # sets are a power of two
+        assert own.size_kib <= level.size_kib
+        assert own.size_kib == pytest.approx(wanted, rel=near) or own.size_kib == 1 > wanted
+        assert own.line_bytes == level.line_bytes
+
+
+def test_stalls_are_those_of_the_sample_on_smaller_caches() -> None:
+    runs = [run(n, 10 * n) for n in (10, 20, 40)]  # all in the first level
+    target = {"n": 400}
+    fitted = Predictor(runs, REGIONS, COSTS, [target]).at(target, 1)
+    assert fitted.regions[0].memory_stall_s == pytest.approx(10 * 400 / CLOCK_HZ, rel=0.01)
+    shrunk = {place_of(target, 1): run(40, 3000 * 40), place_of({"n": 40}, 1): run(20, 10 * 20)}
+    found = Predictor(runs, REGIONS, COSTS, [target], levels=Levels(None, shrunk)).at(target, 1)
+    assert found.regions[0].memory_stall_s == pytest.approx(3000 * 400 / CLOCK_HZ)
+    assert found.regions[0].busy_s == fitted.regions[0].busy_s
+    assert found.time_s == pytest.approx(4000 * 400 / CLOCK_HZ)
+
+
+def test_data_that_leave_a_level_without_such_a_sample_are_named() -> None:
+    machine = machines.load("server-2x32", {})
+    small = [run(n, 10 * n, touched=n) for n in (100, 200, 400)]  # 1.6 MB are in the second level, 16 MB are not
+    found = Predictor(small, REGIONS, COSTS, [{"n": 4000}], levels=Levels(machine)).at({"n": 4000}, 1)
+    assert found.warning == (
+        "N = 1, n = 4000: the data grow from 1.64 MB to 16.4 MB and leave l2; no sample shows what that costs"
+    )
+    near = Predictor(small, REGIONS, COSTS, [{"n": 450}], levels=Levels(machine)).at({"n": 450}, 1)
+    assert near.warning == ""
+    seen = Levels(machine, {place_of({"n": 4000}, 1): run(400, 10)})
+    assert Predictor(small, REGIONS, COSTS, [{"n": 4000}], levels=seen).at({"n": 4000}, 1).warning == ""
+
+
+@pytest.mark.compiler
+def test_a_run_whose_data_leave_a_cache_is_predicted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sweep.c").write_text(SWEEP)
+    monkeypatch.chdir(tmp_path)
+    # 16 and 32 KiB are in the first level of 48 KiB, 256 KiB are not
+    words = ["predict", "sweep.c", "-p", "1", "--samples", "n=2048,4096", "--at", "n=32768", "--verify", "--json"]
+    for switch, error, said in ((["-o", "kept.sgstudy"], 0.05, ""), (["--no-smaller-caches"], 1.0, "leave l1")):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, *switch, "--", "{n}"])
+        assert ended.value.code == 0
+        found = json.loads(capsys.readouterr().out)["predictions"][0]
+        assert said in found["warning"]
+        assert bool(found["warning"]) == bool(said)
+        assert (found["error"] < 0.05) == (error == 0.05)
+    with Study.open(tmp_path / "kept.sgstudy") as study:
+        smaller = {variant.point.variant.machine["cache.l1.size_kib"] for variant in study.variants()}
+    assert len(smaller) == 2  # for the target, and for the largest sample, which tests the others
