@@ -107,6 +107,11 @@ class Estimate:
     low_s: float
     high_s: float
 
+    def plus(self, other: Estimate, times: float = 1.0) -> Estimate:
+        """Return the sum with so many *times* of another."""
+        mine, its = (self.time_s, self.low_s, self.high_s), (other.time_s, other.low_s, other.high_s)
+        return Estimate(*(own + times * one for own, one in zip(mine, its, strict=True)))
+
 
 @dataclass(frozen=True)
 class SegmentTime:

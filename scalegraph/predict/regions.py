@@ -122,8 +122,7 @@ class RegionTime:
             busy = Estimate(known, known, known)
         stall = self.stall.at(values, processors)
         if self.more:  # references, and so what they stall in the next level, grow as computation does
-            low, high = stall.low_s + self.more * busy.low_s, stall.high_s + self.more * busy.high_s
-            stall = Estimate(stall.time_s + self.more * busy.time_s, low, high)
+            stall = stall.plus(busy, self.more)
         return busy, stall
 
     def with_stalls_of(self, sample: RegionSamples) -> RegionTime:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scalegraph import machine as machines
+from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
 from scalegraph.cli.main import main
 from scalegraph.predict.derive import EventCosts
@@ -112,3 +113,24 @@ def test_a_run_whose_data_leave_a_cache_is_predicted(
     with Study.open(tmp_path / "kept.sgstudy") as study:
         smaller = {variant.point.variant.machine["cache.l1.size_kib"] for variant in study.variants()}
     assert len(smaller) == 2  # for the target, and for the largest sample, which tests the others
+
+
+@pytest.mark.compiler
+def test_ranks_whose_data_leave_a_cache_are_predicted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    machine = (resource_dir("machines") / "cluster-hdr.toml").read_text()
+    (tmp_path / "small.toml").write_text(machine.replace("size_kib = 2048 ", "size_kib = 256 "))
+    words = ["predict", "halo2d", "-m", "small.toml", "-p", "4", "--samples", "size=64,128", "--at", "size=512"]
+    words += ["--verify", "--json"]
+    errors = []
+    for switches in ([], ["--no-smaller-caches"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*words, *switches])
+        assert ended.value.code == 0
+        found = json.loads(capsys.readouterr().out)["predictions"][0]
+        errors.append(found["error"])
+        assert found["low_s"] < found["actual_s"] < found["high_s"] or switches
+    print(errors)
+    assert errors[0] < 0.1 < errors[1]

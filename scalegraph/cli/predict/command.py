@@ -111,15 +111,10 @@ def predict(
             raise click.UsageError("--samples is missing: parameters of the sample runs, as in n=64,160")
         request, counts = _request(sources, processors, given, ctx.meta.get("program_arguments", ()))
         wanted = Wanted(
-            tuple(sizes(samples, "--samples")),
-            tuple(targets),
-            counts,
+            tuple(sizes(samples, "--samples")), tuple(targets), counts,
             _counts(at_processors, "--at-processors") or counts,
-            not no_counting,
-            verify,
-            not blocks,
-            not no_smaller_caches,
-        )
+            counting=not no_counting, verify=verify, reference=not blocks, levels=not no_smaller_caches,
+        )  # fmt: skip
         _same_names(wanted)
         structure = load_blocks(blocks) if blocks else None
         with interruptible() as cancel, progress() as emit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from scalegraph.predict.counts import CannotTellError, Count, Sample, fit_count
 from scalegraph.predict.derive import REST
@@ -26,12 +26,24 @@ _CONFIRMED = 2  # samples more than unknowns, for a count that is no exact one
 
 @dataclass(frozen=True, eq=False)
 class LeafModel:
-    """How an operation grows: its passes and bytes in all, useful seconds by region."""
+    """How an operation grows: its passes and bytes in all, useful seconds by region.
+
+    *more*: by region, what a sample stalls in smaller caches but not in its own, for each second of computation.
+    """
 
     series: Series
     passes: Count | Dealt
     bytes: Count | Dealt | SegmentTime | None
     work: Mapping[Work, SegmentTime]
+    more: Mapping[Region, float] = field(default_factory=dict)
+
+    def work_s(self, values: Values, processors: int) -> dict[Work, Estimate]:
+        """Return useful seconds by region, busy and stalled, with their intervals."""
+        found = {key: time.at(values, processors) for key, time in self.work.items()}
+        for region, each in self.more.items():
+            if (busy := found.get((region, False))) is not None:
+                found[region, True] = found.get((region, True), Estimate(0.0, 0.0, 0.0)).plus(busy, each)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +59,18 @@ class RankModel:
         """Return useful seconds of a member by region, busy and stalled, with their intervals."""
         found: dict[Work, Estimate] = {}
         for leaf in self.leaves:
-            for key, time in leaf.work.items():
-                one, before = time.at(values, processors), found.get(key, Estimate(0.0, 0.0, 0.0))
-                found[key] = Estimate(before.time_s + one.time_s, before.low_s + one.low_s, before.high_s + one.high_s)
+            for key, one in leaf.work_s(values, processors).items():
+                found[key] = found.get(key, Estimate(0.0, 0.0, 0.0)).plus(one)
         return found
+
+    def with_stalls(self, more: Mapping[Region, float]) -> RankModel:
+        """Return the same with stalls by region in addition, for each second of computation."""
+        return replace(self, leaves=tuple(replace(leaf, more=more) for leaf in self.leaves))
+
+    @property
+    def regions(self) -> set[Region]:
+        """The regions that have a time."""
+        return {region for leaf in self.leaves for region, _ in leaf.work}
 
 
 def rank_model(pattern: Pattern, places: Places, varied: tuple[str, ...]) -> RankModel:
@@ -199,8 +219,8 @@ class _Writing:
         setting = self.setting
         found = []
         by_region: dict[Region, float] = {}
-        for (region, _), time in own.work.items():
-            by_region[region] = by_region.get(region, 0.0) + time.at(setting.values, setting.processors).time_s
+        for (region, _), time in own.work_s(setting.values, setting.processors).items():
+            by_region[region] = by_region.get(region, 0.0) + time.time_s
         for region, total in by_region.items():
             found.append(Step(segment=region.name, time=repr(total / passes), place=_said(region)))
         kind, partner, operation, group, _ = own.series.symbol

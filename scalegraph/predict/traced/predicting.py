@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, TypeAlias
 
+from scalegraph.base import run as base_run
 from scalegraph.base.run import RunRecord
 from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.graph import Graph
@@ -66,12 +67,12 @@ class TracedPredictor(Predictor):
         """Return the thread graph at a point whose N has samples. Raises as `at`."""
         if not self._has_traces(processors):
             return super().graph(values, processors)
-        return self._graph(self._of(processors), values)
+        return self._graph(self._with_smaller(self._of(processors), values), values)
 
     def _from(self, sampled: int, values: Values, processors: int) -> Predicted:
         if not self._has_traces(sampled):
             return super()._from(sampled, values, processors)
-        own = self._of(sampled)
+        own = self._with_smaller(self._of(sampled), values)
         found = traverse(instantiate(self._graph(own, values), {}, sampled))
         regions, below, above = self._shares(own, values)
         rest = own.rest.at(values, sampled)
@@ -91,7 +92,22 @@ class TracedPredictor(Predictor):
             waiting,
             processors == sampled,
             found.events,
+            "" if self.tested else self.levels.warning(self.runs, values, sampled),
         )
+
+    def _with_smaller(self, own: _Traced, values: Values) -> _Traced:
+        """Return *own* with what a sample stalls more on smaller caches, where there is one for *values*."""
+        run = self.levels.run(values, own.processors)
+        if run is None:
+            return own
+        plain = next(one for one in self.runs if one.point.key == run.point.key)
+        each = [_stalls_by_region(one, self.regions) for one in (plain, run)]
+        more = {
+            region: max(0.0, each[1].get(_named(region), 0.0) - each[0].get(_named(region), 0.0))
+            for model in own.models
+            for region in model.regions
+        }
+        return replace(own, models=tuple(model.with_stalls(more) for model in own.models))
 
     def _shares(self, own: _Traced, values: Values) -> tuple[list[RegionShare], float, float]:
         """Return useful time by region, of ranks on average, and how far the intervals of it go below and above."""
@@ -157,7 +173,10 @@ class TracedPredictor(Predictor):
             return None
         values = values_of(largest)
         try:
-            others = TracedPredictor(rest, (), {}, [values], tested=True, traces=self.traces, optional=self.optional)
+            others = TracedPredictor(
+                rest, self.regions, {}, [values],
+                tested=True, levels=self.levels, traces=self.traces, optional=self.optional,
+            )  # fmt: skip
             predicted = others.at(values, largest.point.processors).time_s
         except CannotTellError:
             return None
@@ -168,6 +187,27 @@ class TracedPredictor(Predictor):
         setting = Setting(values, old.processors, old.costs, old.members, old.names)
         rest = own.rest.at(values, own.processors).time_s if own.rest.terms else 0.0
         return graph_of(own.models, setting, rest)
+
+
+_Named: TypeAlias = tuple[str, str, int]
+
+
+def _named(region: Region | base_run.Region) -> _Named:
+    return region.name, region.file, region.line
+
+
+def _stalls_by_region(run: RunRecord, regions: Sequence[base_run.Region]) -> dict[_Named, float]:
+    """Return the stall cycles of all ranks for each of their busy cycles, by region."""
+    names = {region.id: _named(region) for region in regions}
+    found: dict[_Named, float] = {}
+    for cost in run.regions:
+        busy, stall = (
+            sum(cycles for name, cycles in cost.categories.items() if name.startswith(what))
+            for what in ("busy", "stall")
+        )
+        if busy and cost.region in names:
+            found[names[cost.region]] = stall / busy
+    return found
 
 
 def _varied(every: Sequence[Values]) -> tuple[str, ...]:

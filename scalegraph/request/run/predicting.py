@@ -167,7 +167,7 @@ def predict_program(
             runs |= {run.point.key: run for run in small}
         samples = list(runs.values())
         levels = Levels(machines.load(request.machine.path or request.machine.name, request.machine.overrides))
-        if wanted.levels and not messages:
+        if wanted.levels:
             levels, failed = sampled_levels(runner, samples, wanted.targets, counts, levels)
             notes += failed
         actual = runner.run(wanted.targets, wanted.processors) if wanted.verify else []
@@ -338,9 +338,10 @@ def measured_events(
     known = _read(place)
     missing = [n for n in processors if n not in known]
     if missing:
+        whole = machine.model_copy(update={"path": str(Path(machine.path).resolve()) if machine.path else machine.path})
         asked = Request(
             program=ProgramChoice(sources=(str(PROGRAM),), directory=str(PROGRAM.parent)),
-            machine=machine,
+            machine=whole,
             processors=tuple(missing),
             reference=False,
         )
