@@ -37,7 +37,7 @@ def touched(run: RunRecord) -> int:
 
 
 def pages(runs: Sequence[RunRecord], values: Values) -> float | None:
-    """Return the pages that a run at *values* touches, from those of *runs* on one N; None where they do not tell.
+    """Return the pages that a run at *values* touches, from those of *runs* on one N; None where that is not known.
 
     Unit: pages. Source: ScaleGraph.
     """

@@ -60,7 +60,7 @@ class Runner:
     traces: dict[str, Read] = field(default_factory=dict)  # by key of the run's point
 
     def run(self, sizes: Sequence[Values], processors: Sequence[int], *, traced: bool = False) -> list[RunRecord]:
-        """Return the runs of *sizes* on each N of *processors*; on N > 1 *traced*, if that is asked for."""
+        """Return the runs of *sizes* on each N of *processors*; on N > 1 *traced*, if that is requested."""
         found = []
         own = {point_key(values, n) for values in sizes for n in processors}
         several = tuple(n for n in processors if n > 1 and traced)

@@ -64,7 +64,7 @@ class Point:
 
     @property
     def inside(self) -> bool:
-        """Whether the time of the run lies in the interval."""
+        """Whether the time of the run is in the interval."""
         low, high = self.kept.low_s, self.kept.high_s
         return self.actual_s is not None and low is not None and high is not None and low <= self.actual_s <= high
 
