@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from papers_tables import HOST, LONG, TABLES, Studies, schedules
+from papers_tables import HOST, LONG, TABLES, Studies, prediction_figures, schedules
 
 VALIDATION = Path(__file__).parent / "VALIDATION.md"
 
@@ -58,6 +58,7 @@ def main() -> None:
             VALIDATION.write_text(replaced(VALIDATION.read_text(), name, lines))
     if options.long and options.write:
         schedules.pictures(studies, VALIDATION.parent / "images")
+        prediction_figures.pictures(studies, VALIDATION.parent / "images")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from papers_tables import cerberus, data_parallel, gauss, host, isospeed, maspar, others, predictions, schedules, six
+from papers_tables import (
+    cerberus,
+    data_parallel,
+    gauss,
+    host,
+    isospeed,
+    maspar,
+    others,
+    prediction_figures,
+    predictions,
+    schedules,
+    six,
+)
 from papers_tables.studies import Studies
 
 TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
@@ -39,4 +51,4 @@ LONG: Final = {
     "predicted-paths": predictions.paths,
     "predicted-scattering": predictions.scattering,
 }  # an hour and a half of one core
-__all__ = ["HOST", "LONG", "TABLES", "Studies", "schedules"]
+__all__ = ["HOST", "LONG", "TABLES", "Studies", "prediction_figures", "schedules"]

@@ -48,7 +48,7 @@ POINTS: Final = [
 ]
 
 
-def _predicted(studies: Studies, name: str, processors: int, samples: Sizes, targets: Sizes) -> Predictions:
+def predicted(studies: Studies, name: str, processors: int, samples: Sizes, targets: Sizes) -> Predictions:
     """Return predictions for *targets* and what was simulated there."""
     request = Request.model_validate(
         {"program": {"name": name}, "machine": {"name": "ksr1"}, "processors": [processors]}
@@ -105,7 +105,7 @@ def _by_size(
     rows = []
     for processors, (sampled, smaller, sizes) in points.items():
         for samples in (sampled, smaller):
-            found = _predicted(studies, name, processors, numbers(samples), numbers(sizes)).points
+            found = predicted(studies, name, processors, numbers(samples), numbers(sizes)).points
             paper = _paper(table, processors) if samples is sampled else ["", "", ""]
             rows.append([str(processors), ", ".join(map(str, samples)), *cells(found), *paper])
     return markdown(["N", *heads()], rows)
@@ -125,6 +125,6 @@ def scattering(studies: Studies) -> list[str]:
     """Return errors and ratios of electromagnetic scattering beside Table IV."""
     rows = []
     for processors in SCATTERING:
-        found = _predicted(studies, "em-shared", processors, [SAMPLE], POINTS).points
+        found = predicted(studies, "em-shared", processors, [SAMPLE], POINTS).points
         rows.append([str(processors), "I = J = 5, M = N = 20", *cells(found), *_paper(4, processors)])
     return markdown(["N", *heads()], rows)
