@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scalegraph.base.errors import Cancelled, Fault, InputError
+from scalegraph.base.errors import Cancelled, Fault, InputError, WorkError
 from scalegraph.base.units import assigned, si
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
@@ -20,6 +20,7 @@ from scalegraph.store.study import SUFFIX
 
 if TYPE_CHECKING:
     from scalegraph.analyze.advise import Advice, Cost, Model
+    from scalegraph.predict.next_sample import NextSample
     from scalegraph.request.consent import Consent
 
 _SHOWN = 8
@@ -57,14 +58,22 @@ def advise(
 ) -> None:
     """Say which run narrows the predicted time at a point most for what it costs.
 
-    The interval holds what the points leave open, the law itself included.
+    The interval holds what the points leave open, the law itself included. If the study keeps predictions of
+    ``scalegraph predict``, also which sample run narrows these most.
     """
     if trust and not running:
         raise click.UsageError("--trust goes with --run")
     if until is not None and not running:
         raise click.UsageError("--until goes with --run")
     session = Session()
-    model, goal, entries = _entries(session, source, at, size, cost, most)
+    sample = None if running else _next_sample(source)
+    try:
+        model, goal, entries = _entries(session, source, at, size, cost, most)
+    except WorkError:
+        if sample is None:
+            raise
+        _show_sample(source, sample, as_json=as_json)
+        return
     done: list[Advice] = []
     if running:
         if source.suffix != SUFFIX:
@@ -82,15 +91,37 @@ def advise(
                 where = (int(goal[0]), goal[1] if len(goal) > 1 else None)
                 model, goal, entries = _entries(session, source, *where, cost, most)
     if as_json:
-        print_json(_document(source, model, goal, entries, done))
+        print_json(_document(source, model, goal, entries, done) | _sample_document(sample))
         return
     from scalegraph.analyze.advise import half_width
     from scalegraph.subjects.next_run import run_words
 
+    if sample is not None:
+        echo(sample.sentence)
     for entry in done:
         was, expected = half_width(entry.now), half_width(entry.then)
         echo(f"ran {run_words(entry)}: the interval was {was}, {expected} was expected")
     _show(model, goal, entries)
+
+
+def _next_sample(source: Path) -> NextSample | None:
+    from scalegraph.request.run import advising
+
+    with open_input(source) as study:
+        return advising.next_sample(study)
+
+
+def _show_sample(source: Path, sample: NextSample, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"study": str(source)} | _sample_document(sample))
+    else:
+        echo(sample.sentence)
+
+
+def _sample_document(sample: NextSample | None) -> dict[str, Any]:
+    from scalegraph.predict.next_sample import document
+
+    return {"next_sample": document(sample)}
 
 
 def _entries(

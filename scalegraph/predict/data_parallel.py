@@ -19,6 +19,7 @@ from scalegraph.base.run import Region, RunRecord
 from scalegraph.predict.blocks import Block, Blocks, Event, Part, Segment, Size
 from scalegraph.predict.collective_costs import CollectiveCosts
 from scalegraph.predict.counts import CannotTellError
+from scalegraph.predict.doubts import Doubt
 from scalegraph.predict.lower import Floats, Growth, SegmentTime, fit_times, iterations
 from scalegraph.predict.predicting import Predicted, RegionShare
 from scalegraph.predict.regions import Values, clock_of, values_of
@@ -225,6 +226,19 @@ class SegmentsPredictor:
         found = self._with(fitted, values, processors)
         spread = error * found.time_s
         return replace(found, low_s=max(0.0, found.low_s - spread), high_s=found.high_s + spread)
+
+    def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:
+        """Return the fits of a predicted time, whose sides add up; raise as `at`. See `next_sample`."""
+        self.at(values, processors)
+        place, found = (values, processors), []
+        for one in self._fitted[processors][0]:
+            found.append(Doubt(one.segment.name, one.synchronising))
+            spent = self._spent(one.segment, one.fits, place)
+            for fit, own in zip(one.fits, spent.parts, strict=True):
+                for known, time in zip((fit.busy, fit.stall), own, strict=True):
+                    if whole := known.at(*place).time_s:
+                        found.append(Doubt(" and ".join(fit.part.regions), known, time / whole))
+        return [found]
 
     def _fit(self, segment: Segment, runs: Sequence[RunRecord], processors: int) -> _Fitted:
         fits = tuple(self._part(segment, part, runs) for part in segment.parts)

@@ -118,13 +118,21 @@ class SegmentTime:
     """The time of a segment: coefficients c_g in seconds of the *terms*; eq. (2.4) with solved parameters.
 
     *residual*: root mean square of the relative errors at the samples; *rivals*: coefficients of fits that the samples
-    do not rule out (a sample less, a term less).
+    do not rule out (a sample less, a term less). *samples*: parameters and N of the runs that were fitted, the time.
     """
 
     terms: tuple[Growth, ...]
     coefficients: tuple[float, ...]
     residual: float
     rivals: tuple[tuple[float, ...], ...]
+    samples: tuple[tuple[tuple[Mapping[str, int], int], float], ...] = ()
+
+    def with_sample(self, place: tuple[Mapping[str, int], int], time_s: float) -> SegmentTime:
+        """Return the fit with one sample more, the same one where it is no plain fit; raise as `fit_times`."""
+        if not self.samples:
+            return self
+        places, times = zip(*self.samples, (place, time_s), strict=True)
+        return fit_times(self.terms, places, times)
 
     def at(self, values: Mapping[str, int], processors: int) -> Estimate:
         """Return the time at *values* on N = *processors*, in s, between those of its rivals.
@@ -163,8 +171,9 @@ def fit_times(
         raise CannotTellError("no sample run has this segment")
     matrix = np.array([[term.at(values, n) for term in terms[: len(samples)]] for values, n in samples])
     times = np.asarray(times_s, dtype=np.float64)
+    known_samples = tuple(zip(samples, map(float, times_s), strict=True))
     if not times.any():
-        return SegmentTime(tuple(terms), (0.0,) * len(terms), 0.0, ())
+        return SegmentTime(tuple(terms), (0.0,) * len(terms), 0.0, (), known_samples)
     if not matrix.any():
         raise CannotTellError("the sample runs have no iteration of this segment")
     largest = int(np.argmax(matrix[:, 0]))
@@ -180,7 +189,7 @@ def fit_times(
             others.append(known)
     padding = (0.0,) * (len(terms) - matrix.shape[1])
     rivals = tuple((*map(float, known), *padding) for known in others)
-    return SegmentTime(tuple(terms), (*map(float, best), *padding), residual, rivals)
+    return SegmentTime(tuple(terms), (*map(float, best), *padding), residual, rivals, known_samples)
 
 
 def solve(matrix: Floats, times: Floats) -> float:

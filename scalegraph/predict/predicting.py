@@ -13,6 +13,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.predict.counts import CannotTellError, power_of_two
 from scalegraph.predict.derive import REST, EventCosts, Structure, derive, graph_at
+from scalegraph.predict.doubts import Doubt
 from scalegraph.predict.graph import Graph
 from scalegraph.predict.instantiate import instantiate
 from scalegraph.predict.levels import Levels, Place, place_of
@@ -187,6 +188,16 @@ class Predictor:
     def used(self, processors: int) -> list[int]:
         """Return the N whose samples predict N = *processors*."""
         return [processors] if processors in self.sampled else self._neighbours(processors)
+
+    def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:  # noqa: ARG002 - as others have it
+        """Return the fits of a predicted time by region, on an N that has samples; see `next_sample`."""
+        own = self._model(processors, counted=True)
+        found = [[Doubt("waiting", own.rest)]]
+        for time in own.structure.times.values():
+            turns = processors if time.samples.exclusive else 1
+            fits = [time.stall] if time.exact is not None else [time.busy, time.stall]
+            found.append([Doubt(time.samples.region.name, fit, turns / self.clock_hz) for fit in fits])
+        return found
 
     def _neighbours(self, processors: int) -> list[int]:
         """Return the N of samples to predict another N from: one on each side, else the two nearest."""

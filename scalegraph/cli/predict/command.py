@@ -22,6 +22,7 @@ from scalegraph.cli.progress import progress
 from scalegraph.cli.simulate import Given, ProgramArguments, make_request
 from scalegraph.predict.graph import dump
 from scalegraph.predict.limits import Limit, limits
+from scalegraph.predict.next_sample import document as next_document
 from scalegraph.predict.regions import Values
 from scalegraph.request import Session
 from scalegraph.request.imports.kinds import is_trace
@@ -245,6 +246,7 @@ def _show(found: Predictions, *, as_json: bool) -> None:
                     }
                     for one in _limits(found)
                 ],
+                "next_sample": next_document(found.next_sample()),
             }
         )
         return
@@ -264,6 +266,8 @@ def _show(found: Predictions, *, as_json: bool) -> None:
         since = f"from N = {limit.since} on, instead of {limit.before}" if limit.before else "on every N"
         share = f"{percent(limit.share)} of the time on N = {limit.processors}"
         echo(f"{assigned(sorted(limit.values.items()))}: limited by {limit.part} {since}: {share}")
+    if (sample := found.next_sample()) is not None:
+        echo(sample.sentence)
 
 
 def _limits(found: Predictions) -> list[Limit]:

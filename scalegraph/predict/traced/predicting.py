@@ -10,6 +10,7 @@ from typing import ClassVar, TypeAlias
 from scalegraph.base import run as base_run
 from scalegraph.base.run import RunRecord
 from scalegraph.predict.counts import CannotTellError
+from scalegraph.predict.doubts import Doubt
 from scalegraph.predict.graph import Graph
 from scalegraph.predict.instantiate import instantiate
 from scalegraph.predict.lower import SegmentTime, fit_times, lowered
@@ -18,7 +19,7 @@ from scalegraph.predict.regions import Values, values_of
 from scalegraph.predict.traced.costs import TracedCosts, traced_costs
 from scalegraph.predict.traced.graphs import RankModel, Setting, graph_of, rank_model
 from scalegraph.predict.traced.operations import Read
-from scalegraph.predict.traced.patterns import SampleTrace, fitting_runs, patterns
+from scalegraph.predict.traced.patterns import SampleTrace, Work, fitting_runs, patterns
 from scalegraph.predict.traverse import DeadlockError, traverse
 from scalegraph.traces.model import Region
 
@@ -126,6 +127,20 @@ class TracedPredictor(Predictor):
             for region, times in sums.items()
         ]
         return sorted(shares, key=lambda share: share.time_s, reverse=True), below, above
+
+    def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:
+        """Return the fits of a predicted time by rank class and region, as `Predictor.doubts`."""
+        if not self._has_traces(processors):
+            return super().doubts(values, processors)
+        own = self._of(processors)
+        ranks = sum(len(model.members) for model in own.models)
+        found: dict[tuple[int, Work], list[Doubt]] = {}
+        for number, model in enumerate(own.models):
+            for leaf in model.leaves:
+                for key, fit in leaf.work.items():
+                    doubt = Doubt(key[0].name, fit, len(model.members) / ranks)
+                    found.setdefault((number, key), []).append(doubt)
+        return [[Doubt("waiting", own.rest)], *found.values()]
 
     def _of(self, processors: int) -> _Traced:
         if processors not in self._known:

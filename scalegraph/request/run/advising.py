@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,15 +10,20 @@ from scalegraph.analyze.advise import model_of
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.events import EventSink, ignore
+from scalegraph.base.run import Value
+from scalegraph.predict import kept
+from scalegraph.predict.regions import Values, projected
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import Bound, Request, Scaling, Schedules, Speedups
+from scalegraph.request.run.predicting import Wanted, predict_runs
 from scalegraph.subjects import next_run
 
 if TYPE_CHECKING:
     from scalegraph.analyze.advise import Advice, Cost, Model
+    from scalegraph.predict.next_sample import NextSample
     from scalegraph.request.consent import Consent
     from scalegraph.request.run.session import Session
-    from scalegraph.store import Manifest
+    from scalegraph.store import Manifest, Study
     from scalegraph.subjects.study import StudyData
 
 
@@ -40,6 +46,35 @@ def advised(
         )
     goal = next_run.target_of(model, at, size)
     return model, goal, next_run.found(data, model, goal, cost, most)
+
+
+def next_sample(study: Study) -> NextSample | None:
+    """Return the sample run that narrows the predictions of *study* most; None if it has none, or nothing narrows them.
+
+    Predictions from traces, and those by blocks, need more than a study keeps.
+    """
+    known = kept.read(study.facts(kept.FACT))
+    runs = [run for run in study.runs() if run.point.key in known.samples and run.source != "predicted"]
+    points = [point for point in known.points if point.time_s is not None]
+    if not runs or not points or not known.costs or any(run.processes is not None for run in runs):
+        return None
+    names = _varied([*(run.point.parameters for run in runs), *(point.parameters for point in points)])
+    places = [({name: int(point.parameters[name]) for name in names}, point.processors) for point in points]
+    targets: list[Values] = [values for values, _ in places]
+    counts = tuple(sorted({processors for _, processors in places}))
+    wanted = Wanted((), tuple(targets), counts, counts)
+    try:
+        own = predict_runs([projected(run, names) for run in runs], study.manifest.regions, known.events, wanted)
+    except (InputError, WorkError):
+        return None
+    own.points = [point for point in own.points if (point.values, point.processors) in places]
+    return own.next_sample()
+
+
+def _varied(points: Sequence[Mapping[str, Value]]) -> list[str]:
+    """Return the parameters, whole numbers, that are not the same at all *points*."""
+    numbers = [name for name in points[0] if all(isinstance(values.get(name), int) for values in points)]
+    return [name for name in numbers if len({values[name] for values in points}) > 1] or numbers
 
 
 def request_of(manifest: Manifest, entry: Advice, file: str) -> Request:

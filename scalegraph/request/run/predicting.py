@@ -22,6 +22,7 @@ from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.derive import EventCosts
 from scalegraph.predict.event_costs import PROGRAM, event_costs
 from scalegraph.predict.levels import Levels
+from scalegraph.predict.next_sample import Doubtful, NextSample, next_samples, widest
 from scalegraph.predict.predicting import Predicted, Predictor
 from scalegraph.predict.regions import Values, projected, values_of
 from scalegraph.predict.traced.operations import Read, read_operations
@@ -111,7 +112,10 @@ class Traces:
 
 @dataclass
 class Predictions:
-    """Predicted points, and the sample runs that they came from; *notes*: sentences on runs that were left out."""
+    """Predicted points, and the sample runs that they came from; *notes*: sentences on runs that were left out.
+
+    *doubtful*: what knows which further sample narrows the intervals, None if nothing does.
+    """
 
     program: str
     machine: str
@@ -120,6 +124,23 @@ class Predictions:
     predictor: Predictor | None = None
     others: Mapping[str, Value] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    doubtful: Doubtful | None = None
+
+    def next_sample(self) -> NextSample | None:
+        """Return the sample run that narrows the widest interval most, relative to its time; None if none does."""
+        if self.doubtful is None:
+            return None
+        target = widest(point.predicted for point in self.points if point.predicted is not None)
+        if target is None:
+            return None
+        near = self.doubtful.used(target.processors)
+        samples = list({tuple(values_of(run).items()): values_of(run) for run in self.samples
+                        if run.point.processors in near}.values())  # fmt: skip
+        try:
+            found = next_samples(self.doubtful, samples, target.values, target.processors)
+        except CannotTellError:
+            return None
+        return next(iter(found), None)
 
 
 class Predicts(Protocol):
@@ -284,7 +305,8 @@ def predict_runs(
         )  # fmt: skip
     else:
         predictor = Predictor(samples, regions, costs, wanted.targets, levels=levels or Levels())
-    return Predictions("", "", predicted_points(predictor, wanted, actual, begin), list(samples), predictor)
+    points = predicted_points(predictor, wanted, actual, begin)
+    return Predictions("", "", points, list(samples), predictor, doubtful=predictor)
 
 
 def predicted_points(predictor: Predicts, wanted: Wanted, actual: Sequence[RunRecord], begin: float) -> list[Point]:

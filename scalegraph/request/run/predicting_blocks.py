@@ -71,6 +71,8 @@ def predict_blocks(
     )
     points = predicted_points(predictor, wanted, actual, begin)
     found = Predictions(runner.program, runner.machine, points, samples, None, runner.others)
+    if isinstance(predictor, SegmentsPredictor):
+        found.doubtful = predictor
     if study is not None:
         keep(found, study)
     return found
