@@ -31,7 +31,10 @@ def _size(point: Point) -> float:
 
 
 def curves(points: Sequence[Point], name: str, series: int, along: Callable[[Point], float] = _size) -> list[Line]:
-    """Return what was simulated and what was predicted at *points*, over a number that is *along* of each."""
+    """Return what was simulated and what was predicted at *points*, over a number that is *along* of each.
+
+    The predicted curve is dashed, in the colour of the other one, and has no name of its own.
+    """
     known = sorted((point for point in points if point.predicted is not None and point.actual_s), key=along)
     x = tuple(along(point) for point in known)
     actual = tuple(point.actual_s or 0.0 for point in known)
@@ -39,7 +42,7 @@ def curves(points: Sequence[Point], name: str, series: int, along: Callable[[Poi
     role = f"series:{series}"
     return [
         Line(name, x, actual, role),
-        Line(f"{name}, predicted", x, predicted, role, "predicted", style="dashed", markers=False),
+        Line("", x, predicted, role, "predicted", style="dashed", markers=False),
     ]
 
 

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.predict.predicting import Predicted, Predictor
 from scalegraph.request import Request, Session
 from scalegraph.request.run.predicting import Point, Wanted, predict_program
@@ -47,4 +48,12 @@ def test_pictures_have_what_was_simulated_and_what_was_predicted(figures: Module
     simulated, predicted = figures.curves([*points, Point(4, {"n": 40}, refused="no")], "N = 4", 0)
     assert (simulated.x, simulated.y) == ((10.0, 20.0), (25.0, 50.0))
     assert (predicted.x, predicted.y, predicted.style) == ((10.0, 20.0), (20.0, 40.0), "dashed")
-    assert predicted.name == "N = 4, predicted"
+    assert (simulated.role, simulated.name, predicted.name) == (predicted.role, "N = 4", "")
+
+
+def test_a_curve_without_a_name_has_no_label(tmp_path: Path) -> None:
+    lines = tuple(Line(name, (1.0, 2.0), (1.0, height), "series:0") for name, height in (("N = 4", 2.0), ("", 2.01)))
+    for shown, names in ((lines, 1), (lines[:1] * 2, 2)):
+        picture = tmp_path / "p.svg"
+        Session(workers=1).write(Figure("", "", (Plot(Axis("n"), Axis("time", "s"), shown),)), picture)
+        assert picture.read_text(encoding="utf-8").count("N = 4") == names

@@ -25,7 +25,7 @@ _End: TypeAlias = tuple[Any, float, float, Line]  # the label, x and y of the en
 
 
 def end_labels(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
-    """Name every curve at its right end; later move the names apart and join them to their ends.
+    """Name every curve that has a name at its right end; later move the names apart and join them to their ends.
 
     A name stands right of the curve's last point if that covers nothing, and otherwise beside the axes.
     """
@@ -36,7 +36,7 @@ def end_labels(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None
     for line in plot.lines:
         xs, ys = x.of(line.x), y.of(line.y)
         known = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
-        if len(known):
+        if len(known) and line.name:
             end_x, end_y = float(xs[known[-1]]), float(ys[known[-1]])
             text = axes.text(
                 1.0,
