@@ -189,14 +189,14 @@ class Predictor:
         """Return the N whose samples predict N = *processors*."""
         return [processors] if processors in self.sampled else self._neighbours(processors)
 
-    def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:  # noqa: ARG002 - as others have it
+    def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:
         """Return the fits of a predicted time by region, on an N that has samples; see `next_sample`."""
-        own = self._model(processors, counted=True)
+        own = self._with_stalls(self._model(processors, counted=True), values)
         found = [[Doubt("waiting", own.rest)]]
         for time in own.structure.times.values():
-            turns = processors if time.samples.exclusive else 1
-            fits = [time.stall] if time.exact is not None else [time.busy, time.stall]
-            found.append([Doubt(time.samples.region.name, fit, turns / self.clock_hz) for fit in fits])
+            scale = (processors if time.samples.exclusive else 1) / self.clock_hz
+            fits = [(time.stall, 1.0)] if time.exact is not None else [(time.busy, 1.0 + time.more), (time.stall, 1.0)]
+            found.append([Doubt(time.samples.region.name, fit, scale * times) for fit, times in fits])
         return found
 
     def _neighbours(self, processors: int) -> list[int]:

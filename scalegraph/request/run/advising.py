@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scalegraph import machine as machines
 from scalegraph.analyze.advise import model_of
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.base.run import Value
 from scalegraph.predict import kept
+from scalegraph.predict.levels import Levels
 from scalegraph.predict.regions import Values, projected
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import Bound, Request, Scaling, Schedules, Speedups
 from scalegraph.request.run.predicting import Wanted, predict_runs
+from scalegraph.request.run.sampling import KeptRuns, sampled_levels
 from scalegraph.subjects import next_run
 
 if TYPE_CHECKING:
@@ -61,10 +64,14 @@ def next_sample(study: Study) -> NextSample | None:
     names = _varied([*(run.point.parameters for run in runs), *(point.parameters for point in points)])
     places = [({name: int(point.parameters[name]) for name in names}, point.processors) for point in points]
     targets: list[Values] = [values for values, _ in places]
-    counts = tuple(sorted({processors for _, processors in places}))
-    wanted = Wanted((), tuple(targets), counts, counts)
+    sampled = tuple(sorted({run.point.processors for run in runs}))
+    wanted = Wanted((), tuple(targets), sampled, tuple(sorted({processors for _, processors in places})))
+    samples = [projected(run, names) for run in runs]
     try:
-        own = predict_runs([projected(run, names) for run in runs], study.manifest.regions, known.events, wanted)
+        choice = of_study(study.manifest.request, study.manifest.program).machine
+        levels = Levels(machines.load(choice.path or choice.name, choice.overrides))
+        levels, _ = sampled_levels(KeptRuns(study, names), samples, targets, wanted.sampled, levels)
+        own = predict_runs(samples, study.manifest.regions, known.events, wanted, levels=levels)
     except (InputError, WorkError):
         return None
     own.points = [point for point in own.points if (point.values, point.processors) in places]

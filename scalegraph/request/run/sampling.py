@@ -10,7 +10,7 @@ from typing import Protocol
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, RunError
 from scalegraph.base.events import EventSink
-from scalegraph.base.run import Region, RunPoint, RunRecord, Value
+from scalegraph.base.run import Region, RunPoint, RunRecord, Value, Variant
 from scalegraph.machine import Machine
 from scalegraph.predict.levels import LEAST_GROWTH, Levels, Place, base, place_of, smaller_caches, touched
 from scalegraph.predict.predicting import counting_sizes
@@ -113,16 +113,43 @@ class Runner:
         update = {"parameters": known, "processors": (n,), "reference": False, "what_if": (variant,)}
         asked = self.request.model_copy(update=update)
         with self.session.submit(asked, self.study, self.emit, self.cancel) as done:
-            for run in done.variants():
-                own = projected(run, self.names)
-                same = point_key(values_of(own), own.point.processors) == point_key(values, n)
-                if same and own.point.variant == variant.variant and own.ok:
-                    return own.model_copy(update={"point": own.point.actual()})
-        raise RunError(f"the run on smaller caches, {sample.point.label()}, did not end well")
+            return _shrunk(done, self.names, sample, variant.variant)
+
+
+class Shrinks(Protocol):
+    """What has runs on smaller caches."""
+
+    def on_smaller_caches(self, sample: RunRecord, machine: Machine, factor: float) -> RunRecord:
+        """Return the run of *sample* on *machine* with caches smaller by *factor*; raise `RunError` without one."""
+
+
+@dataclass
+class KeptRuns:
+    """The what-if runs of *study*, whose parameters *names* differ."""
+
+    study: Study
+    names: Sequence[str]
+
+    def on_smaller_caches(self, sample: RunRecord, machine: Machine, factor: float) -> RunRecord:
+        """Return the run of *sample* on *machine* with caches smaller by *factor*; raise `RunError` without one."""
+        n = sample.point.processors
+        variant = WhatIf(machine=smaller_caches(machine, factor), processors=(n,)).variant
+        return _shrunk(self.study, self.names, sample, variant)
+
+
+def _shrunk(study: Study, names: Sequence[str], sample: RunRecord, variant: Variant) -> RunRecord:
+    """Return the run of *sample* as *variant* from a study; raise `RunError` if it has none that ended well."""
+    place = point_key(values_of(sample), sample.point.processors)
+    for run in study.variants():
+        own = projected(run, names)
+        same = point_key(values_of(own), own.point.processors) == place
+        if same and own.point.variant == variant and own.ok:
+            return own.model_copy(update={"point": own.point.actual()})
+    raise RunError(f"the run on smaller caches, {sample.point.label()}, did not end well")
 
 
 def sampled_levels(
-    runner: Runner, runs: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], levels: Levels
+    runner: Shrinks, runs: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], levels: Levels
 ) -> tuple[Levels, list[str]]:
     """Return what samples on smaller caches show for *targets* on each N of *counts*, and sentences on those that fail.
 
