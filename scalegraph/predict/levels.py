@@ -54,9 +54,23 @@ def pages(runs: Sequence[RunRecord], values: Values) -> float | None:
         varied = tuple(sorted(name for name in values if len({known[name] for known in every}) > 1))
         if not varied:
             return float(counts[-1])
+        if len(varied) == 1 and len(runs) > 1:
+            return _power(varied[0], places, counts, values)
         terms = best_form(places, counts, varied, divided=False).terms()
         found = fit_times(terms, places, counts).at(values, processors).time_s
     return found
+
+
+def _power(name: str, places: Sequence[tuple[Values, int]], counts: Sequence[int], values: Values) -> float:
+    """Return a count at *values* by the power of the parameter *name* through the largest sample and one of half that.
+
+    What does not grow with the data is the least part of these.
+    """
+    known = sorted((at[name], count) for (at, _), count in zip(places, counts, strict=True))
+    large, more = known[-1]
+    small, fewer = next((one for one in reversed(known) if 2 * one[0] <= large), known[0])
+    power = max(0.0, math.log(more / fewer) / math.log(large / small)) if large > small > 0 else 1.0
+    return float(more * (values[name] / large) ** power)
 
 
 def base(runs: Sequence[RunRecord], values: Values, processors: int) -> tuple[RunRecord, float] | None:

@@ -53,6 +53,8 @@ def test_the_growth_of_the_data_is_found_from_the_touched_pages() -> None:
     found = base(runs, {"n": 400}, 1)
     assert found is not None
     assert (found[0].point.parameters["n"], found[1]) == (40, pytest.approx(403 / 43))
+    rounded = [run(n, 0, touched=n**3 // 100 + 6) for n in (4, 8, 15, 16)]  # no polynomial gives these
+    assert pages(rounded, {"n": 24}) == pytest.approx(24**3 / 100 + 6, rel=0.3)
     assert base([run(10, 0, touched=0)], {"n": 400}, 1) is None
 
 
