@@ -22,6 +22,7 @@ from scalegraph.predict.regions import Values, values_of
 
 LEAST_GROWTH = 1.05  # data that grow less see the same caches
 _PAGES = "page_misses"
+_HALF = 0.5
 _NEAR = 0.02  # sizes of a cache that differ by so much are the same
 Place = tuple[tuple[tuple[str, int], ...], int]
 
@@ -91,13 +92,17 @@ def room(level: Cache, processors: int) -> int:
     return level.size_kib * 1024 * -(-processors // level.shared_by)
 
 
-def smaller_caches(machine: Machine, factor: float) -> dict[str, str]:
+def smaller_caches(machine: Machine, factor: float, data: float, processors: int) -> dict[str, str]:
     """Return the values of *machine* whose caches are smaller by *factor*, as near as their sets allow.
 
-    Unit: none. Source: ScaleGraph.
+    Levels that hold less than half of the *data* (bytes) of the sample on N = *processors* stay as they are: what is
+    used again there are rows and tiles, which grow less than the data, and most references miss already. Unit: none.
+    Source: ScaleGraph.
     """
     found = {}
     for level in machine.cache:
+        if room(level, processors) < _HALF * data:
+            continue
         size_kib, ways = _geometry(level, level.size_kib * 1024 / factor)
         if size_kib != level.size_kib:
             found[f"cache.{level.name}.size_kib"] = str(size_kib)

@@ -62,13 +62,21 @@ def test_the_growth_of_the_data_is_found_from_the_touched_pages() -> None:
 @pytest.mark.parametrize("name", ["server-2x32", "ksr1", "mesh-manycore"])
 def test_smaller_caches_are_as_near_to_the_factor_as_sets_allow(name: str, factor: float) -> None:
     machine = machines.load(name, {})
-    smaller = machines.load(name, smaller_caches(machine, factor))
+    smaller = machines.load(name, smaller_caches(machine, factor, 1024, 1))
     for level, own in zip(machine.cache, smaller.cache, strict=True):
         wanted = level.size_kib / factor
         near = 0.2 if level.ways > 2 else 0.42  # sets are a power of two
         assert own.size_kib <= level.size_kib
         assert own.size_kib == pytest.approx(wanted, rel=near) or own.size_kib == 1 > wanted
         assert own.line_bytes == level.line_bytes
+
+
+def test_levels_that_data_have_left_keep_their_size() -> None:
+    machine = machines.load("server-2x32", {})
+    assert sorted(smaller_caches(machine, 2, 60 * 1024, 1)) == [f"cache.l{i}.size_kib" for i in (1, 2, 3)]
+    assert sorted(smaller_caches(machine, 2, 100 * 1024, 1)) == ["cache.l2.size_kib", "cache.l3.size_kib"]
+    assert "cache.l1.size_kib" in smaller_caches(machine, 2, 100 * 1024, 4)  # four have four times as much
+    assert smaller_caches(machine, 2, 1e9, 32) == {}
 
 
 def test_stalls_are_those_of_the_sample_on_smaller_caches() -> None:
@@ -113,7 +121,7 @@ def test_a_run_whose_data_leave_a_cache_is_predicted(
         assert bool(found["warning"]) == bool(said)
         assert (found["error"] < 0.05) == (error == 0.05)
     with Study.open(tmp_path / "kept.sgstudy") as study:
-        smaller = {variant.point.variant.machine["cache.l1.size_kib"] for variant in study.variants()}
+        smaller = {variant.point.variant.machine["cache.l2.size_kib"] for variant in study.variants()}
     assert len(smaller) == 2  # for the target, and for the largest sample, which tests the others
 
 

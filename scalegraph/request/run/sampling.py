@@ -102,13 +102,16 @@ class Runner:
                 left_out += [f"{said}: {run.message or run.status}" for run in runs if not run.ok]
         return found, left_out
 
-    def on_smaller_caches(self, sample: RunRecord, machine: Machine, factor: float) -> RunRecord:
+    def on_smaller_caches(self, sample: RunRecord, machine: Machine, factor: float) -> RunRecord | None:
         """Return the run of *sample* on *machine* with caches smaller by *factor*, a what-if run of the study.
 
-        Raises `RunError` when it does not end well.
+        None where data have left all caches. Raises `RunError` when it does not end well.
         """
         n, values = sample.point.processors, values_of(sample)
-        variant = WhatIf(machine=smaller_caches(machine, factor), processors=(n,))
+        smaller = smaller_caches(machine, factor, touched(sample) * machine.memory.page_bytes, n)
+        if not smaller:
+            return None
+        variant = WhatIf(machine=smaller, processors=(n,))
         known = {**self.request.parameters, **values}
         update = {"parameters": known, "processors": (n,), "reference": False, "what_if": (variant,)}
         asked = self.request.model_copy(update=update)
@@ -169,7 +172,8 @@ def sampled_levels(
             if found is None or found[1] < LEAST_GROWTH:
                 continue
             try:
-                shrunk[place_of(values, n)] = runner.on_smaller_caches(found[0], levels.machine, found[1])
+                if (run := runner.on_smaller_caches(found[0], levels.machine, found[1])) is not None:
+                    shrunk[place_of(values, n)] = run
             except (InputError, RunError) as error:
                 failed.append(str(error))
     return Levels(levels.machine, shrunk), failed
