@@ -96,7 +96,7 @@ def smaller_caches(machine: Machine, factor: float, data: float, processors: int
     """Return the values of *machine* whose caches are smaller by *factor*, as near as their sets allow.
 
     Levels that hold less than half of the *data* (bytes) of the sample on N = *processors* stay as they are: what is
-    used again there are rows and tiles, which grow less than the data, and most references miss already. Unit: none.
+    used again there may be rows and tiles, which grow less than the data; with *data* 0 all are smaller. Unit: none.
     Source: ScaleGraph.
     """
     found = {}
@@ -126,15 +126,40 @@ def _geometry(level: Cache, size: float) -> tuple[int, int]:
     return kib, -ways
 
 
+def stall_rates(run: RunRecord) -> dict[int, tuple[int, int]]:
+    """Return busy and stall cycles of all processors by region. Unit: cycles. Source: ScaleGraph."""
+    return {
+        cost.region: (
+            sum(cycles for name, cycles in cost.categories.items() if name.startswith("busy")),
+            sum(cycles for name, cycles in cost.categories.items() if name.startswith("stall")),
+        )
+        for cost in run.regions
+    }
+
+
+def stall_error(smaller: RunRecord, larger: RunRecord) -> float:
+    """Return how far the stalls of *larger* are from those of a sample on *smaller* caches, by computation of regions.
+
+    Unit: none (part of computation and stalls). Source: ScaleGraph.
+    """
+    rates = {region: stall / busy for region, (busy, stall) in stall_rates(smaller).items() if busy}
+    known = stall_rates(larger)
+    off = sum(rates.get(region, 0.0) * busy - stall for region, (busy, stall) in known.items() if region in rates)
+    whole = sum(busy + stall for busy, stall in known.values())
+    return abs(off) / whole if whole else 0.0
+
+
 @dataclass(frozen=True)
 class Levels:
     """The caches of a machine, and what samples on smaller ones showed.
 
     *shrunk*: by the point that is predicted, the largest sample but that on caches smaller by the growth of the data.
+    *others*: runs that showed how caches are made smaller.
     """
 
     machine: Machine | None = None
     shrunk: Mapping[Place, RunRecord] | None = None
+    others: tuple[RunRecord, ...] = ()
 
     def run(self, values: Values, processors: int) -> RunRecord | None:
         """Return the sample on smaller caches for the point at *values* on N = *processors*, if there is one."""

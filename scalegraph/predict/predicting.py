@@ -123,7 +123,7 @@ class Predictor:
     @property
     def spent(self) -> list[RunRecord]:
         """All runs that predictions come from: the samples, and those on smaller caches."""
-        return [*self.runs, *(self.levels.shrunk or {}).values()]
+        return [*self.runs, *(self.levels.shrunk or {}).values(), *self.levels.others]
 
     @property
     def sampled(self) -> list[int]:

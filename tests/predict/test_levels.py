@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from scalegraph.cli.main import main
 from scalegraph.predict.derive import EventCosts
 from scalegraph.predict.levels import Levels, base, pages, place_of, smaller_caches
 from scalegraph.predict.predicting import Predictor
+from scalegraph.request.run.sampling import sampled_levels
 from scalegraph.store import Study
 
 CLOCK_HZ = 1e9
@@ -89,6 +91,36 @@ def test_stalls_are_those_of_the_sample_on_smaller_caches() -> None:
     assert found.regions[0].memory_stall_s == pytest.approx(3000 * 400 / CLOCK_HZ)
     assert found.regions[0].busy_s == fitted.regions[0].busy_s
     assert found.time_s == pytest.approx(4000 * 400 / CLOCK_HZ)
+
+
+class Shrinking:
+    """Runs on smaller caches in which each step stalls for 1 cycle, or for *first* cycles if the first level is."""
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.asked: list[tuple[int, tuple[str, ...]]] = []
+
+    def on_smaller_caches(self, sample: RunRecord, smaller: Mapping[str, str]) -> RunRecord:
+        n = int(sample.point.parameters["n"])
+        self.asked.append((n, tuple(sorted(smaller))))
+        return run(n, (self.first if "cache.l1.size_kib" in smaller else 1) * 1000 * n)
+
+
+@pytest.mark.parametrize("first", [1, 3, 9])
+def test_caches_are_made_smaller_as_gives_the_largest_sample_best(first: int) -> None:
+    # 400 and 800 KB have left the first level of 48 KiB; the largest sample stalls for 3 cycles each step
+    runs = [run(100, 0), run(200, 200 * 3000), run(50, 0)]
+    runner = Shrinking(first)
+    target = {"n": 400}
+    found, failed = sampled_levels(runner, runs, [target], [1], Levels(machines.load("server-2x32", {})))
+    assert failed == []
+    every = ("cache.l1.size_kib", "cache.l2.size_kib", "cache.l3.size_kib")
+    assert runner.asked[:2] == [(100, every[1:]), (100, every)]
+    assert runner.asked[2:] == [(200, every if first == 3 else every[1:])]
+    seen = found.run(target, 1)
+    assert seen is not None
+    assert seen.time_cycles == 1000 * 200 * (1 + (3 if first == 3 else 1))
+    assert len(found.others) == 1
 
 
 def test_data_that_leave_a_level_without_such_a_sample_are_named() -> None:

@@ -13,6 +13,7 @@ from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.doubts import Doubt
 from scalegraph.predict.graph import Graph
 from scalegraph.predict.instantiate import instantiate
+from scalegraph.predict.levels import stall_rates
 from scalegraph.predict.lower import SegmentTime, fit_times, lowered
 from scalegraph.predict.predicting import Checks, Predicted, Predictor, RegionShare
 from scalegraph.predict.regions import Values, values_of
@@ -214,15 +215,8 @@ def _named(region: Region | base_run.Region) -> _Named:
 def _stalls_by_region(run: RunRecord, regions: Sequence[base_run.Region]) -> dict[_Named, float]:
     """Return the stall cycles of all ranks for each of their busy cycles, by region."""
     names = {region.id: _named(region) for region in regions}
-    found: dict[_Named, float] = {}
-    for cost in run.regions:
-        busy, stall = (
-            sum(cycles for name, cycles in cost.categories.items() if name.startswith(what))
-            for what in ("busy", "stall")
-        )
-        if busy and cost.region in names:
-            found[names[cost.region]] = stall / busy
-    return found
+    known = stall_rates(run).items()
+    return {names[number]: stall / busy for number, (busy, stall) in known if busy and number in names}
 
 
 def _varied(every: Sequence[Values]) -> tuple[str, ...]:

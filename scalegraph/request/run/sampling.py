@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +13,7 @@ from scalegraph.base.errors import InputError, RunError
 from scalegraph.base.events import EventSink
 from scalegraph.base.run import Region, RunPoint, RunRecord, Value, Variant
 from scalegraph.machine import Machine
-from scalegraph.predict.levels import LEAST_GROWTH, Levels, Place, base, place_of, smaller_caches, touched
+from scalegraph.predict.levels import LEAST_GROWTH, Levels, Place, base, place_of, smaller_caches, stall_error, touched
 from scalegraph.predict.predicting import counting_sizes
 from scalegraph.predict.regions import Values, projected, values_of
 from scalegraph.predict.traced.operations import Read, read_operations
@@ -102,16 +103,13 @@ class Runner:
                 left_out += [f"{said}: {run.message or run.status}" for run in runs if not run.ok]
         return found, left_out
 
-    def on_smaller_caches(self, sample: RunRecord, machine: Machine, factor: float) -> RunRecord | None:
-        """Return the run of *sample* on *machine* with caches smaller by *factor*, a what-if run of the study.
+    def on_smaller_caches(self, sample: RunRecord, smaller: Mapping[str, str]) -> RunRecord:
+        """Return the run of *sample* on the machine with values *smaller*, a what-if run of the study.
 
-        None where data have left all caches. Raises `RunError` when it does not end well.
+        Raises `RunError` when it does not end well.
         """
         n, values = sample.point.processors, values_of(sample)
-        smaller = smaller_caches(machine, factor, touched(sample) * machine.memory.page_bytes, n)
-        if not smaller:
-            return None
-        variant = WhatIf(machine=smaller, processors=(n,))
+        variant = WhatIf(machine=dict(smaller), processors=(n,))
         known = {**self.request.parameters, **values}
         update = {"parameters": known, "processors": (n,), "reference": False, "what_if": (variant,)}
         asked = self.request.model_copy(update=update)
@@ -122,8 +120,8 @@ class Runner:
 class Shrinks(Protocol):
     """What has runs on smaller caches."""
 
-    def on_smaller_caches(self, sample: RunRecord, machine: Machine, factor: float) -> RunRecord:
-        """Return the run of *sample* on *machine* with caches smaller by *factor*; raise `RunError` without one."""
+    def on_smaller_caches(self, sample: RunRecord, smaller: Mapping[str, str]) -> RunRecord:
+        """Return the run of *sample* on the machine with values *smaller*; raise `RunError` without one."""
 
 
 @dataclass
@@ -133,10 +131,9 @@ class KeptRuns:
     study: Study
     names: Sequence[str]
 
-    def on_smaller_caches(self, sample: RunRecord, machine: Machine, factor: float) -> RunRecord:
-        """Return the run of *sample* on *machine* with caches smaller by *factor*; raise `RunError` without one."""
-        n = sample.point.processors
-        variant = WhatIf(machine=smaller_caches(machine, factor), processors=(n,)).variant
+    def on_smaller_caches(self, sample: RunRecord, smaller: Mapping[str, str]) -> RunRecord:
+        """Return the run of *sample* on the machine with values *smaller*; raise `RunError` without one."""
+        variant = WhatIf(machine=dict(smaller), processors=(sample.point.processors,)).variant
         return _shrunk(self.study, self.names, sample, variant)
 
 
@@ -157,26 +154,58 @@ def sampled_levels(
     """Return what samples on smaller caches show for *targets* on each N of *counts*, and sentences on those that fail.
 
     For each target, and for the largest sample as the test that leaves it out, the largest of the other *runs* once
-    more, on caches smaller by the factor that data grow by from it.
+    more, on caches smaller by the factor that data grow by from it: on all, or on those that hold half of the data,
+    whichever gives the stalls of the largest samples better.
     """
-    shrunk: dict[Place, RunRecord] = {}
-    failed: list[str] = []
     if levels.machine is None:
-        return levels, failed
+        return levels, []
+    making = _Shrinking(runner, levels.machine)
+    own = {n: sorted((run for run in runs if run.point.processors == n), key=touched) for n in counts}
+    tested = [some for some in own.values() if len(some) > _TESTED]
+    tests: dict[bool, dict[Place, RunRecord]] = {}
+    off = {}
+    for every in (False, True):
+        tests[every] = {}
+        wrong = []
+        for *rest, largest in tested:
+            values, n = values_of(largest), largest.point.processors
+            if (run := making.run(rest, values, n, every=every)) is not None:
+                tests[every][place_of(values, n)] = run
+                wrong.append(stall_error(run, largest))
+        off[every] = sum(wrong) if len(wrong) == len(tests[False]) else math.inf
+    chosen = off[True] < off[False]
+    shrunk = dict(tests[chosen])
     for n in counts:
-        own = sorted((run for run in runs if run.point.processors == n), key=touched)
-        tests = [values_of(own[-1])] if len(own) > _TESTED else []
-        for values in (*targets, *tests):
-            used = own[:-1] if values in tests else own
-            found = base(used, values, n)
-            if found is None or found[1] < LEAST_GROWTH:
-                continue
-            try:
-                if (run := runner.on_smaller_caches(found[0], levels.machine, found[1])) is not None:
-                    shrunk[place_of(values, n)] = run
-            except (InputError, RunError) as error:
-                failed.append(str(error))
-    return Levels(levels.machine, shrunk), failed
+        for target in targets:
+            if (run := making.run(own[n], target, n, every=chosen)) is not None:
+                shrunk[place_of(target, n)] = run
+    return Levels(levels.machine, shrunk, tuple(tests[not chosen].values())), making.failed
+
+
+@dataclass
+class _Shrinking:
+    """Samples on smaller caches of *machine*; *failed*: sentences."""
+
+    runner: Shrinks
+    machine: Machine
+    failed: list[str] = field(default_factory=list)
+
+    def run(self, runs: Sequence[RunRecord], values: Values, processors: int, *, every: bool) -> RunRecord | None:
+        """Return the largest of *runs* on caches smaller by the growth of the data to *values*, None without need.
+
+        *every*: all caches, otherwise those that hold half of the data.
+        """
+        found = base(runs, values, processors)
+        if found is None or found[1] < LEAST_GROWTH:
+            return None
+        sample, factor = found
+        data = 0 if every else touched(sample) * self.machine.memory.page_bytes
+        smaller = smaller_caches(self.machine, factor, data, processors)
+        try:
+            return self.runner.on_smaller_caches(sample, smaller) if smaller else sample
+        except (InputError, RunError) as error:
+            self.failed.append(str(error))
+        return None
 
 
 def others_of(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, Value]:
