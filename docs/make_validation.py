@@ -56,9 +56,9 @@ def main() -> None:
         print(f"{name}\n", *lines, "", sep="\n", flush=True)
         if options.write:
             VALIDATION.write_text(replaced(VALIDATION.read_text(), name, lines))
-    if options.long and options.write:
-        schedules.pictures(studies, VALIDATION.parent / "images")
-        prediction_figures.pictures(studies, VALIDATION.parent / "images")
+    for module, name in ((schedules, "schedules"), (prediction_figures, "predicted-gauss")):
+        if options.long and options.write and name in (options.tables or tables):
+            module.pictures(studies, VALIDATION.parent / "images")
 
 
 if __name__ == "__main__":

@@ -48,13 +48,18 @@ POINTS: Final = [
 ]
 
 
-def predicted(studies: Studies, name: str, processors: int, samples: Sizes, targets: Sizes) -> Predictions:
-    """Return predictions for *targets* and what was simulated there."""
+def predicted(
+    studies: Studies, name: str, processors: int, samples: Sizes, targets: Sizes, *, levels: bool = False
+) -> Predictions:
+    """Return predictions for *targets* and what was simulated there.
+
+    *levels*: with the largest sample once more on smaller caches, which the paper does not have.
+    """
     request = Request.model_validate(
         {"program": {"name": name}, "machine": {"name": "ksr1"}, "processors": [processors]}
     )
-    wanted = Wanted(  # the paper's samples: none on smaller caches
-        tuple(samples), tuple(targets), (processors,), (processors,), verify=True, reference=False, levels=False
+    wanted = Wanted(
+        tuple(samples), tuple(targets), (processors,), (processors,), verify=True, reference=False, levels=levels
     )
     path = studies.directory / f"predict-{name}-{processors}.sgstudy"
     return predict_program(studies.session, request, wanted, path)
@@ -104,10 +109,11 @@ def _by_size(
 ) -> list[str]:
     rows = []
     for processors, (sampled, smaller, sizes) in points.items():
-        for samples in (sampled, smaller):
-            found = predicted(studies, name, processors, numbers(samples), numbers(sizes)).points
+        for samples, levels in ((sampled, False), (sampled, True), (smaller, False)):
+            found = predicted(studies, name, processors, numbers(samples), numbers(sizes), levels=levels).points
             paper = _paper(table, processors) if samples is sampled else ["", "", ""]
-            rows.append([str(processors), ", ".join(map(str, samples)), *cells(found), *paper])
+            said = ", ".join(map(str, samples)) + ("; smaller caches" if levels else "")
+            rows.append([str(processors), said, *cells(found), *paper])
     return markdown(["N", *heads()], rows)
 
 
