@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -143,6 +143,11 @@ class SegmentTime:
         times = [float(np.dot(row, known)) for known in (self.coefficients, *self.rivals)]
         spread = 2.0 * self.residual * times[0]
         return Estimate(times[0], max(0.0, min(times) - spread), max(times) + spread)
+
+    def times(self, factor: float) -> SegmentTime:
+        """Return a time that is so many times as long."""
+        rivals = tuple(tuple(factor * one for one in known) for known in self.rivals)
+        return replace(self, coefficients=tuple(factor * one for one in self.coefficients), rivals=rivals)
 
     def _used(self, term: int) -> bool:
         return any(known[term] for known in (self.coefficients, *self.rivals))

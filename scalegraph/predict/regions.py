@@ -126,13 +126,19 @@ class RegionTime:
         return busy, stall
 
     def with_stalls_of(self, sample: RegionSamples) -> RegionTime:
-        """Return the same with what *sample*, one of the runs once more on smaller caches, stalls in addition."""
+        """Return the same with what *sample*, one of the runs once more on smaller caches, stalls in addition.
+
+        Fitted stalls go through that run in its own caches: smaller samples may be in another level of the memory.
+        """
         own = self.samples.runs.index(sample.runs[0])
-        each = []
+        each, stalls = [], []
         for samples, run in ((self.samples, own), (sample, 0)):
             busy, useful = (known[run] for known in _of_representative(samples))
+            stalls.append(max(0.0, useful - busy))
             each.append((useful - busy) / busy if busy else 0.0)
-        return replace(self, more=max(0.0, each[1] - each[0]))
+        fitted = self.stall.at(sample.runs[0], sample.processors).time_s
+        through = stalls[0] / fitted if fitted else 1.0
+        return replace(self, more=max(0.0, each[1] - each[0]), stall=self.stall.times(through))
 
     @property
     def formula(self) -> str:

@@ -123,6 +123,15 @@ def test_caches_are_made_smaller_as_gives_the_largest_sample_best(first: int) ->
     assert len(found.others) == 1
 
 
+def test_fitted_stalls_go_through_the_sample_that_is_run_on_smaller_caches() -> None:
+    # the largest sample has left a level: its stalls are no more in proportion to those of the others
+    runs = [run(10, 100), run(20, 200), run(40, 40 * 900)]
+    target = {"n": 400}
+    shrunk = {place_of(target, 1): run(40, 40 * 1000)}
+    found = Predictor(runs, REGIONS, COSTS, [target], levels=Levels(None, shrunk)).at(target, 1)
+    assert found.regions[0].memory_stall_s == pytest.approx(400 * 1000 / CLOCK_HZ)
+
+
 def test_data_that_leave_a_level_without_such_a_sample_are_named() -> None:
     machine = machines.load("server-2x32", {})
     small = [run(n, 10 * n, touched=n) for n in (100, 200, 400)]  # 1.6 MB are in the second level, 16 MB are not
