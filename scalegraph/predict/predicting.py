@@ -123,7 +123,8 @@ class Predictor:
     @property
     def spent(self) -> list[RunRecord]:
         """All runs that predictions come from: the samples, and those on smaller caches."""
-        return [*self.runs, *(self.levels.shrunk or {}).values(), *self.levels.others]
+        more = {id(run): run for run in (*(self.levels.shrunk or {}).values(), *self.levels.others)}
+        return [*self.runs, *(run for run in more.values() if not any(run is own for own in self.runs))]
 
     @property
     def sampled(self) -> list[int]:

@@ -161,6 +161,10 @@ def test_a_run_whose_data_leave_a_cache_is_predicted(
         assert said in found["warning"]
         assert bool(found["warning"]) == bool(said)
         assert (found["error"] < 0.05) == (error == 0.05)
+    with pytest.raises(SystemExit):
+        main(["predict", "kept.sgstudy", "--at", "n=32768", "--json"])
+    found = json.loads(capsys.readouterr().out)["predictions"][0]
+    assert (found["warning"], found["error"] < 0.05) == ("", True)
     with Study.open(tmp_path / "kept.sgstudy") as study:
         smaller = {variant.point.variant.machine["cache.l2.size_kib"] for variant in study.variants()}
     assert len(smaller) == 2  # for the target, and for the largest sample, which tests the others

@@ -30,7 +30,7 @@ from scalegraph.predict.traced.predicting import TracedPredictor
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 from scalegraph.request.run.keeping import keep
-from scalegraph.request.run.sampling import Runner, Submits, others_of, point_key, sampled_levels
+from scalegraph.request.run.sampling import KeptRuns, Runner, Submits, others_of, point_key, sampled_levels
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.library import sources_digest
 from scalegraph.store import Study
@@ -235,6 +235,7 @@ def predict_study(
     wanted = Wanted((), tuple(targets), counts, tuple(processors) or tuple(sampled) or counts)
     machine = of_study(study.manifest.request, name).machine
     levels = Levels(machines.load(machine.path or machine.name, machine.overrides))
+    levels, _ = sampled_levels(KeptRuns(study, names), used, targets, counts, levels)
     costs = measured_events(session, machine, sorted({1, *counts, *wanted.processors}), emit, cancel)
     found = predict_runs(used, study.manifest.regions, costs, wanted, list(known.values()), None, levels)
     found.program, found.machine = study.manifest.program, study.manifest.machine
