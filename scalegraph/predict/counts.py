@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.units import assigned, counted
+from scalegraph.predict.small_sizes import power_of_two
 
 MOST_DEGREE = 4
 _PRIME = (1 << 61) - 1
@@ -161,11 +162,6 @@ def _single(samples: Sequence[Sample], parameters: tuple[str, ...], counts: Sequ
             pivots, rows, right = _reduced(matrix, counts)
             return Count(parameters, nothing, sum(term.powers), len(samples), 1, (term,), pivots, rows, right)
     return None
-
-
-def power_of_two(value: int) -> bool:
-    """Return whether *value* is 1, 2, 4, 8, .."""
-    return value > 0 and value & (value - 1) == 0
 
 
 def _halving(

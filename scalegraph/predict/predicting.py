@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import Region, RunRecord
-from scalegraph.predict.counts import CannotTellError, power_of_two
+from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.derive import REST, EventCosts, Structure, derive, graph_at
 from scalegraph.predict.doubts import Doubt
 from scalegraph.predict.graph import Graph
@@ -21,8 +21,6 @@ from scalegraph.predict.lower import SegmentTime, fit_times, lowered
 from scalegraph.predict.regions import RegionTime, Values, clock_of, samples_of, values_of
 from scalegraph.predict.traverse import Traversal, traverse
 
-_SMALLEST = 4  # size of a run for counts
-_PART = 8  # of the smallest sample: sizes for counts are at least so large a part of it
 _TESTED = 2  # samples that can predict another
 _SIDE = 0.95  # on each side: an interval of 90 %
 _ONE_SIDE = 0.3  # relative uncertainty where samples on a single other N are all there is
@@ -341,33 +339,3 @@ def _moved(found: Predicted, time_s: float, low_s: float, high_s: float) -> Pred
         events=found.events,
         warning=found.warning,
     )
-
-
-def counting_sizes(
-    samples: Sequence[Values], targets: Sequence[Values], processors: int, most: int = 4
-) -> list[Values]:
-    """Return small sizes whose runs determine counts: some with the remainders of the targets by N.
-
-    Of one parameter that differs: multiples of N above the targets' remainders, below the smallest sample and at least
-    1/8 of it; where all sizes are powers of two, the next smaller ones. Of several: fractions of the smallest sample,
-    of one parameter at a time and of all.
-    """
-    points = [*samples, *targets]
-    varied = sorted(name for name in points[0] if len({values[name] for values in points}) > 1)
-    smallest = min(samples, key=lambda values: math.prod(values[name] for name in varied) if varied else 0)
-    found: list[Values] = []
-    if len(varied) == 1:
-        name = varied[0]
-        least = max(_SMALLEST, -(-smallest[name] // _PART))
-        if all(power_of_two(values[name]) for values in points):
-            halves = (smallest[name] >> i for i in range(1, most + 1))
-            return [{**smallest, name: size} for size in halves if size >= least]
-        for remainder in sorted({values[name] % processors for values in targets})[:2]:
-            below = [size for size in range(remainder, smallest[name], processors) if size >= least]
-            spread = {round(i * (len(below) - 1) / max(1, most - 1)) for i in range(most)} if below else set()
-            found += [{**smallest, name: below[i]} for i in sorted(spread)]
-    for part in (2, 4) if len(varied) > 1 else ():
-        for names in (varied, *([one] for one in varied)):
-            found.append({**smallest, **{name: max(1, smallest[name] // part) for name in names}})
-    known = [dict(values) for values in samples]
-    return [values for i, values in enumerate(found) if values not in known and values not in found[:i]]

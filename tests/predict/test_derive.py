@@ -9,7 +9,8 @@ from scalegraph.base.run import PROGRAM, Region, RegionCost, RunPoint, RunRecord
 from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.derive import EventCosts, derive
 from scalegraph.predict.graph import Graph
-from scalegraph.predict.predicting import Predictor, counting_sizes
+from scalegraph.predict.predicting import Predictor
+from scalegraph.predict.small_sizes import counting_sizes
 
 CLOCK_HZ = 1e6
 COSTS = EventCosts(first=1000, fork=50, barrier=20, lock=7)

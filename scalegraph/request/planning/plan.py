@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import counted, si
-from scalegraph.predict.predicting import counting_sizes
+from scalegraph.predict.small_sizes import counting_sizes
 from scalegraph.request.model import collecting, variants
 from scalegraph.request.model import tracing as traces
 from scalegraph.request.model.request import SEARCHED, Bound, Request

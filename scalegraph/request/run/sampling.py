@@ -14,8 +14,8 @@ from scalegraph.base.events import EventSink
 from scalegraph.base.run import Region, RunPoint, RunRecord, Value, Variant
 from scalegraph.machine import Machine
 from scalegraph.predict.levels import LEAST_GROWTH, Levels, Place, base, place_of, smaller_caches, stall_error, touched
-from scalegraph.predict.predicting import counting_sizes
 from scalegraph.predict.regions import Values, projected, values_of
+from scalegraph.predict.small_sizes import counting_sizes
 from scalegraph.predict.traced.operations import Read, read_operations
 from scalegraph.request.model import tracing
 from scalegraph.request.model.extras import TraceChoice, TraceKind, WhatIf
