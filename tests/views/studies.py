@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scalegraph.base.run import RunRecord, Variant
+from scalegraph.predict.kept import Kept, KeptPoint
 from scalegraph.runtime.format import GROUPS
 from scalegraph.subjects.study import SourceText, StudyData
 from tests.analyze import synthetic
@@ -26,7 +27,7 @@ loops, parameters of schedules (tests/views/test_schedule_views.py), chunks of l
 
 
 def full() -> StudyData:
-    """A fixed size, monitored, searches over sizes, other steps and a failed run; memory of the runs is known."""
+    """A fixed size, monitored, searches over sizes, other steps, predictions and a failed run; memory is known."""
     runs = [
         *synthetic.grid(sizes=(32, 64, 128, 256, 512, 1024, 2048, 4096)),
         *map(monitored, synthetic.fixed((1, 2, 4, 8, 16, 24, 32, 48, 64), balls=1000)),
@@ -38,8 +39,21 @@ def full() -> StudyData:
     table = data.table.assign(memory_bytes=56 * data.table["param.balls"])
     other = StudyData.from_runs(synthetic.fixed(barrier=6, machine="cerberus") + synthetic.grid(machine="cerberus"))
     return StudyData(
-        table, data.runs, data.manifest, data.sources, data.regions, variants(), name="full", others=(other,)
-    )
+        table, data.runs, data.manifest, data.sources, data.regions, variants(), name="full", others=(other,),
+        predictions=Kept(points=predicted(4096, 8192)),
+    )  # fmt: skip
+
+
+def predicted(*sizes: int) -> tuple[KeptPoint, ...]:
+    """Return predictions of *sizes* on 8 and 16 processors that are 5 % too long; 8192 was not run."""
+    times = {(n, size): synthetic.run(n, size).time_s or 0.0 for n in (8, 16) for size in sizes}
+    return tuple(
+        KeptPoint(
+            processors=n, parameters=synthetic.run(n, size).point.parameters, time_s=1.05 * time_s,
+            low_s=0.9 * time_s, high_s=1.2 * time_s, samples_s=time_s / 20, parts=(("sweep", time_s / 2),),
+        )
+        for (n, size), time_s in times.items()
+    )  # fmt: skip
 
 
 def monitored(run: RunRecord) -> RunRecord:

@@ -16,6 +16,7 @@ from tests.views.colour_distance import ciede2000, lab, least
 
 APART = 5.0  # in CIEDE2000; beside one another people see 2
 LINE = "line "  # before the role of a line
+DASHED = "dashed "  # before the role of a dashed line
 THEMES: tuple[palette.Theme, ...] = ("light", "dark", "print")
 
 
@@ -54,7 +55,8 @@ def _drawn(panel: Panel) -> list[tuple[str, str]]:
     """Return what *panel* draws in a colour of its own: name and role."""
     if isinstance(panel, Plot):
         bars = panel.bars.series if panel.bars else ()
-        return [*((line.name, f"{LINE}{line.role}") for line in panel.lines), *((name, role) for name, role, _ in bars)]
+        lines = ((line.name, f"{DASHED if line.style == 'dashed' else LINE}{line.role}") for line in panel.lines)
+        return [*lines, *((name, role) for name, role, _ in bars)]
     if isinstance(panel, Timeline):
         return [(key.name, key.colour or key.role) for key in panel.key]
     return [(one.name, one.role) for one in panel.polygons] if isinstance(panel, Radar) else []
@@ -62,7 +64,13 @@ def _drawn(panel: Panel) -> list[tuple[str, str]]:
 
 def shown(role: str, theme: palette.Theme) -> str:
     """Return the colour of an area, or of a line."""
-    return palette.line_colour(role[len(LINE) :], theme) if role.startswith(LINE) else palette.colour(role, theme)
+    line = role.startswith((LINE, DASHED))
+    return palette.line_colour(plain(role), theme) if line else palette.colour(role, theme)
+
+
+def plain(role: str) -> str:
+    """Return *role* without the word for a line."""
+    return role.removeprefix(LINE).removeprefix(DASHED)
 
 
 def _alike(panels: Sequence[Panel], theme: palette.Theme) -> list[tuple[str, str, float]]:
@@ -70,7 +78,7 @@ def _alike(panels: Sequence[Panel], theme: palette.Theme) -> list[tuple[str, str
     found = []
     for panel in panels:
         for (one, role), (other, its) in combinations(_drawn(panel), 2):
-            turns = {palette.series_turn(each.removeprefix(LINE)) for each in (role, its)}
+            turns = {max(palette.series_turn(plain(each)), each.startswith(DASHED)) for each in (role, its)}
             apart = ciede2000(lab(shown(role, theme)), lab(shown(its, theme)))
             if one != other and apart < APART and len(turns) == 1:
                 found.append((one, other, round(apart, 1)))
@@ -100,7 +108,7 @@ def test_a_processor_count_has_one_colour_in_all_views(figures: dict[str, Figure
         for panel in figure.panels:
             for name, role in _drawn(panel):
                 if re.fullmatch(r"N = \d+", name):
-                    roles.setdefault(name, set()).add(role.removeprefix(LINE))
+                    roles.setdefault(name, set()).add(plain(role))
     assert len(roles) >= 5
     assert all(len(found) == 1 for found in roles.values()), roles
     assert len({next(iter(found)) for found in roles.values()}) == len(roles)
@@ -109,7 +117,7 @@ def test_a_processor_count_has_one_colour_in_all_views(figures: dict[str, Figure
 @pytest.mark.parametrize("theme", THEMES)
 def test_every_line_shows_on_the_paper(theme: palette.Theme, figures: dict[str, Figure]) -> None:
     drawn = {role for figure in figures.values() for panel in figure.panels for _, role in _drawn(panel)}
-    lines = [role for role in drawn if role.startswith(LINE)]
+    lines = [role for role in drawn if role.startswith((LINE, DASHED))]
     faint = [role for role in lines if palette.contrast(shown(role, theme), palette.paper(theme)) < 1.9]
     assert len(lines) > 10
     assert not faint

@@ -15,12 +15,14 @@ from scalegraph import views
 from scalegraph.base.loops import LoopCost
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
+from scalegraph.predict.kept import Kept
 from scalegraph.request.results import quantities
 from scalegraph.subjects.study import StudyData
 from scalegraph.traces.model import Region
 from scalegraph.views import needs, ways
 from scalegraph.views.trace.common import origin
 from scalegraph.views.view import View
+from tests.views.studies import predicted
 from tests.views.test_model_views import measured
 from tests.views.test_ways import some_studies, some_traces
 from tests.views.traces import builder, calls, finish
@@ -38,6 +40,7 @@ def subjects() -> dict[str, list[tuple[str, Any]]]:
     some = [("two studies", two), ("not shared", StudyData.from_runs(unshared)), ("no counts", measured(unknown=True))]
     unseen = [run.model_copy(update={"loops": (LoopCost(iterations=8),)}) for run in studies["full"].runs]
     some.append(("no chunks", StudyData.from_runs(unseen)))
+    some.append(("not run", replace(studies["full"], predictions=Kept(points=predicted(8192)))))
     return {
         "study": [*studies.items(), *some],
         "trace": [*traces.items(), ("two traces", both), ("no lanes", no_lanes()), ("library", of_a_library())],
