@@ -25,6 +25,8 @@ Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=-1e19, le=1e1
 Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Hertz: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=1e-3, le=1e19)]
 Source: TypeAlias = Literal["simulated", "measured", "imported", "predicted"]
+SIMULATED = "simulated"
+"""The name of the target that simulates; real targets have names of their own."""
 Status: TypeAlias = Literal[
     "ok",
     "deadlock",
@@ -132,18 +134,24 @@ def target_words(target: str) -> str:
 
 
 class RunPoint(_Frozen):
-    """Coordinates of one run within a study; *variant* is empty for the program and the machine as they are."""
+    """Coordinates of one run within a study; *variant* is empty for the program and the machine as they are.
+
+    *target*: where the run happened, empty for the simulated machine; see `scalegraph.link.targets`.
+    """
 
     processors: int = Field(ge=1, le=2**31)
     parameters: dict[str, Value] = Field(default_factory=dict)
     repetition: int = Field(default=0, ge=0)
     variant: Variant = Field(default_factory=Variant)
+    target: str = Field(default="", max_length=64)
 
     @property
     def key(self) -> str:
         """Stable name of the point inside its study."""
         coordinates = [self.processors, sorted(self.parameters.items()), self.repetition]
-        text = json.dumps([*coordinates, self.variant.name] if self.variant else coordinates)
+        if self.variant or self.target:
+            coordinates.append(self.variant.name)
+        text = json.dumps([*coordinates, self.target] if self.target else coordinates)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def label(self) -> str:
@@ -153,6 +161,8 @@ class RunPoint(_Frozen):
             parts.append(f"repetition {self.repetition + 1}")
         if self.variant:
             parts.append(self.variant.label())
+        if self.target:
+            parts.append(f"target {self.target}")
         return ", ".join(parts)
 
     def actual(self) -> RunPoint:

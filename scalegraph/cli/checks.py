@@ -23,6 +23,7 @@ from scalegraph.control import build
 from scalegraph.control.execute import default_workers
 from scalegraph.link import Job, Simulated
 from scalegraph.link.emulator import emulator
+from scalegraph.link.targets import targets
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.compiler import INSTALL, KINDS, Compiler, find_compiler
 from scalegraph.runtime.languages import Language
@@ -113,6 +114,9 @@ def all_checks() -> Iterator[Check]:
     yield Check("host", "ok", f"{default_workers()} runs go side by side, one for each core; {_memory()}")
     if compiler is not None:
         yield _messages()
+    for target in targets().values():
+        found = target.check()
+        yield Check(f"target {target.name}", found.state, found.found, found.advice)
     yield Check("hardware counters", "remark", "not used yet", "nothing to install")
 
 

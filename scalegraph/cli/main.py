@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "The main job on real input: shipped programs on the simulated KSR-1."),
     "doctor": ("doctor", "Check what works on this computer and say what to install."),
     "simulate": ("simulate", "Run an unmodified C program with OpenMP on a simulated machine."),
+    "measure": ("measuring.command", "Run the same on this computer itself, measured: simulate with --target host."),
     "run": ("run", "Carry out a request file; resumes a study that has some of its runs."),
     "matrix": ("matrix", "Compute a scalability matrix of a study."),
     "analyze": ("analyze", "Compute any quantity of a study, as a table or JSON."),

@@ -12,16 +12,17 @@ _DOUBLING = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
 _FORM = "expected counts as in 1,2,4 or 1-8 (every one) or 1..64 (doubling)"
 
 
-def parse_processors(text: str, maximum: int, machine: str) -> list[int]:
+def parse_processors(text: str, maximum: int, whose: str) -> list[int]:
     """Return the processor counts of *text*, each once, rising.
 
-    Raises `InputError` with a fault for every part that is no count, or not between 1 and *maximum* of *machine*.
+    Raises `InputError` with a fault for every part that is no count, or not between 1 and *maximum*; *whose* names what
+    has so many (``machine 'ksr1'``).
     """
     found: set[int] = set()
     faults: list[Fault] = []
     for part in (piece.strip() for piece in text.split(",")):
         try:
-            found.update(_part(part, maximum, machine))
+            found.update(_part(part, maximum, whose))
         except ValueError as error:
             faults.append(Fault(str(error), key="-p"))
     if faults:
@@ -29,7 +30,7 @@ def parse_processors(text: str, maximum: int, machine: str) -> list[int]:
     return sorted(found)
 
 
-def _part(part: str, maximum: int, machine: str) -> list[int]:
+def _part(part: str, maximum: int, whose: str) -> list[int]:
     if _NUMBER.fullmatch(part):
         counts = (int(part), int(part))
     elif match := _RANGE.fullmatch(part) or _DOUBLING.fullmatch(part):
@@ -38,7 +39,7 @@ def _part(part: str, maximum: int, machine: str) -> list[int]:
         raise ValueError(f"'{part}' is not a processor count; {_FORM}")
     for count in counts:
         if not 1 <= count <= maximum:
-            raise ValueError(f"{count} processors: expected 1 to {maximum}, which is what machine '{machine}' has")
+            raise ValueError(f"{count} processors: expected 1 to {maximum}, which is what {whose} has")
     low, high = counts
     if low > high:
         raise ValueError(f"'{part}' runs backwards; {_FORM}")

@@ -52,7 +52,7 @@ def ending(event: RunFinished | RunFailed | RunSkipped) -> str:
     if isinstance(event, RunFailed):
         return f"{name}: failed: {event.message}"
     record = event.record
-    return f"{name}: {si(record.time_s, 's')} simulated, {seconds(record.host_s)} here"
+    return f"{name}: {si(record.time_s, 's')} {record.source}, {seconds(record.host_s)} here"
 
 
 def remarks(event: RunFinished | RunFailed | RunSkipped) -> list[str]:

@@ -191,7 +191,7 @@ def _cells(record: RunRecord, values: dict[str, float | None], columns: tuple[Me
         _plain(values.get("speedup")),
         _plain(values.get("efficiency")),
         latency.number(values.get("latency_s")),
-        *(percent((share or 0.0) / total, 1) if total else "–" for share in shares),
+        *("–" if share is None or not total else percent(share / total, 1) for share in shares),
         misses.number(record.misses),
         si(record.host_s, "s"),
     ]

@@ -16,10 +16,11 @@ from scalegraph.analyze.timed import chosen_part, clock_part
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink
-from scalegraph.base.run import Region, RunRecord
+from scalegraph.base.run import SIMULATED, Region, RunRecord
 from scalegraph.cli.asked import Amount, request_option
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.measuring.options import most_processors, place_of, target_options
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
@@ -31,7 +32,16 @@ from scalegraph.link import loops
 from scalegraph.request import Session
 from scalegraph.request.model import programs
 from scalegraph.request.model.defaults import OWN_PROCESSORS
-from scalegraph.request.model.request import Collect, MachineChoice, Monitor, ProgramChoice, Request, RunLimits
+from scalegraph.request.model.parts import Pin
+from scalegraph.request.model.request import (
+    Collect,
+    MachineChoice,
+    Monitor,
+    ProgramChoice,
+    Request,
+    RunLimits,
+    TargetChoice,
+)
 from scalegraph.request.model.values import request_value
 from scalegraph.runtime.languages import is_executable
 from scalegraph.store import Study
@@ -87,6 +97,10 @@ class Given:
     trace: TraceGiven | None = None
     timed: str = ""
     threads_per_process: int = 1
+    target: str = SIMULATED
+    target_set: tuple[str, ...] = ()
+    pin: Pin = "close"
+    warm_up: int = 1
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -106,6 +120,7 @@ class Given:
 @request_option("program.env")
 @request_option("program.stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=None)
 @request_option("program.cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None)
+@target_options
 @request_option("limits.time_s", "timeout")
 @request_option("limits.memory_bytes", "memory")
 @request_option("program.accept_exit", type=Amount(request_value("program.accept_exit")))
@@ -174,7 +189,7 @@ def simulate(
         kept = submit(request, study, emit, cancel, traced)
     with kept:
         printed: Printed = "ranks" if output_by_rank else "whole" if show_output else ""
-        done = _show(kept, shown, part, as_json=as_json, printed=printed)
+        done = _show(kept, shown, part, request.target, as_json=as_json, printed=printed)
         held = outcome(Session(), kept, statements, junit, kept.manifest.program)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
@@ -182,14 +197,16 @@ def simulate(
         ctx.exit(1)
 
 
-def _show(kept: Study, shown: tuple[int, ...], part: str, *, as_json: bool, printed: Printed) -> bool:
-    """Print the runs of a study; return whether all ended well."""
-    records = [record for record in kept.runs(output=True) if not record.point.repetition]
-    others = kept.variants(output=as_json)
-    name, title = kept.manifest.machine, kept.manifest.machine_values.get("title", "")
+def _show(
+    kept: Study, shown: tuple[int, ...], part: str, target: TargetChoice, *, as_json: bool, printed: Printed
+) -> bool:
+    """Print the runs of *target* in a study; return whether all ended well."""
+    mine = target.point_name
+    records = [record for record in kept.runs(output=True, target=mine) if not record.point.repetition]
+    others = kept.variants(output=as_json, target=mine)
     report(
         kept.manifest.program,
-        (name, title or name),
+        place_of(kept, target.name),
         records,
         shown,
         others,
@@ -236,12 +253,16 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
     faults: list[Fault] = _not_utf8(given)
     overrides = _collect(faults, lambda: pairs("--set", given.overrides)) or {}
     env = _collect(faults, lambda: pairs("--env", given.env)) or {}
+    settings = _collect(faults, lambda: pairs("--target-set", given.target_set)) or {}
     wanted = given.machine or programs.machine_for(() if given.executable else given.sources)
     machine = _collect(faults, lambda: machines.load(wanted, overrides))
     counts: list[int] = []
     if machine is not None:
         counts = (
-            _collect(faults, lambda: parse_processors(_counts(given, machine), machine.max_processors, machine.name))
+            _collect(
+                faults,
+                lambda: parse_processors(_counts(given, machine), *most_processors(given.target, machine)),
+            )
             or []
         )
     try:
@@ -267,6 +288,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
             threads_per_process=given.threads_per_process,
         ),
         machine=MachineChoice(**{"path" if is_path else "name": wanted}, overrides=overrides),
+        target=TargetChoice(name=given.target, settings=settings, pin=given.pin, warm_up=given.warm_up),
         processors=tuple({1, *counts} if given.reference else counts),
         reference=given.reference,
         schedule=given.schedule,
@@ -302,7 +324,7 @@ def _counts(given: Given, machine: machines.Machine) -> str:
     """Return the counts that were requested, else those that show how a program scales on *machine*."""
     if given.processors is not None:
         return given.processors
-    return f"1..{min(max(OWN_PROCESSORS), machine.max_processors)}"
+    return f"1..{min(max(OWN_PROCESSORS), most_processors(given.target, machine)[0])}"
 
 
 def _which(given: Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> dict[str, Any]:

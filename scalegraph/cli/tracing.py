@@ -96,7 +96,7 @@ def option(key: str) -> str:
 
 def print_traces(study: Study) -> None:
     """Say how many traces the runs of *study* have written, how large they are, and where they lie."""
-    found = [record.trace for record in (*study.runs(), *study.variants()) if record.trace is not None]
+    found = [record.trace for record in study.every_run() if record.trace is not None]
     if not found:
         return
     base = study.path.parent if study.path else Path()

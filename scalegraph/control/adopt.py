@@ -53,13 +53,19 @@ class Manifest(BaseModel):
         return tuple(BuiltSource(*source) for source in self.sources)
 
 
-def describe(executable: Path, place: Path, root: str = "", remarks: Sequence[str] = ()) -> None:
-    """Write the block table, the places and the manifest of *executable* into the directory *place*."""
+def describe(
+    executable: Path, place: Path, root: str = "", remarks: Sequence[str] = (), *, simulated: bool = True
+) -> None:
+    """Write the block table, the places and the manifest of *executable* into the directory *place*.
+
+    A program that is not *simulated* has no block table.
+    """
     from scalegraph.instrument.blocks import block_table  # only for a build that is not in the cache
     from scalegraph.instrument.content import content_digest
     from scalegraph.instrument.declared import places
 
-    (place / "blocks").write_bytes(block_table(executable))
+    if simulated:
+        (place / "blocks").write_bytes(block_table(executable))
     save(places(executable, root), place / PLACES)
     units = read_units(executable)
     found = {"content": content_digest(executable, units), "mpi": is_mpi(executable)}

@@ -17,12 +17,13 @@ from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.control.adopt import PLACES, describe, described
 from scalegraph.link import Build
+from scalegraph.link.targets.base import Builds
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import EXPECTED, LINKED, PLAIN, Language, is_program_part, language_of
 from scalegraph.runtime.library import Library, library
 from scalegraph.toolchain.flags import Flags, read_flags
-from scalegraph.toolchain.linking import driver, libraries, link
+from scalegraph.toolchain.linking import driver, libraries, link, link_host
 from scalegraph.toolchain.mpi import include_options
 from scalegraph.toolchain.objects import Compilation, Source, compile_source
 
@@ -47,14 +48,19 @@ class _Request:
     runtime: Library
     cancel: CancelToken
     loops: bool
+    builds: Builds = "simulated"
 
     def compilation(self, language: Language) -> Compilation:
         """Return how this request's sources of *language* are compiled."""
-        ours = include_options(language, first=False) if language != "fortran" or self.may_use_mpi else ()
+        served = self.builds == "simulated" and (language != "fortran" or self.may_use_mpi)
+        ours = include_options(language, first=False) if served else ()
         options = ["-O2", "-g", *self.flags.compile, *(f"-I{item}" for item in self.flags.include), *ours]
         compiler = find_compiler(language)
         openmp = () if compiler.clang else ("-fopenmp",)
-        return Compilation(compiler, (*options, *openmp), self.cwd, self.cancel, self.detail, loops=self.loops)
+        native = self.builds != "simulated"
+        return Compilation(
+            compiler, (*options, *openmp), self.cwd, self.cancel, self.detail, loops=self.loops, native=native
+        )
 
     @property
     def may_use_mpi(self) -> bool:
@@ -76,16 +82,18 @@ def build(
     detail: Detail = "outer",
     instrument: bool = True,
     loops: bool = False,
+    builds: Builds = "simulated",
     cwd: Path | None = None,
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
 ) -> Build:
-    """Instrument, compile and link *sources* for the simulated target; a build made before is taken from the cache.
+    """Instrument, compile and link *sources* for a target; a build made before is taken from the cache.
 
     *sources*: C, C++, Fortran, assembler, objects and archives; *cflags*, *ldflags*: the user's own, as one string of
     a shell or as words, for every language alike; *include*: directories for headers; *detail*: see
     `instrument.instrument_source`; *instrument*: without it there are no regions, only lines; *loops*: static
-    worksharing loops ask the runtime too, so that a run can choose any schedule; *cwd*: what relative names are
+    worksharing loops ask the runtime too, so that a run can choose any schedule; *builds*: what for, as a target's
+    `Target.builds` says; *cwd*: what relative names are
     relative to (the process's if ``None``). Sources keep ``__FILE__`` as named here.
 
     Raises `InputError` (missing source, flags that cannot work), `BuildError` (the program does not compile; the
@@ -100,11 +108,12 @@ def build(
         tuple(name for name in names if Path(name).suffix in PLAIN),
         tuple(name for name in names if Path(name).suffix in LINKED),
         read_flags(cflags, ldflags, [str(directory) for directory in include]),
-        detail if instrument else None,
+        detail if instrument and builds == "simulated" else None,
         where,
         library(find_compiler()),
         cancel,
         loops,
+        builds,
     )
     cancel.check()
     program = Path(names[0]).stem
@@ -180,7 +189,7 @@ def _digest(request: _Request) -> str:
     """Return what distinguishes this build from every other: all that goes into it, headers included."""
     flags = request.flags
     compilers = [find_compiler(language).identity for language in sorted(request.languages)]
-    settings = [*compilers, request.runtime.digest, _own_digest(), request.detail, request.loops]
+    settings = [*compilers, request.runtime.digest, _own_digest(), request.detail, request.loops, request.builds]
     total = hashlib.sha256(json.dumps([*settings, str(request.cwd), flags.compile, flags.link, flags.include]).encode())
     for source in request.sources:
         total.update(json.dumps([source.file, source.text]).encode())
@@ -212,7 +221,7 @@ def _make(request: _Request, place: Path) -> None:
         target = place / f"{number}.o"
         made = compile_source(request.compilation(source.language), source, target)
         remarks += [*made.remarks, *_warnings(source.file, made.messages)]
-        if find_compiler(source.language).clang and _OMP.search(source.text):
+        if request.builds == "simulated" and find_compiler(source.language).clang and _OMP.search(source.text):
             remarks.append(f"{source.file}: compiled by clang, whose OpenMP is not served: its pragmas have no effect")
         objects[target] = source.file
     for number, name in enumerate(request.plain, len(objects)):
@@ -224,12 +233,16 @@ def _make(request: _Request, place: Path) -> None:
     remarks += _link(request, objects, place / "program")
     for item in objects:
         item.unlink()
-    describe(place / "program", place, remarks=remarks)
+    describe(place / "program", place, remarks=remarks, simulated=request.builds == "simulated")
 
 
 def _link(request: _Request, objects: Mapping[Path, str], target: Path) -> list[str]:
     compiler: Compiler = find_compiler(driver(request.languages))
     arguments = [*map(str, objects), *request.linked, *request.flags.link, *libraries(request.languages)]
+    if request.builds != "simulated":
+        return link_host(
+            compiler, arguments, target, names=objects, cwd=request.cwd, cancel=request.cancel
+        ).splitlines()
     output = link(compiler, request.runtime, arguments, target, names=objects, cwd=request.cwd, cancel=request.cancel)
     return [line for line in output.splitlines() if ": warning: " in line]
 

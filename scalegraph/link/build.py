@@ -78,6 +78,20 @@ class Build:
 
 
 @dataclass(frozen=True)
+class Measuring:
+    """How a real run is measured.
+
+    *pin*: which processor of the host a thread may use: ``close`` the next one, ``spread`` as far apart as possible,
+    ``none`` any. *warm_up*: runs before the measured one whose times are not kept; *fold_s*: regions whose visits take
+    less time on average are added to their parents.
+    """
+
+    pin: str = "close"
+    warm_up: int = 0
+    fold_s: float = 0.0
+
+
+@dataclass(frozen=True)
 class Limits:
     """What one run may use at most; the defaults are those of requests, too.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from scalegraph.link.build import Build, Limits
+from scalegraph.link.build import Build, Limits, Measuring
 
 if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
@@ -28,7 +28,7 @@ class Job:
     *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark. *trace*: a trace is
     written of it; nothing else of the record is different then, but the host's time. *estimate_s*: host seconds that it
     is expected to take, if known; used for the time left only. *threads_per_process*: N processors are N / T processes
-    of an MPI program; of others it is 1.
+    of an MPI program; of others it is 1. *measuring*, *settings*: of real targets, see `link.targets.base`.
     """
 
     build: Build
@@ -46,6 +46,8 @@ class Job:
     trace: TraceOrder | None = None
     estimate_s: float | None = None
     threads_per_process: int = 1
+    measuring: Measuring = field(default_factory=Measuring)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def processes(self) -> int:

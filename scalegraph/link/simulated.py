@@ -63,7 +63,8 @@ class Simulated:
 
     def _run(self, job: Job, place: Path, traced: Path | None, cancel: CancelToken) -> RunRecord:
         """Run *job* with its files in *place* and its trace, if it has one, in *traced*."""
-        env = _environment(place, {**_threads(job), **job.env})
+        env = program_environment({**thread_variables(job), **job.env})
+        env["SCALEGRAPH_CONFIG"] = str(place / "config")
         result_path = place / "result"
         write_config(place / "config", _config(job, place, env, result_path) | _trace_config(job, traced))
         command = process.Command(
@@ -162,11 +163,12 @@ def _result(path: Path) -> tuple[Result | None, tuple[str, ...]]:
         return None, (str(error),)
 
 
-def _threads(job: Job) -> dict[str, str]:
+def thread_variables(job: Job) -> dict[str, str]:
     """Return how many threads OpenMP takes in each process, if the user does not say it: an MPI program's share."""
     return {"OMP_NUM_THREADS": str(job.point.processors // job.processes)} if job.processes else {}
 
 
-def _environment(place: Path, extra: Mapping[str, str]) -> dict[str, str]:
+def program_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Return what a program sees of the user's environment, with *extra* added."""
     kept = {name: os.environ[name] for name in os.environ if name in _ENVIRONMENT or name.startswith("LC_")}
-    return {**kept, **extra, "SCALEGRAPH_CONFIG": str(place / "config")}
+    return {**kept, **extra}

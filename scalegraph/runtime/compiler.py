@@ -91,6 +91,11 @@ class Compiler:
         )
 
     @property
+    def native(self) -> tuple[str, ...]:
+        """Options for programs of this computer: numbers of regions are constants of the linker."""
+        return ("-fno-pic", "-fno-pie", *self.linking)
+
+    @property
     def linking(self) -> tuple[str, ...]:
         """Options for the linker: target regions run on the host, so nobody searches for compilers of other devices."""
         return () if self.clang else ("-foffload=disable",)

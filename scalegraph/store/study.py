@@ -232,16 +232,30 @@ class Study:
         with self._mutex, self._said():
             return int(self._connection.execute("SELECT count(*) FROM runs").fetchone()[0])
 
-    def runs(self, *, output: bool = False) -> list[RunRecord]:
-        """Return all actual runs in the order they came; what the programs printed only with *output*.
+    def runs(self, *, output: bool = False, target: str | None = None) -> list[RunRecord]:
+        """Return the actual runs of *target* in the order they came; what the programs printed only with *output*.
 
-        What-if runs are kept apart, see `variants`.
+        *target*: its name, empty for the simulated one; the study's first one (`targets`) if it is None. What-if runs
+        are kept apart, see `variants`.
         """
-        return [record for record in self._all(output=output) if not record.point.variant]
+        return self._of_target(output=output, target=target, variants=False)
 
-    def variants(self, *, output: bool = False) -> list[RunRecord]:
-        """Return the what-if runs in the order they came: those of a machine or a program that is different."""
-        return [record for record in self._all(output=output) if record.point.variant]
+    def variants(self, *, output: bool = False, target: str | None = None) -> list[RunRecord]:
+        """Return the what-if runs of *target* in the order they came: of a machine or a program that is different."""
+        return self._of_target(output=output, target=target, variants=True)
+
+    def every_run(self, *, output: bool = False) -> list[RunRecord]:
+        """Return all runs in the order they came: of every target, what-if runs included."""
+        return self._all(output=output)
+
+    def targets(self) -> tuple[str, ...]:
+        """Return the targets that the study has runs of: the simulated one (an empty name) first, then by name."""
+        return tuple(sorted({record.point.target for record in self._all(output=False)}))
+
+    def _of_target(self, *, output: bool, target: str | None, variants: bool) -> list[RunRecord]:
+        every = self._all(output=output)
+        chosen = min((record.point.target for record in every), default="") if target is None else target
+        return [one for one in every if one.point.target == chosen and bool(one.point.variant) == variants]
 
     def _all(self, *, output: bool) -> list[RunRecord]:
         columns = "id, key, record" + (", output" if output else "")

@@ -53,6 +53,28 @@ def link(
     return output
 
 
+def link_host(
+    compiler: Compiler,
+    arguments: Sequence[str],
+    target: Path,
+    *,
+    names: Mapping[Path, str],
+    cwd: Path,
+    cancel: CancelToken,
+) -> str:
+    """Link objects and libraries (*arguments*) into the program *target* for this computer; return the messages.
+
+    Raises `BuildError` with the linker's output.
+    """
+    openmp = () if compiler.clang else ("-fopenmp",)
+    command = ["-no-pie", *compiler.linking, *arguments, *openmp, "-o", str(target)]
+    result = compiler.run(command, cwd=cwd, cancel=cancel)
+    output = in_users_terms(result.stderr, names, cwd)
+    if result.returncode != 0:
+        raise BuildError(of_linker(output), output)
+    return output
+
+
 def driver(languages: Collection[Language]) -> Language:
     """Return whose compiler links a program of *languages*: C++ before Fortran before C."""
     return "c++" if "c++" in languages else "fortran" if "fortran" in languages else "c"

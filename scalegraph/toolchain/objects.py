@@ -52,6 +52,12 @@ class Compilation:
     detail: Detail | None = "outer"  # None: no probes
     mode: str = "-c"  # or -S
     loops: bool = False  # static loops ask the runtime for their iterations, see `instrument.schedules`
+    native: bool = False  # for this computer: without the hooks of the simulated target
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """The options that the target needs: hooks of the simulated one, numbers of regions as constants always."""
+        return self.compiler.native if self.native else self.compiler.hooks
 
     def preprocessed(self, file: str) -> bytes:
         """Return the source with its headers and macros in place; empty when that fails (compiling will say why)."""
@@ -61,7 +67,7 @@ class Compilation:
     def compile(self, path: str, target: Path, *more: str) -> subprocess.CompletedProcess[str]:
         """Compile the file at *path* to *target*."""
         return self.compiler.run(
-            [*self.options, *self.compiler.hooks, *more, self.mode, path, "-o", str(target)],
+            [*self.options, *self.hooks, *more, self.mode, path, "-o", str(target)],
             cwd=self.cwd,
             cancel=self.cancel,
         )
@@ -145,7 +151,7 @@ def _compile_text(
     if compilation.loops:
         result = compile_asking(
             compilation.compiler, copy, source.language,
-            [*compilation.options, *compilation.compiler.hooks, *ours], [compilation.mode, "-o", str(target)],
+            [*compilation.options, *compilation.hooks, *ours], [compilation.mode, "-o", str(target)],
             target=target, cwd=compilation.cwd, cancel=compilation.cancel,
         )  # fmt: skip
     else:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from scalegraph.base.asked import asked, option
+from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read, plain
 from scalegraph.link.build import Limits
 from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
@@ -15,6 +16,12 @@ from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
 Monitor: TypeAlias = Literal["none", "software", "hardware"]
 BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
 SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
+Pin: TypeAlias = Literal["close", "spread", "none"]
+PINS: dict[Pin, str] = {
+    "close": "close: the next processor",
+    "spread": "spread: as far apart as possible",
+    "none": "none: the system chooses",
+}
 MONITORS: dict[Monitor, str] = {
     "none": "none: free of cost",
     "software": "software: inserted probes",
@@ -250,6 +257,51 @@ class MachineChoice(Strict):
     def reference(self) -> str:
         """What `machine.load` takes."""
         return self.path or self.name
+
+
+class TargetChoice(Strict):
+    """Where the request is carried out, and how real runs are measured."""
+
+    name: str = asked(
+        default=SIMULATED,
+        max_length=64,
+        label="Target",
+        help="Where the programs run: the simulated machine, this computer, or what a target of yours offers",
+        option=option("--target", metavar="NAME", note="'scalegraph doctor' lists the targets."),
+    )
+    settings: dict[str, str] = asked(
+        default_factory=dict,
+        label="Settings of the target",
+        help="Values of the target itself, by name",
+        option=option("--target-set", metavar="NAME=VALUE", help="Give a setting to the target", repeat=True),
+    )
+    pin: Pin = asked(
+        default="close",
+        label="Threads on processors",
+        choices=PINS,
+        help="Which processor of the target each thread is bound to in a measured run",
+        option=option("--pin"),
+    )
+    warm_up: int = asked(
+        default=1,
+        ge=0,
+        le=100,
+        label="Warm-up",
+        unit="runs",
+        help="Runs before each measured one whose times are not kept",
+        option=option("--warm-up", metavar="K"),
+    )
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        """Accept numbers where a target expects text."""
+        return texts(value)
+
+    @property
+    def point_name(self) -> str:
+        """The target as the coordinates of a run have it: empty for the simulated machine."""
+        return "" if self.name == SIMULATED else self.name
 
 
 class Bound(Strict):

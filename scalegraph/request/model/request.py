@@ -31,6 +31,12 @@
     name = "ksr1"                                # or path = "mine.toml"
     overrides = { "clock_mhz" = "40" }
 
+    [target]                                     # where the programs run; the simulated machine if not given
+    name = "host"                                # 'scalegraph doctor' lists the targets
+    # pin = "spread"                             # threads on processors: close | spread | none
+    # warm_up = 1                                # runs before each measured one
+    # settings = { partition = "batch" }         # of the target
+
     [[bound]]                                    # any number of them; one may be written [bound]
     kind = "efficiency"                          # problem_size | growth | memory | time | efficiency | speed
     value = 0.5                                  # E; seconds; bytes per processor
@@ -123,6 +129,7 @@ from scalegraph.request.model.parts import (
     RunLimits,
     Scaling,
     Strict,
+    TargetChoice,
     Text,
 )
 from scalegraph.request.model.prediction import Prediction
@@ -147,6 +154,7 @@ __all__ = [
     "Schedules",
     "Speedups",
     "Strict",
+    "TargetChoice",
     "Text",
     "TraceChoice",
     "TraceKind",
@@ -173,6 +181,7 @@ class RequestBody(Strict):
         default_factory=Scaling, label="What grows with N", help="What grows when the machine grows"
     )
     machine: MachineChoice = asked(default_factory=MachineChoice, label="Machine", help="The simulated machine")
+    target: TargetChoice = asked(default_factory=TargetChoice, label="Target", help="Where the request is carried out")
     processors: tuple[Processors, ...] = asked(
         default=(1, 2, 4, 8, 16, 32),
         max_length=1024,

@@ -12,7 +12,7 @@ from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read
-from scalegraph.request.model import collecting, prediction, processes, programs, tracing, variants
+from scalegraph.request.model import collecting, prediction, processes, programs, targeting, tracing, variants
 from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Described, Parameter
 from scalegraph.request.model.request import Request
@@ -284,7 +284,10 @@ class _Work:
                 place = f"machine.overrides.{fault.key}" if fault.key in choice.overrides else key
                 self.faults.append(fault if fault.file else Fault(fault.message, key=place))
             return None
-        self.faults += processes.of_machine(self.request, machine)
+        target_faults = targeting.faults(self.request)
+        self.faults += target_faults
+        if not target_faults and targeting.is_simulated(self.request):
+            self.faults += processes.of_machine(self.request, machine)
         self.faults += processes.faults(self.request)
         self.faults += collecting.faults(self.request)
         self.faults += variants.machine_faults(self.request, self._reference())

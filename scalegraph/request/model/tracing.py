@@ -51,14 +51,14 @@ def path_of(record: RunRecord, study: Path | None) -> Path | None:
 
 def traces(study: Study) -> list[TracedRun]:
     """Return the runs of *study* whose traces are there, in the order of N."""
-    found = [(record, path_of(record, study.path)) for record in (*study.runs(), *study.variants())]
+    found = [(record, path_of(record, study.path)) for record in study.every_run()]
     there = [TracedRun(r.point.key, r.point.processors, path) for r, path in found if path is not None and _there(path)]
     return sorted(there, key=lambda run: run.processors)
 
 
 def lost(study: Study) -> list[str]:
     """Return a sentence for each trace of *study* that is not where it was written."""
-    found = [(record, path_of(record, study.path)) for record in (*study.runs(), *study.variants())]
+    found = [(record, path_of(record, study.path)) for record in study.every_run()]
     return [
         f"{path}: the trace of {record.point.label()} is missing; it was next to the study when it was made: "
         "move it back, or run the request again"

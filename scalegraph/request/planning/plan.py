@@ -150,8 +150,9 @@ def _prediction_notes(found: Resolved, predicted: list[RunPoint]) -> Iterable[st
 
 def points_of(found: Resolved, size: Mapping[str, Value], counts: Iterable[int]) -> list[RunPoint]:
     """Return the points of one *size* on each of *counts*, with all repetitions."""
+    target = found.request.target.point_name
     return [
-        RunPoint(processors=count, parameters=dict(size), repetition=repetition)
+        RunPoint(processors=count, parameters=dict(size), repetition=repetition, target=target)
         for count in counts
         for repetition in range(found.request.repetitions)
     ]

@@ -346,7 +346,7 @@ class Session:
 
     def _records(self, path: Path) -> list[Any]:
         study = self.open(path)
-        return [run for run in (*study.runs(), *study.variants()) if run.source != "predicted"]
+        return [run for run in study.every_run() if run.source != "predicted"]
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

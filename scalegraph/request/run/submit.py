@@ -14,10 +14,10 @@ from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFailed, RunFinished
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import Progress, default_workers, execute, skip
-from scalegraph.link import Build, Job, Limits, Link, loops
+from scalegraph.link import Build, Job, Limits, Link, Measuring, loops
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
-from scalegraph.request.model import collecting, processes, programs, shipped, variants
+from scalegraph.request.model import collecting, processes, programs, shipped, targeting, variants
 from scalegraph.request.model.kept import searches_of
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import Resolved
@@ -25,6 +25,7 @@ from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
 from scalegraph.request.planning.plan import Plan, plan, points_of
 from scalegraph.request.planning.searches import Searches
+from scalegraph.request.run import targeted
 from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.store.manifest import digest
 
@@ -54,8 +55,9 @@ class Submission:
         self._traces = traces
         self._emit = emit
         self._cancel = cancel
-        self._workers = workers or default_workers()
-        self._link = link
+        self._target = targeting.target_of(found.request)
+        self._workers = (workers or default_workers()) if self._target.side_by_side else 1
+        self._link = link or self._target
         self._host = HostTime(found.family)
         self._records: dict[str, RunRecord] = {}
         self._points: dict[str, RunPoint] = {}
@@ -96,7 +98,8 @@ class Submission:
         for remark in build.remarks:
             self._emit(Note(remark))
         request = self._found.request
-        if faults := processes.of_build(request, build, self._found.machine):
+        simulated = self._target.source == "simulated"
+        if faults := processes.of_build(request, build, self._found.machine) if simulated else []:
             raise InputError(faults)
         if faults := variants.faults(build, [what.variant for what in request.what_ifs()]):
             raise InputError(faults)
@@ -123,6 +126,7 @@ class Submission:
             detail=collect.detail,
             instrument=collect.regions,
             loops=any(loops.chosen(text) for text in _schedules(self._found.request)),
+            builds=self._target.builds,
             cwd=target.build_dir,
             emit=self._emit,
             cancel=self._cancel,
@@ -137,7 +141,7 @@ class Submission:
         study = Study.open(path, write=True)
         try:
             self._same(study, _as_known(manifest, study.manifest, build), path)
-            study.set_manifest(manifest.model_copy(update={"created": study.manifest.created}))
+            study.set_manifest(targeted.combined(study.manifest, manifest, study.targets()))
         except BaseException:
             study.close()
             raise
@@ -146,24 +150,28 @@ class Submission:
     def _manifest(self, build: Build) -> Manifest:
         found, target = self._found, self._found.target
         stdin = hashlib.sha256(target.stdin.read_bytes()).hexdigest() if target.stdin else ""
-        return Manifest.new(
+        made = Manifest.new(
             title=found.request.title or target.title,
             request=found.request.model_dump(mode="json", exclude_defaults=True) | {"bound": self._bounds()},
             program=target.program,
             machine=found.machine.name,
             machine_values=found.machine.model_dump(mode="json"),
-            identity={
-                "program": build.digest,
-                "arguments": digest(target.args, dict(target.env)),
-                "machine": digest(dict(found.machine.runtime_config())),
-                "schedule": found.request.schedule,
-                "input": stdin,
-                **processes.identity(found.request),
-            },
+            identity=targeted.identity(
+                {
+                    "program": build.digest,
+                    "arguments": digest(target.args, dict(target.env)),
+                    "machine": digest(dict(found.machine.runtime_config())),
+                    "schedule": found.request.schedule,
+                    "input": stdin,
+                    **processes.identity(found.request),
+                },
+                self._target,
+            ),
             memory=found.family.memory_formula.text if found.family.memory_formula else "",
             sources=tuple(SourceText.of(source.file, source.text, source.instrumented) for source in build.sources),
             regions=build.regions,
         )
+        return targeted.measured_manifest(made, self._target)
 
     def _bounds(self) -> list[dict[str, object]]:
         return [bound.model_dump(mode="json") for bound in self._found.request.bound]
@@ -174,8 +182,7 @@ class Submission:
             return
         if (kept := shipped.adopted(study, manifest)) is not None:
             study.set_manifest(kept)
-        before, now = study.manifest.identity, manifest.identity
-        differ = [words for part, words in _WORDS.items() if before.get(part) != now.get(part)]
+        differ = targeted.differences(study.manifest, manifest, _WORDS)
         if differ:
             onward = "choose another study"
             if shipped.is_shipped(study):
@@ -189,8 +196,11 @@ class Submission:
             )
 
     def _carry_out(self, study: Study, build: Build) -> None:
-        every = (*study.runs(), *study.variants())  # a predicted point is no run: it is made when requested
-        self._records = {run.point.key: run for run in every if run.ok and run.source != "predicted"}
+        every = study.every_run()  # a predicted point is no run: it is made when requested
+        mine = self._found.request.target.point_name
+        self._records = {
+            run.point.key: run for run in every if run.ok and run.source != "predicted" and run.point.target == mine
+        }
         self._host.learn(self._records.values())
         records = self._records.values()
         planned: Plan = plan(self._found, known=records, workers=self._workers, tracing=self._tracing)
@@ -311,6 +321,8 @@ class Submission:
             program=target.program,
             accept_exit=request.program.accept_exit,
             threads_per_process=request.program.threads_per_process,
+            measuring=Measuring(request.target.pin, request.target.warm_up),
+            settings=request.target.settings,
             trace=self._tracing.order(point, build, identity, known) if traced else None,
             estimate_s=self._host.seconds(point),
         )
@@ -333,7 +345,7 @@ class Submission:
 
     def _lost(self, point: RunPoint) -> RunRecord:
         return RunRecord(
-            source="simulated",
+            source=self._target.source,
             program=self._found.target.program,
             machine=self._found.machine.name,
             point=point,

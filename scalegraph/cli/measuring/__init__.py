@@ -1,0 +1,1 @@
+"""``scalegraph measure``, and the options of targets."""

@@ -1,0 +1,44 @@
+"""Options of the target, and what the command line derives from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from scalegraph.base.run import SIMULATED
+from scalegraph.cli.asked import request_option
+from scalegraph.link.targets import named
+from scalegraph.machine import Machine
+from scalegraph.store import Study
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def target_options(command: _Command) -> _Command:
+    """Add the options that choose a target and how a real one measures."""
+    options = (
+        request_option("target.warm_up"),
+        request_option("target.pin"),
+        request_option("target.settings", "target_set", default=()),
+        request_option("target.name", "target"),
+    )
+    for option in options:
+        command = option(command)
+    return command
+
+
+def most_processors(target: str, machine: Machine) -> tuple[int, str]:
+    """Return the most processors of a run and whose they are: the machine's if the target is simulated."""
+    most = None if target == SIMULATED else named(target).processors()
+    if most is None:
+        return machine.max_processors, f"machine '{machine.name}'"
+    return most, f"target '{target}'"
+
+
+def place_of(study: Study, target: str) -> tuple[str, str]:
+    """Return name and title of the machine that the runs of *target* in *study* were made on."""
+    place = None if target == SIMULATED else named(target).place()
+    if place is not None:
+        return place.name, place.title
+    name, title = study.manifest.machine, study.manifest.machine_values.get("title", "")
+    return name, title or name

@@ -1,0 +1,47 @@
+"""The targets that a request may name: one module each, with a `TARGET`; `base` says how one works."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.run import SIMULATED
+from scalegraph.link.targets.base import Builds, Finding, Place, Setting, Target
+
+__all__ = ["SIMULATED", "Builds", "Finding", "Place", "Setting", "Target", "named", "setting_faults", "targets"]
+_APART = ("base",)
+
+
+@cache
+def targets() -> Mapping[str, Target]:
+    """Return every target by name, the simulated one first."""
+    modules = (
+        import_module(f"{__name__}.{module.name}")
+        for module in pkgutil.iter_modules(__path__)
+        if module.name not in _APART and not module.name.startswith("_")
+    )
+    found: list[Target] = [module.TARGET for module in modules]
+    return {target.name: target for target in sorted(found, key=lambda target: (target.order, target.name))}
+
+
+def named(name: str) -> Target:
+    """Return the target *name*, the simulated one for an empty name; raise `InputError` if there is none."""
+    known = targets()
+    if (name or SIMULATED) not in known:
+        hint = near(name, known) or f"; there are {', '.join(known)}"
+        raise InputError(Fault(f"unknown target '{name}'{hint}", key="target.name"))
+    return known[name or SIMULATED]
+
+
+def setting_faults(target: Target, given: Mapping[str, str]) -> list[Fault]:
+    """Return a fault for each setting in *given* that *target* does not have."""
+    known = [setting.name for setting in target.settings]
+    there = f"; target '{target.name}' has {', '.join(known) or 'no settings'}"
+    return [
+        Fault(f"unknown setting '{name}'{near(name, known) or there}", key=f"target.settings.{name}")
+        for name in given
+        if name not in known
+    ]

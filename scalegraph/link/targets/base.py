@@ -1,0 +1,122 @@
+"""The interface of targets: what each says of itself, and how it runs a `Job` and returns a record.
+
+A target is one module of `scalegraph.link.targets` with a `TARGET`, an instance of a class derived from `Target`.
+Option ``--target``, the request's table ``[target]``, the request panel and ``scalegraph doctor`` are built from it.
+
+How a target works, for whoever adds one:
+
+- `Target.run` gets a `Job`: the build, the arguments, the environment, the limits and the point (`RunPoint`), whose
+  ``target`` is the target's name. ``job.measuring`` says how a real run is measured, ``job.settings`` has the target's
+  own settings by name (`Target.settings` declares them; they were checked before).
+- It returns a `RunRecord` for every outcome of the program: a crash, a time limit and a request to stop are statuses
+  with a sentence in ``message``, never exceptions. It raises `InputError` for a number of processors that the target
+  does not have and `RunError` when the program cannot be started at all. ``record.source`` is `Target.source`,
+  ``record.point`` is ``job.point`` unchanged: the study keeps the record under its key.
+- What was not measured is ``None`` in the record, never 0.
+- `run` may be called from several threads at once if `Target.side_by_side`; a target keeps no state between runs.
+- `Target.builds` names what ``job.build`` is: ``simulated`` a program linked with the simulator (`control.build`),
+  ``host`` one of the user's own flags for this computer, with the monitor (`control.host_build`), ``mpi`` the same
+  with the MPI library of this computer.
+- A target that hands its runs to another one (to a worker on another computer) calls that one's `run` there and
+  returns its record. `targets.named("host")` is the target that measures one program here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+from scalegraph.base.run import Source
+
+if TYPE_CHECKING:
+    from scalegraph.base.cancel import CancelToken
+    from scalegraph.base.run import RunRecord
+    from scalegraph.link.job import Job
+
+Builds: TypeAlias = Literal["simulated", "host", "mpi"]
+# What a target may measure, and what that is in words.
+MEASURES: Mapping[str, str] = {
+    "time": "elapsed time",
+    "work": "operations, floating-point operations",
+    "regions": "time by region and thread",
+    "waits": "waiting at barriers, locks, tasks, forks and joins",
+    "messages": "messages and collective operations",
+    "memory": "references, misses and invalidations",
+    "counters": "hardware counters, where the kernel allows them",
+    "trace": "what happened when",
+    "what_if": "runs with something different: ideal parts, virtual speedups, values of the machine",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What `Target.check` found. *advice* says what to install or set where *state* is not ``ok``."""
+
+    state: Literal["ok", "missing", "remark"]
+    found: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a target: its name, its default and what it does."""
+
+    name: str
+    default: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a target's runs happen: a name for the run table, a title for display, and facts by name."""
+
+    name: str
+    title: str
+    values: Mapping[str, str | int | float]
+
+
+class Target(ABC):
+    """A place where requests are carried out; the module's docstring says how one works.
+
+    *source*: what the records are; *builds*: what the program is built for; *measures*: keys of `MEASURES`;
+    *side_by_side*: whether several runs may go on at once without falsifying each other.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    help: ClassVar[str]
+    source: ClassVar[Source] = "measured"
+    builds: ClassVar[Builds] = "host"
+    measures: ClassVar[tuple[str, ...]] = ("time",)
+    settings: ClassVar[tuple[Setting, ...]] = ()
+    side_by_side: ClassVar[bool] = False
+    order: ClassVar[int] = 100
+
+    @abstractmethod
+    def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
+        """Run *job* once and return its record; see the module's docstring for what is raised."""
+
+    @abstractmethod
+    def check(self) -> Finding:
+        """Return whether the target can be used here, in a second at most; for ``doctor`` and the request panel."""
+
+    @abstractmethod
+    def processors(self) -> int | None:
+        """Return the most processors a run may have, ``None`` where the machine of the request or the site decides."""
+
+    def place(self) -> Place | None:
+        """Return where the runs happen, ``None`` where the machine of the request says it."""
+        return None
+
+    def refusal(self, processors: int) -> str:
+        """Return why no run can have so many *processors*, empty if one can."""
+        most = self.processors()
+        if most is None or 1 <= processors <= most:
+            return ""
+        return f"expected 1 to {most}, which is what target '{self.name}' has"
+
+    def capabilities(self) -> tuple[str, ...]:
+        """Return in words what the target measures."""
+        return tuple(MEASURES[name] for name in self.measures)

@@ -1,0 +1,61 @@
+"""What of a request its target cannot do: unknown names, too many processors, what it does not measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.link.targets import Target, named, setting_faults
+from scalegraph.request.model.request import Request
+
+KEY = "target.name"
+
+
+def target_of(request: Request) -> Target:
+    """Return the target of *request*; raise `InputError` if there is none of that name."""
+    return named(request.target.name)
+
+
+def is_simulated(request: Request) -> bool:
+    """Whether the request is carried out on a simulated machine."""
+    return not request.target.point_name or target_of(request).source == "simulated"
+
+
+def faults(request: Request) -> list[Fault]:
+    """Return every fault of *request* that has to do with its target."""
+    try:
+        target = target_of(request)
+    except InputError as error:
+        return list(error.faults)
+    found = setting_faults(target, request.target.settings)
+    if target.source != "simulated":
+        found += [*_processors(request, target), *_not_measured(request, target)]
+    return found
+
+
+def _processors(request: Request, target: Target) -> Iterator[Fault]:
+    bounds = {f"bound.{index}.processors": bound.processors for index, bound in enumerate(request.bound)}
+    for key, counts in {"processors": request.processors, **bounds}.items():
+        refused = {count: text for count in counts if (text := target.refusal(count))}
+        for text in dict.fromkeys(refused.values()):
+            which = ", ".join(str(count) for count in refused if refused[count] == text)
+            yield Fault(f"{which} processors: {text}", key=key)
+
+
+def _not_measured(request: Request, target: Target) -> Iterator[Fault]:
+    """Yield a fault for each thing that the request wants of every run and that *target* cannot give."""
+    wanted = (
+        ("what_if", "what_if", bool(request.what_if)),
+        ("speedups", "what_if", bool(request.speedups.lines or request.speedups.regions)),
+        ("schedules.compare", "what_if", bool(request.schedules.compare)),
+        ("predict", "work", request.predict is not None),
+        ("collect.classes", "memory", request.collect.classes),
+        ("trace", "trace", request.trace is not None),
+        *((f"bound.{at}.kind", "work", bound.kind == "speed") for at, bound in enumerate(request.bound)),
+    )
+    for key, needs, there in wanted:
+        if there and needs not in target.measures:
+            yield Fault(f"target '{target.name}' cannot do this; the simulated target can", key=key)
+    if request.collect.monitor != "none":
+        text = f"the monitor is one of the simulated machine; target '{target.name}' has its own"
+        yield Fault(text, key="collect.monitor")
