@@ -42,6 +42,24 @@ class CancelToken:
         return self._event.wait(seconds)
 
 
+class AnyToken(CancelToken):
+    """Cancelled by itself or by another token."""
+
+    def __init__(self, other: CancelToken) -> None:
+        super().__init__()
+        self._other = other
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether a stop was requested here or there."""
+        return super().cancelled or self._other.cancelled
+
+    def check(self) -> None:
+        """Raise `Cancelled` if a stop was requested here or there."""
+        super().check()
+        self._other.check()
+
+
 @dataclass
 class _Work:
     """The work of this thread: how it is stopped, who receives its share, and which part of the whole it is now."""

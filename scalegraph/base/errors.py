@@ -6,6 +6,7 @@
         - `BuildError`: the user's program does not compile or link
         - `RunError`: the program crashed, deadlocked or ran out of its limits
         - `StoreError`: a study cannot be read or written
+        - `LinkLost`: the place where runs are carried out does not answer any more
     - `MissingTool`: something the host must provide is absent (a compiler, a display); exit code 1
     - `Cancelled`: the user stopped it; exit code 130
 """
@@ -83,6 +84,10 @@ class RunError(WorkError):
 
 class StoreError(WorkError):
     """A study cannot be read or written."""
+
+
+class LinkLost(WorkError):  # noqa: N818 - reads as what it is in an except clause
+    """The place where runs are carried out does not answer; what was finished is kept."""
 
 
 class MissingTool(ScaleGraphError):  # noqa: N818 - reads as what it is in an except clause

@@ -39,9 +39,10 @@ class Building:
 
 @dataclass(frozen=True)
 class RunStarted:
-    """A run has begun."""
+    """A run has begun; *where*: on which worker, empty on this host. It begins again if that worker is lost."""
 
     point: RunPoint
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,15 @@ class RunSkipped:
 
 
 @dataclass(frozen=True)
+class Workers:
+    """The cluster *where* has *workers* now, which do *slots* runs side by side. May come from any thread."""
+
+    where: str
+    workers: int
+    slots: int
+
+
+@dataclass(frozen=True)
 class Note:
     """A sentence worth showing (what a search decided, a remark of the compiler)."""
 
@@ -93,7 +103,7 @@ class Done:
     messages: tuple[str, ...] = field(default=())
 
 
-Event: TypeAlias = Planned | Building | RunStarted | RunFinished | RunFailed | RunSkipped | Note | Done
+Event: TypeAlias = Planned | Building | RunStarted | RunFinished | RunFailed | RunSkipped | Workers | Note | Done
 EventSink: TypeAlias = Callable[[Event], None]
 
 

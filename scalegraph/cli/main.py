@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("simulate", "Run an unmodified C program with OpenMP on a simulated machine."),
     "measure": ("measuring.command", "Run the same on this computer itself, measured: simulate with --target host."),
     "run": ("run", "Carry out a request file; resumes a study that has some of its runs."),
+    "collect": ("cluster.collect", "Put the results of batch jobs into their study."),
     "matrix": ("matrix", "Compute a scalability matrix of a study."),
     "analyze": ("analyze", "Compute any quantity of a study, as a table or JSON."),
     "advise": ("advise", "Say which run would narrow a prediction most, and run it."),

@@ -11,6 +11,7 @@ import click
 from scalegraph.base.errors import Cancelled
 from scalegraph.base.units import assigned, seconds
 from scalegraph.cli.asserting import assert_options, check_given, outcome
+from scalegraph.cli.cluster.elsewhere import on_options, place_given, there, write_jobs
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs side by side; one a core if not given."
 )
 @click.option("--quiet", is_flag=True, help="Show failures and remarks only.")
+@on_options
 @assert_options
 @trust_option
 @click.pass_context
@@ -43,6 +45,9 @@ def run(
     request_file: Path,
     output: Path | None,
     jobs: int | None,
+    on: str | None,
+    settings: tuple[str, ...],
+    jobs_directory: Path | None,
     statements: tuple[str, ...],
     junit: Path | None,
     *,
@@ -56,6 +61,7 @@ def run(
     Runs land in the study one by one. If the study has some of them already, only the others are run.
     """
     check_given(statements, junit)
+    where = place_given(on, settings, jobs_directory)
     session = Session(workers=jobs)
     request = session.load(request_file)
     path = output or request_file.with_suffix(".sgstudy")
@@ -63,8 +69,15 @@ def run(
         show_plan(session, request, path, as_json=as_json)
         return
     consent = settled(session, request, trust=trust)
-    with interruptible() as cancel, progress(quiet=quiet) as emit:
-        study = session.submit(request, path, emit, cancel, consent=consent)
+    if where is not None and jobs_directory is not None:
+        write_jobs(session, request, path, jobs_directory, where, consent)
+        return
+    with (
+        interruptible() as cancel,
+        progress(quiet=quiet) as emit,
+        there(session, where, path, emit, cancel, jobs) as at,
+    ):
+        study = at.submit(request, path, emit, cancel, consent=consent)
     with study:
         failed = report(session, study, path, as_json=as_json)
         held = outcome(session, study, statements, junit, path.name)

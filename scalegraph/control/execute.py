@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import ScaleGraphError
+from scalegraph.base.cancel import AnyToken, CancelToken
+from scalegraph.base.errors import LinkLost, ScaleGraphError
 from scalegraph.base.events import Event, EventSink, RunFailed, RunFinished, RunSkipped, RunStarted, ignore
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.remaining import Remaining
 from scalegraph.link import Job, Link, Simulated
+from scalegraph.link.job import QueuedLink, cancelled
 
 
 @dataclass
@@ -26,7 +27,7 @@ class Progress:
     failed: int = 0
 
 
-_Started: TypeAlias = tuple[Job, None]
+_Started: TypeAlias = tuple[Job, str]  # the worker, empty on this host
 _Ended: TypeAlias = tuple[Job, RunRecord | ScaleGraphError | BaseException]
 
 
@@ -47,28 +48,31 @@ def execute(
 ) -> list[RunRecord]:
     """Run *jobs*, at most *workers* at a time, and return the records in the order of *jobs*.
 
+    On a link with workers of its own more jobs wait for them there; *workers* says then how fast they will be done.
+
     As a run ends, first *on_record* gets its record (failed ones too, not those that were cancelled), then *emit* one
     of ``RunFinished`` / ``RunFailed``; both are called in the caller's thread. ``Planned`` before and ``Done`` after
     are the caller's to send, who knows the whole request. One failed run does not stop the others. After a request to
     cancel, runs in flight are killed, the others not begun, and the finished records returned: ask *cancel* which it
-    was. What *on_record* raises (a full disk) stops everything and goes up.
+    was. What *on_record* raises (a full disk) stops everything and goes up; so does a link that is lost.
     """
     cancel = cancel or CancelToken()
-    stop = _Either(cancel)
+    stop = AnyToken(cancel)
     count = progress or Progress(total=len(jobs))
     number = min(workers or default_workers(), max(1, len(jobs)))
     left = Remaining([(job.point.key, job.estimate_s) for job in jobs], number)
     news: queue.SimpleQueue[_Started | _Ended] = queue.SimpleQueue()
     records: dict[str, RunRecord] = {}
-    with ThreadPoolExecutor(number, thread_name_prefix="run") as pool:
+    threads = min(link.at_once, max(1, len(jobs))) if isinstance(link, QueuedLink) else number
+    with ThreadPoolExecutor(threads, thread_name_prefix="run") as pool:
         for job in jobs:
             pool.submit(_work, job, link or Simulated(), stop, news)
         waiting = len(jobs)
         try:
             while waiting:
                 job, what = news.get()
-                if what is None:
-                    emit(RunStarted(job.point))
+                if isinstance(what, str):
+                    emit(RunStarted(job.point, what))
                     continue
                 waiting -= 1
                 if isinstance(what, RunRecord) and what.status == "cancelled":
@@ -85,52 +89,28 @@ def execute(
     return [records[job.point.key] for job in jobs if job.point.key in records]
 
 
-class _Either(CancelToken):
-    """Cancelled by itself or by another token."""
-
-    def __init__(self, other: CancelToken) -> None:
-        super().__init__()
-        self._other = other
-
-    @property
-    def cancelled(self) -> bool:
-        return super().cancelled or self._other.cancelled
-
-    def check(self) -> None:
-        super().check()
-        self._other.check()
-
-
 def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_Started | _Ended]) -> None:
     """Do one job in a worker thread; whatever happens, send one end."""
     if cancel.cancelled:
-        news.put((job, _cancelled(job)))
+        news.put((job, cancelled(job)))
         return
-    news.put((job, None))
     try:
-        record = link.run(job, cancel)
+        if isinstance(link, QueuedLink):
+            record = link.run(job, cancel, lambda where: news.put((job, where)))
+        else:
+            news.put((job, ""))
+            record = link.run(job, cancel)
     except BaseException as error:  # noqa: BLE001 - goes up in the caller's thread
         news.put((job, error))
     else:
         news.put((job, record))
 
 
-def _cancelled(job: Job) -> RunRecord:
-    return RunRecord(
-        source="simulated",
-        program=job.name,
-        machine=job.machine.name,
-        point=job.point,
-        status="cancelled",
-        message="stopped by the user",
-    )
-
-
 def _tell(
     job: Job, what: RunRecord | BaseException, count: Progress, remaining_s: float | None, emit: EventSink
 ) -> None:
     """Send the event of a run's end; raise what is not the run's fault."""
-    if isinstance(what, BaseException) and not isinstance(what, ScaleGraphError):
+    if isinstance(what, BaseException) and (isinstance(what, LinkLost) or not isinstance(what, ScaleGraphError)):
         raise what
     count.finished += 1
     event: Event

@@ -18,6 +18,11 @@ _HEAD: Final = 20  # bytes up to the end of e_machine
 _MACHINE_AT: Final = 18
 
 
+def architecture_of(head: bytes) -> str | None:
+    """Return the kernel's name of the architecture of an ELF file that begins with *head*; None of any other file."""
+    return _MACHINES.get(int.from_bytes(head[_MACHINE_AT:_HEAD], "little")) if head[:4] == b"\x7fELF" else None
+
+
 def emulator(executable: Path) -> tuple[str, ...]:
     """Return the command that runs *executable* on this host, empty where it runs as it is.
 
@@ -30,7 +35,7 @@ def emulator(executable: Path) -> tuple[str, ...]:
         executable.open("rb") as stream,
     ):  # the function that starts it reports why it cannot be
         head = stream.read(_HEAD)
-    machine = _MACHINES.get(int.from_bytes(head[_MACHINE_AT:], "little")) if head[:4] == b"\x7fELF" else None
+    machine = architecture_of(head)
     if machine is None or machine == platform.machine():
         return ()
     usual = (f"qemu-{machine}", "-L", f"/usr/{machine}-linux-gnu")

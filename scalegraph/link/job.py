@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
+from scalegraph.base.run import RunRecord
 from scalegraph.link.build import Build, Limits, Measuring
 
 if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
-    from scalegraph.base.run import RunPoint, RunRecord
+    from scalegraph.base.run import RunPoint
     from scalegraph.link.tracing import TraceOrder
     from scalegraph.machine import Machine
 
@@ -63,8 +64,38 @@ class Job:
         return self.program or self.build.program
 
 
+def cancelled(job: Job) -> RunRecord:
+    """Return the record of *job*, which was stopped or never begun."""
+    return RunRecord(
+        source="simulated",
+        program=job.name,
+        machine=job.machine.name,
+        point=job.point,
+        status="cancelled",
+        message="stopped by the user",
+    )
+
+
 class Link(Protocol):
     """A target that can run jobs; see `link.Simulated.run`."""
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
+        """Run once; the outcome is in the record."""
+
+
+Placed: TypeAlias = Callable[[str], None]
+"""Takes the name of the worker on which a run has begun."""
+
+
+@runtime_checkable
+class QueuedLink(Link, Protocol):
+    """A target with workers of its own, where a job waits for one; see `link.cluster`.
+
+    *at_once*: jobs that may wait there. `run` calls *placed* whenever a worker has begun the job: again if that worker
+    is lost and another takes its place.
+    """
+
+    at_once: int
+
+    def run(self, job: Job, cancel: CancelToken | None = None, placed: Placed = ...) -> RunRecord:
         """Run once; the outcome is in the record."""

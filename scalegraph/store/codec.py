@@ -8,8 +8,8 @@ import zlib
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from scalegraph.base.errors import near
 from scalegraph.base.run import RunRecord
+from scalegraph.runtime.checked import categories_fault
 
 _LARGEST = 512 * 2**20  # bytes of one unpacked record; a small file must not fill the memory
 
@@ -31,25 +31,9 @@ def unpack(packed: bytes, key: str) -> RunRecord:
         raise ValueError(f"{place}: {first['msg']}") from None
     if record.point.key != key:
         raise ValueError(f"it has the key of another point ({key})")
-    _check_categories(record)
+    if fault := categories_fault(record):
+        raise ValueError(fault)
     return record
-
-
-def _check_categories(record: RunRecord) -> None:
-    """Raise `ValueError` for accounts that analysis could not add up."""
-    from scalegraph.runtime.format import CATEGORY_NAMES  # with numpy, which opening a window need not wait for
-
-    named = {
-        *record.categories,
-        *record.processor_categories,
-        *(category for cost in record.regions for category in cost.categories),
-    }
-    unknown = sorted(named.difference(CATEGORY_NAMES))
-    if unknown:
-        raise ValueError(f"unknown category '{unknown[0]}'{near(unknown[0], CATEGORY_NAMES)}")
-    for category, cycles in record.processor_categories.items():
-        if len(cycles) != record.point.processors:
-            raise ValueError(f"category {category} is known on {len(cycles)} of {record.point.processors} processors")
 
 
 def unpack_output(output: bytes) -> tuple[str, str]:

@@ -10,8 +10,8 @@ from scalegraph.base.units import seconds, si
 from scalegraph.gui.queue.runner import QueueRunner
 from scalegraph.gui.queue.state import QueueEntry, RunItem
 
-COLUMNS: Final = ("Run", "State", "Progress", "Simulated time", "Host time")
-STATE, PROGRESS = 1, 2
+COLUMNS: Final = ("Run", "State", "Progress", "Where", "Simulated time", "Host time")
+STATE, PROGRESS, WHERE = 1, 2, 3
 ShareRole: Final = Qt.ItemDataRole.UserRole + 1  # 0 to 1 for the progress bar, or None
 PhaseRole: Final = Qt.ItemDataRole.UserRole + 2
 _WORDS: Final = {
@@ -25,6 +25,7 @@ _WORDS: Final = {
     "cancelled": "cancelled",
 }
 _TOP: Final = 0
+_HERE: Final = "this computer"
 _Index = QModelIndex | QPersistentModelIndex
 _DISPLAY: Final = Qt.ItemDataRole.DisplayRole
 
@@ -105,7 +106,7 @@ class QueueModel(QAbstractItemModel):
         if not index.isValid():
             return None
         run = self.run(index)
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() > PROGRESS:
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() > WHERE:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if run is not None:
             return _run_data(run, index.column(), role)
@@ -160,10 +161,11 @@ def _entry_data(entry: QueueEntry, column: int, role: int) -> Any:
     if role == ShareRole and column == PROGRESS:
         return entry.finished / entry.total if entry.total else None
     if role == Qt.ItemDataRole.ToolTipRole:
-        return "\n".join(filter(None, (str(entry.path), entry.message, *entry.notes[-3:])))
+        return "\n".join(filter(None, (str(entry.path), entry.message, *entry.notes[-3:], *entry.worker_lines())))
     if role == _DISPLAY:
         some = entry.phase == "done" and entry.failed
-        return (entry.title, f"{entry.failed} failed" if some else _WORDS[entry.phase], entry.said(), "", "")[column]
+        state = f"{entry.failed} failed" if some else _WORDS[entry.phase]
+        return (entry.title, state, entry.said(), entry.place() or _HERE, "", "")[column]
     return None
 
 
@@ -179,6 +181,7 @@ def _run_data(run: RunItem, column: int, role: int) -> Any:
         run.point.label(),
         _WORDS[run.phase],
         run.message,
+        run.where,
         si(record.time_s, "s", 4) if record is not None and record.time_s is not None else "",
         seconds(record.host_s) if record is not None and record.host_s is not None else "",
     )[column]

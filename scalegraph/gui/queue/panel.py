@@ -23,7 +23,7 @@ from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import button, label
-from scalegraph.gui.queue.model import PROGRESS, STATE, PhaseRole, QueueModel, ShareRole
+from scalegraph.gui.queue.model import PROGRESS, STATE, WHERE, PhaseRole, QueueModel, ShareRole
 from scalegraph.gui.queue.runner import QueueRunner
 from scalegraph.gui.queue.state import QueueEntry, RunItem
 
@@ -78,7 +78,7 @@ class QueuePanel(QWidget):
         tree.header().setStretchLastSection(False)
         tree.header().setSectionResizeMode(PROGRESS, QHeaderView.ResizeMode.Stretch)
         tree.header().setMinimumSectionSize(80)
-        for column, width in ((0, 250), (STATE, 96), (3, 124), (4, 92)):
+        for column, width in ((0, 250), (STATE, 96), (WHERE, 190), (4, 124), (5, 92)):
             tree.header().resizeSection(column, width)
         return tree
 
@@ -172,7 +172,7 @@ def _run_text(run: RunItem) -> str:
 def _entry_text(entry: QueueEntry | None) -> str:
     if entry is None:
         return ""
-    parts = [entry.message, *entry.notes]
+    parts = [entry.message, *entry.notes, *entry.worker_lines()]
     if entry.output.strip():
         parts.append(f"── compiler ──\n{entry.output.rstrip()}")
     return "\n".join(part for part in parts if part)

@@ -13,6 +13,7 @@ from scalegraph.base.errors import BuildError
 from scalegraph.gui.base.jobs import Job, Jobs, Reporter
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.queue.state import QueueEntry
+from scalegraph.link.cluster.places import Where
 from scalegraph.request.consent import Consent, ConsentNeeded
 
 
@@ -45,12 +46,14 @@ class QueueRunner(QObject):
         """Whether something in the list failed or was cancelled."""
         return any(entry.phase in ("failed", "cancelled") or entry.failed for entry in self.entries)
 
-    def submit(self, request: Any, path: Path, title: str, *, quiet: bool = False) -> QueueEntry:
+    def submit(
+        self, request: Any, path: Path, title: str, *, quiet: bool = False, where: Where | None = None
+    ) -> QueueEntry:
         """Queue *request*; its runs land in the study at *path*. Runs that the study has are not run again.
 
-        *quiet*: the caller shows the progress.
+        *quiet*: the caller shows the progress. *where*: whose workers carry the runs out, this computer's if None.
         """
-        entry = QueueEntry(title, path, request, quiet=quiet)
+        entry = QueueEntry(title, path, request, where=where, quiet=quiet)
         self.entries.append(entry)
         self.added.emit(entry)
         self._begin(entry)
@@ -95,7 +98,7 @@ class QueueRunner(QObject):
         if not self.over(entry):
             return None
         self.remove(entry)
-        return self.submit(entry.request, entry.path, entry.title)
+        return self.submit(entry.request, entry.path, entry.title, where=entry.where)
 
     def remove(self, entry: QueueEntry) -> None:
         """Take an ended request from the list; its study stays."""
@@ -114,8 +117,14 @@ class QueueRunner(QObject):
         def carry_out(reporter: Reporter) -> None:
             with contextlib.suppress(OSError):  # where new studies go by default; else the engine says what is missing
                 path.parent.mkdir(parents=True, exist_ok=True)
-            study = session.submit(request, path, reporter.send, reporter.token, workers=workers, consent=consent)
-            study.close()
+            with contextlib.ExitStack() as stack:
+                there = session
+                if entry.where is not None:
+                    elsewhere = session.elsewhere(entry.where, path, reporter.send, reporter.token)
+                    there = stack.enter_context(elsewhere)
+                number = workers if entry.where is None else None
+                study = there.submit(request, path, reporter.send, reporter.token, workers=number, consent=consent)
+                study.close()
 
         job = self._jobs.start(f"request {entry.title}", carry_out, long=True)
         self._active[entry.serial] = job

@@ -11,7 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 from scalegraph.base import events
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.base.units import seconds
+from scalegraph.base.units import counted, seconds
+from scalegraph.link.cluster.places import Where
 
 Phase: TypeAlias = Literal["waiting", "building", "running", "stopping", "done", "failed", "cancelled"]
 RunPhase: TypeAlias = Literal["waiting", "running", "done", "failed", "kept", "cancelled"]
@@ -30,6 +31,15 @@ class RunItem:
     started: float | None = None
     message: str = ""
     record: RunRecord | None = None
+    where: str = ""  # the worker that has begun it, empty on this computer
+
+
+@dataclass
+class WorkerItem:
+    """What one worker of a cluster has done of a request."""
+
+    done: int = 0
+    running: list[str] = field(default_factory=list)  # keys of runs
 
 
 @dataclass
@@ -48,6 +58,10 @@ class QueueEntry:
     notes: list[str] = field(default_factory=list)
     message: str = ""
     output: str = ""  # the compiler's own text, when the program could not be built
+    where: Where | None = None  # whose workers carry the runs out; None: this computer
+    workers: dict[str, WorkerItem] = field(default_factory=dict)
+    slots: int | None = None  # runs that the place does side by side now
+    count: int | None = None  # its workers now
     quiet: bool = False  # shown elsewhere: the queue does not come up for it
     serial: int = field(default_factory=lambda: next(_serials))
     _told: float = 0.0  # when remaining_s was said
@@ -87,8 +101,11 @@ class QueueEntry:
             case events.RunStarted(point=point):
                 self._go("running")
                 item = self._item(point)
+                self._placed(item, event.where)
                 item.phase, item.started = "running", self.clock()
                 return [point.key]
+            case events.Workers(workers=workers, slots=slots):
+                self.count, self.slots = workers, slots
             case events.RunFinished() | events.RunFailed() | events.RunSkipped():
                 return [self._ended_run(event)]
             case events.Note(text=text):
@@ -98,9 +115,35 @@ class QueueEntry:
                 return list(self.runs)
         return []
 
+    def _placed(self, item: RunItem, where: str) -> None:
+        """Note on which worker a run has begun; where it had begun before, that worker is lost."""
+        if before := self.workers.get(item.where):
+            before.running = [key for key in before.running if key != item.point.key]
+        item.where = where
+        if where:
+            self.workers.setdefault(where, WorkerItem()).running.append(item.point.key)
+
+    def place(self) -> str:
+        """Return where the runs are carried out, in words; empty for this computer."""
+        if self.where is None:
+            return ""
+        return self.where.address + (f", {counted(self.count, 'worker')}" if self.count is not None else "")
+
+    def worker_lines(self) -> list[str]:
+        """Return what each worker has done and does, a line each."""
+        lines = []
+        for name, worker in sorted(self.workers.items()):
+            running = [self.runs[key].point.label() for key in worker.running]
+            now = f", now {'; '.join(running)}" if running else ""
+            lines.append(f"{name}: {counted(worker.done, 'run')} done{now}")
+        return lines
+
     def _ended_run(self, event: events.RunFinished | events.RunFailed | events.RunSkipped) -> str:
         item = self._item(event.point)
         self.finished, self.planned = event.finished, event.total
+        if (worker := self.workers.get(item.where)) is not None and item.point.key in worker.running:
+            worker.running.remove(item.point.key)
+            worker.done += 1
         match event:
             case events.RunFinished(record=record):
                 item.phase, item.record = "done", record
@@ -121,6 +164,8 @@ class QueueEntry:
         else:
             self.phase = "failed" if event.messages or (event.failed and not event.finished) else "done"
         self.message = " ".join(event.messages)
+        for worker in self.workers.values():
+            worker.running = []
 
     def fail(self, message: str, output: str = "") -> None:
         """End the whole request: it could not be carried out."""

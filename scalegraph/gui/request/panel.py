@@ -38,13 +38,14 @@ from scalegraph.request.model.request import Request
 
 _PAUSE_MS: Final = 120  # after the last key, before the request is examined
 _SIDE_WIDTHS: Final = (300, 620)  # pixels, least and most, of the plan beside the fields
+_WHERE: Final = "request/where"  # setting: the place of the last request
 _BESIDE_FIELDS: Final = 40  # margins and the scroll bar
 
 
 class RequestPanel(QWidget):
     """Edits one request and starts it."""
 
-    run_wanted = Signal(object, object, str)  # Request, Path of the study, title
+    run_wanted = Signal(object, object, str, object)  # Request, Path of the study, title, place or None
     preview_wanted = Signal(str)  # path of a source
     checked = Signal(bool)  # the current form was checked; whether it can run
 
@@ -84,6 +85,8 @@ class RequestPanel(QWidget):
             self.trace,
         )
         self.side = RequestSide(theme)
+        self.side.where.show_text(settings.text(_WHERE))
+        self.side.where.set_test(Latest(jobs, "reaching a cluster", self), session.elsewhere)
         self._lay()
         self.program.described.connect(self.set_catalog)
         self.program.preview_wanted.connect(self.preview_wanted)
@@ -129,9 +132,13 @@ class RequestPanel(QWidget):
             self.side.study_field.show_fault("a file for the study was expected")
             self.side.study.setFocus()
             return
+        if not self.side.where.check():
+            self.side.where.entry.setFocus()
+            return
+        self._settings.set_text(_WHERE, self.side.where.entry.text())
         self._started = self.model.form
         title = self._request.title or self._title(self.model.form)
-        self.run_wanted.emit(self._request, path, title)
+        self.run_wanted.emit(self._request, path, title, self.side.where.place)
         self.side.suggest_study(self._settings.free_study_path(self._stem(self.model.form), taken=path), again=True)
 
     def start_when_ready(self) -> None:

@@ -15,6 +15,7 @@ from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import Field, button, label
 from scalegraph.gui.request.plan import PlanView
+from scalegraph.gui.request.where import WhereField
 from scalegraph.gui.request.widgets import Entry
 
 
@@ -50,6 +51,8 @@ class RequestSide(QWidget):
         self._study_typed = False
         self._study_given = False  # for the program that is chosen, not by hand
         self.study.textEdited.connect(self._typed)
+        self.where = WhereField()
+        column.addWidget(self.where)
         self.study_field = Field("Study file", self._study_row(), ("study",), "Where the runs are kept", beside=False)
         column.addWidget(self.study_field)
         column.addLayout(self._buttons())

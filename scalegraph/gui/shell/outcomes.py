@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from scalegraph.gui.queue.state import QueueEntry
 from scalegraph.gui.shell.pages import REQUEST, START
 from scalegraph.gui.study.studies import StudyHandle
+from scalegraph.link.cluster.places import Where
 
 if TYPE_CHECKING:
     from scalegraph.gui.shell.main_window import MainWindow
@@ -24,9 +25,9 @@ class Outcomes(QObject):
         super().__init__(window)  # connections to it end with the window
         self._window = window
 
-    def submit(self, request: Any, path: Path, title: str) -> None:
-        """Start what the user requested."""
-        self._window.runner.submit(request, path, title)
+    def submit(self, request: Any, path: Path, title: str, where: Where | None = None) -> None:
+        """Start what the user requested, on the workers of *where*."""
+        self._window.runner.submit(request, path, title, where=where)
         self._window.statusBar().showMessage(f"{title}: started", SHORT_MESSAGE_MS)
 
     def added(self, entry: QueueEntry) -> None:

@@ -162,13 +162,18 @@ class Tracing:
                 self.directory.rmdir()
 
     def kept(self, record: RunRecord) -> RunRecord:
-        """Return *record* with its trace's path as the study keeps it: relative to its directory where that can be."""
-        if record.trace is None:
-            return record
-        path = Path(record.trace.path).absolute()
-        if self._place is not None and path.is_relative_to(self._place.absolute().parent):
-            path = path.relative_to(self._place.absolute().parent)
-        return record.model_copy(update={"trace": record.trace.model_copy(update={"path": str(path)})})
+        """Return *record* with its trace's path as the study keeps it."""
+        return seen_from(record, self._place)
+
+
+def seen_from(record: RunRecord, study: Path | None) -> RunRecord:
+    """Return *record* with its trace's path as *study* keeps it: relative to its directory where that can be."""
+    if record.trace is None:
+        return record
+    path = Path(record.trace.path).absolute()
+    if study is not None and path.is_relative_to(study.absolute().parent):
+        path = path.relative_to(study.absolute().parent)
+    return record.model_copy(update={"trace": record.trace.model_copy(update={"path": str(path)})})
 
 
 def _told(point: RunPoint) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from scalegraph.figures.figure import Figure
     from scalegraph.instrument import Detail, Instrumented
     from scalegraph.link import Link
+    from scalegraph.link.cluster.places import Where
     from scalegraph.machine import Machine
     from scalegraph.subjects.study import StudyData
     from scalegraph.subjects.trace import TraceData
@@ -121,6 +123,30 @@ class Session:
             return predict_request(self, found, whole, emit, cancel, workers=workers, consent=consent)
         work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link, place)
         return work.run(Path(study_path) if study_path else None, overwrite=overwrite)
+
+    @contextmanager
+    def elsewhere(
+        self,
+        where: Where,
+        study_path: Path | str | None,
+        emit: EventSink = ignore,
+        cancel: CancelToken | None = None,
+        *,
+        workers: int | None = None,
+    ) -> Iterator[Session]:
+        """Yield a session whose runs are carried out by the workers of *where* (see `link.cluster.places.parse`).
+
+        *study_path*: where the runs will land. *workers*: runs side by side, as many as there are workers for if None.
+        Raises `MissingTool` without Dask, `LinkLost` when nothing answers there, `Cancelled`.
+        """
+        from scalegraph.request.run.remote import connected
+
+        with connected(where, Path(study_path) if study_path else None, emit, cancel) as link:
+            there = Session(workers=workers or max(link.state.slots, link.state.expected, 1), link=link)
+            try:
+                yield there
+            finally:
+                there.close()
 
     def simulate(
         self,

@@ -15,6 +15,8 @@ from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFai
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import Progress, default_workers, execute, skip
 from scalegraph.link import Build, Job, Limits, Link, Measuring, loops
+from scalegraph.link.cluster.batch import JobWriter
+from scalegraph.link.cluster.engine import Cluster
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, processes, programs, shipped, targeting, variants
@@ -26,6 +28,7 @@ from scalegraph.request.planning.estimate import HostTime
 from scalegraph.request.planning.plan import Plan, plan, points_of
 from scalegraph.request.planning.searches import Searches
 from scalegraph.request.run import targeted
+from scalegraph.request.run.remote import JobBook
 from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.store.manifest import digest
 
@@ -56,6 +59,9 @@ class Submission:
         self._emit = emit
         self._cancel = cancel
         self._target = targeting.target_of(found.request)
+        if isinstance(link, Cluster | JobWriter) and self._target.source != "simulated":
+            text = f"target '{self._target.name}' measures this computer; workers elsewhere carry out simulated runs"
+            raise InputError(Fault(text, key="target.name"))
         self._workers = (workers or default_workers()) if self._target.side_by_side else 1
         self._link = link or self._target
         self._host = HostTime(found.family)
@@ -63,6 +69,7 @@ class Submission:
         self._points: dict[str, RunPoint] = {}
         self._progress = Progress()
         self._later_s: float | None = 0.0
+        self._book: JobBook | None = None  # of a link that is a cluster
         self._again = 0  # runs that are made once more for their traces
         self._tracing = Tracing(found, None, traces)
 
@@ -82,6 +89,7 @@ class Submission:
             self._emit(Done(0, 0, messages=(str(error),)))
             raise
         self._tracing = Tracing(self._found, path, self._traces)
+        self._book = JobBook(study, self._link, self._emit) if isinstance(self._link, Cluster) else None
         try:
             self._carry_out(study, build)
         except BaseException as error:
@@ -90,6 +98,8 @@ class Submission:
             raise
         finally:
             self._tracing.tidy()
+        if self._book is not None:
+            self._book.end()
         self._done()
         return study
 
@@ -290,6 +300,8 @@ class Submission:
         # longest first: the last run to end should not be the longest
         jobs = [self._job(study, point, build, traced=traced) for point in left]
         jobs.sort(key=lambda job: -(job.estimate_s or 0.0))
+        if self._book is not None:
+            self._book.begin(jobs)
         execute(
             jobs,
             on_record=lambda record: self._keep(study, record),
@@ -299,6 +311,8 @@ class Submission:
             progress=self._progress,
             link=self._link,
         )
+        if isinstance(self._link, JobWriter):
+            self._link.end_round()
         for point in left:  # a run that could not be started at all leaves no record; a search must not wait for it
             if point.key not in self._records and not self._cancel.cancelled:
                 self._records[point.key] = self._lost(point)
@@ -340,6 +354,8 @@ class Submission:
             return
         record = self._tracing.kept(record)
         study.add_run(collecting.kept(self._found.request, record, before))
+        if self._book is not None:
+            self._book.kept(record)
         self._records[record.point.key] = record
         self._host.learn([record])
 

@@ -1,0 +1,175 @@
+"""A sweep on a cluster whose workers and submitters are killed: nothing is lost, nothing is there twice.
+
+    python benchmarks/cluster_faults.py [--points 200] [--workers 4] [--worker-kills 10] [--submitter-kills 2]
+
+Starts a LocalCluster of separate worker processes, and ``scalegraph run --on`` as another process. Workers get SIGKILL,
+each after some more runs are in the study; so does the submitter, which is then started again. In the end the study is
+compared with runs on this host, number by number, and with what the programs themselves have written down: a line for
+every run that came to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from scalegraph.base.run import RunRecord
+from scalegraph.request import Session, load_request
+from scalegraph.store import Study
+
+_PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <omp.h>
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < n * 2000; i++)
+        sum += 1.0 / (1.0 + i);
+    FILE *log = fopen(argv[2], "a");
+    fprintf(log, "%d %d\n", omp_get_max_threads(), n);
+    fclose(log);
+    printf("%d %.12g\n", n, sum);
+    return 0;
+}
+"""
+
+
+def _request(place: Path, points: int) -> Path:
+    (place / "sum.c").write_text(_PROGRAM)
+    sizes = list(range(1, points // 4 + 1))
+    text = f"""reference = false
+processors = [1, 2, 3, 4]
+[program]
+sources = ["sum.c"]
+args = ["{{n}}", "{place / "log"}"]
+[parameters]
+n = {sizes}
+[machine]
+name = "ksr1"
+"""
+    path = place / "request.toml"
+    path.write_text(text)
+    return path
+
+
+def _count(path: Path) -> int:
+    if not path.exists():
+        return 0
+    with Study.open(path) as study:
+        return len(study)
+
+
+class _Submitter:
+    """``scalegraph run`` as a process; what it says goes to a file."""
+
+    def __init__(self, request: Path, study: Path, address: str, log: Path) -> None:
+        command = [sys.executable, "-m", "scalegraph.cli.main", "run", str(request), "-o", str(study), "--on", address]
+        self._log = log.open("ab")
+        self.process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def kill(self) -> None:
+        """Kill the submitter and the process that speaks with Dask, as the end of a session would."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        self.process.kill()
+        for child in children:
+            os.kill(int(child), signal.SIGKILL)
+        self.process.wait()
+
+
+def _worker_pids(cluster: Any) -> list[int]:
+    return [nanny.process.pid for nanny in cluster.workers.values() if nanny.process is not None and nanny.process.pid]
+
+
+def _carry_out(given: argparse.Namespace, cluster: Any, request: Path, place: Path) -> dict[str, Any]:
+    """Run the request with workers and submitters killed on the way; return what happened."""
+    study, log = place / "study.sgstudy", place / "submitters.txt"
+    step = given.points // (given.worker_kills + 1)
+    pause = given.points // (given.submitter_kills + 1)
+    kills = [(step * (k + 1), "worker") for k in range(given.worker_kills)]
+    kills += [(pause * (k + 1), "submitter") for k in range(given.submitter_kills)]
+    kills.sort()
+    began = time.monotonic()
+    submitter = _Submitter(request, study, cluster.scheduler_address, log)
+    killed: list[str] = []
+    tick = threading.Event()
+    while submitter.process.poll() is None:
+        tick.wait(0.05)
+        if not kills or _count(study) < kills[0][0]:
+            continue
+        _at, what = kills.pop(0)
+        if what == "submitter":
+            submitter.kill()
+            submitter = _Submitter(request, study, cluster.scheduler_address, log)
+        elif pids := _worker_pids(cluster):
+            os.kill(pids[len(killed) % len(pids)], signal.SIGKILL)
+        killed.append(what)
+    return {
+        "seconds": time.monotonic() - began,
+        "exit": submitter.process.returncode,
+        "killed": Counter(killed),
+        "left": kills,
+        "said": log.read_text(errors="replace"),
+    }
+
+
+def _compare(request: Path, study_path: Path, place: Path) -> tuple[int, int]:
+    """Return (runs in the study, those that differ from runs on this host in anything but the host's time)."""
+    log = (place / "log").read_text()
+    with Session().submit(load_request(request), None) as here, Study.open(study_path) as there:
+        mine = {run.point.key: run for run in here.runs(output=True)}
+        theirs = {run.point.key: run for run in there.runs(output=True)}
+    (place / "log").write_text(log)
+    differ = [key for key in mine if key not in theirs or _timeless(mine[key]) != _timeless(theirs[key])]
+    return len(theirs), len(differ)
+
+
+def _timeless(record: RunRecord) -> RunRecord:
+    return record.model_copy(update={"host_s": None})
+
+
+def main() -> int:
+    """Carry out the sweep and print what was lost and what was run twice."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--points", type=int, default=200)
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--worker-kills", type=int, default=10)
+    parser.add_argument("--submitter-kills", type=int, default=2)
+    given = parser.parse_args()
+    from distributed import LocalCluster
+
+    with tempfile.TemporaryDirectory(prefix="scalegraph-faults-") as name:
+        place = Path(name)
+        request = _request(place, given.points)
+        with LocalCluster(
+            n_workers=given.workers, threads_per_worker=1, dashboard_address=None, memory_limit=0, silence_logs=50
+        ) as cluster:
+            done = _carry_out(given, cluster, request, place)
+            left = len(cluster.scheduler.tasks)
+        ended = Counter((place / "log").read_text().split("\n")[:-1])
+        runs, differ = _compare(request, place / "study.sgstudy", place)
+        for line in done["said"].splitlines():
+            if "ScaleGraph" in line or "fail" in line:
+                print(f"  {line}")
+        print(f"{given.points} points, {given.workers} worker processes: {done['seconds']:.0f} s, exit {done['exit']}")
+        print(f"killed: {done['killed']['worker']} workers, {done['killed']['submitter']} submitters")
+        print(f"in the study: {runs} runs, {differ} of them missing or different from runs on this host")
+        again = sum(ended.values()) - len(ended)
+        print(f"runs that came to their end: {len(ended)} points, {again} of them once more since a worker was lost")
+        print(f"left at the scheduler: {left} tasks")
+        return 0 if runs == given.points and not differ and not done["left"] and done["exit"] == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Runs elsewhere: option ``--on``, jobs that are written, and their collection."""

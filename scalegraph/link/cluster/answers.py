@@ -1,0 +1,121 @@
+"""What a worker answers, and what of it is accepted: data that is checked, never an object of the worker's choosing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from pydantic import ValidationError
+
+from scalegraph.base.errors import RunError
+from scalegraph.base.run import RunRecord, TraceFile
+from scalegraph.link import tracing
+from scalegraph.link.build import Build
+from scalegraph.link.cluster import frames
+from scalegraph.link.job import Job
+from scalegraph.runtime.checked import accounts_fault
+
+_LONGEST_RECORD: Final = 512 * 2**20  # bytes, as the study reads at most
+_LONGEST_SENTENCE: Final = 2000  # characters of what a worker says in words
+_TRACE_SLACK: Final = 1.5  # a trace of ours may be that much longer than its limit, which counts what the runtime wrote
+
+
+def answer(host: str, record: RunRecord, trace: bytes | None = None) -> bytes:
+    """Return the answer of *host*: the *record* of a run, and its trace if it has one."""
+    text = record.model_dump_json(exclude_defaults=True, by_alias=True).encode()
+    return frames.pack({"host": host}, text, *([] if trace is None else [trace]))
+
+
+def refused(host: str, sentence: str) -> bytes:
+    """Return the answer of *host* that could not run what was requested, for the reason *sentence*."""
+    return frames.pack({"host": host, "refused": sentence})
+
+
+def accepted(data: object, job: Job) -> RunRecord:
+    """Return the record in the answer *data* to *job*, its trace published where the job wants it.
+
+    Whatever a worker may send, the result is a record of that run that a study can keep, or `RunError` with one
+    sentence: a refusal, no answer of ScaleGraph, the record of another run, accounts that do not add up.
+    """
+    if not isinstance(data, bytes):
+        raise RunError(f"a worker answered with a value of type {type(data).__name__}; bytes were expected")
+    try:
+        head, blobs = frames.unpack(data)
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"the answer of a worker {_clipped(str(error))}") from None
+    host = _clipped(head.get("host"), 100) or "a worker"
+    if "refused" in head:
+        raise RunError(_clipped(head["refused"]) or f"{host} refused the run and did not say why")
+    if not 1 <= len(blobs) <= 2 or len(blobs[0]) > _LONGEST_RECORD:
+        raise RunError(f"the answer of {host} has no record of a run that could be kept")
+    record = _record(blobs[0], host)
+    if fault := _mismatch(record, job) or _impossible(record, job.build):
+        raise RunError(f"the answer of {host} was refused: {fault}")
+    if job.trace is None:
+        return record.model_copy(update={"trace": None})
+    return _with_trace(record, blobs[1] if len(blobs) > 1 else None, job)
+
+
+def _record(text: bytes, host: str) -> RunRecord:
+    try:
+        return RunRecord.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        fault = f"{'.'.join(map(str, first['loc'])) or 'record'}: {first['msg']}"
+        raise RunError(f"the answer of {host} is no record of a run: {_clipped(fault)}") from None
+    except RecursionError:
+        raise RunError(f"the answer of {host} is no record of a run") from None
+
+
+def _mismatch(record: RunRecord, job: Job) -> str:
+    """Return a sentence if *record* is not of *job*, else an empty string."""
+    pairs: Iterable[tuple[str, object, object]] = (
+        ("run", record.point.label(), job.point.label()),
+        ("run", record.point.key, job.point.key),
+        ("program", record.program, job.name),
+        ("machine", record.machine, job.machine.name),
+        ("source", record.source, "simulated"),
+        ("clock", record.clock_hz, job.machine.clock_hz),
+        ("number of processes", record.processes or 0, job.processes),
+    )
+    for what, got, wanted in pairs:
+        if got != wanted:
+            return f"its {what} is {_clipped(got, 200)}; {_clipped(wanted, 200)} was expected"
+    return "it was stopped there" if record.status == "cancelled" else ""
+
+
+def _impossible(record: RunRecord, build: Build) -> str:
+    """Return a sentence if *record* says what no run of *build* can, else an empty string."""
+    if fault := accounts_fault(record):
+        return fault
+    unknown = {cost.region for cost in record.regions}.difference({0, *(region.id for region in build.regions)})
+    if unknown:
+        return f"it has costs of region {min(unknown)}, which the program does not have"
+    ranks = record.processes or 0
+    if any(not 0 <= rank < ranks or size < 0 for rank, size in record.stdout_ranks if ranks):
+        return "it has output of ranks that the run does not have"
+    return ""
+
+
+def _with_trace(record: RunRecord, data: bytes | None, job: Job) -> RunRecord:
+    """Return *record* with its trace, checked and at the place that *job* wants; without one if there is none."""
+    order = job.trace
+    assert order is not None
+    kept = record.trace
+    if data is None or kept is None:
+        return record.model_copy(update={"trace": None})
+    if len(data) > max(order.limit, 2**20) * _TRACE_SLACK:
+        raise RunError(f"a worker sent a trace of {len(data)} bytes; at most {order.limit} were requested")
+    with tracing.workplace(order) as place:
+        fresh = place / f"trace{tracing.SUFFIX}"
+        fresh.write_bytes(data)
+        if not tracing.is_of(fresh, order.identity):
+            raise RunError("the trace that a worker sent is not of this run")
+        path = tracing.publish(fresh, order)
+    trace = TraceFile(path=str(path), bytes=len(data), counts=kept.counts, asked=order.asked)
+    return record.model_copy(update={"trace": trace})
+
+
+def _clipped(value: object, most: int = _LONGEST_SENTENCE) -> str:
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    return text if len(text) <= most else f"{text[:most]}.."

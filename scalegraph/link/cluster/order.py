@@ -1,0 +1,231 @@
+"""What travels to a worker: the order of one run, and the built program that many orders share."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+import scalegraph
+from scalegraph.base.errors import InputError, RunError
+from scalegraph.base.files import reason
+from scalegraph.base.run import Region, RunPoint
+from scalegraph.link.build import Build, BuiltSource, Limits
+from scalegraph.link.cluster import frames
+from scalegraph.link.emulator import architecture_of
+from scalegraph.link.job import Job
+from scalegraph.link.tracing import TraceOrder
+from scalegraph.machine import Machine
+from scalegraph.runtime.cache import cache_root, get_or_make
+from scalegraph.runtime.format import VERSION as RESULTS
+
+FORMAT: Final = 1
+_FILES: Final = ("executable", "launcher", "blocks", "places")  # of `Build`, in the order in which they travel
+_PROGRAMS: Final = ("executable", "launcher")
+_TRACE: Final = ("name", "what", "begin", "end", "interval", "regions", "limit", "identity", "asked")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class Order(_Strict):
+    """One run, complete but for the program's files, which *parcel* names by their SHA-256.
+
+    *format*, *version*, *results*, *architecture*: what the worker must agree with. *trace*: the values of a
+    `TraceOrder` but for its directory. *machine*: the values of its file.
+    """
+
+    format: int = FORMAT
+    version: str
+    results: int
+    architecture: str
+    parcel: str
+    machine: dict[str, Any]
+    point: RunPoint
+    program: str
+    args: tuple[str, ...] = ()
+    cwd: str | None = None
+    env: dict[str, str] = {}
+    limits: dict[str, float | int] = {}
+    schedule: str = ""
+    collect: tuple[str, ...] = ()
+    accept_exit: tuple[int, ...] = ()
+    threads_per_process: int = 1
+    trace: dict[str, Any] | None = None
+
+    @cached_property
+    def model(self) -> Machine:
+        """The machine that the run is simulated on."""
+        return Machine.model_validate(self.machine)
+
+    def job(self, build: Build, stdin: bytes | None, trace_directory: Path | None = None) -> Job:
+        """Return the job to run here, its program being *build*."""
+        values = self.trace
+        trace = None
+        if values is not None and trace_directory is not None:
+            lists = {name: tuple(values[name]) for name in ("what", "regions")}
+            trace = TraceOrder(directory=trace_directory, **(values | lists))
+        return Job(
+            build=build,
+            machine=self.model,
+            point=self.point,
+            args=self.args,
+            stdin=stdin,
+            cwd=Path(self.cwd) if self.cwd else None,
+            env=self.env,
+            limits=Limits(**self.limits),  # type: ignore[arg-type]
+            schedule=self.schedule,
+            collect=self.collect,
+            program=self.program,
+            accept_exit=self.accept_exit,
+            trace=trace,
+            threads_per_process=self.threads_per_process,
+        )
+
+
+class Parcel:
+    """A built program as bytes, with their SHA-256: what its runs need; the sources name what is allocated."""
+
+    def __init__(self, build: Build) -> None:
+        contents: dict[str, bytes] = {}
+        try:
+            for name in _FILES:
+                path: Path | None = getattr(build, name)
+                if path is not None:
+                    contents[name] = path.read_bytes()
+        except OSError as error:
+            raise RunError(f"{build.program}: cannot be sent: {reason(error)}") from error
+        head = {
+            "format": FORMAT,
+            "program": build.program,
+            "regions": [region.model_dump(mode="json", exclude_defaults=True) for region in build.regions],
+            "digest": build.digest,
+            "root": build.root,
+            "mpi": build.mpi,
+            "sources": [[source.file, source.text] for source in build.sources],
+            "files": list(contents),
+            "sha256": [hashlib.sha256(content).hexdigest() for content in contents.values()],
+        }
+        self.architecture = architecture_of(contents["executable"]) or ""
+        self.data = frames.pack(head, *contents.values())
+        self.digest = hashlib.sha256(self.data).hexdigest()
+
+
+def pack_order(job: Job, parcel: Parcel) -> bytes:
+    """Return the order of *job* as bytes, its standard input included; equal jobs have equal orders."""
+    limits = job.limits
+    order = Order(
+        version=scalegraph.__version__,
+        results=RESULTS,
+        architecture=parcel.architecture,
+        parcel=parcel.digest,
+        machine=job.machine.model_dump(mode="json"),
+        point=job.point,
+        program=job.name,
+        args=job.args,
+        cwd=None if job.cwd is None else str(job.cwd.absolute()),
+        env=dict(job.env),
+        limits={
+            "time_s": limits.time_s,
+            "memory_bytes": limits.memory_bytes,
+            "output_bytes": limits.output_bytes,
+            "stack_bytes": limits.stack_bytes,
+        },
+        schedule=job.schedule,
+        collect=job.collect,
+        accept_exit=job.accept_exit,
+        threads_per_process=job.threads_per_process,
+        trace=None if job.trace is None else {name: getattr(job.trace, name) for name in _TRACE},
+    )
+    stdin = _input(job)
+    return frames.pack({"order": order.model_dump(mode="json")}, *([] if stdin is None else [stdin]))
+
+
+def _input(job: Job) -> bytes | None:
+    """Return the content of the standard input of *job*; None for an empty one."""
+    if not isinstance(job.stdin, Path):
+        return job.stdin
+    try:
+        return job.stdin.read_bytes()
+    except OSError as error:
+        raise RunError(f"{job.name}: {job.stdin}: cannot be read: {reason(error)}") from error
+
+
+def unpack_order(data: bytes) -> tuple[Order, bytes | None]:
+    """Return (order, standard input) of bytes that `pack_order` made; raise `InputError` for anything else."""
+    try:
+        head, blobs = frames.unpack(data)
+        return Order.model_validate(head.get("order")), blobs[0] if blobs else None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"the order of a run: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except ValueError as error:
+        raise InputError(f"the order of a run {error}") from None
+
+
+def refusal(order: Order, host: str) -> str:
+    """Return a sentence if the machine called *host* cannot carry *order* out, else an empty string."""
+    here = platform.machine()
+    if (order.version, order.results, order.format) != (scalegraph.__version__, RESULTS, FORMAT):
+        return (
+            f"{host} has ScaleGraph {scalegraph.__version__} (results {RESULTS}, orders {FORMAT}), the run was "
+            f"requested by {order.version} (results {order.results}, orders {order.format}); the same version was "
+            f"expected on every worker"
+        )
+    if order.architecture != here:
+        return (
+            f"{host} is {here}, the program was built for {order.architecture}; workers of the same architecture were "
+            "expected"
+        )
+    return ""
+
+
+def build_of(parcel: bytes, digest: str) -> Build:
+    """Return the program of *parcel*, kept in this machine's cache.
+
+    Raises `RunError` when the bytes are not those whose SHA-256 is *digest*.
+    """
+    if hashlib.sha256(parcel).hexdigest() != digest:
+        raise RunError("the program that arrived is not the one that was sent: its SHA-256 differs")
+    try:
+        head, blobs = frames.unpack(parcel)
+        contents = dict(zip(head["files"], blobs, strict=True))
+        sums = dict(zip(head["files"], head["sha256"], strict=True))
+        regions = tuple(map(Region.model_validate, head["regions"]))
+        sources = tuple(BuiltSource(str(file), str(text), str(text)) for file, text in head["sources"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(f"the program that arrived cannot be used: {error}") from None
+
+    def write(place: Path) -> None:
+        for name in _FILES:
+            if name in contents:
+                (place / name).write_bytes(contents[name])
+                (place / name).chmod(0o755 if name in _PROGRAMS else 0o644)
+
+    directory = get_or_make(cache_root() / "parcels" / digest[:32], write)
+    _check(directory, sums)
+    return Build(
+        program=str(head["program"]),
+        executable=directory / "executable",
+        launcher=directory / "launcher",
+        blocks=directory / "blocks",
+        regions=regions,
+        sources=sources,
+        remarks=(),
+        digest=str(head["digest"]),
+        root=str(head["root"]),
+        places=directory / "places" if "places" in contents else None,
+        mpi=bool(head["mpi"]),
+    )
+
+
+def _check(directory: Path, sums: Mapping[str, str]) -> None:
+    for name, digest in sums.items():
+        if name not in _FILES or hashlib.sha256((directory / name).read_bytes()).hexdigest() != digest:
+            raise RunError(f"{directory / name}: is not the file that was sent: its SHA-256 differs")

@@ -1,0 +1,161 @@
+"""Where runs are carried out: the addresses of ``--on``, and the settings that each kind of place has."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from scalegraph.base.errors import Fault, InputError, MissingTool, near
+
+INSTALL: Final = "pip install 'scalegraph[cluster]'"
+_WORD: Final = re.compile(r"[^\x00-\x1f\x7f]+")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value that a place takes (``--set NAME=VALUE``); a *number* or a word."""
+
+    name: str
+    help: str
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """A kind of place: *name* begins its addresses, of which *example* is one; *needs*: modules of Python."""
+
+    name: str
+    title: str
+    example: str
+    settings: tuple[Setting, ...] = ()
+    needs: tuple[str, ...] = ("distributed",)
+    pattern: str = ""  # of what follows the colon
+
+
+_LINGER: Final = Setting(
+    "linger", "seconds for which the workers stay after the last run when ScaleGraph was killed (600)", number=True
+)
+_TLS: Final = tuple(
+    Setting(name, f"file with the {what} for encrypted connections")
+    for name, what in (("tls-ca", "certificates to trust"), ("tls-cert", "certificate"), ("tls-key", "private key"))
+)
+_BATCH: Final = (
+    Setting("workers", "batch jobs to submit, each a worker (1)", number=True),
+    Setting("cores", "runs side by side in each batch job (1)", number=True),
+    Setting("memory", "memory of each batch job (2 GiB)"),
+    Setting("partition", "partition or queue"),
+    Setting("account", "account or project that is charged"),
+    Setting("walltime", "time limit of each batch job, as the batch system writes it (01:00:00)"),
+    Setting("interface", "network interface that the nodes reach this host by"),
+    Setting("directives", "further options of the batch system, with commas between them"),
+    Setting("prologue", "command that each batch job executes first (module load ..)"),
+    Setting("python", "Python of the nodes, if not the path of this one"),
+    Setting("log-directory", "directory for what the batch jobs print"),
+    _LINGER,
+)
+_ADDRESS: Final = r"//\S+:\d+/?"
+_JOBQUEUE: Final = ("distributed", "dask_jobqueue")
+
+PLACES: Final[Mapping[str, Place]] = {
+    place.name: place
+    for place in (
+        Place("tcp", "A Dask scheduler that runs already", "tcp://scheduler:8786", pattern=_ADDRESS),
+        Place("tls", "The same with encrypted connections", "tls://scheduler:8786", _TLS, pattern=_ADDRESS),
+        Place(
+            "local", "Workers as processes of this host", "local:4",
+            (Setting("threads", "runs side by side in each worker (1)", number=True), _LINGER), pattern=r"[1-9]\d{0,3}",
+        ),
+        Place(
+            "ssh", "Workers on hosts reached by SSH, the scheduler on the first", "ssh:node1,node2",
+            (
+                Setting("threads", "runs side by side in each worker (1)", number=True),
+                Setting("user", "account on these hosts"),
+                Setting("python", "Python of these hosts, if not the path of this one"),
+                _LINGER,
+            ),
+            ("distributed", "asyncssh"), r"[^\s,]+(,[^\s,]+)*",
+        ),
+        Place("slurm", "Batch jobs of Slurm", "slurm:", _BATCH, _JOBQUEUE),
+        Place("pbs", "Batch jobs of PBS", "pbs:", _BATCH, _JOBQUEUE),
+        Place("lsf", "Batch jobs of LSF", "lsf:", _BATCH, _JOBQUEUE),
+        Place("sge", "Batch jobs of Grid Engine", "sge:", _BATCH, _JOBQUEUE),
+    )
+}  # fmt: skip
+"""Every kind of place by its name."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place: its *kind*, the *rest* of its address, its *settings*."""
+
+    kind: str
+    rest: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """The address as it is written."""
+        return f"{self.kind}:{self.rest}"
+
+    @property
+    def line(self) -> str:
+        """The address with its settings, as `parse_line` takes them."""
+        return shlex.join([self.address, *(f"{name}={value}" for name, value in self.settings.items())])
+
+    def number(self, name: str, otherwise: float) -> float:
+        """Return the setting *name*, which is a number; *otherwise* where it is not set."""
+        return float(self.settings.get(name, otherwise))
+
+
+def parse(address: str, settings: Sequence[str] = ()) -> Where:
+    """Return the place that *address* names, with *settings* as ``NAME=VALUE``.
+
+    Raises `InputError` with every fault and what was expected.
+    """
+    kind, colon, rest = address.strip().partition(":")
+    place = PLACES.get(kind)
+    if place is None or not colon:
+        expected = ", ".join(item.example for item in PLACES.values())
+        raise InputError(
+            Fault(f"'{address}' is no place for runs{near(kind, PLACES)}; expected one like {expected}", key="on")
+        )
+    faults = []
+    if not re.fullmatch(place.pattern, rest):
+        faults.append(Fault(f"'{address}' is no address of {place.title.lower()}; expected {place.example}", key="on"))
+    known = {item.name: item for item in place.settings}
+    values: dict[str, str] = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if name not in known:
+            listed = ", ".join(known) or "none"
+            faults.append(Fault(f"'{kind}:' has no setting '{name}'{near(name, known)}; it has {listed}", key="set"))
+        elif not equals or not _WORD.fullmatch(value):
+            faults.append(Fault(f"'{text}' has no value; expected {name}=VALUE", key="set"))
+        elif known[name].number and not re.fullmatch(r"\d{1,6}(\.\d+)?", value):
+            faults.append(Fault(f"'{text}' has no number of at most 999999; expected {name}=NUMBER", key="set"))
+        else:
+            values[name] = value
+    if faults:
+        raise InputError(faults)
+    return Where(kind, rest, values)
+
+
+def parse_line(text: str) -> Where | None:
+    """Return the place of a *text* like ``slurm: partition=night workers=4``, None for an empty one; as `parse`."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(Fault(f"'{text}': {error}".lower(), key="on")) from None
+    return parse(words[0], words[1:]) if words else None
+
+
+def check_installed(where: Where) -> None:
+    """Raise `MissingTool` if a module of Python that *where* needs is not installed."""
+    lacking = [name for name in PLACES[where.kind].needs if importlib.util.find_spec(name) is None]
+    if lacking:
+        modules = " and ".join(name.replace("_", "-") for name in lacking)
+        raise MissingTool(f"runs on '{where.address}' need {modules}; install with: {INSTALL}")

@@ -1,0 +1,116 @@
+"""What runs on a worker: one order, carried out by the same code as a run on this machine, answered in bytes.
+
+`carry_out` is what Dask calls by its name: no code of the submitting side travels. Orders that are files are carried
+out by `batch`, which calls `answered` too.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import RunError, ScaleGraphError
+from scalegraph.base.run import RunRecord
+from scalegraph.link.build import Build
+from scalegraph.link.cluster import answers
+from scalegraph.link.cluster.order import Order, build_of, refusal, unpack_order
+from scalegraph.link.simulated import Simulated
+
+TOPIC: Final = "scalegraph"  # of the events by which a worker says that it has begun a run
+_BUILDS_KEPT: Final = 8
+
+_mutex = threading.Lock()
+_running: dict[str, CancelToken] = {}
+_builds: OrderedDict[str, Build] = OrderedDict()
+
+
+def program(data: bytes) -> bytes:
+    """Return *data*: a program that the runs of a cluster share, as a task of its own."""
+    return data
+
+
+def carry_out(order: bytes, parcel: bytes, job: str) -> bytes:
+    """Return the answer to *order*, whose program is *parcel*; nothing is raised. *job* names it for `stop`."""
+    token = CancelToken()
+    with _mutex:
+        _running[job] = token
+    _report(job)
+    try:
+        return answered(order, parcel, token)
+    finally:
+        with _mutex:
+            _running.pop(job, None)
+
+
+def stop(jobs: Sequence[str]) -> None:
+    """Stop those of *jobs* that run in this process."""
+    with _mutex:
+        for job in jobs:
+            if job in _running:
+                _running[job].cancel()
+
+
+def answered(order: bytes, parcel: bytes, cancel: CancelToken) -> bytes:
+    """Return the answer to *order*, whose program is *parcel*; nothing is raised."""
+    host = socket.gethostname()
+    try:
+        return _answered(*unpack_order(order), parcel, host, cancel)
+    except ScaleGraphError as error:
+        return answers.refused(host, f"{host}: {error}")
+    except Exception as error:  # noqa: BLE001 - the other side gets a sentence, whatever is wrong here
+        return answers.refused(host, f"{host}: {type(error).__name__}: {error}")
+
+
+def _answered(order: Order, stdin: bytes | None, parcel: bytes, host: str, cancel: CancelToken) -> bytes:
+    if sentence := refusal(order, host):
+        raise RunError(sentence)
+    build = _build(parcel, order.parcel)
+    with tempfile.TemporaryDirectory(prefix="scalegraph-run-", ignore_cleanup_errors=True) as place:
+        remarks = []
+        if order.cwd is not None and not Path(order.cwd).is_dir():
+            remarks = [f"{host} has no directory {order.cwd}; the program ran in an empty one"]
+            (Path(place) / "cwd").mkdir()
+            order = order.model_copy(update={"cwd": str(Path(place) / "cwd")})
+        record = Simulated().run(order.job(build, stdin, Path(place) / "traces"), cancel)
+        if remarks:
+            record = record.model_copy(update={"warnings": (*record.warnings, *remarks)})
+        return answers.answer(host, record, _trace(record))
+
+
+def _build(parcel: bytes, digest: str) -> Build:
+    """Return the program of *parcel*; one that this process has used is kept, with the places it has read."""
+    with _mutex:
+        if digest in _builds:
+            _builds.move_to_end(digest)
+            return _builds[digest]
+    made = build_of(parcel, digest)
+    with _mutex:
+        _builds[digest] = made
+        while len(_builds) > _BUILDS_KEPT:
+            _builds.popitem(last=False)
+    return made
+
+
+def _trace(record: RunRecord) -> bytes | None:
+    return None if record.trace is None else Path(record.trace.path).read_bytes()
+
+
+def _report(job: str) -> None:
+    """Say to who waits for *job* that it has begun, and where; outside of Dask there is nobody."""
+    if "distributed" not in sys.modules:
+        return
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:
+        return
+    port = worker.address.rpartition(":")[2]  # a host may have several
+    worker.log_event(TOPIC, {"job": job, "where": f"{socket.gethostname()}:{port}"})

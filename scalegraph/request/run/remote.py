@@ -1,0 +1,135 @@
+"""Runs on a cluster: which of a study's runs are under way where, so that a later ScaleGraph finds them again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import platformdirs
+
+from scalegraph.base.events import EventSink, Note, Workers
+from scalegraph.base.files import write_atomic
+from scalegraph.base.units import counted
+from scalegraph.store import Study
+
+if TYPE_CHECKING:
+    from scalegraph.base.cancel import CancelToken
+    from scalegraph.base.run import RunRecord
+    from scalegraph.link import Job
+    from scalegraph.link.cluster.engine import Cluster, State
+    from scalegraph.link.cluster.places import Where
+
+FACT: Final = "jobs"  # of a study: {"study": name, "on": address, "ids": {key of the point: job}}
+_ID: Final = re.compile(r"scalegraph-[0-9a-f]{32}")
+_NAME: Final = re.compile(r"[0-9a-f]{32}")
+
+
+@contextlib.contextmanager
+def connected(where: Where, path: Path | None, emit: EventSink, cancel: CancelToken | None) -> Iterator[Cluster]:
+    """Yield the link to *where*, for runs that land in the study at *path*.
+
+    Workers that an earlier ScaleGraph left there for the same study, because it was killed, are taken over. Where they
+    are is kept in the user's state directory, not in the study: a study of others must not name a scheduler.
+    """
+    from scalegraph.link.cluster.engine import Cluster
+
+    contact = None if path is None else _contact(path)
+    before = _left(contact, where)
+
+    def changed(state: State) -> None:
+        emit(Workers(where.address, state.workers, state.slots))
+
+    with Cluster(where, uuid.uuid4().hex, before=before, changed=changed, cancel=cancel) as link:
+        if contact is not None and link.state.scheduler:
+            contact.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(contact, json.dumps({"on": where.address, "scheduler": link.state.scheduler}))
+        changed(link.state)
+        emit(Note(_opened(where, link.state)))
+        yield link
+    if contact is not None:
+        contact.unlink(missing_ok=True)
+
+
+def _opened(where: Where, state: State) -> str:
+    there = f"{counted(state.workers, 'worker')}, {counted(state.slots, 'run')} side by side"
+    if state.adopted:
+        return f"{where.address}: the workers of the ScaleGraph that was killed are still there: {there}"
+    if state.workers:
+        return f"{where.address}: {there}"
+    requested = f"; {state.expected} requested" if state.expected else ""
+    return f"{where.address}: no worker yet, the runs wait for one{requested}"
+
+
+def _contact(path: Path) -> Path:
+    state = os.environ.get("XDG_STATE_HOME")
+    root = Path(state) / "scalegraph" if state else Path(platformdirs.user_state_dir("scalegraph"))
+    return root / "clusters" / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]}.json"
+
+
+def _left(contact: Path | None, where: Where) -> str:
+    """Return the address of the scheduler that an earlier ScaleGraph left for *where*, empty if there is none."""
+    try:
+        found = json.loads(contact.read_text(encoding="utf-8")) if contact is not None else {}
+        return str(found["scheduler"]) if found["on"] == where.address else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+class JobBook:
+    """The jobs of a *study* at a cluster. What it says of an earlier ScaleGraph is read once, when it is made."""
+
+    def __init__(self, study: Study, link: Cluster, emit: EventSink) -> None:
+        self._study = study
+        self._link = link
+        self._emit = emit
+        kept = study.facts(FACT)
+        self._kept: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
+        name = self._kept.get("study")
+        self._name = name if isinstance(name, str) and _NAME.fullmatch(name) else uuid.uuid4().hex
+        ids = self._kept.get("ids")
+        pairs = ids.items() if isinstance(ids, dict) else ()
+        self._before = {key: job for key, job in pairs if isinstance(job, str) and _ID.fullmatch(job)}
+        self._ids: dict[str, str] = {}
+        link.name = self._name
+
+    def begin(self, jobs: Sequence[Job]) -> None:
+        """Note that *jobs* are about to be sent; say what became of those of them that were sent before."""
+        if not jobs:
+            return
+        self._ids = {job.point.key: self._link.job_id(job) for job in jobs}
+        sent = [self._before.pop(key) for key in self._ids if key in self._before]
+        self._write()
+        if sent:
+            self._report(sent)
+
+    def kept(self, record: RunRecord) -> None:
+        """Note that *record* is in the study: the cluster need not keep it any longer."""
+        if job := self._ids.get(record.point.key):
+            self._link.forget([job])
+
+    def end(self) -> None:
+        """Note that no job is under way any more; the cluster forgets what was sent before and is not wanted."""
+        if self._ids or self._before:
+            self._link.forget(job for job in self._before.values() if job in self._link.state.known)
+            self._ids, self._before = {}, {}
+            self._write()
+
+    def _report(self, sent: Sequence[str]) -> None:
+        address, other = self._link.where.address, self._kept.get("on")
+        there = sum(job in self._link.state.known for job in sent)
+        if isinstance(other, str) and other != address:
+            self._emit(Note(f"runs that were sent to {other[:200]} are not fetched from there; they are run again"))
+            return
+        again = f"; {len(sent) - there} of them are unknown there and run again" if there < len(sent) else ""
+        self._emit(Note(f"{address}: {counted(len(sent), 'run')} had been sent there by an earlier ScaleGraph{again}"))
+
+    def _write(self) -> None:
+        ids = self._before | self._ids
+        self._study.set_facts(FACT, {"study": self._name, "on": self._link.where.address, "ids": ids})

@@ -1,0 +1,119 @@
+"""Requests as batch jobs: written, run by scripts, collected; damaged, repeated, collected twice."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalegraph.base.errors import InputError
+from scalegraph.link.cluster import batch
+from scalegraph.request import Session
+from scalegraph.request.run.batches import collect
+from scalegraph.store import Study
+from tests.cluster.conftest import SUMS
+from tests.cluster.test_orders import timeless
+
+pytestmark = pytest.mark.compiler
+# What sbatch does with an array: every task with its number, one after another
+SBATCH = """#!/bin/sh
+eval last=\\${$#}
+range=$(sed -n 's/^#SBATCH --array=0-//p' "$last")
+for task in $(seq 0 "$range"); do SLURM_ARRAY_TASK_ID=$task SLURM_JOB_ID=7 sh "$last" || exit 1; done
+"""
+
+
+@pytest.fixture
+def request_file(tmp_path: Path) -> Path:
+    (tmp_path / "sums.c").write_text(SUMS)
+    path = tmp_path / "r.toml"
+    path.write_text(
+        'processors = [1, 2, 4]\n[program]\nsources = ["sums.c"]\nargs = ["{n}"]\n[parameters]\nn = [8, 16]\n'
+        '[machine]\nname = "ksr1"\n'
+    )
+    return path
+
+
+def test_jobs_are_written_run_by_an_array_of_slurm_and_collected(call: Any, request_file: Path, tmp_path: Path) -> None:
+    jobs, study = tmp_path / "jobs", tmp_path / "r.sgstudy"
+    code, out, _err = call("run", request_file, "--write-jobs", jobs, "--set", "workers=2", "--set", "partition=night")
+    assert code == 0
+    assert out.startswith(f"6 runs written into {jobs}\n")
+    assert "#SBATCH --partition=night\n" in (jobs / "slurm.sh").read_text()
+    assert "#PBS -J 0-1\n" in (jobs / "pbs.sh").read_text()
+    assert call("collect", jobs) == (0, f"0 runs collected into {study}, 6 not run yet\n", "")
+
+    fake = tmp_path / "sbatch"
+    fake.write_text(SBATCH)
+    subprocess.run(["/bin/sh", str(fake), str(jobs / "slurm.sh")], check=True, stdin=subprocess.DEVNULL)
+    code, out, _err = call("collect", jobs, "--json")
+    assert json.loads(out) == {"study": str(study), "collected": 6, "known": 0, "missing": 0, "failures": []}
+    assert call("collect", jobs) == (0, f"0 runs collected into {study}, 6 in it already\n", "")
+    code, out, _err = call("run", request_file, "--write-jobs", jobs)
+    assert out == f"nothing to write: {study} has every run of this request\n"
+    session = Session()
+    with session.submit(session.load(request_file), None) as here, Study.open(study) as there:
+        mine = {run.point.key: timeless(run) for run in here.runs(output=True)}
+        assert {run.point.key: timeless(run) for run in there.runs(output=True)} == mine
+
+
+def test_a_search_is_written_size_by_size(call: Any, request_file: Path, tmp_path: Path) -> None:
+    """Its sizes depend on results: each time those are written that are wanted next, until there are none."""
+    text = request_file.read_text().replace("[1, 2, 4]", "[1, 2]").replace("n = [8, 16]", "n = 400")
+    request_file.write_text(text + '[scaling]\ngrow = { n = "N" }\n[[bound]]\nkind = "efficiency"\nvalue = 0.3\n')
+    jobs = tmp_path / "jobs"
+    rounds = 0
+    while call("run", request_file, "--write-jobs", jobs)[1].startswith("nothing") is False:
+        assert batch.main([str(jobs)]) == 0
+        assert call("collect", jobs)[0] == 0
+        rounds += 1
+        assert rounds < 20
+    assert rounds > 1
+    with Study.open(tmp_path / "r.sgstudy") as study:
+        assert study.facts("searches")[0]["processors"] == 2
+
+
+def test_a_damaged_answer_is_a_failure_and_its_run_is_repeated(call: Any, request_file: Path, tmp_path: Path) -> None:
+    jobs = tmp_path / "jobs"
+    call("run", request_file, "--write-jobs", jobs)
+    assert batch.main([str(jobs), "-j", "2"]) == 0
+    found = sorted((jobs / "answers").iterdir())
+    one, two = found[0].read_bytes(), found[1].read_bytes()
+    found[0].write_bytes(two)  # the answer to another order
+    found[1].write_bytes(b"")
+    code, out, err = call("collect", jobs)
+    assert code == 1
+    assert out.startswith("4 runs collected")
+    assert "its run is" in err
+    assert "is cut off" in err
+    assert batch.main([str(jobs)]) == 0
+    assert found[0].read_bytes() != one or found[0].exists()
+    assert call("collect", jobs)[1].startswith("2 runs collected")
+
+
+def test_jobs_of_another_program_or_none_are_refused(call: Any, request_file: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no jobs"):
+        collect(tmp_path, None)
+    jobs = tmp_path / "jobs"
+    call("run", request_file, "--write-jobs", jobs)
+    request_file.write_text(request_file.read_text().replace("ksr1", "mesh-manycore"))
+    call("run", request_file, "--write-jobs", tmp_path / "others", "-o", tmp_path / "o.sgstudy")
+    code, _out, err = call("collect", jobs, "-o", tmp_path / "o.sgstudy")
+    assert (code, "holds runs of another program, machine or arguments" in err) == (2, True)
+    order = next((jobs / "orders").iterdir())
+    order.write_bytes(order.read_bytes() + b" ")
+    code, _out, err = call("collect", jobs)
+    assert (code, "is damaged: its SHA-256 is not its name" in err) == (2, True)
+    (jobs / "jobs.json").write_text("{}")
+    code, _out, err = call("collect", jobs)
+    assert (code, "is damaged: study: Field required" in err) == (2, True)
+
+
+def test_options_that_do_not_go_together_are_one_sentence(call: Any, request_file: Path, tmp_path: Path) -> None:
+    assert "--on ADDRESS was expected" in call("run", request_file, "--set", "workers=2")[2]
+    both = call("run", request_file, "--on", "local:2", "--write-jobs", tmp_path / "jobs")
+    assert (both[0], "one of them was expected" in both[2]) == (2, True)
+    assert "did you mean 'slurm'" in call("run", request_file, "--on", "slurn:")[2]

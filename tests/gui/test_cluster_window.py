@@ -1,0 +1,154 @@
+"""Runs on a cluster in the window: the field of the address, its test, and what the queue says of the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from scalegraph.base import events
+from scalegraph.base.errors import LinkLost
+from scalegraph.base.run import RunPoint
+from scalegraph.gui.queue.model import WHERE
+from scalegraph.gui.queue.state import QueueEntry
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.link.cluster.places import Where, parse
+from tests.gui.conftest import record
+
+LEFT = Qt.MouseButton.LeftButton
+ADDRESS = "tcp://head:8786"
+
+
+class Elsewhere:
+    """Stands for `Session.elsewhere`: the window's session, with workers that its runs begin on in turn."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self.places: list[Where] = []
+
+    @contextmanager
+    def __call__(self, where: Where, _path: Any, emit: Any, _cancel: Any = None, **_more: Any) -> Iterator[Any]:
+        self.places.append(where)
+        if where.rest == "//nobody:1":
+            raise LinkLost(f"{where.address}: no Dask scheduler answers there")
+        emit(events.Workers(where.address, 2, 4))
+        emit(events.Note(f"{where.address}: 2 workers, 4 runs side by side"))
+        yield self
+
+    def submit(self, request: Any, path: Any, emit: Any, *rest: Any, **more: Any) -> Any:
+        def placed(event: events.Event) -> None:
+            if isinstance(event, events.RunStarted):
+                event = replace(event, where=f"node{event.point.processors % 2}:40001")
+            emit(event)
+
+        return self._session.submit(request, path, placed, *rest, **more)
+
+
+@pytest.fixture
+def elsewhere(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
+    made = Elsewhere(window.session)
+    monkeypatch.setattr(window.session, "elsewhere", made)
+    window.request.side.where._connect = made
+    return made
+
+
+@pytest.fixture
+def ready(window: MainWindow, qtbot: Any, tmp_path: Path) -> Callable[[str], None]:
+    """Return a function that types where the runs execute, with a request that can run."""
+    path = tmp_path / "r.toml"
+    path.write_text('processors = [1, 2, 3]\n[program]\nname = "billiard"\n[machine]\nname = "ksr1"\n')
+    window.go("request")
+    window.request.load(path)
+    qtbot.waitUntil(lambda: window.request.can_run)
+    return window.request.side.where.entry.setText
+
+
+def test_a_request_runs_on_the_workers_that_are_named(
+    window: MainWindow, qtbot: Any, elsewhere: Elsewhere, ready: Callable[[str], None]
+) -> None:
+    ready(f"{ADDRESS}")
+    qtbot.mouseClick(window.request.side.run, LEFT)
+    qtbot.waitUntil(lambda: bool(window.runner.entries) and window.runner.over(window.runner.entries[0]))
+    assert elsewhere.places == [parse(ADDRESS)]
+    model, entry = window.queue.model, window.runner.entries[0]
+    top = model.index_of(entry)
+    assert top.siblingAtColumn(WHERE).data() == f"{ADDRESS}, 2 workers"
+    shown = [model.index(row, WHERE, top).data() for row in range(model.rowCount(top))]
+    assert shown == ["node1:40001", "node0:40001", "node1:40001"]
+    window.queue.tree.setCurrentIndex(top)
+    said = window.queue.output.toPlainText()
+    assert "node0:40001: 1 run done" in said
+    assert "node1:40001: 2 runs done" in said
+    again = window.runner.retry(entry)
+    assert again is not None
+    qtbot.waitUntil(lambda: window.runner.over(again))
+    assert elsewhere.places == [parse(ADDRESS)] * 2
+
+
+def test_without_an_address_the_runs_are_on_this_computer(
+    window: MainWindow, qtbot: Any, elsewhere: Elsewhere, ready: Callable[[str], None]
+) -> None:
+    ready(" ")
+    assert not window.request.side.where.test.isEnabled()
+    qtbot.mouseClick(window.request.side.run, LEFT)
+    qtbot.waitUntil(lambda: bool(window.runner.entries) and window.runner.over(window.runner.entries[0]))
+    assert elsewhere.places == []
+    assert window.queue.model.index_of(window.runner.entries[0]).siblingAtColumn(WHERE).data() == "this computer"
+
+
+def test_a_wrong_address_is_reported_at_its_field_and_nothing_starts(
+    window: MainWindow, qtbot: Any, elsewhere: Elsewhere, ready: Callable[[str], None]
+) -> None:
+    field = window.request.side.where
+    for text, sentence in (
+        ("slurn:", "did you mean 'slurm'"),
+        ("slurm: partitoin=night", "did you mean 'partition'"),
+        ("slurm: 'night", "no closing quotation"),
+    ):
+        ready(text)
+        qtbot.mouseClick(window.request.side.run, LEFT)
+        assert sentence in field.fault.text()
+        assert field.fault.isVisible()
+    ready("local:2")
+    assert not field.fault.isVisible()
+    assert window.runner.entries == []
+    assert elsewhere.places == []
+
+
+def test_the_test_button_says_what_answers(
+    window: MainWindow, qtbot: Any, elsewhere: Elsewhere, ready: Callable[[str], None]
+) -> None:
+    field = window.request.side.where
+    ready(ADDRESS)
+    qtbot.mouseClick(field.test, LEFT)
+    qtbot.waitUntil(lambda: field.found.text() == f"{ADDRESS}: 2 workers, 4 runs side by side")
+    ready("tcp://nobody:1")
+    assert not field.found.isVisible()
+    qtbot.mouseClick(field.test, LEFT)
+    qtbot.waitUntil(lambda: "no Dask scheduler answers there" in field.fault.text())
+    assert field.test.isEnabled()
+
+
+def test_a_run_whose_worker_is_lost_counts_for_the_worker_that_ends_it() -> None:
+    entry = QueueEntry("model", Path("x"), None, where=parse(ADDRESS))
+    one, two = RunPoint(processors=1), RunPoint(processors=2)
+    for event in (
+        events.Planned((one, two)),
+        events.Workers(ADDRESS, 2, 2),
+        events.RunStarted(one, "a:1"),
+        events.RunStarted(two, "b:1"),
+        events.Workers(ADDRESS, 1, 1),
+        events.RunStarted(one, "b:1"),
+    ):
+        entry.apply(event)
+    assert entry.place() == f"{ADDRESS}, 1 worker"
+    assert entry.worker_lines() == ["a:1: 0 runs done", "b:1: 0 runs done, now N = 2; N = 1"]
+    entry.apply(events.RunFinished(one, record(one), 1, 2))
+    assert entry.worker_lines() == ["a:1: 0 runs done", "b:1: 1 run done, now N = 2"]
+    entry.apply(events.Done(1, 0, cancelled=True))
+    assert entry.worker_lines() == ["a:1: 0 runs done", "b:1: 1 run done"]
