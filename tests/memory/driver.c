@@ -5,7 +5,9 @@
  *   check                        -> ok, or the broken invariant
  *   fuzz SEED COUNT LINES SPREAD -> random accesses by all processors, checked after each 1,000
  *   calendar SEED COUNT          -> ok, or where a calendar differs from a table of busy times
- *   statistics                   -> every resource that was used: name kind=units/transactions/busy/waiting;
+ *   intervals SEED COUNT         -> ok, or where a calendar's intervals differ from a list that is searched
+ * whole statistics                   -> every resource that was used: name
+ * kind=units/transactions/busy/waiting;
  * ... resident                     -> mib=.. of host memory in use walk P COUNT STRIDE          ->
  * nanoseconds of one access (for the eye, never asserted)
  */
@@ -125,6 +127,62 @@ static void calendar(uint64_t seed, uint64_t count)
     puts("ok");
 }
 
+/* A calendar as sg_calendar.h describes it, by the plainest means. */
+typedef struct model {
+    uint32_t count;
+    sg_interval busy[SG_CALENDAR_SIZE + 1];
+} model;
+
+static void drop(model *m, uint32_t first, uint32_t count)
+{
+    m->count -= count;
+    memmove(&m->busy[first], &m->busy[first + count], (m->count - first) * sizeof *m->busy);
+}
+
+static uint64_t model_reserve(model *m, uint64_t from, uint64_t length)
+{
+    uint32_t i = 0;
+    while (i < m->count && m->busy[i].end <= from)
+        i++;
+    for (; i < m->count && m->busy[i].start < from + length; i++)
+        from = m->busy[i].end;
+    int joins = (i > 0 && m->busy[i - 1].end == from) || (i < m->count && m->busy[i].start == from + length);
+    if (!joins && m->count == SG_CALENDAR_SIZE) {
+        drop(m, 0, SG_CALENDAR_SIZE / 2);
+        if (i < SG_CALENDAR_SIZE / 2)
+            return from;
+        i -= SG_CALENDAR_SIZE / 2;
+    }
+    memmove(&m->busy[i + 1], &m->busy[i], (m->count++ - i) * sizeof *m->busy);
+    m->busy[i] = (sg_interval){from, from + length};
+    for (uint32_t k = m->count - 1; k > 0; k--)
+        if (m->busy[k - 1].end == m->busy[k].start) {
+            m->busy[k - 1].end = m->busy[k].end;
+            drop(m, k, 1);
+        }
+    return from;
+}
+
+/* Reserves at random, so that calendars fill and forget. */
+static void intervals(uint64_t seed, uint64_t count)
+{
+    sg_calendar c = {0};
+    model m = {0};
+    uint64_t state = seed | 1, base = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t random = next_random(&state), from = base + random % 400, length = 1 + (random >> 32) % 9;
+        int same = sg_calendar_reserve(&c, from, length) == model_reserve(&m, from, length);
+        for (uint32_t k = 0; same && k < m.count; k++)
+            same = c.count == m.count && memcmp(sg_calendar_interval(&c, k), &m.busy[k], sizeof *m.busy) == 0;
+        if (!same) {
+            printf("reservation %" PRIu64 " differs\n", i);
+            return;
+        }
+        base += (random >> 16) % 20;
+    }
+    puts("ok");
+}
+
 static void tell(void *context, const sg_usage *u)
 {
     (void)context;
@@ -204,6 +262,8 @@ int main(int argc, char **argv)
             walk(mem, p, a, b);
         } else if (sscanf(line, "calendar %" SCNu64 " %" SCNu64, &a, &b) == 2) {
             calendar(a, b);
+        } else if (sscanf(line, "intervals %" SCNu64 " %" SCNu64, &a, &b) == 2) {
+            intervals(a, b);
         } else if (strncmp(line, "statistics", 10) == 0) {
             sg_mem_statistics(mem, tell, NULL);
             putchar('\n');

@@ -10,7 +10,7 @@ from scalegraph import machine
 from scalegraph.runtime.library import include_flags
 
 CSRC = Path(machine.__file__).parent.parent / "runtime" / "csrc"
-SOURCES = [CSRC / "core" / "sg_config.c", CSRC / "observe" / "sg_whatif_mem.c"]
+SOURCES = [CSRC / "core" / "sg_config.c", CSRC / "observe" / "sg_whatif_mem.c", CSRC / "network" / "sg_calendar.c"]
 SOURCES += [CSRC / "memory" / f"sg_{part}.c" for part in ("cache", "dir", "homes")]
 SOURCES += [*sorted(CSRC.glob("memory/sg_mem*.c")), *sorted(CSRC.glob("network/sg_net*.c"))]
 SOURCES += sorted(CSRC.glob("interconnect/sg_wire*.c"))

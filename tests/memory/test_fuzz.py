@@ -106,3 +106,8 @@ def test_a_thousand_processors_with_large_caches_use_memory_only_where_they_touc
 @pytest.mark.parametrize("seed", [1, 2, 3, 12345])
 def test_a_resource_is_given_out_as_early_as_possible_and_never_twice(memory, seed) -> None:
     assert memory("ksr1", 1).ask(f"calendar {seed} 10000") == "ok"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 12345])
+def test_a_full_calendar_forgets_its_oldest_half_and_keeps_the_rest(memory, seed) -> None:
+    assert memory("ksr1", 1).ask(f"intervals {seed} 10000") == "ok"

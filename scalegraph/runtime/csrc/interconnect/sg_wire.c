@@ -68,8 +68,7 @@ uint32_t sg_wire_nodes(const sg_wire *wire)
 
 static uint64_t end_of(const sg_calendar *c, uint64_t time)
 {
-    uint64_t end = c->count > 0 ? c->busy[c->count - 1].end : 0;
-    return end > time ? end : time;
+    return c->busy[0].end > time ? c->busy[0].end : time;
 }
 
 uint64_t sg_wire_ready(const sg_wire *wire, uint32_t link, uint64_t time)
@@ -93,25 +92,11 @@ static sg_calendar *choose_interface(const sg_wire *wire, uint32_t node, int rec
     return best;
 }
 
-/* Makes room in a calendar, which would forget what is still to come when it is full: leaves out what is
- * past, and if that is not enough closes the smallest gap. */
+/* Makes room in a calendar, which would forget what is still to come when it is full. */
 static void make_room(sg_calendar *c, uint64_t now)
 {
-    uint32_t past = 0, best = 1;
-    if (c->count < SG_CALENDAR_SIZE)
-        return;
-    while (past < c->count && c->busy[past].end <= now)
-        past++;
-    c->count -= past;
-    memmove(c->busy, c->busy + past, c->count * sizeof *c->busy);
-    if (past > 0)
-        return;
-    for (uint32_t i = 2; i < c->count; i++)
-        if (c->busy[i].start - c->busy[i - 1].end < c->busy[best].start - c->busy[best - 1].end)
-            best = i;
-    c->busy[best - 1].end = c->busy[best].end;
-    c->count--;
-    memmove(&c->busy[best], &c->busy[best + 1], (c->count - best) * sizeof *c->busy);
+    if (c->count == SG_CALENDAR_SIZE)
+        sg_calendar_condense(c, now);
 }
 
 /* The bytes on the wire: every packet has a header, and is not shorter than the shortest. */

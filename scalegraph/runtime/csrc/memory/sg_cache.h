@@ -148,10 +148,11 @@ static inline void sg_set_remove(const sg_cache *c, sg_set set, int way)
     uint64_t *to = sg_set_at(c, set, way);
     if (__builtin_expect(c->listed != NULL, 0))
         sg_set_remove_by_policy(c, set, sg_entry_line(*to));
-    for (uint32_t i = (uint32_t)way + 1; i < c->ways; i++) {
-        uint64_t *from = sg_set_at(c, set, (int)i);
-        *to = *from;
-        if (*from == 0)
+    uint64_t *from = sg_set_at(c, set, way + 1);
+    for (uint32_t i = (uint32_t)way + 1; i < c->ways; i++, from += c->way_stride) {
+        uint64_t entry = *from;
+        *to = entry;
+        if (entry == 0)
             return;
         to = from;
     }

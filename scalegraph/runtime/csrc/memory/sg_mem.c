@@ -7,35 +7,9 @@
 
 #include <string.h>
 
-#include "sg_mem_state.h"
+#include "sg_mem_private.h"
 
 /* ---- private caches ---- */
-
-static inline void change_copy(const sg_cache *c, sg_set set, uint64_t line, enum sg_copy state)
-{
-    int way = sg_set_find(c, set, line);
-    if (way < 0)
-        return;
-    if (state == SG_INVALID)
-        sg_set_remove(c, set, way);
-    else
-        *sg_set_at(c, set, way) = sg_entry_make(line, state);
-}
-
-/* Applies `state` to (or with SG_INVALID removes) the copies of line `wide`, of 1 << shift bytes, in levels
- * below `levels`. */
-static inline void change_copies(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels,
-                                 enum sg_copy state)
-{
-    mem->found[p].address = 0;
-    for (const sg_cache *c = mem->level; c < &mem->level[levels]; c++) {
-        uint32_t parts = shift - c->line_shift;
-        uint64_t line = wide << parts, end = (wide + 1) << parts;
-        do
-            change_copy(c, sg_cache_set(c, p, line), line, state);
-        while (++line != end);
-    }
-}
 
 void sg_mem_invalidate(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels)
 {
@@ -71,24 +45,6 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
                  sg_outcome *out)
 {
     fill_levels(mem, p, address, state, from, 0, now, out);
-}
-
-/* Examines the levels from `first` on; those before do not have the line. */
-static inline void search(const sg_mem *mem, uint32_t processor, uint64_t address, uint32_t first,
-                          sg_place *at)
-{
-    uint64_t cycles = first > 0 ? mem->level[0].hit_cycles : 0;
-    uint32_t level = first;
-    for (const sg_cache *c = &mem->level[first]; level < mem->private_levels; level++, c++) {
-        uint64_t line = address >> c->line_shift;
-        at->set = sg_cache_set(c, processor, line);
-        at->way = sg_set_find(c, at->set, line);
-        cycles += c->hit_cycles;
-        if (at->way >= 0)
-            break;
-    }
-    at->level = level;
-    at->cycles = cycles;
 }
 
 /* Serves an access from the copy at `at` if that needs nobody else. */
@@ -318,13 +274,19 @@ static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
 {
     r->holders = r->targets = mem->others;
     r->words = mem->dir.words;
-    r->copies = 0;
-    for (uint32_t i = 0; i < r->words; i++) {
-        mem->others[i] = entry->holders[i];
-        r->copies += (uint32_t)__builtin_popcountll(entry->holders[i]);
+    uint64_t own = 1ull << (r->processor & 63);
+    if (r->words == 1) {
+        mem->others[0] = entry->holders[0] & ~own;
+        r->copies = (uint32_t)__builtin_popcountll(mem->others[0]);
+    } else {
+        r->copies = 0;
+        for (uint32_t i = 0; i < r->words; i++) {
+            mem->others[i] = entry->holders[i];
+            r->copies += (uint32_t)__builtin_popcountll(entry->holders[i]);
+        }
+        r->copies -= (uint32_t)sg_bit(mem->others, r->processor);
+        mem->others[r->processor >> 6] &= ~own;
     }
-    r->copies -= (uint32_t)sg_bit(mem->others, r->processor);
-    mem->others[r->processor >> 6] &= ~(1ull << (r->processor & 63));
     r->invalidations = r->kind == SG_FETCH_READ ? 0 : r->copies;
     r->groups = entry->shared_caches;
     if (mem->has_shared)
@@ -422,23 +384,34 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
     return own.cycles;
 }
 
+/* Serves an access from the private caches, now that it is the turn of `processor`, if they can. */
+static __attribute__((noinline)) int serve_now(sg_mem *mem, uint32_t processor, uint64_t address,
+                                               enum sg_access kind, uint64_t *now, sg_outcome *outcome)
+{
+    sg_place *at = &mem->found[processor];
+    if (at->address != address)
+        search(mem, processor, address, 0, at);
+    at->address = 0;
+    uint64_t begin = *now;
+    int prefetched = mem->prefetch && at->level > 0 && sg_prefetch_awaits(mem, processor, address);
+    if (prefetched)
+        await_prefetched(mem, processor, address, at, now, outcome);
+    if (!serve(mem, processor, address, kind, at, outcome))
+        return 0;
+    if (prefetched)
+        sg_prefetch_next(mem, processor, address, begin, outcome);
+    return 1;
+}
+
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome)
 {
     mem = sg_mem_part(mem, &processor);
     sg_place *at = &mem->found[processor];
-    if (at->address != address)
-        search(mem, processor, address, 0, at);
-    at->address = 0;
-    uint64_t begin = now;
-    int prefetched = mem->prefetch && at->level > 0 && sg_prefetch_awaits(mem, processor, address);
-    if (prefetched)
-        await_prefetched(mem, processor, address, at, &now, outcome);
-    if (serve(mem, processor, address, kind, at, outcome)) {
-        if (prefetched)
-            sg_prefetch_next(mem, processor, address, begin, outcome);
+    /* Else the search before was in vain, and nothing has changed since. */
+    if ((at->address != address || mem->prefetch) && serve_now(mem, processor, address, kind, &now, outcome))
         return;
-    }
+    at->address = 0;
     int upgrade = at->level < mem->private_levels;
     uint64_t wide = sg_mem_global(mem, processor, address);
     sg_request r;
@@ -467,7 +440,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     }
     hold(entry, processor, state);
     if (upgrade) {
-        restate(mem, processor, address >> mem->line_shift, mem->private_levels, state);
+        restate_found(mem, processor, address, at, state);
         if (at->level > 0 || at->way > 0)
             serve(mem, processor, address, SG_READ, at, &(sg_outcome){0}); /* brings it to the front */
     } else {

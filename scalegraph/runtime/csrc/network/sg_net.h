@@ -42,6 +42,23 @@ typedef struct sg_request {
     uint64_t *busy;          /* of the line: no request is served before; a network sets it */
 } sg_request;
 
+/* Is one of the bits `first` .. `end` - 1 of a bitmap of `words` words set? */
+static inline int sg_any_bit(const uint64_t *bits, uint32_t words, uint32_t first, uint32_t end)
+{
+    if (end > words * 64)
+        end = words * 64;
+    if (first >= end)
+        return 0;
+    uint32_t word = first >> 6, last = (end - 1) >> 6;
+    uint64_t from = ~0ull << (first & 63), to = ~0ull >> (-end & 63);
+    if (word == last)
+        return (bits[word] & from & to) != 0;
+    uint64_t any = (bits[word] & from) | (bits[last] & to);
+    while (++word < last)
+        any |= bits[word];
+    return any != 0;
+}
+
 /* Finds the first processor from `*q` on that must drop its copy; a supplier that is requested the
  * line knows already. */
 static inline int sg_next_target(const sg_request *r, uint32_t *q)

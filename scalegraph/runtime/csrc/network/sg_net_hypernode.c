@@ -119,12 +119,15 @@ static void carry(course *c, uint32_t hypernode)
 static void ride(course *c, uint32_t from, uint32_t to, uint64_t packet)
 {
     const hypernode_net *net = c->net;
-    c->time += net->controller;
-    for (; from != to; from = (from + 1) % net->hypernodes) {
-        take(c, &net->link[c->unit * net->hypernodes + from], packet);
-        c->time += net->hop;
+    sg_calendar *ring = &net->link[c->unit * net->hypernodes];
+    uint64_t time = c->time + net->controller, wait = 0, hop = net->hop;
+    for (uint32_t end = net->hypernodes; from != to; from = from + 1 == end ? 0 : from + 1) {
+        uint64_t start = sg_calendar_reserve(&ring[from], time, packet);
+        wait += start - time;
+        time = start + hop;
     }
-    c->time += packet + net->controller;
+    c->wait += wait;
+    c->time = time + packet + net->controller;
 }
 
 /* The directory of `hypernode` asks the caches with copies there, all at once. */
@@ -133,18 +136,19 @@ static void ask_caches(course *c)
     c->time += 2 * c->net->crossbar + c->net->snoop;
 }
 
-static int has_target(const hypernode_net *net, const sg_request *r, uint32_t hypernode)
+/* A supplier that is requested the line knows already. */
+static inline int has_target(const hypernode_net *net, const sg_request *r, uint32_t hypernode)
 {
-    uint32_t q = hypernode * net->processors;
-    return q < r->words * 64 && sg_next_target(r, &q) && q < (hypernode + 1) * net->processors;
+    uint32_t q = hypernode * net->processors, end = q + net->processors;
+    if (r->invalidations == 0 || !sg_any_bit(r->targets, r->words, q, end))
+        return 0;
+    return sg_next_target(r, &q) && q < end;
 }
 
-static int has_holder(const hypernode_net *net, const sg_request *r, uint32_t hypernode)
+static inline int has_holder(const hypernode_net *net, const sg_request *r, uint32_t hypernode)
 {
-    for (uint32_t q = hypernode * net->processors; q < (hypernode + 1) * net->processors; q++)
-        if (q < r->words * 64 && sg_bit(r->holders, q))
-            return 1;
-    return 0;
+    uint32_t q = hypernode * net->processors;
+    return sg_any_bit(r->holders, r->words, q, q + net->processors);
 }
 
 /* The hypernode with the data of a fetch. */
@@ -212,8 +216,9 @@ static void own_line(course *c, const sg_request *r, uint32_t own, int asked, in
             serve(c, own, net->directory);
         }
     }
-    for (uint32_t i = 1; i < net->hypernodes; i++) {
-        uint32_t there = (own + i) % net->hypernodes;
+    uint32_t there = own, others = r->invalidations > 0 || r->groups != 0 ? net->hypernodes : 0;
+    for (uint32_t i = 1; i < others; i++) {
+        there = there + 1 == others ? 0 : there + 1;
         int cached = (int)(r->groups >> there & 1);
         if ((there == r->home && !asked) || !(has_target(net, r, there) || cached))
             continue;

@@ -23,6 +23,11 @@
 
 enum { EAST, WEST, SOUTH, NORTH, PORT, WAYS };
 
+/* Where a tile is. */
+typedef struct spot {
+    uint32_t x, y;
+} spot;
+
 typedef struct mesh_net {
     uint32_t width, height, tiles, controllers, banks;
     uint64_t hop; /* router and link */
@@ -31,6 +36,7 @@ typedef struct mesh_net {
     sg_calendar *links;        /* [tile][WAYS]: the links that leave it, and its port into the network */
     sg_calendar *directory_of; /* [tile] */
     sg_calendar *bank;         /* [controller][banks] */
+    spot *spot;                /* [tile] */
     size_t bytes;
     int remote; /* has a message of this transaction left its tile? */
 } mesh_net;
@@ -56,7 +62,8 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->bank_busy = sg_config_u64(config, "bank_busy_cycles");
     net->snoop = sg_config_u64(config, "snoop_cycles");
     size_t links = (size_t)net->tiles * WAYS;
-    net->bytes = (links + net->tiles + (size_t)net->controllers * net->banks) * sizeof(sg_calendar);
+    size_t banks = (size_t)net->controllers * net->banks;
+    net->bytes = (links + net->tiles + banks) * sizeof(sg_calendar) + net->tiles * sizeof(spot);
     if (net->tiles < config->max_processors)
         snprintf(error, error_size,
                  "machine.network.width: expected room for %u processors, got %u x %u tiles",
@@ -70,6 +77,9 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     else {
         net->directory_of = net->links + links;
         net->bank = net->directory_of + net->tiles;
+        net->spot = (spot *)(net->bank + banks);
+        for (uint32_t t = 0; t < net->tiles; t++)
+            net->spot[t] = (spot){t % net->width, t / net->width};
         return net;
     }
     free(net);
@@ -91,11 +101,20 @@ static uint32_t tile_of(const mesh_net *net, uint32_t controller)
     return row * net->width + (east ? net->width - 1 : 0);
 }
 
-static uint64_t take(sg_calendar *resource, uint64_t time, uint64_t length, uint64_t *wait)
+static inline uint64_t take(sg_calendar *resource, uint64_t time, uint64_t length, uint64_t *wait)
 {
     uint64_t start = sg_calendar_reserve(resource, time, length);
     *wait += start - time;
     return start;
+}
+
+/* Passes `hops` links, of which the next is always `step` calendars further; returns when the head has. */
+static inline uint64_t pass(sg_calendar *link, uint32_t hops, ptrdiff_t step, uint64_t hop, uint64_t time,
+                            uint64_t flits, uint64_t *wait)
+{
+    for (; hops != 0; hops--, link += step)
+        time = take(link, time, flits, wait) + hop;
+    return time;
 }
 
 /* Sends a message; returns when its last flit has arrived. */
@@ -104,16 +123,21 @@ static uint64_t send(mesh_net *net, uint32_t from, uint32_t to, uint64_t time, u
     if (from == to)
         return time;
     net->remote = 1;
-    time = take(&net->links[(size_t)from * WAYS + PORT], time, flits, wait);
-    uint32_t x = from % net->width, to_x = to % net->width;
-    sg_calendar *link = &net->links[(size_t)from * WAYS + (x < to_x ? EAST : WEST)];
-    for (ptrdiff_t step = x < to_x ? WAYS : -WAYS; x != to_x; x += x < to_x ? 1 : -1, link += step)
-        time = take(link, time, flits, wait) + net->hop;
-    uint32_t y = from / net->width, to_y = to / net->width;
-    link = &net->links[((size_t)y * net->width + to_x) * WAYS + (y < to_y ? SOUTH : NORTH)];
+    sg_calendar *tile = &net->links[(size_t)from * WAYS];
+    const spot *a = &net->spot[from], *b = &net->spot[to];
     ptrdiff_t row = (ptrdiff_t)net->width * WAYS;
-    for (ptrdiff_t step = y < to_y ? row : -row; y != to_y; y += y < to_y ? 1 : -1, link += step)
-        time = take(link, time, flits, wait) + net->hop;
+    uint64_t hop = net->hop, waited = 0;
+    time = take(&tile[PORT], time, flits, &waited);
+    if (a->x < b->x)
+        time = pass(&tile[EAST], b->x - a->x, WAYS, hop, time, flits, &waited);
+    else
+        time = pass(&tile[WEST], a->x - b->x, -WAYS, hop, time, flits, &waited);
+    tile += ((ptrdiff_t)b->x - (ptrdiff_t)a->x) * WAYS;
+    if (a->y < b->y)
+        time = pass(&tile[SOUTH], b->y - a->y, row, hop, time, flits, &waited);
+    else
+        time = pass(&tile[NORTH], a->y - b->y, -row, hop, time, flits, &waited);
+    *wait += waited;
     return time + flits;
 }
 

@@ -31,10 +31,29 @@ typedef struct multistage_net {
     uint64_t short_flits, long_flits; /* of a message without and with a line */
     sg_calendar *forth, *back;        /* [stages + 1][ports]: 0 = port into the network */
     sg_calendar *module;
+    /* [port][stages]: the line after a stage is the sum of what its source and its destination say. */
+    uint32_t *line_of_source, *line_of_destination;
     size_t bytes;
 } multistage_net;
 
 static const sg_net_parameter parameters[] = {SG_MULTISTAGE_PARAMETERS};
+
+/* In an omega network a message is, after stage i, on the line whose digits are the last ones of the source
+ * followed by the first i ones of the destination. */
+static void find_lines(multistage_net *net)
+{
+    for (uint32_t port = 0; port < net->ports; port++) {
+        uint32_t *source = net->line_of_source + (size_t)port * net->stages;
+        uint32_t *destination = net->line_of_destination + (size_t)port * net->stages;
+        uint32_t behind = net->ports, chosen = 1; /* ports that a stage can still reach; those before it */
+        for (uint32_t stage = 0; stage < net->stages; stage++) {
+            behind /= net->radix;
+            chosen *= net->radix;
+            source[stage] = port % behind * chosen;
+            destination[stage] = port / behind;
+        }
+    }
+}
 
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {
@@ -56,7 +75,8 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->short_flits = (header + flit - 1) / flit;
     net->long_flits = (header + config->coherence_line_bytes + flit - 1) / flit;
     size_t path = (size_t)(net->stages + 1) * net->ports;
-    net->bytes = (2 * path + net->ports) * sizeof(sg_calendar);
+    size_t lines = (size_t)net->stages * net->ports;
+    net->bytes = (2 * path + net->ports) * sizeof(sg_calendar) + 2 * lines * sizeof(uint32_t);
     net->forth = sg_map(net->bytes);
     if (!net->forth) {
         snprintf(error, error_size, "the host has no memory for the network");
@@ -65,6 +85,9 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     }
     net->back = net->forth + path;
     net->module = net->back + path;
+    net->line_of_source = (uint32_t *)(net->module + net->ports);
+    net->line_of_destination = net->line_of_source + lines;
+    find_lines(net);
     return net;
 }
 
@@ -75,31 +98,24 @@ static void destroy(void *state)
     free(net);
 }
 
-/* The line after the next stage of a message to port `to`: in an omega network the message is, after stage i,
- * on the line whose digits are the last ones of the source followed by the first i ones of the destination.
- */
-static uint64_t next_line(const multistage_net *net, uint64_t line, uint32_t to, uint64_t *digits)
-{
-    *digits /= net->radix;
-    return (line * net->radix + to / *digits % net->radix) % net->ports;
-}
-
 /* Sends `flits` from port `from` to port `to` through one of the two networks at `time`; returns when the
  * last flit has arrived. */
 static uint64_t send(multistage_net *net, sg_calendar *network, uint32_t from, uint32_t to, uint64_t time,
                      uint64_t flits, uint64_t *wait)
 {
     uint64_t start = sg_calendar_reserve(&network[from], time, flits);
-    uint64_t line = from, digits = net->ports;
-    *wait += start - time;
+    const uint32_t *source = net->line_of_source + (size_t)from * net->stages;
+    const uint32_t *destination = net->line_of_destination + (size_t)to * net->stages;
+    uint64_t waited = start - time, ports = net->ports, switched = net->switch_cycles;
     time = start;
-    for (uint32_t stage = 1; stage <= net->stages; stage++) {
-        line = next_line(net, line, to, &digits);
-        time += net->switch_cycles;
-        start = sg_calendar_reserve(&network[(size_t)stage * net->ports + line], time, flits);
-        *wait += start - time;
+    for (const uint32_t *end = source + net->stages; source != end; source++, destination++) {
+        network += ports;
+        time += switched;
+        start = sg_calendar_reserve(&network[*source + *destination], time, flits);
+        waited += start - time;
         time = start;
     }
+    *wait += waited;
     return time + flits;
 }
 
@@ -147,11 +163,10 @@ typedef struct circuit {
 static circuit path_of(const multistage_net *net, sg_calendar *network, uint32_t from, uint32_t to)
 {
     circuit c = {.ports = net->stages + 1, .port = {&network[from]}};
-    uint64_t line = from, digits = net->ports;
-    for (uint32_t stage = 1; stage <= net->stages; stage++) {
-        line = next_line(net, line, to, &digits);
-        c.port[stage] = &network[(size_t)stage * net->ports + line];
-    }
+    const uint32_t *source = net->line_of_source + (size_t)from * net->stages;
+    const uint32_t *destination = net->line_of_destination + (size_t)to * net->stages;
+    for (uint32_t stage = 0; stage < net->stages; stage++)
+        c.port[stage + 1] = &network[(stage + 1ull) * net->ports + source[stage] + destination[stage]];
     return c;
 }
 

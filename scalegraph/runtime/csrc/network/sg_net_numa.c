@@ -88,10 +88,10 @@ static void destroy(void *state)
 }
 
 /* Reserves `millicycles` of a resource at `time`; returns the whole cycles to wait. */
-static uint64_t occupy(sg_calendar *calendar, uint64_t time, uint64_t millicycles)
+static inline uint64_t occupy(sg_calendar *calendar, uint64_t time, uint64_t millicycles)
 {
     uint64_t start = sg_calendar_reserve(calendar, time * 1000, millicycles);
-    return (start - time * 1000 + 999) / 1000;
+    return start == time * 1000 ? 0 : (start - time * 1000 + 999) / 1000;
 }
 
 /* The socket behind the next link on the way from one socket to another one. */
@@ -120,21 +120,9 @@ static uint64_t cross(numa_net *net, uint32_t from, uint32_t to, uint64_t time, 
 }
 
 /* Is one of the processors of `socket` in the bitmap? */
-static int has_copies(const numa_net *net, const sg_request *r, const uint64_t *bits, uint32_t socket)
+static inline int has_copies(const numa_net *net, const sg_request *r, const uint64_t *bits, uint32_t socket)
 {
-    uint32_t end = (socket + 1) * net->cores;
-    if (end > r->words * 64)
-        end = r->words * 64;
-    for (uint32_t p = socket * net->cores; p < end; p++) {
-        if ((p & 63) == 0 && end - p >= 64) {
-            if (bits[p >> 6])
-                return 1;
-            p += 63;
-        } else if (sg_bit(bits, p)) {
-            return 1;
-        }
-    }
-    return 0;
+    return sg_any_bit(bits, r->words, socket * net->cores, (socket + 1) * net->cores);
 }
 
 static uint64_t from_memory(numa_net *net, uint32_t socket, uint64_t line, uint64_t time, uint64_t *wait)

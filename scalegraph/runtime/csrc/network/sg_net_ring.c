@@ -26,21 +26,20 @@
 
 /* A divisor with its reciprocal: the host divides slowly, and each packet needs two quotients. */
 typedef struct divisor {
-    uint64_t by, reciprocal; /* 2^64 / by, rounded down */
+    uint64_t by, reciprocal; /* 2^64 / by, rounded up; 0 for 1 */
+    uint64_t itself;         /* all bits set for 1 */
 } divisor;
 
 static divisor divisor_of(uint64_t by)
 {
-    return (divisor){by, by == 1 ? UINT64_MAX : UINT64_MAX / by};
+    return by == 1 ? (divisor){1, 0, UINT64_MAX} : (divisor){by, UINT64_MAX / by + 1, 0};
 }
 
-/* Returns value / d.by, exactly. */
-static inline uint64_t divide(uint64_t value, divisor d)
+/* Returns value / d.by, exactly: because the reciprocal is rounded up, the product may be one too many. */
+static inline uint64_t divide(uint64_t value, const divisor *d)
 {
-    uint64_t quotient = (uint64_t)((unsigned __int128)value * d.reciprocal >> 64);
-    while (value - quotient * d.by >= d.by)
-        quotient++; /* once or twice at most: the product is rounded down */
-    return quotient;
+    uint64_t quotient = (uint64_t)((unsigned __int128)value * d->reciprocal >> 64) + (value & d->itself);
+    return quotient - (quotient * d->by > value);
 }
 
 /* A ring as a packet sees it. */
@@ -144,16 +143,29 @@ typedef struct passage {
     uint32_t place;
 } passage;
 
+/* The slot is reserved for later than at->time + length, by its last interval: is it empty until then? Sets
+ * at->place if so. */
+static inline int has_gap(const sg_calendar *slot, passage *at, uint64_t length)
+{
+    const sg_interval *before = &slot->busy[slot->count - 1];
+    if (before->end > at->time) {
+        if (before->start < at->time + length)
+            return 0;
+        return sg_calendar_search(slot, at->time, length, &at->place) == at->time;
+    }
+    at->place = (uint32_t)slot->count - 1;
+    return 1;
+}
+
 /* Is the slot empty for `length` cycles when it passes at at->time? Sets at->place if so. */
 static inline int is_empty(const track *t, passage *at, uint64_t length)
 {
     const sg_interval *last = &t->last[at->slot];
     if (last->end <= at->time) {
-        at->place = t->slots[at->slot].count;
+        at->place = (uint32_t)t->slots[at->slot].count;
         return 1;
     }
-    return last->start >= at->time + length &&
-           sg_calendar_find(&t->slots[at->slot], at->time, length, &at->place) == at->time;
+    return last->start >= at->time + length && has_gap(&t->slots[at->slot], at, length);
 }
 
 /* The earliest passage of an empty slot when none is empty that passes in the revolution before `at`. A slot
@@ -168,7 +180,7 @@ static __attribute__((noinline)) passage first_later(const track *t, passage at,
             uint64_t free = sg_calendar_find(&t->slots[at.slot], at.time, length, &at.place);
             at.time = free >= best.time
                           ? free
-                          : at.time + divide(free - at.time + revolution - 1, t->revolution) * revolution;
+                          : at.time + divide(free - at.time + revolution - 1, &t->revolution) * revolution;
         }
         if (at.time < best.time)
             best = at;
@@ -186,8 +198,23 @@ static inline void follow(const sg_calendar *slot, sg_interval *last, uint64_t s
             last->start = start;
         last->end = start + length;
     } else if (start + length == last->start) {
-        *last = slot->busy[slot->count - 1];
+        *last = slot->busy[0];
     }
+}
+
+/* The first empty one of `count` slots, of which at->slot passes at at->time and those with smaller numbers
+ * one hop after the other. Else at->time is behind them. */
+static inline int first_empty(const track *t, passage *at, uint64_t count, uint64_t length)
+{
+    const sg_interval *last = &t->last[at->slot], *end = last - count;
+    uint64_t hop = t->hop.by;
+    for (; last != end; last--, at->time += hop)
+        if (last->end <= at->time || last->start >= at->time + length) {
+            at->slot = (uint64_t)(last - t->last);
+            if (is_empty(t, at, length))
+                return 1;
+        }
+    return 0;
 }
 
 /* Puts a packet on the ring at `station`, not before `time`, into the first slot that passes there and is
@@ -195,20 +222,20 @@ static inline void follow(const sg_calendar *slot, sg_interval *last, uint64_t s
 static uint64_t load(const track *t, uint64_t station, uint64_t time, uint64_t length, uint64_t *wait)
 {
     uint64_t hop = t->hop.by, count = t->count.by;
-    uint64_t hops = divide(time + hop - 1, t->hop), first = hops * hop;
-    uint64_t passed = hops - divide(hops, t->count) * count;
-    passage at = {.slot = station >= passed ? station - passed : station + count - passed, .time = first};
-    for (uint64_t end = first + t->revolution.by; !is_empty(t, &at, length);) {
-        at.slot = at.slot == 0 ? count - 1 : at.slot - 1;
-        at.time += hop;
-        if (at.time == end) {
+    uint64_t hops = divide(time + hop - 1, &t->hop), first = hops * hop;
+    uint64_t passed = hops - divide(hops, &t->count) * count;
+    uint64_t slot = station >= passed ? station - passed : station + count - passed;
+    passage at = {.slot = slot, .time = first};
+    if (!first_empty(t, &at, slot + 1, length)) {
+        at.slot = count - 1;
+        if (!first_empty(t, &at, count - 1 - slot, length)) {
+            at.slot = slot;
             at = first_later(t, at, length);
-            break;
         }
     }
-    sg_calendar *slot = &t->slots[at.slot];
-    sg_calendar_take(slot, at.time, length, at.place, at.time - first);
-    follow(slot, &t->last[at.slot], at.time, length);
+    sg_calendar *taken = &t->slots[at.slot];
+    sg_calendar_take(taken, at.time, length, at.place, at.time - first);
+    follow(taken, &t->last[at.slot], at.time, length);
     *wait += at.time - first;
     return at.time;
 }

@@ -35,9 +35,11 @@ typedef struct word {
     uint8_t bytes;   /* that it wrote, as bits */
 } word;
 
+/* Reads that are remembered: where, and of which word; that one by a hash, so that few instructions of the
+ * host examine all of them. */
 typedef struct poll {
-    const void *site;
-    uint64_t number;
+    const void *site[POLLS];
+    uint32_t word[POLLS]; /* 0: of none */
 } poll;
 
 /* Whether a word is written by turns. What a processor does to a line that it owns is not seen, so of a
@@ -52,7 +54,7 @@ typedef struct turns {
 
 static word *words = NULL;
 static turns *handed = NULL; /* by word */
-static poll (*polls)[POLLS] = NULL;
+static poll *polls = NULL;   /* by processor */
 /* Where it may race, by the word that showed it last. */
 static struct {
     const void *site;
@@ -88,6 +90,12 @@ static bool open_race(void)
 static word *word_of(uint64_t number)
 {
     return &words[(number * 0x9e3779b97f4a7c15ull >> 40) & (WORDS - 1)];
+}
+
+/* Words nearer to each other than 32 GiB have different ones. */
+static uint32_t hash_of(uint64_t number)
+{
+    return (uint32_t)number ^ (uint32_t)(number >> 32) * 0x9e3779b1u;
 }
 
 static void tell(const void *site, uint64_t number)
@@ -140,29 +148,30 @@ static void note_read(const sg_processor *p, uint64_t number)
     const word *w = word_of(number);
     if (w->number == number && w->writer != p->thread->id)
         learn(p->thread, number, w->time);
-    uint32_t hash = (uint32_t)((uintptr_t)p->site * 0x9e3779b1u >> 28);
-    poll *last = &polls[p->id][hash & (POLLS - 1)];
-    if (SG_UNLIKELY(last->number == number) && last->site == p->site) {
+    poll *last = &polls[p->id];
+    uint32_t at = (uint32_t)((uintptr_t)p->site * 0x9e3779b1u >> 28) & (POLLS - 1), hash = hash_of(number);
+    if (SG_UNLIKELY(last->word[at] == hash) && last->site[at] == p->site) {
         p->thread->synced = sg->writes_seen;
         take_back(number);
     }
-    *last = (poll){p->site, number};
-    uint32_t at = reads[p->id]++ % READS;
-    words_read[p->id][at] = (read_word){number, sg->writes_seen};
+    last->site[at] = p->site;
+    last->word[at] = hash;
+    words_read[p->id][reads[p->id]++ % READS] = (read_word){number, sg->writes_seen};
 }
 
 /* When the processor last fetched the line of the word, UNREAD if it did not read the word itself lately. */
 static uint64_t last_read(const sg_processor *p, uint64_t number)
 {
     const read_word *read = words_read[p->id];
-    uint64_t fetched = 0, line = number >> line_shift;
-    bool found = false;
-    for (int i = 0; i < READS; i++) {
-        found = found || read[i].number == number;
-        if (read[i].number >> line_shift == line && read[i].time > fetched)
-            fetched = read[i].time;
+    uint64_t fetched = UNREAD, line = number >> line_shift;
+    for (uint32_t i = 1; i <= READS; i++) { /* the latest first */
+        const read_word *r = &read[(reads[p->id] - i) % READS];
+        if (fetched == UNREAD && r->number >> line_shift == line)
+            fetched = r->time;
+        if (r->number == number)
+            return fetched;
     }
-    return found ? fetched : UNREAD;
+    return UNREAD;
 }
 
 /* Thread `t` writes the word `w`, which it read at `time`. */
@@ -225,9 +234,9 @@ static void note_reference(sg_processor *p, const sg_pending *r)
     w->time = ++sg->writes_seen;
     w->writer = p->thread->id;
     w->bytes = bytes;
+    uint32_t hash = hash_of(number), *polled = polls[p->id].word;
     for (int i = 0; i < POLLS; i++)
-        if (polls[p->id][i].number == number)
-            polls[p->id][i].number = 0;
+        polled[i] = polled[i] == hash ? 0 : polled[i];
 }
 
 static void close_race(void)

@@ -1,0 +1,125 @@
+/* Calendars where a reservation comes before the last one. */
+#include "sg_calendar.h"
+
+#include <string.h>
+
+/* Of the intervals before the last one, in order of time, the first that is not over at `from`; where all
+ * are, the place behind them. */
+static inline const sg_interval *first_after(const sg_calendar *c, uint64_t from)
+{
+    const sg_interval *at = &c->busy[c->count]; /* seldom many steps */
+    while (at != &c->busy[1] && at[-1].end > from)
+        at--;
+    return at;
+}
+
+/* The first time from `from` on that is free for `length`; `*at` becomes the interval behind it, or the place
+ * behind those before the last one. UINT64_MAX: there is none before the last one. */
+static inline uint64_t gap(const sg_calendar *c, uint64_t from, uint64_t length, const sg_interval **at)
+{
+    const sg_interval *next = first_after(c, from), *end = &c->busy[c->count];
+    for (; next != end && next->start < from + length; next++)
+        from = next->end;
+    *at = next;
+    return next == end && c->busy[0].start < from + length ? UINT64_MAX : from;
+}
+
+uint64_t sg_calendar_search(const sg_calendar *c, uint64_t from, uint64_t length, uint32_t *place)
+{
+    const sg_interval *at;
+    uint64_t start = gap(c, from, length, &at);
+    *place = start == UINT64_MAX ? (uint32_t)c->count : (uint32_t)(at - &c->busy[1]);
+    return start == UINT64_MAX ? c->busy[0].end : start;
+}
+
+void sg_calendar_forget(sg_calendar *c)
+{
+    uint64_t half = SG_CALENDAR_SIZE / 2;
+    c->count -= half;
+    for (uint64_t i = 1; i < SG_CALENDAR_SIZE - half; i++)
+        c->busy[i] = c->busy[i + half];
+}
+
+/* Leaves out the interval at `place`, which is not the last one. */
+static void leave_out(sg_calendar *c, uint64_t place)
+{
+    c->count--;
+    for (uint64_t i = place + 1; i < c->count; i++)
+        c->busy[i] = c->busy[i + 1];
+}
+
+/* A new interval in front of `at`, which neither that nor the one before touches. */
+static void add(sg_calendar *c, uint64_t start, uint64_t end, sg_interval *at)
+{
+    if (__builtin_expect(c->count == SG_CALENDAR_SIZE, 0)) {
+        sg_calendar_forget(c);
+        at -= SG_CALENDAR_SIZE / 2;
+        if (at < &c->busy[1])
+            return; /* before everything that is remembered */
+    }
+    for (sg_interval *to = &c->busy[c->count]; to != at; to--) {
+        *to = to[-1];
+        __asm__ volatile(""); /* so few that a call would take longer */
+    }
+    *at = (sg_interval){start, end};
+    c->count++;
+}
+
+static inline void insert(sg_calendar *c, uint64_t start, uint64_t length, sg_interval *at)
+{
+    sg_interval *after = at == &c->busy[c->count] ? &c->busy[0] : at;
+    if (at != &c->busy[1] && at[-1].end == start) {
+        at[-1].end += length;
+        if (after->start == start + length) { /* two become one */
+            after->start = at[-1].start;
+            leave_out(c, (uint64_t)(at - &c->busy[2]));
+        }
+    } else if (after->start == start + length) {
+        after->start = start;
+    } else {
+        add(c, start, start + length, at);
+    }
+}
+
+void sg_calendar_insert(sg_calendar *c, uint64_t start, uint64_t length, uint32_t place)
+{
+    insert(c, start, length, &c->busy[place + 1]);
+}
+
+uint64_t sg_calendar_reserve_early(sg_calendar *c, uint64_t from, uint64_t length)
+{
+    const sg_interval *at;
+    uint64_t start = gap(c, from, length, &at);
+    if (start == UINT64_MAX) {
+        start = c->busy[0].end;
+        c->busy[0].end += length;
+    } else {
+        insert(c, start, length, (sg_interval *)at);
+    }
+    c->waited += start - from;
+    return start;
+}
+
+void sg_calendar_condense(sg_calendar *c, uint64_t now)
+{
+    uint64_t past = 0, best = 1;
+    while (past < c->count && sg_calendar_interval(c, past)->end <= now)
+        past++;
+    c->count -= past;
+    if (c->count == 0)
+        c->busy[0] = (sg_interval){0, 0};
+    else
+        memmove(&c->busy[1], &c->busy[1 + past], (c->count - 1) * sizeof(sg_interval));
+    if (past > 0)
+        return;
+    for (uint64_t i = 2, gap = 0, least = UINT64_MAX; i <= c->count; i++) {
+        gap = sg_calendar_interval(c, i - 1)->start - c->busy[i - 1].end;
+        if (gap < least) {
+            least = gap;
+            best = i - 1;
+        }
+    }
+    sg_interval *after = &c->busy[best + 1 == c->count ? 0 : best + 1];
+    after->start = c->busy[best].start;
+    leave_out(c, best - 1);
+}

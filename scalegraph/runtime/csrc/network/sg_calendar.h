@@ -1,0 +1,112 @@
+/* When a resource (slot, link, module, channel) is busy: a short sorted list of intervals.
+ *
+ * A transaction reserves the resources of its whole path when it starts, so a resource may be reserved
+ * for later than the next request needs it. One next-free time would make that request wait for a
+ * reservation behind it; the list lets it use the gap. Adjacent intervals are one, so a hot spot's queue
+ * is a single interval. A list that is full forgets its oldest half: that time is past for all but a
+ * request that started much earlier. The unit of time is the caller's. Beside it stands what the resource has
+ * done so far: transactions, how long it was busy with them and how long they had to wait for it.
+ *
+ * Most requests find the resource free or queue behind all others, so what they examine is here and inlined:
+ * the last interval alone. What happens before the last interval is in sg_calendar.c. */
+#ifndef SG_CALENDAR_H
+#define SG_CALENDAR_H
+
+#include <stdint.h>
+
+#define SG_CALENDAR_SIZE 16u
+
+typedef struct sg_interval {
+    uint64_t start, end; /* busy from start up to, not including, end */
+} sg_interval;
+
+typedef struct sg_calendar {
+    uint64_t transactions, occupied, waited;
+    uint64_t count;
+    /* The last interval is at 0 and all zero where there is none; before it come those at 1 .. count - 1. So
+     * a new last interval moves one entry. */
+    sg_interval busy[SG_CALENDAR_SIZE];
+} sg_calendar;
+
+/* The i-th interval in order of time. */
+static inline const sg_interval *sg_calendar_interval(const sg_calendar *c, uint64_t i)
+{
+    return &c->busy[i + 1 == c->count ? 0 : i + 1];
+}
+
+/* ---- sg_calendar.c ---- */
+
+/* The two below for times before the last interval begins. */
+uint64_t sg_calendar_search(const sg_calendar *c, uint64_t from, uint64_t length, uint32_t *place);
+void sg_calendar_insert(sg_calendar *c, uint64_t start, uint64_t length, uint32_t place);
+uint64_t sg_calendar_reserve_early(sg_calendar *c, uint64_t from, uint64_t length);
+/* Leaves out the oldest half of a full list. */
+void sg_calendar_forget(sg_calendar *c);
+/* Leaves out the intervals that end at `now` or before; where that is none, closes the smallest gap. */
+void sg_calendar_condense(sg_calendar *c, uint64_t now);
+
+/* ---- */
+
+/* A new last interval, after all others. */
+static inline void sg_calendar_append(sg_calendar *c, uint64_t start, uint64_t end)
+{
+    if (__builtin_expect(c->count == SG_CALENDAR_SIZE, 0))
+        sg_calendar_forget(c);
+    c->busy[c->count].start = c->busy[0].start;
+    c->busy[c->count].end = c->busy[0].end;
+    c->count++;
+    c->busy[0].start = start;
+    c->busy[0].end = end;
+}
+
+/* Adds to the end of the last interval or behind it. */
+static inline void sg_calendar_take_last(sg_calendar *c, uint64_t start, uint64_t length)
+{
+    if (start == c->busy[0].end && c->count != 0)
+        c->busy[0].end = start + length; /* a queue grows at its end */
+    else
+        sg_calendar_append(c, start, start + length);
+}
+
+/* First time from `from` on when the resource is free for `length`; `*place` is for sg_calendar_take. */
+static inline uint64_t sg_calendar_find(const sg_calendar *c, uint64_t from, uint64_t length, uint32_t *place)
+{
+    *place = (uint32_t)c->count;
+    if (from >= c->busy[0].end)
+        return from;
+    if (from >= c->busy[0].start && from + length > c->busy[0].start)
+        return c->busy[0].end;
+    return sg_calendar_search(c, from, length, place);
+}
+
+/* `waited`: how long the transaction had to wait for this resource. */
+static inline void sg_calendar_take(sg_calendar *c, uint64_t start, uint64_t length, uint32_t place,
+                                    uint64_t waited)
+{
+    c->transactions++;
+    c->occupied += length;
+    c->waited += waited;
+    if (place == c->count)
+        sg_calendar_take_last(c, start, length);
+    else
+        sg_calendar_insert(c, start, length, place);
+}
+
+/* Reserves the resource for `length` as early as possible from `from` on; returns the start. */
+static inline uint64_t sg_calendar_reserve(sg_calendar *c, uint64_t from, uint64_t length)
+{
+    if (length == 0)
+        return from;
+    c->transactions++;
+    c->occupied += length;
+    if (from < c->busy[0].start)
+        return sg_calendar_reserve_early(c, from, length);
+    if (from < c->busy[0].end) {
+        c->waited += c->busy[0].end - from;
+        from = c->busy[0].end;
+    }
+    sg_calendar_take_last(c, from, length);
+    return from;
+}
+
+#endif
