@@ -89,4 +89,4 @@ def test_a_request_that_is_never_completed_is_named(simulated: Any) -> None:
     row = simulated(
         f"{BEGIN}MPI_Irecv(x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);\nMPI_Finalize(); return y[0]; }}\n", 2
     )
-    assert "requests that it has not completed, the first of MPI_Irecv" in json.dumps(row)
+    assert "rank 0 ends MPI with 1 request that it has not completed, of MPI_Irecv" in json.dumps(row)

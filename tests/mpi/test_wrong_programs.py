@@ -16,6 +16,7 @@ BEGIN = r"""
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 typedef struct { int a; double b; } pair;
 static int in[100], out[100], counts[8] = {1, 1, 1, 1}, places[8] = {0, 1, 2, 3}, rank, other;
 static double d[100];
@@ -290,3 +291,40 @@ def test_an_operation_that_does_not_fit_is_named_by_its_number_when_ranks_are_ah
     assert {call for call in ("MPI_Reduce", "MPI_Scan") if f"{call} at {line_of(body, call)}" in said}
     assert "instead, at p.c:" in said
     assert said.endswith("as its collective operation number 301")
+
+
+LEAVES = "if (rank == 1)\n        {};\n    MPI_Barrier(MPI_COMM_WORLD);"
+
+
+@pytest.mark.parametrize("call", ["exit(3)", "_exit(3)", "quick_exit(3)"])
+def test_a_rank_that_leaves_without_finalize_is_named_by_those_who_wait_for_it(simulate: Simulate, call: str) -> None:
+    body = LEAVES.format(call)
+    row = simulate(body, code=1)
+    end = f"rank 1 ended with exit code 3 at {line_of(body, call)}, without MPI_Finalize"
+    assert row["status"] == "deadlock"
+    assert f"rank 0 waits in MPI_Barrier for a message from rank 1 with tag 1 at {line_of(body, 'MPI_Barrier')}" in (
+        row["message"]
+    )
+    assert row["message"].endswith(f"; {end}")
+    assert row["warnings"] == [end]
+
+
+@pytest.mark.parametrize("call", ["exit(0)", "return 0", "_exit(0)"])
+def test_a_program_that_ends_without_finalize_is_named(simulate: Simulate, call: str) -> None:
+    row = simulate(f"{call};")
+    place = "the end of main" if "return" in call else line_of(f"{call};", f"{call};")
+    assert row["status"] == "ok"
+    assert row["warnings"] == [f"rank 0 ended with exit code 0 at {place}, without MPI_Finalize"]
+
+
+def test_a_last_call_of_the_program_may_finalize(simulate: Simulate) -> None:
+    assert simulate("atexit((void (*)(void))MPI_Finalize);\n    exit(0);")["warnings"] == []
+
+
+@pytest.mark.parametrize("fault", ["*(volatile int *)8 = 1;", "abort();", "in[other] /= zero;"])
+def test_a_rank_that_crashes_is_named_with_its_line(simulate: Simulate, fault: str) -> None:
+    body = f"volatile int zero = 0;\n    if (rank == 1) {{\n        in[0]++;\n        {fault}\n    }}"
+    row = simulate(body, code=1)
+    assert row["status"] == "crashed"
+    assert row["message"].startswith("rank 1: the program ended with SIG")
+    assert f"on processor 1 at {line_of(body, fault)}" in row["message"]

@@ -261,3 +261,13 @@ def test_what_the_linker_says_through_a_wrapper_names_no_temporary_file(run: Run
 def test_a_program_without_main_is_named_as_such(run: Run, tmp_path: Path) -> None:
     (tmp_path / "part.c").write_text("int half(int n) { return n / 2; }\n")
     assert "undefined reference to `main'" in run("scalegraph-cc", "part.c", "-o", "part", code=1).stderr
+
+
+def test_main_may_be_in_an_archive(run: Run, tmp_path: Path) -> None:
+    need("ar")
+    (tmp_path / "main.c").write_text("int half(int n);\nint main(void) { return half(14); }\n")
+    (tmp_path / "half.c").write_text("int half(int n) { return n / 2; }\n")
+    run("scalegraph-cc", "-c", "main.c", "half.c")
+    run("ar", "rc", "libmain.a", "main.o")
+    run("scalegraph-cc", "half.o", "-L.", "-lmain", "-o", "whole")
+    assert simulated(adopt("whole"), 1).exit_code == 7

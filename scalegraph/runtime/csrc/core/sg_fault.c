@@ -118,44 +118,60 @@ static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
     return p->site;
 }
 
+const void *sg_fault_caller(const void *site)
+{
+    uint64_t at = (uint64_t)(uintptr_t)site;
+    if (at > sg->text_low && at < end_of_code())
+        return site;
+    return caller_on_stack(sg_now, (uint64_t)(uintptr_t)__builtin_frame_address(0) & ~7ull);
+}
+
+/* Writes "rank 2: " if the program passes messages; returns the text's length. */
+static size_t name_rank(const sg_processor *p, char *text, size_t size)
+{
+    *text = '\0';
+    return sg->ranks == 0 ? 0 : (size_t)snprintf(text, size, "rank %u: ", p->id / sg->own_processors);
+}
+
 /* Reports the end of the program by `number` and lets the signal take its ordinary course. The address is
  * UINT64_MAX where the processor reports none: it is none that memory can have. */
 static void crash(int number, uint64_t address, const ucontext_t *context)
 {
-    char message[800];
     enum sg_status status = SG_STATUS_CRASHED;
     sg_processor *p = sg_now;
+    char text[832], *message = text + name_rank(p, text, 32);
+    const size_t size = 800;
     uint64_t at = context != NULL ? sg_arch_context_pc(context) : 0;
     int guard = number == SIGSEGV || number == SIGBUS ? guard_of(address) : -1;
     if (p->coroutine != NULL) {
         if (at >= sg->text_low && at < sg->text_high)
-            p->site = (const void *)at;
+            p->site = (const void *)(at + 1); /* places are those of return addresses */
         else if (context != NULL)
             p->site = caller_on_stack(p, sg_arch_context_sp(context));
     }
     uint64_t site = (uint64_t)(uintptr_t)p->site;
     if (guard >= 0) {
         status = SG_STATUS_STACK_OVERFLOW;
-        snprintf(message, sizeof message,
+        snprintf(message, size,
                  "thread %d ran over its stack of %llu bytes at 0x%llx: raise the stack size of the run, or "
                  "make the recursion or the automatic arrays smaller",
                  guard, (unsigned long long)sg->thread[guard]->stack_size, (unsigned long long)site);
     } else if (sg->arena_exhausted) {
         status = SG_STATUS_OUT_OF_MEMORY;
-        snprintf(message, sizeof message,
+        snprintf(message, size,
                  "the program asked for %llu bytes more than the %llu bytes of memory the run may use, then "
                  "ended with %s",
                  (unsigned long long)sg->arena_request, (unsigned long long)sg->config.arena_bytes,
                  name_of(number));
     } else {
-        tell_end(message, sizeof message, number, p, context);
+        tell_end(message, size, number, p, context);
         size_t used = strlen(message);
         if ((number == SIGSEGV || number == SIGBUS) && address != UINT64_MAX)
-            snprintf(message + used, sizeof message - used, ", address 0x%llx", (unsigned long long)address);
+            snprintf(message + used, size - used, ", address 0x%llx", (unsigned long long)address);
     }
     sg->finished = true;
-    sg->report(status, message, number);
-    sg_say(message);
+    sg->report(status, text, number);
+    sg_say(text);
     if (_IO_ftrylockfile(stdout) == 0)
         fflush(stdout);
     signal(number, SIG_DFL);

@@ -58,6 +58,8 @@ void sg_finish_hooks(void);
 /* ---- sg_fault.c ---- */
 
 void sg_fault_open(void);
+/* `site`, or, if a library has called, the newest place on the stack that is in the program. */
+const void *sg_fault_caller(const void *site);
 
 /* ---- sg_process.c, sg_map.c: system calls ---- */
 

@@ -242,6 +242,8 @@ SG_API int __wrap_main(int argc, char **argv, char **envp)
     void __wrap_##name(int status) __attribute__((noreturn));                                                \
     SG_API void __wrap_##name(int status)                                                                    \
     {                                                                                                        \
+        if (sg->rank_exit != NULL && sg_self() != NULL)                                                      \
+            status = sg->rank_exit(status, sg_fault_caller(SG_CALLER), true);                                \
         sg->exit_code = status & 255;                                                                        \
         sg_finish();                                                                                         \
         real_##name(status);                                                                                 \

@@ -330,7 +330,8 @@ typedef struct sg_context {
     sg_rank *rank; /* that runs or ran last */
     void (*turn_to)(sg_rank *rank);
     void (*explain_deadlock)(char *text, size_t size); /* adds which rank waits for what */
-    int (*rank_exit)(int status); /* the running rank ends; returns the program's status if it is the last */
+    /* The running rank ends (sg_rank.h); returns the program's status if it is the last. */
+    int (*rank_exit)(int status, const void *site, bool quick);
     bool lockstep;                /* a SIMD machine: sg_lockstep.h */
     bool (*nobody_runs)(void);    /* lets threads go on that wait for this; false: there are none */
     sg_table locks;               /* by the address of the program's variable */

@@ -37,6 +37,14 @@ void sg_messages_explain(char *text, size_t size)
             text += used;
             size -= (size_t)used;
         }
-    if (more > 0)
-        snprintf(text, size, "; and %u more", more);
+    if (more > 0) {
+        int used = snprintf(text, size, "; and %u more", more);
+        text += used;
+        size -= (size_t)used;
+    }
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        if (sg->all_ranks[i]->end != NULL) {
+            snprintf(text, size, "; %s", sg->all_ranks[i]->end);
+            return;
+        }
 }

@@ -14,12 +14,30 @@ static int meet(struct sg_mpi *m)
     return sg_schedule_run(s);
 }
 
+/* The rank has ended before MPI did: the first of all is named. */
+static void name_end(int status, const void *site)
+{
+    static bool named = false;
+    sg_rank *rank = sg_rank_self();
+    if (rank->mpi->finalised || named)
+        return;
+    char place[40] = "at the end of main", text[160];
+    if (site != NULL)
+        snprintf(place, sizeof place, "at 0x%llx", (unsigned long long)(uintptr_t)site);
+    snprintf(text, sizeof text, "rank %u ended with exit code %d %s, without MPI_Finalize", rank->number, status,
+             place);
+    rank->end = sg_mpi_string(text);
+    named = true;
+    sg_warn(text);
+}
+
 static int begin(int level, const char *call, const void *site)
 {
     struct sg_mpi *m = sg_mpi_enter_always(call, site);
     if (m->initialised)
         sg_mpi_fatal("MPI was initialised already");
     m->initialised = true;
+    sg_rank_self()->name_end = name_end;
     m->thread_level = level;
     sg_comm_open(m);
     return meet(m);
@@ -54,8 +72,9 @@ static void name_leaks(const struct sg_mpi *m)
         return;
     char text[200];
     snprintf(text, sizeof text,
-             "rank %u ends MPI with %u requests that it has not completed, the first of %s at 0x%llx",
-             sg_mpi_number(), left, first->call, (unsigned long long)(uintptr_t)first->site);
+             "rank %u ends MPI with %u request%s that it has not completed, %s%s at 0x%llx", sg_mpi_number(), left,
+             left == 1 ? "" : "s", left == 1 ? "of " : "the first of ", first->call,
+             (unsigned long long)(uintptr_t)first->site);
     sg_warn(text);
 }
 

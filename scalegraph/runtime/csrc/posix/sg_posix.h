@@ -31,7 +31,8 @@ typedef struct sg_posix {
     bool cancel_disabled; /* but not now */
     bool waits;           /* at a cancellation point */
     sg_thread *joiner;
-    jmp_buf end; /* in its first frame */
+    jmp_buf end;   /* in its first frame */
+    bool returned; /* from main */
     __pthread_unwind_buf_t *cleanups;
     struct _Unwind_Exception unwinding;
     sg_destructor *destructors;

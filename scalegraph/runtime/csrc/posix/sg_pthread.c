@@ -38,10 +38,12 @@ SG_API int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void
 SG_API void exit(int status)
 {
     void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
+    const void *site = SG_CALLER;
     if (sg_self() != NULL)
         sg_posix_destroy_data();
     if (sg->rank_exit != NULL && sg_self() != NULL)
-        status = sg->rank_exit(status);
+        status =
+            sg->rank_exit(status, sg_posix_of(sg_self())->returned ? NULL : sg_fault_caller(site), false);
     real(status);
     __builtin_unreachable();
 }
@@ -178,8 +180,11 @@ static void thread_main(void)
 int sg_posix_main(int (*run)(void))
 {
     sg_posix *posix = sg_posix_of(sg_self());
-    if (_setjmp(posix->end) == 0)
-        return run();
+    if (_setjmp(posix->end) == 0) {
+        int status = run();
+        posix->returned = true;
+        return status;
+    }
     finish();
 }
 

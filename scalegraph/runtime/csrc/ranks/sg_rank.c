@@ -224,13 +224,16 @@ static void run_last_calls(sg_rank *rank)
     }
 }
 
-int sg_rank_exit(int status)
+int sg_rank_exit(int status, const void *site, bool quick)
 {
     static int first_failure = 0;
     sg_rank *rank = sg_rank_self();
     if (rank->ended)
         return first_failure;
-    run_last_calls(rank);
+    if (!quick)
+        run_last_calls(rank);
+    if (rank->name_end != NULL)
+        rank->name_end(status, site);
     rank->ended = true;
     if (status != 0 && first_failure == 0)
         first_failure = status;
