@@ -240,7 +240,8 @@ static void shared(void)
     SAY(MPI_File_iwrite_shared(file, same, 2, MPI_INT, &request));
     MPI_Wait(&request, &status);
     show("started", same, 0, &status);
-    MPI_Barrier(MPI_COMM_WORLD); /* rank 0 may begin its ordered part before others write with the shared pointer */
+    /* else rank 0 may begin its ordered part before others have written with the shared pointer */
+    MPI_Barrier(MPI_COMM_WORLD);
     SAY(MPI_File_write_ordered_begin(file, out, 2, MPI_INT));
     SAY(MPI_File_write_ordered_end(file, out, &status));
     show("in two parts", out, 0, &status);
@@ -351,7 +352,8 @@ static void properties(void)
     MPI_Barrier(MPI_COMM_WORLD);
     SAY(MPI_File_preallocate(file, 160));
     say("%d has %lld\n", rank, size_of(file));
-    MPI_Barrier(MPI_COMM_WORLD); /* set_atomicity and set_info do not hold rank 0 back from writing further */
+    /* set_atomicity and set_info do not hold rank 0 back from writing further */
+    MPI_Barrier(MPI_COMM_WORLD);
     SAY(MPI_File_get_atomicity(file, &flag));
     say("%d atomic %d\n", rank, flag);
     SAY(MPI_File_set_atomicity(file, 1));

@@ -35,3 +35,86 @@ def test_threads_wait_for_messages_and_collectives_at_once(
     (row,) = json.loads(capsys.readouterr().out)["runs"]
     assert sorted(row["stdout"].splitlines()) == expected(processors // each)
     assert row["warnings"] == []
+
+
+GENERAL = r"""
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static MPI_Request general;
+static int query(void *extra, MPI_Status *status)
+{
+    (void)extra;
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+static int let_go(void *extra) { (void)extra; return MPI_SUCCESS; }
+static int cancel(void *extra, int complete) { (void)extra; (void)complete; return MPI_SUCCESS; }
+static void *work(void *nothing)
+{
+    sleep(30);
+    MPI_Grequest_complete(general);
+    return nothing;
+}
+static double waited(int (*wait)(void))
+{
+    double begin = MPI_Wtime();
+    pthread_t thread;
+    MPI_Grequest_start(query, let_go, cancel, NULL, &general);
+    pthread_create(&thread, NULL, work, NULL);
+    if (wait() != 0)
+        printf("another was complete\n");
+    double end = MPI_Wtime();
+    pthread_join(thread, NULL);
+    return end - begin;
+}
+static int alone(void)
+{
+    MPI_Request copy = general;
+    return MPI_Wait(&copy, MPI_STATUS_IGNORE);
+}
+static int beside_a_receive(void)
+{
+    static int in, out;
+    int which, rank;
+    MPI_Request requests[2] = {general};
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Irecv(&in, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitany(2, requests, &which, MPI_STATUS_IGNORE);
+    MPI_Send(&out, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    return which;
+}
+int main(void)
+{
+    int provided;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    printf("%.3f\n", waited(alone));
+    printf("%.3f\n", waited(beside_a_receive));
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("each", [1, 2])
+def test_a_generalised_request_is_waited_for_as_long_as_its_thread_takes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, each: int
+) -> None:
+    (tmp_path / "p.c").write_text(GENERAL)
+    command = ["simulate", str(tmp_path / "p.c"), "-p", str(2 * each), "--threads-per-process", str(each)]
+    assert scalegraph([*command, "--no-reference", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert row["stdout"] == "30.000\n" * 4
+
+
+def test_a_generalised_request_that_nobody_completes_is_a_deadlock(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "p.c").write_text(GENERAL.replace("MPI_Grequest_complete(general);", ""))
+    assert scalegraph(["simulate", str(tmp_path / "p.c"), "-p", "2", "--no-reference", "--json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert row["status"] == "deadlock"
+    assert "rank 0 waits in MPI_Wait for MPI_Grequest_complete at " in row["message"]

@@ -302,9 +302,8 @@ def test_a_rank_that_leaves_without_finalize_is_named_by_those_who_wait_for_it(s
     row = simulate(body, code=1)
     end = f"rank 1 ended with exit code 3 at {line_of(body, call)}, without MPI_Finalize"
     assert row["status"] == "deadlock"
-    assert f"rank 0 waits in MPI_Barrier for a message from rank 1 with tag 1 at {line_of(body, 'MPI_Barrier')}" in (
-        row["message"]
-    )
+    waits = f"rank 0 waits in MPI_Barrier for a message from rank 1 with tag 1 at {line_of(body, 'MPI_Barrier')}"
+    assert waits in row["message"]
     assert row["message"].endswith(f"; {end}")
     assert row["warnings"] == [end]
 

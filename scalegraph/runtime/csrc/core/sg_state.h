@@ -332,13 +332,13 @@ typedef struct sg_context {
     void (*explain_deadlock)(char *text, size_t size); /* adds which rank waits for what */
     /* The running rank ends (sg_rank.h); returns the program's status if it is the last. */
     int (*rank_exit)(int status, const void *site, bool quick);
-    bool lockstep;                /* a SIMD machine: sg_lockstep.h */
-    bool (*nobody_runs)(void);    /* lets threads go on that wait for this; false: there are none */
-    sg_table locks;               /* by the address of the program's variable */
-    struct kept *policies;        /* sg_numa.c */
-    bool blocks_scaled;           /* what-if has its own tables of blocks */
-    bool primitives_differ;       /* synchronisation is free, or a lock is scaled */
-    sg_table futexes;             /* queues, by address */
+    bool lockstep;             /* a SIMD machine: sg_lockstep.h */
+    bool (*nobody_runs)(void); /* lets threads go on that wait for this; false: there are none */
+    sg_table locks;            /* by the address of the program's variable */
+    struct kept *policies;     /* sg_numa.c */
+    bool blocks_scaled;        /* what-if has its own tables of blocks */
+    bool primitives_differ;    /* synchronisation is free, or a lock is scaled */
+    sg_table futexes;          /* queues, by address */
     struct named *semaphores;
     struct sg_file *files;    /* streams that were locked once */
     struct sg_system *system; /* sg_system.c; NULL: nobody has asked */

@@ -9,6 +9,10 @@ SG_API int PMPI_Grequest_start(MPI_Grequest_query_function *query,
     SG_NEEDS(request)
     sg_request *r = sg_request_new(SG_REQUEST_GENERAL, NULL, NULL);
     r->active = true;
+    r->general = sg_mpi_new(sizeof *r->general);
+    r->general->completion = (sg_completion){.clock = SG_NEVER, .talk = {SG_TALK_NOWHERE, SG_TALK_NOBODY}};
+    r->general->source = r->general->from = r->general->tag = SG_ANY;
+    r->general->what = "for MPI_Grequest_complete";
     r->query = query;
     r->release = release_function;
     r->cancel = cancel;
@@ -23,7 +27,11 @@ SG_API int PMPI_Grequest_complete(MPI_Request request)
     sg_request *r = sg_handle_get(SG_KIND_REQUEST, (uintptr_t)request);
     if (r == NULL || r->kind != SG_REQUEST_GENERAL)
         return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is no generalised one");
+    sg_turn_of_all(sg_now);
     r->complete = true;
+    sg_completion *done = &r->general->completion;
+    done->clock = done->met = sg_now->clock;
+    sg_completion_wake(r->general->awaited, done);
     return MPI_SUCCESS;
 }
 

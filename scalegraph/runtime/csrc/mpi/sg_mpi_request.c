@@ -88,6 +88,8 @@ static void add_pending(sg_awaited *p, const sg_request *r)
         sg_awaited_send(p, r->send);
     if (r->active && r->receive != NULL)
         sg_awaited_receive(p, r->receive);
+    if (r->active && r->general != NULL)
+        sg_awaited_receive(p, r->general);
 }
 
 /* Testing takes as long as a request for a message, so that a loop that tests makes time pass. */
@@ -105,6 +107,7 @@ static void release(sg_request *r)
         sg_comm_drop(r->comm);
     if (r->type != NULL)
         sg_type_drop(r->type);
+    sg_mpi_free(r->general);
     sg_mpi_free(r);
 }
 
@@ -167,16 +170,15 @@ int sg_request_wait(MPI_Request *handle, MPI_Status *status)
         sg_wait_send(r->send);
     else if (r->active && r->receive != NULL)
         sg_wait_receive(r->receive);
+    else if (r->active && r->general != NULL) /* another thread completes it */
+        sg_wait_receive(r->general);
     else if (r->active && r->access != NULL)
         sg_access_wait(r->access, false);
     bool before = sg_self()->collective;
     sg_self()->collective = before || r->schedule != NULL;
     while (!is_complete(r)) {
         sg_awaited p = {0};
-        if (r->kind == SG_REQUEST_GENERAL) /* another thread completes it */
-            charge_test();
-        else
-            sg_awaited_wait(&p);
+        sg_awaited_wait(&p);
         sg_progress();
     }
     sg_self()->collective = before;

@@ -33,7 +33,8 @@ typedef struct sg_request {
     sg_comm *comm;
     const char *call; /* that made it, and where */
     const void *site;
-    /* Generalised. */
+    /* Generalised: what is waited for, in place of a message, and the program's functions. */
+    sg_receive *general;
     MPI_Grequest_query_function *query;
     MPI_Grequest_free_function *release;
     MPI_Grequest_cancel_function *cancel;

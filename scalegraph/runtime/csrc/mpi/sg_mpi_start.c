@@ -24,8 +24,8 @@ static void name_end(int status, const void *site)
     char place[40] = "at the end of main", text[160];
     if (site != NULL)
         snprintf(place, sizeof place, "at 0x%llx", (unsigned long long)(uintptr_t)site);
-    snprintf(text, sizeof text, "rank %u ended with exit code %d %s, without MPI_Finalize", rank->number, status,
-             place);
+    snprintf(text, sizeof text, "rank %u ended with exit code %d %s, without MPI_Finalize", rank->number,
+             status, place);
     rank->end = sg_mpi_string(text);
     named = true;
     sg_warn(text);
@@ -72,8 +72,8 @@ static void name_leaks(const struct sg_mpi *m)
         return;
     char text[200];
     snprintf(text, sizeof text,
-             "rank %u ends MPI with %u request%s that it has not completed, %s%s at 0x%llx", sg_mpi_number(), left,
-             left == 1 ? "" : "s", left == 1 ? "of " : "the first of ", first->call,
+             "rank %u ends MPI with %u request%s that it has not completed, %s%s at 0x%llx", sg_mpi_number(),
+             left, left == 1 ? "" : "s", left == 1 ? "of " : "the first of ", first->call,
              (unsigned long long)(uintptr_t)first->site);
     sg_warn(text);
 }

@@ -53,7 +53,8 @@ struct sg_rank {
     struct sg_mailbox *mailbox; /* sg_message.c */
     struct sg_mpi *mpi;         /* the MPI library */
     sg_last_call *last_calls;
-    /* The MPI library, when the rank has ended by a call before `site`, or, if it is NULL, by the end of main. */
+    /* The MPI library, when the rank has ended by a call before `site`, or, if it is NULL, by the end of
+     * main. */
     void (*name_end)(int status, const void *site);
     const char *end;          /* how it has ended too early; NULL: it has not */
     struct sg_hidden *hidden; /* sg_rank_libc.c; NULL: not used yet */
@@ -79,8 +80,8 @@ static inline sg_rank *sg_rank_self(void)
 void sg_ranks_open(void);
 /* In the main thread of rank 0, before its main: the others begin; `main` runs in each. */
 void sg_ranks_start(int (*main)(int argc, char **argv, char **envp), int argc, char **argv, char **envp);
-/* The running rank ends by a call before `site` (NULL: the end of main), the others go on; if `quick`, without
- * what it has registered for its end. Returns when it is the last, with the status of the program. */
+/* The running rank ends by a call before `site` (NULL: the end of main), the others go on; if `quick`,
+ * without what it has registered for its end. Returns when it is the last, with the status of the program. */
 int sg_rank_exit(int status, const void *site, bool quick);
 
 /* References of ranks to each other's memory shall be seen soon, or, if `exact`, in the order of simulated
