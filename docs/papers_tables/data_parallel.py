@@ -8,7 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from papers_tables.predictions import SAMPLE, Sizes, cells, heads, numbers
+from papers_tables.predictions import LIMIT_S, SAMPLE, Printed, Sizes, cells, heads, numbers
 from papers_tables.studies import Studies, markdown
 from scalegraph.base.resources import resource_dir
 from scalegraph.predict import measures
@@ -41,7 +41,12 @@ class Case:
 def predicted(studies: Studies, case: Case) -> Predictions:
     """Return the predictions of *case* and what was simulated there."""
     request = Request.model_validate(
-        {"program": {"name": case.name}, "machine": {"name": case.machine}, "processors": list(case.processors)}
+        {
+            "program": {"name": case.name},
+            "machine": {"name": case.machine},
+            "processors": list(case.processors),
+            "limits": {"time_s": LIMIT_S},
+        }
     )
     wanted = Wanted(
         tuple(case.samples), tuple(case.targets), case.sampled, case.processors, verify=True, reference=False
@@ -68,12 +73,11 @@ def gauss(studies: Studies) -> list[str]:
     rows = []
     for machine, processors, vector in GAUSS:
         paper = table.loc[processors, vector]
-        printed = [f"{paper['average error']:g} %", *(f"{paper[name]:g}" for name in table.columns[1:])]
+        printed = Printed(*(float(paper[name]) for name in table.columns))
         for samples in GAUSS_SAMPLES:
             found = predicted(studies, gauss_case(machine, processors, samples)).points
             mode = f"{processors} (vector)" if vector else str(processors)
-            last = printed if samples is GAUSS_SAMPLES[0] else [""] * len(printed)
-            rows.append([mode, ", ".join(map(str, samples)), *cells(found), *last])
+            rows.append([mode, ", ".join(map(str, samples)), *cells(found), *printed.cells, printed.held(found)])
     return markdown(["N", *heads()], rows)
 
 

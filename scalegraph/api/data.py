@@ -227,8 +227,9 @@ class Data(Opened):
         """Return the predicted time of larger runs, from these runs of a simulated program at several small sizes.
 
         *at*: the parameters of each run; *processors*: those of the runs if empty. One row a point: ``time_s`` with
-        its interval ``low_s`` to ``high_s`` (s), ``efficiency``, ``latency_s``, and ``error`` where the point was run;
-        ``refused`` says why a point has no time. Source: semi-empirical-prediction.txt. Raises `InputError`.
+        its interval ``low_s`` to ``high_s`` (s), ``efficiency``, ``latency_s``, ``ratio`` (conservative prediction
+        ratio), and ``error`` and ``ratio_host`` (of host times) where the point was run; ``refused`` says why a point
+        has no time. Source: semi-empirical-prediction.txt. Raises `InputError`.
 
         Example:
             >>> small = sg.run("sizes.toml")
@@ -250,6 +251,8 @@ class Data(Opened):
                 "efficiency": point.efficiency,
                 "latency_s": point.latency_s,
                 "error": point.error,
+                "ratio": point.prediction_ratio,
+                "ratio_host": point.prediction_ratio_host,
                 "refused": point.refused,
             }
             for point in found.points

@@ -349,7 +349,8 @@ class TraceFile(_Frozen):
 class RunRecord(_Frozen):
     """Everything known about one run. Missing is ``None``, never 0.
 
-    Times are summed over processors except ``time_s`` and ``time_cycles`` (elapsed, T_para).
+    Times are summed over processors except ``time_s`` and ``time_cycles`` (elapsed, T_para), ``host_s`` (elapsed here)
+    and ``host_cpu_s`` (processor time here).
     """
 
     source: Source
@@ -374,6 +375,7 @@ class RunRecord(_Frozen):
     misses: Count | None = None
     invalidations: Count | None = None
     host_s: Number | None = None
+    host_cpu_s: Number | None = None
     processes: Count | None = None  # of an MPI program, and the threads of each
     threads_per_process: Count | None = None
     categories: dict[str, Count] = Field(  # cycles summed over processors

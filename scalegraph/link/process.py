@@ -38,7 +38,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child ended. *exit_code* or *signal* is set, the other is ``None``."""
+    """How a child ended. *exit_code* or *signal* is set, the other is ``None``; *host_cpu_s*: its processor time."""
 
     exit_code: int | None
     signal: int | None
@@ -48,6 +48,30 @@ class Outcome:
     stderr: str
     truncated: tuple[str, ...]  # names of the streams of which a part was dropped
     host_s: float
+    host_cpu_s: float | None = None
+
+
+@dataclass
+class _Child:
+    """A started process; *cpu_s*: the processor time that it took, once it ended."""
+
+    process: subprocess.Popen[bytes]
+    cpu_s: float | None = None
+
+    def ended(self, *, wait: bool = False) -> bool:
+        """Return whether the process ended; *wait* until it has."""
+        if self.process.returncode is not None:
+            return True
+        try:
+            pid, status, usage = os.wait4(self.process.pid, 0 if wait else os.WNOHANG)
+        except ChildProcessError:  # where the signal of its end is ignored
+            self.process.wait()
+            return True
+        if not pid:
+            return False
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_s = usage.ru_utime + usage.ru_stime
+        return True
 
 
 class _Stream:
@@ -81,11 +105,11 @@ def run(command: Command, *, time_s: float, output_bytes: int, cancel: CancelTok
         timed_out, cancelled = _follow(child, streams, begin + time_s, cancel)
     finally:
         _kill(child, signal.SIGKILL)  # also what the program may have started
-        child.wait()
-        for pipe in (child.stdout, child.stderr):
+        child.ended(wait=True)
+        for pipe in (child.process.stdout, child.process.stderr):
             if pipe is not None:
                 pipe.close()
-    code = child.returncode
+    code = child.process.returncode
     return Outcome(
         exit_code=code if code >= 0 else None,
         signal=-code if code < 0 else None,
@@ -95,24 +119,27 @@ def run(command: Command, *, time_s: float, output_bytes: int, cancel: CancelTok
         stderr=streams[1].text(),
         truncated=tuple(stream.name for stream in streams if stream.truncated),
         host_s=time.monotonic() - begin,
+        host_cpu_s=child.cpu_s,
     )
 
 
-def _start(command: Command) -> subprocess.Popen[bytes]:
+def _start(command: Command) -> _Child:
     with contextlib.ExitStack() as stack:
         source: IO[bytes] | int = subprocess.DEVNULL
         if isinstance(command.stdin, Path):
             source = stack.enter_context(command.stdin.open("rb"))
         elif command.stdin is not None:
             source = stack.enter_context(_memory_file(command.stdin))
-        return subprocess.Popen(
-            _words(command),
-            stdin=source,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=command.cwd,
-            env=dict(command.env),
-            start_new_session=True,
+        return _Child(
+            subprocess.Popen(
+                _words(command),
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=command.cwd,
+                env=dict(command.env),
+                start_new_session=True,
+            )
         )
 
 
@@ -133,13 +160,11 @@ def _memory_file(data: bytes) -> IO[bytes]:
     return handle
 
 
-def _follow(
-    child: subprocess.Popen[bytes], streams: tuple[_Stream, _Stream], deadline: float, cancel: CancelToken
-) -> tuple[bool, bool]:
+def _follow(child: _Child, streams: tuple[_Stream, _Stream], deadline: float, cancel: CancelToken) -> tuple[bool, bool]:
     """Collect output until the child ends; return whether it was stopped by its time limit, by the user."""
     timed_out = False
     with selectors.DefaultSelector() as selector:
-        for pipe, stream in zip((child.stdout, child.stderr), streams, strict=True):
+        for pipe, stream in zip((child.process.stdout, child.process.stderr), streams, strict=True):
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
             selector.register(pipe, selectors.EVENT_READ, stream)
@@ -159,16 +184,13 @@ def _follow(
                 _kill(child, signal.SIGTERM)
 
 
-def _wait(child: subprocess.Popen[bytes], selector: selectors.BaseSelector) -> bool:
+def _wait(child: _Child, selector: selectors.BaseSelector) -> bool:
     """Wait a moment for output or the end; return whether the child ended."""
     if selector.get_map():
         _read(selector)
-        return child.poll() is not None
-    try:
-        child.wait(_POLL_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+    elif not child.ended():  # it closed its streams
+        time.sleep(_POLL_S)
+    return child.ended()
 
 
 def _read(selector: selectors.BaseSelector, wait_s: float = _POLL_S) -> bool:
@@ -190,6 +212,6 @@ def _drain(selector: selectors.BaseSelector) -> None:
             return
 
 
-def _kill(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _kill(child: _Child, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, number)
+        os.killpg(child.process.pid, number)

@@ -59,6 +59,7 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
         signal=_signal(outcome, result),
         warnings=tuple(warnings),
         host_s=outcome.host_s,
+        host_cpu_s=outcome.host_cpu_s,
         waits=waits,
         stdout=outcome.stdout,
         stdout_ranks=tuple((row["rank"], row["bytes"]) for row in result.rows("OUTPUTS")) if result is not None else (),

@@ -196,10 +196,10 @@ class SegmentsPredictor:
             if missing := names - functions.keys():
                 raise InputError(f"{segment.name}: the runs have no function '{min(missing)}'")
 
-    @property
-    def spent(self) -> Sequence[RunRecord]:
-        """All runs that predictions come from."""
-        return self.runs
+    def needed(self, values: Values, processors: int) -> list[RunRecord]:  # noqa: ARG002 - the same for all sizes
+        """Return the runs that a prediction on N = *processors* comes from; raises as `used`."""
+        used = self.used(processors)
+        return [run for run in self.runs if run.point.processors in used]
 
     @property
     def sampled(self) -> list[int]:
@@ -448,9 +448,8 @@ class SizesPredictor:
         places = [(values_of(run), run.point.processors) for run in self.runs]
         self.model = fit_sizes(self.blocks.sizes, places, [run.time_s or 0.0 for run in self.runs])
 
-    @property
-    def spent(self) -> Sequence[RunRecord]:
-        """All runs that predictions come from."""
+    def needed(self, values: Values, processors: int) -> Sequence[RunRecord]:  # noqa: ARG002 - all samples for all
+        """Return the runs that any prediction comes from: all samples."""
         return self.runs
 
     @property

@@ -21,7 +21,8 @@ class _Part(BaseModel):
 class KeptPoint(_Part):
     """A predicted point: times in s; *actual_s* where it was run, too.
 
-    *samples_s* and *estimate_s*: the simulated time of its samples, and the host time of the estimate (4.8).
+    *samples_s* and *estimate_s*: the simulated time of its samples, and the host time of the estimate (4.8);
+    *actual_host_s* and *samples_host_s*: the host time of the run and of its samples.
     *refused*: why there is no time. *parts*: name, time in s of what the time consists of, the largest first.
     """
 
@@ -32,6 +33,7 @@ class KeptPoint(_Part):
     high_s: float | None = None
     one_s: float | None = None
     actual_s: float | None = None
+    actual_host_s: float | None = None
     samples_s: float = 0.0
     samples_host_s: float = 0.0
     estimate_s: float = 0.0

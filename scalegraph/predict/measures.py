@@ -5,17 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scalegraph.base.errors import InputError
+from scalegraph.base.run import RunRecord
+
+
+def host_seconds(runs: Iterable[RunRecord]) -> float:
+    """Return the processor time that *runs* took on this computer, of those without it the elapsed time.
+
+    Unit: s. Source: ScaleGraph.
+    """
+    return sum((run.host_s or 0.0) if run.host_cpu_s is None else run.host_cpu_s for run in runs)
 
 
 def prediction_ratio(actual_s: float, samples_s: float, estimate_s: float) -> float:
     """Return the conservative prediction ratio: the actual time over all that its prediction took.
 
-    *samples_s*: all time for sample runs; *estimate_s*: host time of the estimate. Unit: none (ratio).
+    *samples_s*: all time for sample runs; *estimate_s*: host time of the estimate. Of simulated runs either both run
+    times are simulated, as in the paper, or both are those of this computer. Unit: none (ratio).
     Raises `InputError` when nothing took time. Source: semi-empirical paper (4.8).
     """
     if samples_s + estimate_s <= 0:
         raise InputError("the prediction took no time; samples with a time were expected")
     return actual_s / (samples_s + estimate_s)
+
+
+def known_ratio(actual_s: float | None, samples_s: float, estimate_s: float) -> float | None:
+    """Return `prediction_ratio`, None where the actual time is not known or nothing took time.
+
+    Unit: none (ratio). Source: semi-empirical paper (4.8).
+    """
+    if not actual_s or samples_s + estimate_s <= 0:
+        return None
+    return prediction_ratio(actual_s, samples_s, estimate_s)
 
 
 def error(actual_s: float, predicted_s: float) -> float:

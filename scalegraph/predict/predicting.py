@@ -118,11 +118,17 @@ class Predictor:
     def _usable(self, run: RunRecord) -> bool:
         return bool(run.time_cycles and run.regions)
 
-    @property
-    def spent(self) -> list[RunRecord]:
-        """All runs that predictions come from: the samples, and those on smaller caches."""
-        more = {id(run): run for run in (*(self.levels.shrunk or {}).values(), *self.levels.others)}
-        return [*self.runs, *(run for run in more.values() if not any(run is own for own in self.runs))]
+    def needed(self, values: Values, processors: int) -> list[RunRecord]:
+        """Return the runs that the prediction at *values* on N = *processors* comes from; raises as `at`.
+
+        Samples, and those on smaller caches: its own, and those that showed which caches are made smaller.
+        """
+        used = self.used(processors)
+        places = {place_of(values_of(run), run.point.processors) for run in self.runs}
+        places |= {place_of(values, n) for n in used}
+        shrunk = [run for place, run in (self.levels.shrunk or {}).items() if place in places]
+        every = {id(run): run for run in (*self.runs, *shrunk, *self.levels.others)}
+        return [run for run in every.values() if run.point.processors in used]
 
     @property
     def sampled(self) -> list[int]:

@@ -86,6 +86,8 @@ def test_small_runs_predict_a_large_one(here: Path, capsys: pytest.CaptureFixtur
     assert found["low_s"] < found["actual_s"] < found["high_s"]
     ratio = found["actual_s"] / (found["samples_s"] + found["estimate_s"])
     assert found["prediction_ratio"] == pytest.approx(ratio)
+    host = found["actual_host_s"] / (found["samples_host_s"] + found["estimate_s"])
+    assert found["prediction_ratio_host"] == pytest.approx(host)
     assert 0 < found["efficiency"] < 1
     parts = [one["time_s"] for one in found["regions"]]
     assert sum(parts) + found["events_s"] + found["waiting_s"] == pytest.approx(found["time_s"])

@@ -93,6 +93,15 @@ def test_stalls_are_those_of_the_sample_on_smaller_caches() -> None:
     assert found.time_s == pytest.approx(4000 * 400 / CLOCK_HZ)
 
 
+def test_a_prediction_needs_its_own_sample_on_smaller_caches_and_the_tests_but_not_those_of_others() -> None:
+    runs = [run(n, 0) for n in (10, 20, 40)]
+    own, other, test, rejected = run(40, 1), run(40, 2), run(20, 3), run(20, 4)
+    shrunk = {place_of({"n": 400}, 1): own, place_of({"n": 800}, 1): other, place_of({"n": 40}, 1): test}
+    found = Predictor(runs, REGIONS, COSTS, [{"n": 400}, {"n": 800}], levels=Levels(None, shrunk, (rejected,)))
+    assert found.needed({"n": 400}, 1) == [*runs, own, test, rejected]
+    assert found.needed({"n": 800}, 1) == [*runs, other, test, rejected]
+
+
 class Shrinking:
     """Runs on smaller caches in which each step stalls for 1 cycle, or for *first* cycles if the first level is."""
 

@@ -3,6 +3,7 @@
 import pytest
 
 from scalegraph.base.errors import InputError
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.predict import measures
 from scalegraph.predict.counts import CannotTellError, Sample, fit_count
 from scalegraph.predict.lower import (
@@ -93,6 +94,11 @@ def test_samples_fall_into_ranges_where_misses_per_iteration_rise() -> None:
 
 def test_measures_of_a_prediction() -> None:
     assert measures.prediction_ratio(100.0, 4.0, 1.0) == 20
+    assert measures.known_ratio(100.0, 4.0, 1.0) == 20
+    assert measures.known_ratio(None, 4.0, 1.0) is None
+    assert measures.known_ratio(100.0, 0.0, 0.0) is None
+    timed = RunRecord(source="simulated", program="p", machine="m", point=RunPoint(processors=1), host_s=3.0)
+    assert measures.host_seconds([timed, timed.model_copy(update={"host_cpu_s": 0.5})]) == 3.5
     assert measures.error(10.0, 9.0) == pytest.approx(0.1)
     assert measures.error(10.0, 11.0) == pytest.approx(0.1)
     assert measures.mean_error([0.1, 0.3]) == pytest.approx(0.2)

@@ -73,7 +73,7 @@ def test_programs_of_the_papers_hold_to_the_cycle(root: Path, tmp_path: Path, na
     plain = Request.model_validate({"program": {"name": name}, "parameters": SHIPPED[name], "processors": [1, 4, 16]})
     with Session().submit(plain, None) as study:
         others = {record.point.key: record for record in study.runs(output=True)}
-    ignored = {"host_s", "trace", "stdout", "stderr"}
+    ignored = {"host_s", "host_cpu_s", "trace", "stdout", "stderr"}
     for record, _ in runs:
         assert record.model_dump(exclude=ignored) == others[record.point.key].model_dump(exclude=ignored)
 

@@ -47,6 +47,6 @@ def test_what_if_runs_and_repetitions_are_traced_where_asked_for(tmp_path: Path)
     assert "4-no-contention" in files
     with Session().submit(Request.model_validate(VALUES), None) as study:
         plain = {one.point.key: one for one in (*study.runs(), *study.variants())}
-    ignored = {"host_s", "trace", "stdout", "stderr"}
+    ignored = {"host_s", "host_cpu_s", "trace", "stdout", "stderr"}
     for key, record in records.items():
         assert record.model_dump(exclude=ignored) == plain[key].model_dump(exclude=ignored)

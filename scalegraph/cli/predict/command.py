@@ -253,7 +253,7 @@ def _show(found: Predictions, *, as_json: bool) -> None:
     times = measure((point.predicted.time_s for point in found.points if point.predicted), "s")
     rows = [_row(point, times) for point in found.points]
     headers = ("N", "parameters", times.heading("T"), times.heading("from"), times.heading("to"), "E",
-               times.heading("L(W,N)"), "error", "ratio")  # fmt: skip
+               times.heading("L(W,N)"), "error", "ratio", "host ratio")  # fmt: skip
     print_rows(headers, rows, title=f"{found.program} on {found.machine}, predicted", left=(1,))
     runs = counted(len(found.samples), "sample run")
     echo(f"{runs} took {si(sum(run.time_s or 0.0 for run in found.samples), 's')} simulated time")
@@ -289,6 +289,7 @@ def _row(point: Point, times: Measure) -> list[str]:
         "–" if point.latency_s is None else times.number(point.latency_s),
         "–" if point.error is None else percent(point.error),
         "–" if point.prediction_ratio is None else significant(point.prediction_ratio),
+        "–" if point.prediction_ratio_host is None else significant(point.prediction_ratio_host),
     ]
 
 
@@ -316,6 +317,7 @@ def document(point: Point) -> dict[str, Any]:
         "actual_s": point.actual_s,
         "error": point.error,
         "prediction_ratio": point.prediction_ratio,
+        "prediction_ratio_host": point.prediction_ratio_host,
         "sampled": found.sampled if found else None,
         "samples_s": point.samples_s,
         "samples_host_s": point.samples_host_s,

@@ -11,7 +11,7 @@ from scalegraph.cli.output import echo, print_rows
 from scalegraph.predict import measures
 from scalegraph.predict.kept import KeptPoint
 
-_HEADERS = ("E", "error", "ratio")
+_HEADERS = ("E", "error", "ratio", "host ratio")
 
 
 def print_kept(points: Sequence[KeptPoint]) -> None:
@@ -32,6 +32,7 @@ def print_kept(points: Sequence[KeptPoint]) -> None:
                 "–" if efficiency is None else significant(efficiency),
                 "–" if error is None else percent(error),
                 "–" if ratio is None else significant(ratio),
+                "–" if (host := _host_ratio(point)) is None else significant(host),
             ]
         )
     print_rows(headers, rows, title="predicted", left=(1,))
@@ -50,6 +51,7 @@ def documents(points: Sequence[KeptPoint]) -> list[dict[str, Any]]:
             "efficiency": _efficiency(point),
             "error": _error(point),
             "prediction_ratio": _ratio(point),
+            "prediction_ratio_host": _host_ratio(point),
             "parts": [{"name": name, "time_s": time} for name, time in point.parts],
         }
         for point in points
@@ -61,10 +63,11 @@ def _error(point: KeptPoint) -> float | None:
 
 
 def _ratio(point: KeptPoint) -> float | None:
-    actual = point.actual_s or point.time_s
-    if actual is None or point.samples_s + point.estimate_s <= 0:
-        return None
-    return measures.prediction_ratio(actual, point.samples_s, point.estimate_s)
+    return measures.known_ratio(point.actual_s or point.time_s, point.samples_s, point.estimate_s)
+
+
+def _host_ratio(point: KeptPoint) -> float | None:
+    return measures.known_ratio(point.actual_host_s, point.samples_host_s, point.estimate_s)
 
 
 def _efficiency(point: KeptPoint) -> float | None:

@@ -58,6 +58,7 @@ def _kept_point(found: Predictions, point: Point) -> kept.KeptPoint:
         high_s=made.high_s if made is not None else None,
         one_s=point.one_s,
         actual_s=point.actual_s,
+        actual_host_s=point.actual_host_s,
         samples_s=point.samples_s,
         samples_host_s=point.samples_host_s,
         estimate_s=point.estimate_s,

@@ -42,8 +42,9 @@ from scalegraph.traces.reading import read
 class Point:
     """A predicted point and what it is compared with.
 
-    *one_s*: predicted time on one processor; *actual_s*: the truth, where it was run; *samples_s* and *samples_host_s*:
-    all time of the samples that the prediction used, simulated and here; *refused*: why there is no prediction.
+    *one_s*: predicted time on one processor; *actual_s* and *actual_host_s*: the truth, where it was run, simulated and
+    here; *samples_s* and *samples_host_s*: all time of the samples that the prediction used, simulated and here (of one
+    processor); *estimate_s*: time of the estimate here; *refused*: why there is no prediction.
     """
 
     processors: int
@@ -68,9 +69,12 @@ class Point:
     def prediction_ratio(self) -> float | None:
         """Conservative prediction ratio (4.8); of the predicted time where the truth was not run."""
         actual = self.actual_s or (self.predicted.time_s if self.predicted else None)
-        if actual is None or self.samples_s + self.estimate_s <= 0:
-            return None
-        return measures.prediction_ratio(actual, self.samples_s, self.estimate_s)
+        return measures.known_ratio(actual, self.samples_s, self.estimate_s)
+
+    @property
+    def prediction_ratio_host(self) -> float | None:
+        """The same ratio of times on this computer, None where the truth was not run."""
+        return measures.known_ratio(self.actual_host_s, self.samples_host_s, self.estimate_s)
 
     @property
     def efficiency(self) -> float | None:
@@ -146,9 +150,8 @@ class Predictions:
 class Predicts(Protocol):
     """What predicts points from sample runs."""
 
-    @property
-    def spent(self) -> Sequence[RunRecord]:
-        """All runs that the predictions come from."""
+    def needed(self, values: Values, processors: int) -> Sequence[RunRecord]:
+        """Return the runs that a prediction comes from; may raise `CannotTellError`."""
 
     @property
     def sampled(self) -> list[int]:
@@ -298,7 +301,7 @@ def predict_runs(
     A point that the samples do not determine has a sentence in place of a prediction. Raises `InputError` without
     usable samples.
     """
-    begin = time.perf_counter()
+    begin = time.thread_time()
     if traces is not None and traces.reads:
         predictor: Predictor = TracedPredictor(
             samples, regions, costs, wanted.targets,
@@ -311,14 +314,14 @@ def predict_runs(
 
 
 def predicted_points(predictor: Predicts, wanted: Wanted, actual: Sequence[RunRecord], begin: float) -> list[Point]:
-    """Return the targets as *predictor* sees them, beside *actual* runs; *begin*: when the estimate began, in s."""
+    """Return the targets as *predictor* sees them, beside *actual* runs; *begin*: `time.thread_time` before."""
     truth = {point_key(values_of(run), run.point.processors): run for run in actual if run.ok}
     points = [
         _point(predictor, values, n, truth.get(point_key(values, n)))
         for n in wanted.processors
         for values in wanted.targets
     ]
-    spent = time.perf_counter() - begin
+    spent = time.thread_time() - begin
     return [replace(point, estimate_s=spent / len(points)) for point in points]
 
 
@@ -327,10 +330,10 @@ def _point(predictor: Predicts, values: Values, processors: int, truth: RunRecor
         processors,
         values,
         actual_s=truth.time_s if truth is not None else None,
-        actual_host_s=truth.host_s if truth is not None else None,
+        actual_host_s=measures.host_seconds([truth]) if truth is not None else None,
     )
     try:
-        used = [run for run in predictor.spent if run.point.processors in predictor.used(processors)]
+        used = predictor.needed(values, processors)
         found = predictor.at(values, processors)
     except CannotTellError as error:
         return replace(base, refused=str(error))
@@ -340,8 +343,8 @@ def _point(predictor: Predicts, values: Values, processors: int, truth: RunRecor
             one = predictor.at(values, 1).time_s
         except CannotTellError:
             one = None
-    spent, host = sum(run.time_s or 0.0 for run in used), sum(run.host_s or 0.0 for run in used)
-    return replace(base, predicted=found, one_s=one, samples_s=spent, samples_host_s=host)
+    spent = sum(run.time_s or 0.0 for run in used)
+    return replace(base, predicted=found, one_s=one, samples_s=spent, samples_host_s=measures.host_seconds(used))
 
 
 def measured_events(

@@ -63,7 +63,7 @@ def predict_blocks(
     places = [(values, n) for values in (*wanted.samples, *wanted.targets) for n in every]
     most = largest_event(blocks, places)
     costs = measured_collectives(session, request.machine, every, most, emit, cancel) if most else {}
-    begin = time.perf_counter()
+    begin = time.thread_time()
     predictor = (
         SegmentsPredictor(blocks, samples, runner.regions, costs, _cache(machine))
         if blocks.segments

@@ -58,7 +58,8 @@ def _make_errors(data: StudyData, over: str = "automatic") -> Figure:
         errors.append(replace(line, y=signed, low=ends[0], high=ends[1]))
         gained = tuple(point.ratio if point.ratio is not None else float("nan") for point in ordered)
         tips = tuple(
-            f"prediction ratio: {significant(value)}\n{tip}" for value, tip in zip(gained, line.tips, strict=True)
+            f"prediction ratio: {significant(value)}{_host(point)}\n{tip}"
+            for value, point, tip in zip(gained, ordered, line.tips, strict=True)
         )
         ratios.append(replace(line, y=gained, low=(), high=(), band=False, tips=tips))
     x = axis(errors, sizes, by_size=by_size)
@@ -78,9 +79,14 @@ def _make_errors(data: StudyData, over: str = "automatic") -> Figure:
         notes=(
             "The band is the interval of each prediction; the run lies in it where the band has 0.",
             "The prediction ratio is the time of the run divided by that of the samples and of the estimate.",
+            "It is drawn in simulated time; the tips have it in time on this computer, too.",
             *common.run_notes(data),
         ),
     )
+
+
+def _host(point: Point) -> str:
+    return "" if point.host_ratio is None else f", of host times {significant(point.host_ratio)}"
 
 
 VIEW = View(

@@ -46,6 +46,7 @@ class Point:
     kept: KeptPoint
     size: Mapping[str, int]
     actual_s: float | None
+    actual_host_s: float | None = None
 
     @property
     def error(self) -> float | None:
@@ -57,10 +58,12 @@ class Point:
     @property
     def ratio(self) -> float | None:
         """Conservative prediction ratio (4.8); of the predicted time where the point was not run."""
-        actual, spent = self.actual_s or self.kept.time_s, self.kept.samples_s
-        if actual is None or spent + self.kept.estimate_s <= 0:
-            return None
-        return measures.prediction_ratio(actual, spent, self.kept.estimate_s)
+        return measures.known_ratio(self.actual_s or self.kept.time_s, self.kept.samples_s, self.kept.estimate_s)
+
+    @property
+    def host_ratio(self) -> float | None:
+        """The same ratio of times on this computer, None where the point was not run."""
+        return measures.known_ratio(self.actual_host_s, self.kept.samples_host_s, self.kept.estimate_s)
 
     @property
     def inside(self) -> bool:
@@ -83,10 +86,18 @@ class Sizes:
 
 def actual(data: StudyData, point: KeptPoint) -> float | None:
     """Return the time in s of the run at *point*, None if there is none."""
+    run = _run(data, point)
+    return point.actual_s if run is None else run.time_s
+
+
+def _run(data: StudyData, point: KeptPoint) -> RunRecord | None:
     run = data.by_key.get(point.key)
-    if run is not None and run.ok and run.source != "predicted":
-        return run.time_s
-    return point.actual_s
+    return run if run is not None and run.ok and run.source != "predicted" else None
+
+
+def _host(data: StudyData, point: KeptPoint) -> float | None:
+    run = _run(data, point)
+    return point.actual_host_s if run is None else measures.host_seconds([run])
 
 
 def points_of(data: StudyData) -> list[Point]:
@@ -95,7 +106,7 @@ def points_of(data: StudyData) -> list[Point]:
     def whole(point: KeptPoint) -> dict[str, int]:
         return {name: value for name, value in point.parameters.items() if isinstance(value, int)}
 
-    return [Point(point, whole(point), actual(data, point)) for point in data.predictions.points]
+    return [Point(point, whole(point), actual(data, point), _host(data, point)) for point in data.predictions.points]
 
 
 def sizes_of(points: Sequence[Point], runs: Sequence[RunRecord]) -> Sizes:

@@ -56,7 +56,8 @@ def _table(points: Sequence[Point], sizes: Sizes) -> Table:
     columns = (
         Column("N"), *(Column(name) for name in sizes.names), Column("predicted", "s"), Column("from", "s"),
         Column("to", "s"), Column("run", "s"), Column("error", "% of the time run"), Column("prediction ratio"),
-        Column("efficiency"), Column("largest part"), Column("its share", "% of predicted time"),
+        Column("ratio of host times"), Column("efficiency"), Column("largest part"),
+        Column("its share", "% of predicted time"),
     )  # fmt: skip
     order = sorted(
         points, key=lambda point: (point.kept.processors, *(point.size.get(name, 0) for name in sizes.names))
@@ -73,7 +74,7 @@ def _row(point: Point, sizes: Sizes) -> Row:
     error = None if point.error is None else 100 * point.error
     values = (
         kept.processors, *(point.size.get(name) for name in sizes.names), kept.time_s, kept.low_s, kept.high_s,
-        point.actual_s, error, point.ratio, efficiency, part, share,
+        point.actual_s, error, point.ratio, point.host_ratio, efficiency, part, share,
     )  # fmt: skip
     return Row(values, key=kept.key, tip=kept.refused or tip(point, sizes))
 
