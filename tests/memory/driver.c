@@ -4,6 +4,7 @@
  *   hit P r|w ADDRESS            -> hit=0|1, by the filter
  *   check                        -> ok, or the broken invariant
  *   fuzz SEED COUNT LINES SPREAD -> random accesses by all processors, checked after each 1,000
+ *   delayed SEED COUNT LINES SPREAD -> the same, with time between an access and its turn
  *   calendar SEED COUNT          -> ok, or where a calendar differs from a table of busy times
  *   intervals SEED COUNT         -> ok, or where a calendar's intervals differ from a list that is searched
  * whole statistics                   -> every resource that was used: name
@@ -98,6 +99,43 @@ static int fuzz(sg_mem *mem, uint32_t processors, uint64_t seed, uint64_t count,
         }
     }
     free(clock);
+    print(&sum);
+    return 0;
+}
+
+/* The same as the runtime does it: private caches are tried at once; what they cannot serve waits until its
+ * processor is the earliest again, and the others have changed its caches meanwhile. */
+static int delayed(sg_mem *mem, uint32_t processors, uint64_t seed, uint64_t count, uint64_t lines,
+                   uint64_t spread)
+{
+    char error[512];
+    sg_outcome sum = {0};
+    struct waiting {
+        uint64_t clock, address;
+        enum sg_access kind;
+    } *of = calloc(processors, sizeof *of);
+    uint64_t state = seed | 1;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t p = 0;
+        for (uint32_t q = 1; q < processors; q++)
+            if (of[q].clock < of[p].clock)
+                p = q;
+        uint64_t before = sum.cycles, random = next_random(&state);
+        if (of[p].address != 0)
+            sg_mem_access(mem, p, of[p].address, of[p].kind, of[p].clock, &sum);
+        of[p].address = 0x1000000 + (random >> 8) % lines * spread;
+        of[p].kind = kind_of("rrrrrwwx"[random & 7]);
+        if (sg_mem_hit(sg_mem_filter(mem, p), of[p].address, 1, of[p].kind) ||
+            sg_mem_try_private(mem, p, of[p].address, of[p].kind, &sum))
+            of[p].address = 0;
+        of[p].clock += 1 + sum.cycles - before;
+        if (i % 1000 == 999 && sg_mem_check(mem, error, sizeof error) != 0) {
+            printf("after %" PRIu64 ": %s\n", i, error);
+            free(of);
+            return 1;
+        }
+    }
+    free(of);
     print(&sum);
     return 0;
 }
@@ -257,6 +295,10 @@ int main(int argc, char **argv)
             printf("hit=%d\n", sg_mem_hit(sg_mem_filter(mem, p), a, 1, kind_of(letter)));
         } else if (sscanf(line, "fuzz %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &a, &b, &c, &d) == 4) {
             if (fuzz(mem, config.processors, a, b, c, d) != 0)
+                return 1;
+        } else if (sscanf(line, "delayed %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &a, &b, &c, &d) ==
+                   4) {
+            if (delayed(mem, config.processors, a, b, c, d) != 0)
                 return 1;
         } else if (sscanf(line, "walk %u %" SCNu64 " %" SCNu64, &p, &a, &b) == 3) {
             walk(mem, p, a, b);

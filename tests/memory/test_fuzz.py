@@ -45,6 +45,15 @@ def test_invariants_hold_in_small_caches(memory, name, processors, lines, spread
 
 
 @pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("processors", "lines", "spread"), [(7, 60, 64), (64, 200, 192), (64, 40, 4096)])
+def test_invariants_hold_when_others_change_caches_before_an_access_has_its_turn(
+    memory, name, processors, lines, spread
+) -> None:
+    answer = memory(name, most(name, processors), SMALL[name]).ask(f"delayed 3 12000 {lines} {spread}")
+    assert answer.startswith("cycles="), answer
+
+
+@pytest.mark.parametrize("name", SMALL)
 def test_invariants_hold_in_full_size(memory, name) -> None:
     answer = memory(name, 8).ask("fuzz 11 3000 5000 64")
     assert answer.startswith("cycles="), answer

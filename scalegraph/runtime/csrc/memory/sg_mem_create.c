@@ -96,8 +96,10 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
             REFUSE("the host has no memory for the caches of %u processors", mem->processors);
         if (mem->ideal & SG_IDEAL_CACHE) /* sparse: a large page of the host would be mostly empty */
             madvise(mem->level[k].first, mem->level[k].bytes, MADV_NOHUGEPAGE);
-        if (k < mem->private_levels)
-            mem->private_cycles += config->level[k].hit_cycles;
+        if (k >= mem->private_levels)
+            continue;
+        mem->private_cycles += config->level[k].hit_cycles;
+        mem->set_bits &= mem->level[k].set_mask >> (mem->line_shift - mem->level[k].line_shift);
     }
     mem->filter = calloc(mem->processors, sizeof *mem->filter);
     mem->found = sg_map(mem->processors * sizeof *mem->found);
@@ -144,6 +146,7 @@ sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, char *error, u
     if (mem->broadcast || config->coherence == SG_COH_LIMITED_NO_BROADCAST)
         mem->pointers = config->coherence_pointers;
     mem->line_shift = (uint32_t)__builtin_ctz(config->coherence_line_bytes);
+    mem->set_bits = UINT64_MAX;
     mem->page_shift = (uint32_t)__builtin_ctz(config->page_bytes);
     mem->page_miss_cycles = config->page_miss_cycles;
     sg_ideal_open(mem, config);

@@ -21,7 +21,10 @@ static inline void change_copy(const sg_cache *c, sg_set set, uint64_t line, enu
 static inline void change_copies(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels,
                                  enum sg_copy state)
 {
-    mem->found[p].address = 0;
+    /* What `p` has searched for is elsewhere now only if it is in a set that changes. */
+    uint64_t differs = (mem->found[p].address >> mem->line_shift) ^ wide;
+    if (shift != mem->line_shift || (differs & mem->set_bits) == 0)
+        mem->found[p].address = 0;
     for (const sg_cache *c = mem->level; c < &mem->level[levels]; c++) {
         uint32_t parts = shift - c->line_shift;
         uint64_t line = wide << parts, end = (wide + 1) << parts;

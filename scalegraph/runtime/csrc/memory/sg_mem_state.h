@@ -40,6 +40,7 @@ struct sg_mem {
     struct sg_homes *homes; /* sg_homes.c */
     struct sg_prefetch *prefetch; /* sg_mem_prefetch.c; NULL: none */
     uint32_t line_shift;          /* of a coherence line */
+    uint64_t set_bits;            /* of its number: where two differ they are in different private sets */
     uint32_t page_shift;
     uint32_t page_miss_cycles;
     uint32_t private_cycles; /* examining all private levels in vain */

@@ -7,7 +7,9 @@
  * are, the place behind them. */
 static inline const sg_interval *first_after(const sg_calendar *c, uint64_t from)
 {
-    const sg_interval *at = &c->busy[c->count]; /* seldom many steps */
+    const sg_interval *at = &c->busy[c->count];
+    if (c->count > SG_CALENDAR_SIZE / 2 && c->busy[c->count / 2].end > from)
+        at = &c->busy[c->count / 2]; /* else there are seldom many steps */
     while (at != &c->busy[1] && at[-1].end > from)
         at--;
     return at;
