@@ -3,7 +3,7 @@
     python benchmarks/cluster_faults.py [--points 200] [--workers 4] [--worker-kills 10] [--submitter-kills 2]
 
 Starts a LocalCluster of separate worker processes, and ``scalegraph run --on`` as another process. Workers get SIGKILL,
-each after some more runs are in the study; so does the submitter, which is then started again. In the end the study is
+each after some more runs have ended; so does the submitter, which is then started again. In the end the study is
 compared with runs on this host, number by number, and with what the programs themselves have written down: a line for
 every run that came to its end.
 """
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     int n = atoi(argv[1]);
     double sum = 0;
 #pragma omp parallel for reduction(+ : sum)
-    for (int i = 0; i < n * 2000; i++)
+    for (int i = 0; i < n * 100000; i++)
         sum += 1.0 / (1.0 + i);
     FILE *log = fopen(argv[2], "a");
     fprintf(log, "%d %d\n", omp_get_max_threads(), n);
@@ -71,6 +71,12 @@ def _count(path: Path) -> int:
         return len(study)
 
 
+def _ended(place: Path) -> int:
+    """Return the number of runs that came to their end, as their programs have noted."""
+    log = place / "log"
+    return log.read_text().count("\n") if log.exists() else 0
+
+
 class _Submitter:
     """``scalegraph run`` as a process; what it says goes to a file."""
 
@@ -102,11 +108,11 @@ def _carry_out(given: argparse.Namespace, cluster: Any, request: Path, place: Pa
     kills.sort()
     began = time.monotonic()
     submitter = _Submitter(request, study, cluster.scheduler_address, log)
-    killed: list[str] = []
+    killed: list[tuple[str, int, int]] = []
     tick = threading.Event()
     while submitter.process.poll() is None:
         tick.wait(0.05)
-        if not kills or _count(study) < kills[0][0]:
+        if not kills or _ended(place) < kills[0][0]:
             continue
         _at, what = kills.pop(0)
         if what == "submitter":
@@ -114,11 +120,11 @@ def _carry_out(given: argparse.Namespace, cluster: Any, request: Path, place: Pa
             submitter = _Submitter(request, study, cluster.scheduler_address, log)
         elif pids := _worker_pids(cluster):
             os.kill(pids[len(killed) % len(pids)], signal.SIGKILL)
-        killed.append(what)
+        killed.append((what, _ended(place), _count(study)))
     return {
         "seconds": time.monotonic() - began,
         "exit": submitter.process.returncode,
-        "killed": Counter(killed),
+        "killed": killed,
         "left": kills,
         "said": log.read_text(errors="replace"),
     }
@@ -160,10 +166,12 @@ def main() -> int:
         ended = Counter((place / "log").read_text().split("\n")[:-1])
         runs, differ = _compare(request, place / "study.sgstudy", place)
         for line in done["said"].splitlines():
-            if "ScaleGraph" in line or "fail" in line:
+            if line.startswith("tcp:") or "fail" in line:
                 print(f"  {line}")
         print(f"{given.points} points, {given.workers} worker processes: {done['seconds']:.0f} s, exit {done['exit']}")
-        print(f"killed: {done['killed']['worker']} workers, {done['killed']['submitter']} submitters")
+        for what in ("worker", "submitter"):
+            at = [f"{ended} ({kept})" for killed, ended, kept in done["killed"] if killed == what]
+            print(f"killed: {len(at)} {what}s, when so many runs had ended (were in the study): {', '.join(at)}")
         print(f"in the study: {runs} runs, {differ} of them missing or different from runs on this host")
         again = sum(ended.values()) - len(ended)
         print(f"runs that came to their end: {len(ended)} points, {again} of them once more since a worker was lost")

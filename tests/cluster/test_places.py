@@ -26,7 +26,7 @@ def test_every_example_is_an_address(place: Any) -> None:
         ("local:0", (), "expected local:4"),
         ("local:many", (), "expected local:4"),
         ("slurm:x", (), "expected slurm:"),
-        ("slurm:", ("partitoin=a",), "no setting 'partitoin'; did you mean 'partition'?"),
+        ("slurm:", ("partitoin=a",), "'slurm:' has no setting 'partitoin'; did you mean 'partition'?"),
         ("slurm:", ("partition",), "expected partition=VALUE"),
         ("slurm:", ("partition=a\nb",), "expected partition=VALUE"),
         ("slurm:", ("workers=-1",), "expected workers=NUMBER"),

@@ -75,6 +75,7 @@ def test_a_request_runs_on_the_workers_that_are_named(
     qtbot.mouseClick(window.request.side.run, LEFT)
     qtbot.waitUntil(lambda: bool(window.runner.entries) and window.runner.over(window.runner.entries[0]))
     assert elsewhere.places == [parse(ADDRESS)]
+    assert not window.queue.tree.isColumnHidden(WHERE)
     model, entry = window.queue.model, window.runner.entries[0]
     top = model.index_of(entry)
     assert top.siblingAtColumn(WHERE).data() == f"{ADDRESS}, 2 workers"
@@ -98,6 +99,7 @@ def test_without_an_address_the_runs_are_on_this_computer(
     qtbot.mouseClick(window.request.side.run, LEFT)
     qtbot.waitUntil(lambda: bool(window.runner.entries) and window.runner.over(window.runner.entries[0]))
     assert elsewhere.places == []
+    assert window.queue.tree.isColumnHidden(WHERE)
     assert window.queue.model.index_of(window.runner.entries[0]).siblingAtColumn(WHERE).data() == "this computer"
 
 

@@ -28,6 +28,7 @@ from scalegraph.gui.queue.runner import QueueRunner
 from scalegraph.gui.queue.state import QueueEntry, RunItem
 
 _INCOMPLETE: Final = ("failed", "cancelled")
+_NARROW: Final = ((0, 190), (STATE, 80), (4, 104), (5, 76))  # widths, pixels, that leave room for where runs are
 _TICK_MS: Final = 1000  # the time left is counted down once a second
 
 
@@ -78,8 +79,9 @@ class QueuePanel(QWidget):
         tree.header().setStretchLastSection(False)
         tree.header().setSectionResizeMode(PROGRESS, QHeaderView.ResizeMode.Stretch)
         tree.header().setMinimumSectionSize(80)
-        for column, width in ((0, 250), (STATE, 96), (WHERE, 190), (4, 124), (5, 92)):
+        for column, width in ((0, 250), (STATE, 96), (WHERE, 150), (4, 124), (5, 92)):
             tree.header().resizeSection(column, width)
+        tree.setColumnHidden(WHERE, True)  # until a request leaves this computer
         return tree
 
     def _lay(self) -> None:
@@ -113,6 +115,10 @@ class QueuePanel(QWidget):
         index = self.model.index_of(entry)
         self.tree.setCurrentIndex(index)
         self.tree.expand(index)
+        if entry.where is not None and self.tree.isColumnHidden(WHERE):
+            self.tree.setColumnHidden(WHERE, False)
+            for column, width in _NARROW:
+                self.tree.header().resizeSection(column, width)
         self._timer.start()
         self._update()
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCompleter, QGridLayout, QWidget
 
 from scalegraph.base import events
-from scalegraph.base.errors import ScaleGraphError
+from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.gui.base.jobs import Latest, Reporter
 from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.widgets import Field, button, label
@@ -74,6 +74,9 @@ class WhereField(Field):
             where = self.place
             if where is not None:
                 check_installed(where)
+        except InputError as error:
+            self.show_fault("\n".join(fault.message for fault in error.faults))
+            return False
         except ScaleGraphError as error:
             self.show_fault(str(error))
             return False

@@ -131,8 +131,8 @@ def parse(address: str, settings: Sequence[str] = ()) -> Where:
     for text in settings:
         name, equals, value = text.partition("=")
         if name not in known:
-            listed = ", ".join(known) or "none"
-            faults.append(Fault(f"'{kind}:' has no setting '{name}'{near(name, known)}; it has {listed}", key="set"))
+            hint = near(name, known) or f"; it has {', '.join(known) or 'none'}"
+            faults.append(Fault(f"'{kind}:' has no setting '{name}'{hint}", key="set"))
         elif not equals or not _WORD.fullmatch(value):
             faults.append(Fault(f"'{text}' has no value; expected {name}=VALUE", key="set"))
         elif known[name].number and not re.fullmatch(r"\d{1,6}(\.\d+)?", value):
