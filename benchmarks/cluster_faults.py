@@ -11,6 +11,7 @@ every run that came to its end.
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import subprocess
@@ -154,6 +155,8 @@ def main() -> int:
     parser.add_argument("--submitter-kills", type=int, default=2)
     given = parser.parse_args()
     from distributed import LocalCluster
+
+    logging.disable(logging.CRITICAL)  # the scheduler reports every client and worker that is killed
 
     with tempfile.TemporaryDirectory(prefix="scalegraph-faults-") as name:
         place = Path(name)

@@ -113,6 +113,20 @@ def test_a_program_that_was_changed_on_the_way_or_in_the_cache_is_refused(sums: 
     assert build_of(parcel.data, parcel.digest).blocks.read_bytes() == content
 
 
+@pytest.mark.compiler
+def test_an_answer_that_was_lost_with_its_worker_is_there_for_the_next(
+    sums: Build, ksr1: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parcel = Parcel(sums)
+    order = pack_order(Job(sums, ksr1, RunPoint(processors=2), ("5",)), parcel)
+    first = worker.carry_out(order, parcel.data, "a job of this test")
+    refused = worker.carry_out(b"", parcel.data, "another job of this test")
+    monkeypatch.setattr(worker, "answered", lambda *_all: b"run again")
+    assert worker.carry_out(order, parcel.data, "a job of this test") == first
+    assert b"the order of a run is cut off" in refused
+    assert worker.carry_out(order, parcel.data, "another job of this test") == b"run again"
+
+
 def test_an_order_that_is_none_is_refused_in_a_sentence() -> None:
     for data in (b"", b"SGF1", b"SGF1\xff\xff\xff\xff", b"\0" * 50, b'SGF1\x0c\0\0\0{"sizes":[]}'):
         with pytest.raises(InputError, match="the order of a run"):

@@ -31,6 +31,15 @@ def refused(host: str, sentence: str) -> bytes:
     return frames.pack({"host": host, "refused": sentence})
 
 
+def is_good(data: bytes) -> bool:
+    """Whether the answer *data* has the record of a run that ended well."""
+    try:
+        head, blobs = frames.unpack(data)
+        return "refused" not in head and RunRecord.model_validate_json(blobs[0]).ok
+    except (ValueError, TypeError, IndexError):
+        return False
+
+
 def accepted(data: object, job: Job) -> RunRecord:
     """Return the record in the answer *data* to *job*, its trace published where the job wants it.
 

@@ -6,10 +6,13 @@ out by `batch`, which calls `answered` too.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import socket
 import sys
 import tempfile
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,17 +20,22 @@ from typing import Final
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import RunError, ScaleGraphError
+from scalegraph.base.files import write_atomic
 from scalegraph.base.run import RunRecord
 from scalegraph.link.build import Build
 from scalegraph.link.cluster import answers
 from scalegraph.link.cluster.order import Order, build_of, refusal, unpack_order
 from scalegraph.link.simulated import Simulated
+from scalegraph.runtime.cache import cache_root
 
 TOPIC: Final = "scalegraph"  # of the events by which a worker says that it has begun a run
 _BUILDS_KEPT: Final = 8
+_KEPT_S: Final = 86400.0
+_PURGE_S: Final = 3600.0
 
 _mutex = threading.Lock()
 _running: dict[str, CancelToken] = {}
+_purge_at = [0.0]  # when old answers are removed next, on the monotonic clock
 _builds: OrderedDict[str, Build] = OrderedDict()
 
 
@@ -37,16 +45,52 @@ def program(data: bytes) -> bytes:
 
 
 def carry_out(order: bytes, parcel: bytes, job: str) -> bytes:
-    """Return the answer to *order*, whose program is *parcel*; nothing is raised. *job* names it for `stop`."""
+    """Return the answer to *order*, whose program is *parcel*; nothing is raised. *job* names it for `stop`.
+
+    Answers are kept in the cache of this host for a day: one that is lost with its worker before anybody has fetched it
+    is there for the next worker that shares the cache.
+    """
+    if (before := _kept(job)) is not None:
+        return before
     token = CancelToken()
     with _mutex:
         _running[job] = token
     _report(job)
     try:
-        return answered(order, parcel, token)
+        made = answered(order, parcel, token)
+        _keep(job, made)
+        return made
     finally:
         with _mutex:
             _running.pop(job, None)
+
+
+def _place(job: str) -> Path:
+    return cache_root() / "answers" / hashlib.sha256(job.encode()).hexdigest()[:32]
+
+
+def _kept(job: str) -> bytes | None:
+    """Return the answer to *job* that a worker with the same cache has given, None if there is none."""
+    try:
+        return _place(job).read_bytes()
+    except OSError:
+        return None
+
+
+def _keep(job: str, made: bytes) -> None:
+    """Keep the answer *made* to *job* if its run ended well; remove those that are old."""
+    if not answers.is_good(made):
+        return
+    place = _place(job)
+    with contextlib.suppress(OSError, ScaleGraphError):  # a cache that cannot be written is no reason to fail
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(place, made)
+        with _mutex:
+            due = time.monotonic() > _purge_at[0]
+            _purge_at[0] = time.monotonic() + _PURGE_S if due else _purge_at[0]
+        for old in place.parent.iterdir() if due else ():
+            if time.time() - old.stat().st_mtime > _KEPT_S:
+                old.unlink(missing_ok=True)
 
 
 def stop(jobs: Sequence[str]) -> None:
