@@ -8,12 +8,12 @@ from typing import Final
 from pydantic import ValidationError
 
 from scalegraph.base.errors import RunError
-from scalegraph.base.run import RunRecord, TraceFile
+from scalegraph.base.run import RunRecord, Source, TraceFile
 from scalegraph.link import tracing
 from scalegraph.link.build import Build
 from scalegraph.link.cluster import frames
 from scalegraph.link.job import Job
-from scalegraph.runtime.checked import accounts_fault
+from scalegraph.runtime.checked import accounts_fault, categories_fault
 
 _LONGEST_RECORD: Final = 512 * 2**20  # bytes, as the study reads at most
 _LONGEST_SENTENCE: Final = 2000  # characters of what a worker says in words
@@ -40,8 +40,10 @@ def is_good(data: bytes) -> bool:
         return False
 
 
-def accepted(data: object, job: Job) -> RunRecord:
+def accepted(data: object, job: Job, source: Source = "simulated") -> RunRecord:
     """Return the record in the answer *data* to *job*, its trace published where the job wants it.
+
+    The machine of a measured run is the name of the computer that answers.
 
     Whatever a worker may send, the result is a record of that run that a study can keep, or `RunError` with one
     sentence: a refusal, no answer of ScaleGraph, the record of another run, accounts that do not add up.
@@ -58,7 +60,9 @@ def accepted(data: object, job: Job) -> RunRecord:
     if not 1 <= len(blobs) <= 2 or len(blobs[0]) > _LONGEST_RECORD:
         raise RunError(f"the answer of {host} has no record of a run that could be kept")
     record = _record(blobs[0], host)
-    if fault := _mismatch(record, job) or _impossible(record, job.build):
+    if source != "simulated":
+        record = record.model_copy(update={"machine": host})
+    if fault := _mismatch(record, job, source) or _impossible(record, job.build):
         raise RunError(f"the answer of {host} was refused: {fault}")
     if job.trace is None:
         return record.model_copy(update={"trace": None})
@@ -76,16 +80,15 @@ def _record(text: bytes, host: str) -> RunRecord:
         raise RunError(f"the answer of {host} is no record of a run") from None
 
 
-def _mismatch(record: RunRecord, job: Job) -> str:
+def _mismatch(record: RunRecord, job: Job, source: Source) -> str:
     """Return a sentence if *record* is not of *job*, else an empty string."""
     pairs: Iterable[tuple[str, object, object]] = (
         ("run", record.point.label(), job.point.label()),
         ("run", record.point.key, job.point.key),
         ("program", record.program, job.name),
-        ("machine", record.machine, job.machine.name),
-        ("source", record.source, "simulated"),
-        ("clock", record.clock_hz, job.machine.clock_hz),
+        ("source", record.source, source),
         ("number of processes", record.processes or 0, job.processes),
+        *(_machine(record, job) if source == "simulated" else ()),
     )
     for what, got, wanted in pairs:
         if got != wanted:
@@ -93,9 +96,14 @@ def _mismatch(record: RunRecord, job: Job) -> str:
     return "it was stopped there" if record.status == "cancelled" else ""
 
 
+def _machine(record: RunRecord, job: Job) -> tuple[tuple[str, object, object], ...]:
+    machine = job.machine
+    return ("machine", record.machine, machine.name), ("clock", record.clock_hz, machine.clock_hz)
+
+
 def _impossible(record: RunRecord, build: Build) -> str:
     """Return a sentence if *record* says what no run of *build* can, else an empty string."""
-    if fault := accounts_fault(record):
+    if fault := accounts_fault(record) if record.source == "simulated" else categories_fault(record):
         return fault
     unknown = {cost.region for cost in record.regions}.difference({0, *(region.id for region in build.regions)})
     if unknown:

@@ -30,6 +30,7 @@ _PUBLISHED: Final = "scalegraph"  # the beginning of every name that we publish 
 _WORKERS_S: Final = 2.0  # between two counts of the workers
 _BRIEF_S: Final = 0.05  # how long requests to stop are gathered
 _LONGEST_NAME: Final = 100  # characters of the name of a worker
+_FORGETTING_S: Final = 15.0  # for the scheduler to forget what is in the study, at the end
 _TRIES: Final = 3  # of a run whose workers were lost more often than the scheduler allows
 _CONFIG: Final = {
     "distributed.admin.large-graph-warning-threshold": "4 GiB",
@@ -52,6 +53,7 @@ class Courier:
         self._runs: dict[str, Any] = {}  # futures
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping: list[str] = []
+        self._forgetting: list[asyncio.Task[None]] = []
         self._own = False
 
     def say(self, what: str, *blobs: bytes, **values: Any) -> None:
@@ -101,15 +103,17 @@ class Courier:
                 case "stop":
                     self._stopping += head["jobs"]
                     if len(self._stopping) == len(head["jobs"]):
-                        self._task(self._stop())
+                        self._forgetting.append(self._task(self._stop()))
                 case "forget":
-                    self._task(self._forget(head["jobs"]))
+                    self._forgetting.append(self._task(self._forget(head["jobs"])))
                 case "close":
                     return True
         return False
 
     async def _part(self, *, closed: bool, where: Where, found: dask_clusters.Connected) -> None:
         """End: what was started here, or by a ScaleGraph that was killed, ends with a request to close."""
+        if self._forgetting:
+            await asyncio.wait(self._forgetting, timeout=_FORGETTING_S)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -209,10 +213,11 @@ class Courier:
     def _lost(self, why: str) -> None:
         self.say("gone", why=why)
 
-    def _task(self, work: Any) -> None:
+    def _task(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
 
 def _inbox(loop: asyncio.AbstractEventLoop) -> asyncio.Queue[_Frame | None]:

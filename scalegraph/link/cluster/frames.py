@@ -9,7 +9,7 @@ from typing import IO, Any, Final
 
 from pydantic_core import from_json
 
-_MAGIC: Final = b"SGF1"
+MAGIC: Final = b"SGF1"
 _HEAD: Final = struct.Struct("<4sI")
 _LENGTH: Final = struct.Struct("<Q")
 _LONGEST_HEAD: Final = 64 * 2**20  # bytes
@@ -20,7 +20,7 @@ _SIZES: Final = "sizes"
 def pack(head: Mapping[str, Any], *blobs: bytes) -> bytes:
     """Return a frame of *head* and *blobs*."""
     text = json.dumps({**head, _SIZES: [len(blob) for blob in blobs]}).encode()
-    return b"".join((_HEAD.pack(_MAGIC, len(text)), text, *blobs))
+    return b"".join((_HEAD.pack(MAGIC, len(text)), text, *blobs))
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
@@ -28,7 +28,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     if len(data) < _HEAD.size:
         raise ValueError("is cut off")
     magic, length = _HEAD.unpack_from(data)
-    if magic != _MAGIC or length > min(_LONGEST_HEAD, len(data) - _HEAD.size):
+    if magic != MAGIC or length > min(_LONGEST_HEAD, len(data) - _HEAD.size):
         raise ValueError("is no frame of ScaleGraph, or is cut off")
     at = _HEAD.size + length
     head = from_json(data[_HEAD.size : at])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +16,7 @@ import scalegraph
 from scalegraph.base.errors import InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region, RunPoint
-from scalegraph.link.build import Build, BuiltSource, Limits
+from scalegraph.link.build import Build, BuiltSource, Limits, Measuring
 from scalegraph.link.cluster import frames
 from scalegraph.link.emulator import architecture_of
 from scalegraph.link.job import Job
@@ -38,7 +39,8 @@ class Order(_Strict):
     """One run, complete but for the program's files, which *parcel* names by their SHA-256.
 
     *format*, *version*, *results*, *architecture*: what the worker must agree with. *trace*: the values of a
-    `TraceOrder` but for its directory. *machine*: the values of its file.
+    `TraceOrder` but for its directory. *machine*: the values of its file. *target*: who runs it there, the simulated
+    machine if it is empty; *measuring*: how it is measured.
     """
 
     format: int = FORMAT
@@ -58,6 +60,8 @@ class Order(_Strict):
     accept_exit: tuple[int, ...] = ()
     threads_per_process: int = 1
     trace: dict[str, Any] | None = None
+    target: str = ""
+    measuring: dict[str, str | int | float] = {}
 
     @cached_property
     def model(self) -> Machine:
@@ -86,6 +90,7 @@ class Order(_Strict):
             accept_exit=self.accept_exit,
             trace=trace,
             threads_per_process=self.threads_per_process,
+            measuring=Measuring(**self.measuring),  # type: ignore[arg-type]
         )
 
 
@@ -97,7 +102,7 @@ class Parcel:
         try:
             for name in _FILES:
                 path: Path | None = getattr(build, name)
-                if path is not None:
+                if path is not None and (name in _PROGRAMS or path.exists()):
                     contents[name] = path.read_bytes()
         except OSError as error:
             raise RunError(f"{build.program}: cannot be sent: {reason(error)}") from error
@@ -117,8 +122,11 @@ class Parcel:
         self.digest = hashlib.sha256(self.data).hexdigest()
 
 
-def pack_order(job: Job, parcel: Parcel) -> bytes:
-    """Return the order of *job* as bytes, its standard input included; equal jobs have equal orders."""
+def pack_order(job: Job, parcel: Parcel, target: str = "") -> bytes:
+    """Return the order of *job* as bytes, its standard input included; equal jobs have equal orders.
+
+    *target*: the name of who runs it there, the simulated machine if it is empty.
+    """
     limits = job.limits
     order = Order(
         version=scalegraph.__version__,
@@ -141,6 +149,8 @@ def pack_order(job: Job, parcel: Parcel) -> bytes:
         collect=job.collect,
         accept_exit=job.accept_exit,
         threads_per_process=job.threads_per_process,
+        target=target,
+        measuring=asdict(job.measuring) if target else {},
         trace=None if job.trace is None else {name: getattr(job.trace, name) for name in _TRACE},
     )
     stdin = _input(job)

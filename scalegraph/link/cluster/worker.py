@@ -22,9 +22,11 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import RunError, ScaleGraphError
 from scalegraph.base.files import write_atomic
 from scalegraph.base.run import RunRecord
+from scalegraph.link import targets
 from scalegraph.link.build import Build
 from scalegraph.link.cluster import answers
 from scalegraph.link.cluster.order import Order, build_of, refusal, unpack_order
+from scalegraph.link.job import Link
 from scalegraph.link.simulated import Simulated
 from scalegraph.runtime.cache import cache_root
 
@@ -122,7 +124,8 @@ def _answered(order: Order, stdin: bytes | None, parcel: bytes, host: str, cance
             remarks = [f"{host} has no directory {order.cwd}; the program ran in an empty one"]
             (Path(place) / "cwd").mkdir()
             order = order.model_copy(update={"cwd": str(Path(place) / "cwd")})
-        record = Simulated().run(order.job(build, stdin, Path(place) / "traces"), cancel)
+        runs: Link = targets.named(order.target) if order.target else Simulated()
+        record = runs.run(order.job(build, stdin, Path(place) / "traces"), cancel)
         if remarks:
             record = record.model_copy(update={"warnings": (*record.warnings, *remarks)})
         return answers.answer(host, record, _trace(record))
