@@ -115,16 +115,17 @@ def test_a_program_that_was_changed_on_the_way_or_in_the_cache_is_refused(sums: 
 
 @pytest.mark.compiler
 def test_an_answer_that_was_lost_with_its_worker_is_there_for_the_next(
-    sums: Build, ksr1: Machine, monkeypatch: pytest.MonkeyPatch
+    sums: Build, ksr1: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     parcel = Parcel(sums)
+    one, two = f"{tmp_path} one", f"{tmp_path} two"  # jobs of no other test
     order = pack_order(Job(sums, ksr1, RunPoint(processors=2), ("5",)), parcel)
-    first = worker.carry_out(order, parcel.data, "a job of this test")
-    refused = worker.carry_out(b"", parcel.data, "another job of this test")
+    first = worker.carry_out(order, parcel.data, one)
+    refused = worker.carry_out(b"", parcel.data, two)
     monkeypatch.setattr(worker, "answered", lambda *_all: b"run again")
-    assert worker.carry_out(order, parcel.data, "a job of this test") == first
+    assert worker.carry_out(order, parcel.data, one) == first
     assert b"the order of a run is cut off" in refused
-    assert worker.carry_out(order, parcel.data, "another job of this test") == b"run again"
+    assert worker.carry_out(order, parcel.data, two) == b"run again"
 
 
 def test_an_order_that_is_none_is_refused_in_a_sentence() -> None:
