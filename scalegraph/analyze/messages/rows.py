@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from scalegraph.base.messages import NO_COMMUNICATOR, MessageCosts
@@ -37,12 +36,17 @@ def by_communicator(run: RunRecord) -> list[dict[str, Any]]:
     costs = run.messages or MessageCosts()
     known = {one.number: one for one in costs.communicators}
     words = {number: one.words for number, one in known.items()} | {NO_COMMUNICATOR: OUTSIDE}
-    sums: dict[str, list[int]] = {}
     members: dict[str, set[int]] = {}
-    for number, values in zip(costs.communicator, _values(costs), strict=True):
+    entries: dict[str, list[int]] = {}
+    places: dict[int, list[int]] = {}
+    for at, number in enumerate(costs.communicator):
+        places.setdefault(number, []).append(at)
+    for number, mine in places.items():
         name = words.get(number, f"communicator {number}")
-        _add(sums, name, values)
         members.setdefault(name, set()).add(number)
+        entries.setdefault(name, []).extend(mine)
+    columns = _columns(costs)
+    sums = {name: [sum(map(column.__getitem__, mine)) for column in columns] for name, mine in entries.items()}
     sizes = {name: max(known[one].size if one in known else 0 for one in ones) for name, ones in members.items()}
     rows = [
         {"communicator": name, "count": len(members[name]), "size": sizes[name], **_summed(sums[name])}
@@ -61,15 +65,16 @@ def by_partner(run: RunRecord) -> list[dict[str, Any]]:
     """
     costs = run.messages or MessageCosts()
     sums: dict[tuple[int, int], list[int]] = {}
-    for pair, values in zip(zip(costs.rank, costs.partner, strict=True), _values(costs), strict=True):
+    pairs = zip(costs.rank, costs.partner, strict=True)
+    for pair, values in zip(pairs, zip(*_columns(costs), strict=True), strict=True):
         _add(sums, pair, values)
     return [{"rank": rank, "partner": partner, **_summed(sums[rank, partner])} for rank, partner in sorted(sums)]
 
 
-def _values(costs: MessageCosts) -> Iterator[tuple[int, ...]]:
-    """Yield the values of `SUMS` of each entry, 0 where a category is not there."""
+def _columns(costs: MessageCosts) -> list[tuple[int, ...]]:
+    """Return the columns of `SUMS`, zeros where a category is not there."""
     none = (0,) * len(costs.rank)
-    return zip(costs.messages, costs.bytes, *(costs.cycles.get(name, none) for name in CATEGORIES), strict=True)
+    return [costs.messages, costs.bytes, *(costs.cycles.get(name, none) for name in CATEGORIES)]
 
 
 def _add(sums: dict[Any, list[int]], key: object, values: tuple[int, ...]) -> None:

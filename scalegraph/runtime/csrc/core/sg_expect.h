@@ -18,6 +18,18 @@ static inline void expect_rank(const sg_coroutine *next)
     }
 }
 
+/* What must be read of a processor before it is known what else it needs; two switches ahead. */
+static inline void expect_second(uint64_t next)
+{
+    uint64_t id = next < SG_TIMER ? sg_run_queue_after((uint32_t)next) : UINT64_MAX;
+    if (id >= SG_TIMER)
+        return;
+    const char *processor = (const char *)&sg->processor[id];
+    __builtin_prefetch(&sg->coroutine[id], 1);
+    __builtin_prefetch(processor, 1);
+    __builtin_prefetch(processor + 64, 1);
+}
+
 /* The processor that comes after this one is known now, and its memory is cold by then: asks the host for
  * its account, its stack, and what its pending reference will examine. */
 static void expect_next(void)
@@ -27,9 +39,7 @@ static void expect_next(void)
         return;
     const sg_coroutine *next = &sg->coroutine[id];
     const char *stack = next->stack_pointer, *account = (const char *)next->account;
-    const char *processor = (const char *)&sg->processor[id];
-    __builtin_prefetch(processor, 1);
-    __builtin_prefetch(processor + 64, 1);
+    expect_second(id);
     __builtin_prefetch(stack, 1);
     __builtin_prefetch(stack + 64, 1);
     __builtin_prefetch(stack + 128, 1);

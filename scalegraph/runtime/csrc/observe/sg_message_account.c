@@ -21,8 +21,9 @@ _Static_assert(SG_CATEGORY_IDLE_COLLECTIVE - FIRST + 1 ==
 static struct {
     sg_table cells, communicators; /* places in the two lists, + 1 */
     sg_message_cost *cell;
+    uint32_t *after; /* by cell: the one that its rank needed next the last time, + 1; 0: none yet */
     sg_communicator *communicator;
-    uint32_t cells_count, cells_room, communicators_count, communicators_room;
+    uint32_t cells_count, cells_room, after_room, communicators_count, communicators_room;
 } accounts = {.cells_count = 0};
 
 /* Operations of a collective operation have the next number. */
@@ -45,6 +46,7 @@ static sg_message_cost *cell_of(uint32_t rank, sg_talk talk)
     if (accounts.cells_count >= MOST && talk.peer >= 0)
         return cell_of(rank, (sg_talk){talk.context, OTHERS});
     SG_ARRAY_HOLD(accounts.cell, accounts.cells_room, accounts.cells_count, 64);
+    SG_ARRAY_HOLD(accounts.after, accounts.after_room, accounts.cells_count, 64);
     sg_message_cost *cell = &accounts.cell[accounts.cells_count++];
     *cell = (sg_message_cost){.rank = rank, .peer = talk.peer};
     cell->communicator = communicator_of(talk.context);
@@ -52,14 +54,33 @@ static sg_message_cost *cell_of(uint32_t rank, sg_talk talk)
     return cell;
 }
 
+static bool is_of(const sg_message_cost *cell, const sg_rank *rank)
+{
+    return cell->peer == rank->talk.peer && cell->communicator == communicator_of(rank->talk.context) &&
+           cell->rank == rank->number;
+}
+
+/* Partners mostly follow each other as they did before: the cell that came next then saves the host the
+ * search, whose memory is cold. */
+static void find_cell(sg_rank *rank)
+{
+    uint32_t before = rank->account, cell = before != 0 ? accounts.after[before - 1] : 0;
+    if (before != 0 && is_of(&accounts.cell[before - 1], rank)) /* only the context is another one */
+        cell = before;
+    if (cell == 0 || !is_of(&accounts.cell[cell - 1], rank))
+        cell = (uint32_t)(cell_of(rank->number, rank->talk) - accounts.cell) + 1;
+    if (before != 0 && cell != before)
+        accounts.after[before - 1] = cell;
+    rank->account = cell;
+    rank->accounted = rank->talk;
+}
+
 /* The cell of what `rank` does now. Several costs of one message follow each other. */
 static sg_message_cost *cell_now(sg_rank *rank)
 {
     if (rank->account == 0 || rank->accounted.peer != rank->talk.peer ||
-        rank->accounted.context != rank->talk.context) {
-        rank->account = (uint32_t)(cell_of(rank->number, rank->talk) - accounts.cell) + 1;
-        rank->accounted = rank->talk;
-    }
+        rank->accounted.context != rank->talk.context)
+        find_cell(rank);
     return &accounts.cell[rank->account - 1];
 }
 

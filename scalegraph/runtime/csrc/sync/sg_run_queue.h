@@ -60,6 +60,18 @@ static inline uint64_t sg_run_queue_next(void)
     return first == UINT64_MAX ? first : first & SG_KEY_MASK;
 }
 
+/* Number of the processor that comes after `first`, if nothing changes until then; UINT64_MAX: nobody. */
+static inline uint64_t sg_run_queue_after(uint32_t first)
+{
+    const uint64_t *node = sg->run_queue;
+    uint64_t key = UINT64_MAX;
+    for (uint32_t at = sg->run_queue_leaves + sg->leaf_of[first]; at > 1; at /= 2) {
+        uint64_t other = node[at ^ 1];
+        key = other < key ? other : key;
+    }
+    return key == UINT64_MAX ? key : key & SG_KEY_MASK;
+}
+
 /* Makes `rank` the one whose processors come first. */
 static inline void sg_run_queue_prefer(uint32_t rank)
 {
