@@ -6,7 +6,8 @@ The set was chosen before it was measured: a ring of 1 KiB messages and an allre
 exchange in two dimensions with arithmetic between. Ours on `ncube2` (hypercube, contention on every link, accounts of
 every cycle), SMPI on a cluster of as many hosts, whatever its defaults are. Each program is built before; a figure is
 the processor time of the whole command, best of the runs, in turn; with the bytecode of ScaleGraph's modules, which
-installing makes. The last column is SMPI's time over ours. Needs smpicc and smpirun (Debian: libsimgrid-dev); without them only ours is measured.
+installing makes. The last column is SMPI's time over ours. Needs smpicc and smpirun (Debian: libsimgrid-dev); without
+them only ours is measured.
 
 ``--costs`` prints instead what one message and the exchange of static data at a change of the rank take, and processor
 time and memory of thousands of ranks. ``--program`` measures programs of yours, such as those of the NAS Parallel
