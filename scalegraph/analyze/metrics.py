@@ -25,7 +25,8 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
     ``speedup`` T_seq/T_para and ``efficiency`` T_seq/(N T_para), with ``speedup_low``/``speedup_high`` from the
     extremes of repetitions
     (latency-metric.txt 2.1, 6.1);
-    ``ml_s`` stall(N) - stall(1), ``it_s`` N T_para - sum T_i = idle time, ``pt_s`` primitive time
+    ``ml_s`` stall(N) - stall(1), of measured runs, whose stalls are part of their busy time, busy(N) - busy(1);
+    ``it_s`` N T_para - sum T_i = idle time, ``pt_s`` primitive time
     (scale-graph.txt eq. 5-7, sums over processors); ``latency_s`` (ML + IT + PT)/N (eq. 5);
     ``latency_method1_s`` T_para - T_seq/N (latency-metric.txt 6.1, method 1); ``latency_difference_s`` method 1 minus
     accounting, which is the extra busy time of the parallel run less what the one-processor run itself spends on
@@ -52,7 +53,7 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
         runs["speedup_low"] = numbers(runs, "t_seq_min_s") / numbers(runs, "time_max_s")
         runs["speedup_high"] = numbers(runs, "t_seq_max_s") / numbers(runs, "time_min_s")
         runs["efficiency"] = t_seq / (count * time)
-        runs["ml_s"] = numbers(runs, "memory_stall_s") - numbers(runs, "stall_one_s")
+        runs["ml_s"] = _memory_latency(runs)
         runs["it_s"] = numbers(runs, "idle_s")
         runs["pt_s"] = numbers(runs, "primitive_s")
         runs["latency_s"] = (numbers(runs, "ml_s") + numbers(runs, "it_s") + numbers(runs, "pt_s")) / count
@@ -64,6 +65,15 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
         runs["accounting_gap_s"] = count * time - sum(groups)
         runs["unit_speed"] = numbers(runs, "work") / (count * time)
     return pd.concat([runs, rates(runs)], axis=1)
+
+
+def _memory_latency(runs: pd.DataFrame) -> Floats:
+    """Return ML; of a measured run whose stalls are not known apart, the growth of both together."""
+    stalls = numbers(runs, "memory_stall_s") - numbers(runs, "stall_one_s")
+    if "source" not in runs.columns:
+        return stalls
+    together = (runs["source"] == "measured").to_numpy() & np.isnan(numbers(runs, "memory_stall_s"))
+    return np.where(together, numbers(runs, "busy_s") - numbers(runs, "busy_one_s"), stalls)
 
 
 def _work(runs: pd.DataFrame) -> tuple[Floats, list[str]]:
@@ -143,6 +153,7 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
         )
 
 
+_OTHER_WAITS = ("idle_order", "idle_task", "idle_wait", "idle_masked", "idle_preempted", "unattributed")
 # Overheads as Fig. 11 of scale-graph.txt names them: (column, words, categories, palette role). Memory stall stands
 # for itself: it is counted against the one-processor run, not from leaves.
 CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
@@ -162,7 +173,7 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "idle:9",
     ),
     ("transfer_wait_s", "waiting for messages on their way", ("idle_transfer", "idle_network"), "idle:11"),
-    ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_wait", "idle_masked"), "idle:6"),
+    ("other_wait_s", "other waiting", _OTHER_WAITS, "idle:6"),
     ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive:2"),
     (
         "message_s",

@@ -91,13 +91,14 @@ def what_if_documents(records: Sequence[RunRecord], others: Sequence[RunRecord])
 
 
 def _run(record: RunRecord, values: dict[str, float | None], place: Path | None = None) -> dict[str, Any]:
-    row: dict[str, Any] = {"processors": record.point.processors}
+    row: dict[str, Any] = {"kind": record.source, "processors": record.point.processors}
     row |= {"processes": record.processes, "threads_per_process": record.threads_per_process}
     if record.point.parameters:
         row["parameters"] = dict(record.point.parameters)
     row |= {name: getattr(record, name) for name in RUN_SCALARS}
     row |= {name: values.get(name) for name in _DERIVED}
     return row | {
+        "unattributed_s": unattributed_s(record),
         "host_s": record.host_s,
         "exit_code": record.exit_code,
         "status": record.status,
@@ -119,6 +120,13 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "stdout_by_rank": list(parts) if (parts := record.rank_output) is not None else None,
         "stderr": record.stderr,
     }
+
+
+def unattributed_s(record: RunRecord) -> float | None:
+    """Return the processor time of a measured run that nothing accounts for, in seconds; ``None`` of other runs."""
+    if "unattributed" not in record.categories or not record.clock_hz:
+        return None
+    return record.categories["unattributed"] / record.clock_hz
 
 
 def message_documents(record: RunRecord) -> dict[str, Any] | None:

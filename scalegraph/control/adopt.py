@@ -18,6 +18,7 @@ from scalegraph.base.run import PROGRAM, Region
 from scalegraph.instrument.places import save, shown_name
 from scalegraph.instrument.units import RUNTIME, LinkedUnit, read_units, section
 from scalegraph.link import Build, BuiltSource
+from scalegraph.link.targets.base import Builds
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library, sources_digest
@@ -54,21 +55,21 @@ class Manifest(BaseModel):
 
 
 def describe(
-    executable: Path, place: Path, root: str = "", remarks: Sequence[str] = (), *, simulated: bool = True
+    executable: Path, place: Path, root: str = "", remarks: Sequence[str] = (), *, builds: Builds = "simulated"
 ) -> None:
     """Write the block table, the places and the manifest of *executable* into the directory *place*.
 
-    A program that is not *simulated* has no block table.
+    *builds*: what for (`Target.builds`); only a program that is simulated has a block table.
     """
     from scalegraph.instrument.blocks import block_table  # only for a build that is not in the cache
     from scalegraph.instrument.content import content_digest
     from scalegraph.instrument.declared import places
 
-    if simulated:
+    if builds == "simulated":
         (place / "blocks").write_bytes(block_table(executable))
     save(places(executable, root), place / PLACES)
     units = read_units(executable)
-    found = {"content": content_digest(executable, units), "mpi": is_mpi(executable)}
+    found = {"content": content_digest(executable, units), "mpi": builds == "mpi" or is_mpi(executable)}
     manifest = _manifest(units, root, remarks).model_copy(update=found)
     (place / _MANIFEST).write_text(manifest.model_dump_json(), encoding="utf-8")
 

@@ -22,7 +22,9 @@ from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import EXPECTED, LINKED, PLAIN, Language, is_program_part, language_of
 from scalegraph.runtime.library import Library, library
+from scalegraph.runtime.monitor.library import Monitor, monitor
 from scalegraph.toolchain.flags import Flags, read_flags
+from scalegraph.toolchain.host_mpi import host_mpi
 from scalegraph.toolchain.linking import driver, libraries, link, link_host
 from scalegraph.toolchain.mpi import include_options
 from scalegraph.toolchain.objects import Compilation, Source, compile_source
@@ -58,6 +60,8 @@ class _Request:
         compiler = find_compiler(language)
         openmp = () if compiler.clang else ("-fopenmp",)
         native = self.builds != "simulated"
+        if self.builds == "mpi":
+            options += host_mpi().options(language)[0]
         return Compilation(
             compiler, (*options, *openmp), self.cwd, self.cancel, self.detail, loops=self.loops, native=native
         )
@@ -108,7 +112,7 @@ def build(
         tuple(name for name in names if Path(name).suffix in PLAIN),
         tuple(name for name in names if Path(name).suffix in LINKED),
         read_flags(cflags, ldflags, [str(directory) for directory in include]),
-        detail if instrument and builds == "simulated" else None,
+        detail if instrument else None,
         where,
         library(find_compiler()),
         cancel,
@@ -190,6 +194,8 @@ def _digest(request: _Request) -> str:
     flags = request.flags
     compilers = [find_compiler(language).identity for language in sorted(request.languages)]
     settings = [*compilers, request.runtime.digest, _own_digest(), request.detail, request.loops, request.builds]
+    if request.builds != "simulated":
+        settings.append(_monitor(request.builds).digest)
     total = hashlib.sha256(json.dumps([*settings, str(request.cwd), flags.compile, flags.link, flags.include]).encode())
     for source in request.sources:
         total.update(json.dumps([source.file, source.text]).encode())
@@ -233,18 +239,32 @@ def _make(request: _Request, place: Path) -> None:
     remarks += _link(request, objects, place / "program")
     for item in objects:
         item.unlink()
-    describe(place / "program", place, remarks=remarks, simulated=request.builds == "simulated")
+    describe(place / "program", place, remarks=remarks, builds=request.builds)
 
 
 def _link(request: _Request, objects: Mapping[Path, str], target: Path) -> list[str]:
     compiler: Compiler = find_compiler(driver(request.languages))
     arguments = [*map(str, objects), *request.linked, *request.flags.link, *libraries(request.languages)]
     if request.builds != "simulated":
-        return link_host(
-            compiler, arguments, target, names=objects, cwd=request.cwd, cancel=request.cancel
-        ).splitlines()
+        mpi = host_mpi().options(driver(request.languages))[1] if request.builds == "mpi" else ()
+        observed = _monitor(request.builds).link
+        made = link_host(
+            compiler,
+            [*arguments, *mpi],
+            target,
+            names=objects,
+            cwd=request.cwd,
+            cancel=request.cancel,
+            observed=observed,
+        )
+        return [line for line in made.splitlines() if ": warning: " in line]
     output = link(compiler, request.runtime, arguments, target, names=objects, cwd=request.cwd, cancel=request.cancel)
     return [line for line in output.splitlines() if ": warning: " in line]
+
+
+def _monitor(builds: Builds) -> Monitor:
+    """Return the monitor of programs for this computer, with MPI's calls for MPI programs."""
+    return monitor(find_compiler(), host_mpi().options("c")[0] if builds == "mpi" else ())
 
 
 def _beginning(output: str) -> str:

@@ -88,7 +88,7 @@ class Measuring:
 
     pin: str = "close"
     warm_up: int = 0
-    fold_s: float = 0.0
+    fold_s: float = 1e-6
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,42 @@
-"""The record of a measured run, from the outcome of its process."""
+"""The record of a measured run, from the outcome of its process and what the monitor wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from scalegraph.base.run import RunRecord, Status
+from scalegraph.base.run import Region, RegionCost, RunRecord, Status
+from scalegraph.link import accounting
+from scalegraph.link.accounting import Account
 from scalegraph.link.job import Job
 from scalegraph.link.process import Outcome
 from scalegraph.link.targets.base import Place
 from scalegraph.link.words import failure_message
+from scalegraph.runtime.format import CATEGORY_GROUPS
+from scalegraph.runtime.results import Result
+
+_NOTICED = 0.02  # share of the processors' time that another program took which is worth a remark
+_DISTURBED = 0.1  # share that the monitor itself took
+_LISTED = 6
 
 
-def make_measured(job: Job, outcome: Outcome, place: Place, remarks: Iterable[str] = ()) -> RunRecord:
+def make_measured(
+    job: Job, outcome: Outcome, place: Place, results: Sequence[Result] = (), remarks: Iterable[str] = ()
+) -> RunRecord:
     """Return the record of a measured run of *job* at *place*; what was not measured is ``None``.
 
-    ``time_s`` is the elapsed time of the process, in seconds.
+    *results*: what the monitor left, one for each process. ``time_s`` is the time of the program from before its
+    ``main`` to its exit, that of the whole process where there is no monitor, in seconds.
     """
     status = _status(job, outcome)
     timed = status in ("ok", "failed")
+    fields: dict[str, Any] = {"time_s": outcome.host_s if timed else None}
+    said = [*remarks, *_remarks(job, outcome)]
+    if timed and results:
+        account = accounting.combined(job, results)
+        fields = _costs(job, account)
+        said += _observations(job, account)
     return RunRecord(
         source="measured",
         program=job.name,
@@ -27,14 +46,57 @@ def make_measured(job: Job, outcome: Outcome, place: Place, remarks: Iterable[st
         message=failure_message(status, "", outcome, (), job.limits.time_s),
         exit_code=outcome.exit_code if timed else None,
         signal=outcome.signal,
-        warnings=(*remarks, *_remarks(job, outcome)),
-        time_s=outcome.host_s if timed else None,
+        warnings=tuple(said),
         host_s=outcome.host_s,
         processes=job.processes or None,
         threads_per_process=job.point.processors // job.processes if job.processes else None,
         stdout=outcome.stdout,
         stderr=outcome.stderr,
+        **fields,
     )
+
+
+def _costs(job: Job, account: Account) -> dict[str, Any]:
+    """Return the fields of the record that the monitor's *account* gives."""
+    categories = account.categories()
+    groups = dict.fromkeys(("busy", "idle", "primitive"), 0)
+    for name, ticks in categories.items():
+        groups[CATEGORY_GROUPS[name]] += ticks
+    folded = _Folding(job.build.regions, account, job.measuring.fold_s)
+    return {
+        "time_cycles": account.ticks,
+        "time_s": account.ticks / account.hertz,
+        "clock_hz": account.hertz,
+        **{f"{group}_s": ticks / account.hertz for group, ticks in groups.items()},
+        "categories": categories,
+        "counters": account.counters(),
+        "processor_categories": account.by_processor(),
+        "regions": folded.costs(),
+    }
+
+
+@dataclass(frozen=True)
+class _Folding:
+    """Regions whose visits take less than *limit_s* on average are added to the regions that contain them."""
+
+    regions: tuple[Region, ...]
+    account: Account
+    limit_s: float
+
+    def targets(self) -> dict[int, int]:
+        """Return the region that counts for each one that is too cheap to be shown by itself."""
+        parents = {region.id: region.parent or 0 for region in self.regions}
+        cheap = self.account.cheap(self.limit_s)
+        found = {}
+        for region in cheap:
+            at = parents.get(region, 0)
+            while at in cheap and at != 0:
+                at = parents.get(at, 0)
+            found[region] = at
+        return found
+
+    def costs(self) -> tuple[RegionCost, ...]:
+        return self.account.regions(self.targets())
 
 
 def _status(job: Job, outcome: Outcome) -> Status:
@@ -52,3 +114,24 @@ def _remarks(job: Job, outcome: Outcome) -> Iterable[str]:
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
     for name in outcome.truncated:
         yield f"{name} truncated at {job.limits.output_bytes} bytes"
+
+
+def _observations(job: Job, account: Account) -> Iterable[str]:
+    """Yield what was noticed: other programs, too many threads, the monitor's own cost, regions that were folded."""
+    for processor, share in account.taken().items():
+        if share > _NOTICED:
+            yield f"other programs took {share:.0%} of the time of the thread on processor {processor}"
+    if account.threads > job.point.processors and not job.processes:
+        yield (
+            f"up to {account.threads} threads shared {job.point.processors} processors; "
+            "waiting of the threads that were too many is left out"
+        )
+    own = account.monitor_share()
+    if own > _DISTURBED:
+        yield f"the monitor itself took {own:.0%} of the time; times of regions are compensated for that"
+    folded = _Folding(job.build.regions, account, job.measuring.fold_s).targets()
+    if folded:
+        names = {region.id: f"{region.name} ({region.file}:{region.line})" for region in job.build.regions}
+        shown = ", ".join(names.get(region, f"#{region}") for region in sorted(folded)[:_LISTED])
+        more = f" and {len(folded) - _LISTED} more" if len(folded) > _LISTED else ""
+        yield f"regions with visits shorter than {job.measuring.fold_s:g} s count for what contains them: {shown}{more}"

@@ -47,6 +47,13 @@ CATEGORIES: Final[tuple[tuple[str, str, str], ...]] = (
     ("prim_disturbance", "primitive", "the machine's disturbance: handlers of clock ticks"),
 )
 
+# Categories that only measured runs have; the C runtime does not know them.
+MEASURED: Final[tuple[tuple[str, str, str], ...]] = (
+    ("busy_compute", "busy", "executing the program's own code; operations and stalls are not told apart"),
+    ("idle_preempted", "idle", "ready to execute, but the system gave the processor to something else"),
+    ("unattributed", "idle", "blocked in the system, in nothing that is observed; and what else is left of N x T"),
+)
+
 # Event counts kept beside the categories, for every processor and region.
 # References are those of the program (one for each access, one for each 8-byte word of a bulk operation of the C
 # library, one more for each further line that an access spans; a read-modify-write is a read and a write) and those

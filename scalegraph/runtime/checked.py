@@ -8,16 +8,16 @@ from scalegraph.base.run import RunRecord
 
 def categories_fault(record: RunRecord) -> str:
     """Return a sentence if *record* has categories that there are not, or of other processors; else an empty string."""
-    from scalegraph.runtime.format import CATEGORY_NAMES  # with numpy, which opening a window need not wait for
+    from scalegraph.runtime.format import CATEGORY_GROUPS  # with numpy, which opening a window need not wait for
 
     named = {
         *record.categories,
         *record.processor_categories,
         *(category for cost in record.regions for category in cost.categories),
     }
-    unknown = sorted(named.difference(CATEGORY_NAMES))
+    unknown = sorted(named.difference(CATEGORY_GROUPS))
     if unknown:
-        return f"unknown category '{unknown[0]}'{near(unknown[0], CATEGORY_NAMES)}"
+        return f"unknown category '{unknown[0]}'{near(unknown[0], CATEGORY_GROUPS)}"
     for category, cycles in record.processor_categories.items():
         if len(cycles) != record.point.processors:
             return f"category {category} is known on {len(cycles)} of {record.point.processors} processors"

@@ -117,7 +117,7 @@ STATUSES: Final[tuple[tuple[str, str], ...]] = (
 )
 
 CATEGORY_NAMES: Final = tuple(name for name, _, _ in CATEGORIES)
-CATEGORY_GROUPS: Final = {name: group for name, group, _ in CATEGORIES}
+CATEGORY_GROUPS: Final = {name: group for name, group, _ in (*CATEGORIES, *accounts.MEASURED)}
 COUNTER_NAMES: Final = tuple(name for name, _ in COUNTERS)
 OP_CLASS_NAMES: Final = tuple(name for name, _ in OP_CLASSES)
 STATUS_NAMES: Final = tuple(name for name, _ in STATUSES)

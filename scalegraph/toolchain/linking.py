@@ -61,13 +61,16 @@ def link_host(
     names: Mapping[Path, str],
     cwd: Path,
     cancel: CancelToken,
+    observed: Sequence[str] = (),
 ) -> str:
     """Link objects and libraries (*arguments*) into the program *target* for this computer; return the messages.
+
+    *observed*: what links the monitor (`runtime.monitor.library`).
 
     Raises `BuildError` with the linker's output.
     """
     openmp = () if compiler.clang else ("-fopenmp",)
-    command = ["-no-pie", *compiler.linking, *arguments, *openmp, "-o", str(target)]
+    command = ["-no-pie", *compiler.linking, *observed, *arguments, *openmp, "-o", str(target)]
     result = compiler.run(command, cwd=cwd, cancel=cancel)
     output = in_users_terms(result.stderr, names, cwd)
     if result.returncode != 0:

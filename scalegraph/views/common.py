@@ -73,6 +73,9 @@ CATEGORY_WORDS = {
     "idle_collective": "waiting in collectives",
     "idle_masked": "masked off",
     "prim_disturbance": "disturbance",
+    "busy_compute": "computing",
+    "idle_preempted": "other programs",
+    "unattributed": "not attributed",
 }
 # The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
 _SHADES = {
@@ -111,6 +114,9 @@ _SHADES = {
     "idle_collective": 13,
     "idle_masked": 14,
     "prim_disturbance": 12,
+    "busy_compute": 0,
+    "idle_preempted": 15,
+    "unattributed": 16,
 }
 
 SIZE = Option(

@@ -38,6 +38,8 @@ _CATEGORY_CAUSES: Final = {
     "idle_collective": Cause.COLLECTIVE,
     "idle_masked": Cause.OTHER,
     "idle_wait": Cause.CONDITION,
+    "idle_preempted": Cause.OTHER,
+    "unattributed": Cause.OTHER,
 }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from scalegraph.base.errors import InputError, RunError, ScaleGraphError
 from scalegraph.base.files import reason
@@ -14,6 +15,7 @@ from scalegraph.link import process
 from scalegraph.link.measured import make_measured
 from scalegraph.link.simulated import program_environment, thread_variables
 from scalegraph.link.targets.base import Finding, Place, Target
+from scalegraph.runtime.results import Result, ResultError, read_result
 
 if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
@@ -23,13 +25,13 @@ if TYPE_CHECKING:
 _CPUINFO = Path("/proc/cpuinfo")
 
 
-class _Host(Target):
+class Host(Target):
     """Runs a program built for this computer, timed from its start to its end."""
 
     name = "host"
     title = "This computer"
     help = "The program runs on this computer itself and is measured"
-    measures = ("time",)
+    measures: ClassVar[tuple[str, ...]] = ("time", "regions", "waits", "counters")
     order = 1
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
@@ -38,22 +40,35 @@ class _Host(Target):
 
         if refusal := self.refusal(job.point.processors):
             raise InputError(f"{job.point.processors} processors: {refusal}")
+        stop = cancel or CancelToken()
+        try:
+            with tempfile.TemporaryDirectory(prefix="scalegraph-host-", ignore_cleanup_errors=True) as place:
+                return self._run(job, Path(place) / "result", stop)
+        except OSError as error:
+            raise RunError(f"{job.name}: cannot be started: {reason(error)}") from error
+
+    def _run(self, job: Job, result: Path, cancel: CancelToken) -> RunRecord:
+        starter, more = self.command(job)
+        env = {**thread_variables(job), **openmp_variables(job), **monitor_variables(job, result), **more, **job.env}
         command = process.Command(
             launcher=job.build.launcher,
-            executable=job.build.executable,
-            arguments=[job.name, *job.args],
-            env=program_environment({**thread_variables(job), **_openmp(job), **job.env}),
+            executable=Path(starter[0]) if starter else job.build.executable,
+            arguments=[*starter, str(job.build.executable), *job.args] if starter else [job.name, *job.args],
+            env=program_environment(env),
             cwd=job.cwd,
             stdin=job.stdin,
         )
-        limits, stop = job.limits, cancel or CancelToken()
-        try:
-            for _ in range(job.measuring.warm_up):
-                process.run(command, time_s=limits.time_s, output_bytes=0, cancel=stop)
-            outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=stop)
-        except OSError as error:
-            raise RunError(f"{job.name}: cannot be started: {reason(error)}") from error
-        return make_measured(job, outcome, self.place())
+        limits = job.limits
+        for _ in range(job.measuring.warm_up):
+            process.run(command, time_s=limits.time_s, output_bytes=0, cancel=cancel)
+        clear_results(result)
+        outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
+        found, remarks = read_results(result)
+        return make_measured(job, outcome, self.place(), found, remarks)
+
+    def command(self, job: Job) -> tuple[Sequence[str], Mapping[str, str]]:  # noqa: ARG002 - targets on top of it have
+        """Return the words before the program's name that start it, and variables for them; none here."""
+        return (), {}
 
     def check(self) -> Finding:
         """Return whether programs can be compiled here, and on how many processors they run."""
@@ -94,11 +109,48 @@ def processor_name() -> str:
     return next(filter(None, named), platform.machine())
 
 
-def _openmp(job: Job) -> Mapping[str, str]:
+def monitor_variables(job: Job, result: Path) -> dict[str, str]:
+    """Return the environment that the monitor of a run of *job* reads; it writes ``RESULT.PID`` when a process ends."""
+    pins = pinned(job.measuring.pin, sorted(os.sched_getaffinity(0)))
+    return {"SCALEGRAPH_MONITOR": str(result), **({"SCALEGRAPH_PIN": ",".join(map(str, pins))} if pins else {})}
+
+
+def pinned(policy: str, processors: Sequence[int]) -> list[int]:
+    """Return the processor of each thread in turn under a pinning *policy*, none for ``none``.
+
+    ``spread`` takes the first processor of each half, then of each quarter, and so on.
+    """
+    if policy == "none":
+        return []
+    if policy == "close":
+        return list(processors)
+    width = max(len(processors) - 1, 1).bit_length()
+    order = sorted(range(2**width), key=lambda number: int(f"{number:0{width}b}"[::-1], 2))
+    return [processors[at] for at in order if at < len(processors)]
+
+
+def clear_results(result: Path) -> None:
+    """Remove what an earlier run of the same job left."""
+    for path in result.parent.glob(f"{result.name}.*"):
+        path.unlink(missing_ok=True)
+
+
+def read_results(result: Path) -> tuple[list[Result], list[str]]:
+    """Return what the monitor wrote, one for each process, and remarks on what cannot be read."""
+    found, remarks = [], []
+    for path in sorted(result.parent.glob(f"{result.name}.*")):
+        try:
+            found.append(read_result(path))
+        except ResultError as error:
+            remarks.append(str(error))
+    return found, remarks
+
+
+def openmp_variables(job: Job) -> Mapping[str, str]:
     """Return OpenMP's variables of the run, if the user does not set them."""
     threads = job.point.processors // job.processes if job.processes else job.point.processors
     schedule = {"OMP_SCHEDULE": job.schedule} if job.schedule else {}
     return {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false", **schedule}
 
 
-TARGET = _Host()
+TARGET = Host()

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunPoint, RunRecord, Value
-from scalegraph.runtime.format import CATEGORY_NAMES
+from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.store import Manifest, Study
 
 _NEEDED = ("processors", "time_s")
@@ -118,8 +118,8 @@ def _column_faults(columns: list[str], file: str) -> list[Fault]:
         if name not in _KNOWN and not name.startswith(tuple(_PREFIXES)):
             expected = near(name, _KNOWN) or "; parameters of the program are called param.NAME"
             faults.append(Fault(f"unknown column '{name}'{expected}", file=file, line=1))
-        elif name.startswith(_CATEGORY) and name.removeprefix(_CATEGORY) not in CATEGORY_NAMES:
-            hint = near(name.removeprefix(_CATEGORY), CATEGORY_NAMES)
+        elif name.startswith(_CATEGORY) and name.removeprefix(_CATEGORY) not in CATEGORY_GROUPS:
+            hint = near(name.removeprefix(_CATEGORY), CATEGORY_GROUPS)
             faults.append(Fault(f"unknown category of the accounts in column '{name}'{hint}", file=file, line=1))
     return faults
 

@@ -63,7 +63,6 @@ def measured_manifest(manifest: Manifest, target: Target) -> Manifest:
 def combined(before: Manifest, now: Manifest, targets: Sequence[str]) -> Manifest:
     """Return the manifest of a study that has runs of *targets* and gets those of *now*: a simulated machine stays."""
     kept: dict[str, object] = {"created": before.created, "identity": before.identity | now.identity}
-    kept["regions"] = now.regions or before.regions
     if "" in targets and "machine" not in now.identity:
         kept |= {"machine": before.machine, "machine_values": before.machine_values}
     return now.model_copy(update=kept)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import Axis, Column, Figure, Plot, Row, Table
-from scalegraph.runtime.format import CATEGORIES
+from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.subjects.loop_schedules import WRITTEN
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.schedule_runs import ScheduleRuns
@@ -32,7 +32,7 @@ _PARTS: Final = (
 
 def parts(run: RunRecord) -> tuple[float, ...]:
     """Return what a processor loses on average, in seconds: allocation, imbalance, memory stall, all else."""
-    groups = {name: group for name, group, _ in CATEGORIES}
+    groups = CATEGORY_GROUPS
     sums = [0.0] * len(_PARTS)
     for name, cycles in run.categories.items():
         if groups[name] == "busy":

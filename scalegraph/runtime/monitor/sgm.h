@@ -1,0 +1,144 @@
+/* The monitor of real runs. Every thread has an account of time-stamp ticks by region and category; at each
+ * event (a region begins or ends, a wait begins or ends) the ticks since the event before go to the account
+ * that was current. So the accounts of a thread add up to the time since it was first seen, by construction.
+ */
+#ifndef SGM_H
+#define SGM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sg_format.h"
+
+#define SGM_COMPUTING         SG_CATEGORY_BUSY_INT /* of the program's own code: read as `busy_compute` */
+#define SGM_DEPTH             1024u /* regions within each other; deeper ones count for the last of these */
+#define SGM_API               __attribute__((visibility("default")))
+#define SGM_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+typedef uint64_t sgm_account[SG_CATEGORY_COUNT];
+
+/* What members of a team share, from its fork to when the last of them is seen again. */
+typedef struct sgm_team {
+    struct sgm_team *next; /* of the free ones */
+    int64_t users;
+    uint64_t forked, ended; /* ended: when the last member came to its end */
+    uint64_t arrived[2];    /* at barriers in turn: when the last member came; only ever rises */
+    uint32_t region;
+    const void *master; /* the thread that forked it */
+} sgm_team;
+
+typedef struct sgm_thread {
+    uint64_t last; /* ticks of the event before */
+    uint32_t category, region, depth;
+    uint32_t regions; /* that `accounts` and `visits` have room for */
+    sgm_account *accounts;
+    uint64_t *visits;
+    uint64_t counters[SG_COUNTER_COUNT]; /* but visits */
+    uint32_t stack[SGM_DEPTH];
+    uint64_t entered[SGM_DEPTH]; /* main thread only, as are the two below */
+    uint32_t *open;
+    uint64_t *elapsed;
+    uint64_t events;
+    uint64_t first, ended; /* ticks of its begin and end, 0: goes on */
+    uint64_t barriers;     /* of its team that it passed */
+    sgm_team *team, *before;
+    uint64_t waited_ns, ran_ns; /* by the kernel: on the run queue, and on a processor; when it ended */
+    uint32_t processor;         /* that it ran on when it ended */
+    uint32_t number, inherited; /* the region that it counts for outside of all others */
+    int32_t kernel;             /* its number for the kernel */
+    bool main, over;
+    uint64_t hardware[4];
+    int hardware_files[4];
+    struct sgm_thread *next;
+} sgm_thread;
+
+extern _Thread_local sgm_thread *sgm_self_or_null __attribute__((tls_model("initial-exec")));
+extern bool sgm_is_on;
+extern int sgm_rank
+    __attribute__((weak)); /* of the process, where MPI's calls are observed; -1 before MPI begins */
+
+sgm_thread *sgm_begin_thread(uint32_t region);
+sgm_thread *sgm_thread_apart(void);
+void sgm_end_thread(void);
+void sgm_grow(sgm_thread *t, uint32_t region);
+void sgm_count_hardware(sgm_thread *t);
+void sgm_read_hardware(sgm_thread *t);
+void sgm_read_kernel(sgm_thread *t);
+void sgm_write(void);
+sgm_thread *sgm_threads(void);
+uint32_t sgm_thread_count(void);
+const char *sgm_hardware_refusal(void);
+sgm_team *sgm_new_team(const sgm_thread *master, uint64_t forked);
+void sgm_forget_team(sgm_team *team);
+void sgm_enter_team(sgm_team *team);
+void sgm_end_of_team(sgm_team *team, uint64_t now);
+void sgm_stop(const char *sentence);
+
+static inline uint64_t sgm_ticks(void)
+{
+#ifdef __x86_64__
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t now;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+    return now;
+#endif
+}
+
+/* The calling thread; one that nobody announced is announced by its first event. */
+static inline sgm_thread *sgm_self(void)
+{
+    sgm_thread *t = sgm_self_or_null;
+    return SGM_LIKELY(t != NULL) ? t : sgm_begin_thread(0);
+}
+
+/* Charges the time since the event before to `category` of the current region. */
+static inline void sgm_charge(sgm_thread *t, uint64_t now, uint32_t category)
+{
+    t->accounts[t->region][category] += now - t->last;
+    t->last = now;
+}
+
+/* From now on the thread is in `category`; returns the category before. */
+static inline uint32_t sgm_switch(sgm_thread *t, uint32_t category)
+{
+    uint32_t before = t->category;
+    sgm_charge(t, sgm_ticks(), before);
+    t->category = category;
+    t->events++;
+    return before;
+}
+
+/* As much of the time since the event before as was before `until` goes to `category`, the rest to `rest`. */
+static inline void sgm_charge_until(sgm_thread *t, uint64_t now, uint64_t until, uint32_t category,
+                                    uint32_t rest)
+{
+    uint64_t at = until < t->last ? t->last : until > now ? now : until;
+    sgm_charge(t, at, category);
+    sgm_charge(t, now, rest);
+}
+
+static inline void sgm_latest(uint64_t *at, uint64_t now)
+{
+    uint64_t before = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (before < now &&
+           !__atomic_compare_exchange_n(at, &before, now, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        ;
+}
+
+/* The function of this name behind ours. */
+#define SGM_REAL(name)                                                                                       \
+    ({                                                                                                       \
+        static __typeof__(&name) sgm_found;                                                                  \
+        __typeof__(&name) sgm_there = __atomic_load_n(&sgm_found, __ATOMIC_RELAXED);                         \
+        if (!SGM_LIKELY(sgm_there != NULL)) {                                                                \
+            sgm_there = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                          \
+            if (sgm_there == NULL)                                                                           \
+                sgm_stop("the program's libraries lack " #name);                                             \
+            __atomic_store_n(&sgm_found, sgm_there, __ATOMIC_RELAXED);                                       \
+        }                                                                                                    \
+        sgm_there;                                                                                           \
+    })
+
+#endif

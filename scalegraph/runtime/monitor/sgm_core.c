@@ -1,0 +1,318 @@
+/* Threads, regions and accounts. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sgm.h"
+
+_Thread_local sgm_thread *sgm_self_or_null __attribute__((tls_model("initial-exec")));
+bool sgm_is_on;
+
+static sgm_thread *threads; /* the newest first */
+static uint32_t thread_count;
+static int64_t lock;
+static sgm_team *free_teams;
+static uint32_t pins[1024], pin_count, first_pin;
+
+static void acquire(void)
+{
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0)
+        sched_yield();
+}
+
+static void release(void)
+{
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+void sgm_stop(const char *sentence)
+{
+    fprintf(stderr, "scalegraph: %s\n", sentence);
+    _exit(EXIT_FAILURE);
+}
+
+/* Memory of our own, zeroed: the program's allocator may be replaced, and may call what we wrap. */
+static void *new_memory(size_t bytes)
+{
+    void *found = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED)
+        sgm_stop("no memory for the monitor");
+    return found;
+}
+
+static void *grown(void *before, size_t item, uint32_t had, uint32_t wanted)
+{
+    void *fresh = new_memory(item * wanted);
+    if (before != NULL) {
+        memcpy(fresh, before, item * had);
+        munmap(before, item * had);
+    }
+    return fresh;
+}
+
+void sgm_grow(sgm_thread *t, uint32_t region)
+{
+    uint32_t wanted = t->regions > 0 ? t->regions : 64;
+    while (wanted <= region)
+        wanted *= 2;
+    t->accounts = grown(t->accounts, sizeof *t->accounts, t->regions, wanted);
+    t->visits = grown(t->visits, sizeof *t->visits, t->regions, wanted);
+    if (t->main) {
+        t->open = grown(t->open, sizeof *t->open, t->regions, wanted);
+        t->elapsed = grown(t->elapsed, sizeof *t->elapsed, t->regions, wanted);
+    }
+    t->regions = wanted;
+}
+
+sgm_thread *sgm_threads(void)
+{
+    return threads;
+}
+
+uint32_t sgm_thread_count(void)
+{
+    return thread_count;
+}
+
+static void pin(uint32_t number)
+{
+    cpu_set_t set;
+    if (pin_count == 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET(pins[(first_pin + number) % pin_count], &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+sgm_thread *sgm_begin_thread(uint32_t region)
+{
+    sgm_thread *t = new_memory(sizeof *t);
+    t->category = SGM_COMPUTING;
+    t->kernel = (int32_t)syscall(SYS_gettid);
+    t->inherited = t->region = region;
+    acquire();
+    t->number = thread_count++;
+    t->main = t->number == 0;
+    sgm_grow(t, region);
+    t->next = threads;
+    threads = t;
+    release();
+    pin(t->number);
+    sgm_read_kernel(t);
+    sgm_count_hardware(t);
+    sgm_self_or_null = t;
+    t->first = t->last = sgm_ticks();
+    return t;
+}
+
+/* A thread that is in no list, as the main one is. */
+sgm_thread *sgm_thread_apart(void)
+{
+    sgm_thread *t = new_memory(sizeof *t);
+    t->category = SGM_COMPUTING;
+    t->main = true;
+    sgm_grow(t, 1);
+    t->last = sgm_ticks();
+    return t;
+}
+
+/* What the kernel counts of thread `t`: how long it ran, and how long it was ready and did not run; since its
+ * begin if that was read before. */
+void sgm_read_kernel(sgm_thread *t)
+{
+    char name[64], text[128];
+    unsigned long long ran = 0, waited = 0;
+    snprintf(name, sizeof name, "/proc/self/task/%d/schedstat", t->kernel);
+    int file = open(name, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    ssize_t bytes = read(file, text, sizeof text - 1);
+    close(file);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    if (sscanf(text, "%llu %llu", &ran, &waited) == 2) {
+        t->ran_ns = ran - t->ran_ns;
+        t->waited_ns = waited - t->waited_ns;
+    }
+}
+
+void sgm_end_thread(void)
+{
+    sgm_thread *t = sgm_self_or_null;
+    if (t == NULL || t->over)
+        return;
+    sgm_charge(t, sgm_ticks(), t->category);
+    t->ended = t->last;
+    t->over = true;
+    int at = sched_getcpu();
+    t->processor = at < 0 ? 0 : (uint32_t)at;
+    sgm_read_hardware(t);
+    sgm_read_kernel(t);
+}
+
+/* ---- regions ---- */
+
+SGM_API void __scalegraph_enter(unsigned id)
+{
+    sgm_thread *t = sgm_self();
+    uint64_t now = sgm_ticks();
+    if (!SGM_LIKELY(id < t->regions))
+        sgm_grow(t, id);
+    t->accounts[t->region][t->category] += now - t->last;
+    t->last = now;
+    t->events++;
+    t->visits[id]++;
+    uint32_t depth = t->depth++;
+    if (!SGM_LIKELY(depth < SGM_DEPTH))
+        return;
+    t->stack[depth] = t->region;
+    t->region = id;
+    if (t->main) {
+        t->entered[depth] = now;
+        t->open[id]++;
+    }
+}
+
+static void pop(sgm_thread *t, uint64_t now)
+{
+    uint32_t id = t->region;
+    if (--t->depth >= SGM_DEPTH)
+        return;
+    t->region = t->stack[t->depth];
+    if (t->main && --t->open[id] == 0)
+        t->elapsed[id] += now - t->entered[t->depth];
+}
+
+SGM_API void __scalegraph_leave(unsigned id)
+{
+    sgm_thread *t = sgm_self();
+    uint64_t now = sgm_ticks();
+    t->accounts[t->region][t->category] += now - t->last;
+    t->last = now;
+    t->events++;
+    if (SGM_LIKELY(t->region == id || t->depth > SGM_DEPTH)) {
+        if (t->depth > 0)
+            pop(t, now);
+        return;
+    }
+    uint32_t at = t->depth; /* a jump left regions inside this one */
+    while (at > 0 && t->stack[at - 1] != id)
+        at--;
+    if (at == 0)
+        return;
+    while (t->depth >= at && t->region != id)
+        pop(t, now);
+    pop(t, now);
+}
+
+/* ---- teams ---- */
+
+sgm_team *sgm_new_team(const sgm_thread *master, uint64_t forked)
+{
+    acquire();
+    sgm_team *team = free_teams;
+    if (team != NULL)
+        free_teams = team->next;
+    release();
+    if (team == NULL)
+        team = new_memory(sizeof *team);
+    *team =
+        (sgm_team){.users = 1, .forked = forked, .ended = forked, .region = master->region, .master = master};
+    return team;
+}
+
+void sgm_forget_team(sgm_team *team)
+{
+    if (team == NULL || __atomic_sub_fetch(&team->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    acquire();
+    team->next = free_teams;
+    free_teams = team;
+    release();
+}
+
+/* The calling thread begins its part of `team`. What it did since its part of the team before was waiting:
+ * for the others of that team until the last of them had come, then for this fork. */
+void sgm_enter_team(sgm_team *team)
+{
+    sgm_thread *t = sgm_self();
+    uint64_t now = sgm_ticks();
+    __atomic_add_fetch(&team->users, 1, __ATOMIC_RELAXED);
+    if (t->before != NULL) {
+        uint64_t ended = __atomic_load_n(&t->before->ended, __ATOMIC_ACQUIRE);
+        t->region = t->before->region;
+        if (ended > t->last)
+            sgm_charge(t, ended < now ? ended : now, SG_CATEGORY_IDLE_BARRIER);
+        sgm_forget_team(t->before);
+        t->before = NULL;
+    }
+    if (t != team->master) {
+        t->region = 0;
+        if (team->forked > t->last)
+            sgm_charge(t, team->forked < now ? team->forked : now, SG_CATEGORY_IDLE_SERIAL);
+    }
+    t->region = team->region;
+    sgm_charge(t, now, SG_CATEGORY_PRIM_FORK_JOIN);
+    t->category = SGM_COMPUTING;
+    t->barriers = 0;
+    t->events++;
+}
+
+/* The calling thread came to the end of its part of `team`. */
+void sgm_end_of_team(sgm_team *team, uint64_t now)
+{
+    sgm_thread *t = sgm_self();
+    sgm_charge(t, now, t->category);
+    t->region = team->region;
+    t->category = SG_CATEGORY_IDLE_BARRIER;
+    sgm_latest(&team->ended, now);
+}
+
+/* ---- begin and end of the program ---- */
+
+static void read_pins(const char *text)
+{
+    while (*text != '\0' && pin_count < sizeof pins / sizeof *pins) {
+        char *end;
+        unsigned long found = strtoul(text, &end, 10);
+        if (end == text)
+            return;
+        pins[pin_count++] = (uint32_t)found;
+        text = *end == ',' ? end + 1 : end;
+    }
+}
+
+/* The threads that processes of this computer before this one have, as the launcher of MPI programs says. */
+static uint32_t place_of_process(void)
+{
+    static const char *const names[] = {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK"};
+    const char *each = getenv("SCALEGRAPH_PIN_EACH"), *rank = NULL;
+    for (size_t one = 0; rank == NULL && one < sizeof names / sizeof *names; one++)
+        rank = getenv(names[one]);
+    return each == NULL || rank == NULL ? 0 : (uint32_t)(strtoul(each, NULL, 10) * strtoul(rank, NULL, 10));
+}
+
+__attribute__((destructor)) static void at_end(void)
+{
+    if (!sgm_is_on)
+        return;
+    sgm_end_thread();
+    sgm_write();
+    sgm_is_on = false;
+}
+
+__attribute__((constructor)) static void at_begin(void)
+{
+    const char *given = getenv("SCALEGRAPH_PIN");
+    if (given != NULL)
+        read_pins(given);
+    first_pin = place_of_process();
+    sgm_is_on = getenv("SCALEGRAPH_MONITOR") != NULL;
+    sgm_self();
+}

@@ -1,0 +1,86 @@
+"""The MPI library of this computer: its compilers' options and the command that starts its processes."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from scalegraph.base.errors import MissingTool
+from scalegraph.runtime.languages import Language
+
+INSTALL: Final = "pip install 'scalegraph[mpi]' (MPICH), or apt-get install libopenmpi-dev openmpi-bin"
+_COMPILERS: Final[dict[Language, str]] = {"c": "mpicc", "c++": "mpicxx", "fortran": "mpifort"}
+_LIMIT_S: Final = 20.0
+
+
+@dataclass(frozen=True)
+class HostMpi:
+    """An MPI library: its *name* and version, the command *mpirun*, and options by language."""
+
+    name: str
+    mpirun: Path
+    open_mpi: bool
+
+    def start(self, processes: int) -> list[str]:
+        """Return the words that start so many processes of the program that follows them."""
+        more = ["--oversubscribe", "--bind-to", "none"] if self.open_mpi else []
+        return [str(self.mpirun), *more, "-n", str(processes)]
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Variables without which it refuses to start processes as a superuser, as in containers."""
+        return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if self.open_mpi else {}
+
+    def options(self, language: Language) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the options for compiling and for linking a source of *language*; raise `MissingTool` if it has none.
+
+        A library without a compiler for Fortran may still be there for C.
+        """
+        words = _shown(_COMPILERS[language], self.open_mpi)
+        compiling = tuple(word for word in words if word.startswith(("-I", "-D")))
+        linking = tuple(word for word in words if word.startswith(("-L", "-l", "-Wl,")))
+        return compiling, linking
+
+
+def _find(name: str) -> Path | None:
+    """Return the command *name*: beside this Python, where a wheel puts it, or in the path."""
+    beside = Path(sys.prefix) / "bin" / name
+    if beside.exists():
+        return beside
+    found = shutil.which(name)
+    return Path(found) if found else None
+
+
+@cache
+def host_mpi() -> HostMpi:
+    """Return the MPI library of this computer; raise `MissingTool` with what to install if there is none."""
+    compiler, mpirun = _find("mpicc"), _find("mpirun")
+    if compiler is None or mpirun is None:
+        raise MissingTool(f"no MPI library was found (mpicc, mpirun); install one with: {INSTALL}")
+    said = _output([str(mpirun), "--version"])
+    if "Open MPI" in said or "OpenRTE" in said:
+        return HostMpi(said.splitlines()[0].strip(), mpirun, open_mpi=True)
+    versions = (line.partition(":")[2].strip() for line in said.splitlines() if line.strip().startswith("Version:"))
+    return HostMpi(f"MPICH {next(versions, '')}".strip(), mpirun, open_mpi=False)
+
+
+@cache
+def _shown(name: str, open_mpi: bool) -> tuple[str, ...]:
+    compiler = _find(name)
+    if compiler is None:
+        raise MissingTool(f"the MPI library of this computer has no '{name}'; install one with: {INSTALL}")
+    return tuple(shlex.split(_output([str(compiler), "--showme" if open_mpi else "-show"])))
+
+
+def _output(command: list[str]) -> str:
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MissingTool(f"'{command[0]}' cannot be run: {error}; install an MPI library with: {INSTALL}") from error
+    return ran.stdout + ran.stderr
