@@ -42,7 +42,8 @@ class Amount(click.ParamType[float]):
         if self._value.unit in ("B", "s"):
             return amounts.size(text) if self._value.unit == "B" else amounts.duration(text)
         try:
-            return int(text) if self._value.whole else float(text)
+            plain = text.strip().removesuffix("%") if self._value.unit == "%" else text
+            return int(plain) if self._value.whole else float(plain)
         except ValueError:
             raise ValueError(f"{self._value.expected()} was expected, got '{text}'") from None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
+from scalegraph.analyze.intervals import median_interval
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import RunError
 from scalegraph.base.measures import measure, percent
@@ -17,7 +17,6 @@ from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import resolved
 
 WRITTEN = "as written"
-_SURE = 0.95
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,7 @@ class Series:
     @property
     def interval(self) -> tuple[float, float, float]:
         """Two of the times between which the median of such runs is, and how sure that is: 0.95, less for few runs."""
-        ordered = sorted(self.times)
-        number = len(ordered)
-        out, tail = 0, 1 / 2**number  # the chance that so few runs are below the median
-        while out + 1 < number // 2 and 1 - 2 * (tail + comb(number, out + 1) / 2**number) >= _SURE:
-            out += 1
-            tail += comb(number, out) / 2**number
-        return ordered[out], ordered[-1 - out], 1 - 2 * tail
+        return median_interval(self.times)
 
     def document(self) -> dict[str, Any]:
         """Return the fields of ``schedules --target host --json``."""

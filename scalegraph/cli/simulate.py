@@ -20,7 +20,7 @@ from scalegraph.base.run import SIMULATED, Region, RunRecord
 from scalegraph.cli.asked import Amount, request_option
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.measuring.options import most_processors, place_of, target_options
+from scalegraph.cli.measuring.options import most_processors, place_of, shown_runs, target_options
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
@@ -101,6 +101,8 @@ class Given:
     target_set: tuple[str, ...] = ()
     pin: Pin = "close"
     warm_up: int = 1
+    until: float = 0.0
+    most_runs: int = 30
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -202,7 +204,7 @@ def _show(
 ) -> bool:
     """Print the runs of *target* in a study; return whether all ended well."""
     mine = target.point_name
-    records = [record for record in kept.runs(output=True, target=mine) if not record.point.repetition]
+    records = shown_runs(kept.runs(output=True, target=mine))
     others = kept.variants(output=as_json, target=mine)
     report(
         kept.manifest.program,
@@ -288,7 +290,14 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
             threads_per_process=given.threads_per_process,
         ),
         machine=MachineChoice(**{"path" if is_path else "name": wanted}, overrides=overrides),
-        target=TargetChoice(name=given.target, settings=settings, pin=given.pin, warm_up=given.warm_up),
+        target=TargetChoice(
+            name=given.target,
+            settings=settings,
+            pin=given.pin,
+            warm_up=given.warm_up,
+            until=given.until,
+            most_runs=given.most_runs,
+        ),
         processors=tuple({1, *counts} if given.reference else counts),
         reference=given.reference,
         schedule=given.schedule,

@@ -49,7 +49,7 @@ CATEGORIES: Final[tuple[tuple[str, str, str], ...]] = (
 
 # Categories that only measured runs have; the C runtime does not know them.
 MEASURED: Final[tuple[tuple[str, str, str], ...]] = (
-    ("busy_compute", "busy", "executing the program's own code; operations and stalls are not told apart"),
+    ("busy_compute", "busy", "executing the program's own code; operations and memory stalls together"),
     ("idle_preempted", "idle", "ready to execute, but the system gave the processor to something else"),
     ("unattributed", "idle", "blocked in the system, in nothing that is observed; and what else is left of N x T"),
 )

@@ -41,6 +41,7 @@ class StudyData:
     the study was made of, with what its names mean; views take `measured`, which runs with regions have too.
     *name* is the study's short name (its file's); *others* are the studies that a view for several compares it with.
     *graph*: of a graph file that was opened as a study without runs; *predictions*: what was predicted from the runs.
+    *elsewhere* are the actual runs of other targets than that of *runs*: the measured ones where these are simulated.
     """
 
     table: pd.DataFrame
@@ -54,6 +55,7 @@ class StudyData:
     others: tuple[StudyData, ...] = ()
     graph: Graph | None = None
     predictions: Kept = field(default_factory=Kept)
+    elsewhere: tuple[RunRecord, ...] = ()
     # what views made once for all of them, by a key of theirs
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 

@@ -11,7 +11,7 @@ from scalegraph.cli.simulate import ProgramArguments, simulate
 _HELP = """Run a parallel program on this computer itself and measure it.
 
 The same as `scalegraph simulate --target host`: the runs land in the same study as simulated ones, with the same
-quantities; what the hardware cannot tell is missing in them. SRC are sources in C, C++ or Fortran, or the name of a
+quantities; what was not measured is missing in them. SRC are sources in C, C++ or Fortran, or the name of a
 shipped program; ARGS go to the program, and {N} in them stands for the number of processors.
 """
 

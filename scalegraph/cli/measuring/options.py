@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from scalegraph.base.run import SIMULATED
+from scalegraph.base.run import SIMULATED, RunRecord
 from scalegraph.cli.asked import request_option
 from scalegraph.link.targets import named
 from scalegraph.machine import Machine
@@ -19,6 +19,8 @@ def target_options(command: _Command) -> _Command:
     options = (
         request_option("target.warm_up"),
         request_option("target.pin"),
+        request_option("target.most_runs"),
+        request_option("target.until"),
         request_option("target.settings", "target_set", default=()),
         request_option("target.name", "target"),
     )
@@ -42,3 +44,12 @@ def place_of(study: Study, target: str) -> tuple[str, str]:
         return place.name, place.title
     name, title = study.manifest.machine, study.manifest.machine_values.get("title", "")
     return name, title or name
+
+
+def shown_runs(records: Sequence[RunRecord]) -> list[RunRecord]:
+    """Return one run of each point: the first of simulated ones, of measured ones that with the median time."""
+    if not any(record.source == "measured" and record.point.repetition for record in records):
+        return [record for record in records if not record.point.repetition]
+    from scalegraph.analyze.targets import repeated, representative  # with what takes long to load
+
+    return [representative(group) or group[0] for group in repeated(records).values()]

@@ -275,6 +275,25 @@ class TargetChoice(Strict):
         help="Values of the target itself, by name",
         option=option("--target-set", metavar="NAME=VALUE", help="Give a setting to the target", repeat=True),
     )
+    until: float = asked(
+        default=0.0,
+        ge=0,
+        le=100,
+        label="Interval wanted",
+        unit="%",
+        hint="as many runs as repetitions",
+        help="Repeat measured runs until their median is known to plus or minus this share, with 95 % confidence",
+        option=option("--until", metavar="PERCENT", note="2 or 2%; 0: as many runs as repetitions."),
+    )
+    most_runs: int = asked(
+        default=30,
+        ge=1,
+        le=1000,
+        label="Runs of a point at most",
+        unit="runs",
+        help="Measured runs of one point after which the wanted interval is given up",
+        option=option("--most-runs", metavar="K"),
+    )
     pin: Pin = asked(
         default="close",
         label="Threads on processors",

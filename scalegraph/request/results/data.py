@@ -11,7 +11,7 @@ from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.run import Value
+from scalegraph.base.run import RunRecord, Value
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.predict import graph, kept
 from scalegraph.request.imports.graphs import FACT
@@ -52,7 +52,13 @@ def study_data(study: Study) -> StudyData:
         study.name,
         graph=graph.parse(text, study.name) if isinstance(text := study.facts(FACT), str) else None,
         predictions=kept.read(study.facts(kept.FACT)),
+        elsewhere=_elsewhere(study),
     )
+
+
+def _elsewhere(study: Study) -> tuple[RunRecord, ...]:
+    """Return the actual runs of the targets that `Study.runs` leaves out."""
+    return tuple(record for name in study.targets()[1:] for record in study.runs(target=name))
 
 
 def _memory(formula: str, parameters: dict[str, Value]) -> float | None:

@@ -27,7 +27,7 @@ from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
 from scalegraph.request.planning.plan import Plan, plan, points_of
 from scalegraph.request.planning.searches import Searches
-from scalegraph.request.run import targeted
+from scalegraph.request.run import repeating, targeted
 from scalegraph.request.run.remote import JobBook
 from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.store.manifest import digest
@@ -223,6 +223,8 @@ class Submission:
             if not wanted:
                 break
             self._round(study, build, wanted, searches)
+        while not self._cancel.cancelled and (more := repeating.wanted(self._found.request, self._records.values())):
+            self._round(study, build, more, searches)
         self._what_if(study, build, searches)
         outcomes = [outcome for outcome in searches.outcomes() if outcome["why"] != "stopped"]
         if outcomes:

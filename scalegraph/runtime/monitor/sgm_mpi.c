@@ -87,7 +87,7 @@ AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitsome,
 AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Probe, (int from, int tag, MPI_Comm communicator, MPI_Status *status),
    (from, tag, communicator, status))
 
-/* Collective operations: waiting for the others and the operation itself are not told apart. */
+/* Collective operations: waiting for the others is not separated from the operation itself. */
 #define TOGETHER(name, parameters, given) AS(SG_CATEGORY_IDLE_COLLECTIVE, name, parameters, given)
 TOGETHER(MPI_Barrier, (MPI_Comm communicator), (communicator))
 TOGETHER(MPI_Bcast, (void *data, int count, MPI_Datatype type, int root, MPI_Comm communicator),

@@ -1,0 +1,1 @@
+"""Views of measured runs: beside simulated ones, what the model misses, and noise."""

@@ -1,0 +1,63 @@
+"""What the model misses: the differences of measured and simulated time by region and cause, the largest first."""
+
+from __future__ import annotations
+
+from scalegraph.analyze.targets import missed
+from scalegraph.base.run import PROGRAM
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
+from scalegraph.views.study.targets import pairs
+from scalegraph.views.view import View
+
+_TITLE = "What the model misses"
+_SHOWN = 60
+_NOTES = (
+    "Processor time, summed over processors; above 0 the model has too little, below 0 too much.",
+    "Memory stalls count as computing: measured runs do not have them apart.",
+)
+
+
+def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
+    pair = pairs.chosen(data, size, processors, accounts=True)
+    names = {region.id: region for region in data.regions} | {PROGRAM.id: PROGRAM}
+    found = [one for one in missed(pair, data.regions) if one.simulated_s or one.measured_s]
+    columns = (
+        Column("region"),
+        Column("place"),
+        Column("cause"),
+        Column("simulated", "s"),
+        Column("measured", "s"),
+        Column("difference", "s", "time"),
+    )
+    rows = []
+    for one in found[:_SHOWN]:
+        region = names.get(one.region or 0, PROGRAM)
+        place = f"{region.file}:{region.line}" if region.line else ""
+        values = (one.simulated_s, one.measured_s, one.difference_s)
+        rows.append(Row((region.name, place, one.words, *values), key=str(one.region)))
+    worst = found[0]
+    more = "more" if worst.difference_s > 0 else "less"
+    return Figure(
+        f"{_TITLE}: {pairs.title(pair)}",
+        f"The largest difference is {worst.words} in {rows[0].values[0]}: {si(abs(worst.difference_s), 's')} {more} "
+        "measured than simulated.",
+        (Table(columns, tuple(rows)),),
+        notes=(
+            *_NOTES,
+            *((f"{len(found) - _SHOWN} smaller differences are left out.",) if len(found) > _SHOWN else ()),
+        ),
+    )
+
+
+VIEW = View(
+    "model-misses",
+    _TITLE,
+    "Compare",
+    "Differences of measured and simulated processor time by region and cause, the largest first.",
+    _make,
+    (common.SIZE, common.PROCESSORS),
+    order=141,
+    needs=(pairs.BOTH, pairs.ACCOUNTS),
+)

@@ -1,0 +1,50 @@
+"""What the views of this folder share: the pair of runs that is shown, and what they need. No view."""
+
+from __future__ import annotations
+
+from scalegraph.analyze.targets import Pair, pairs
+from scalegraph.figures.way import Need
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
+
+NEED_TEXT = "No run of this study was both simulated and measured."
+_RECORD = "Simulate these programs, or measure simulated ones with scalegraph measure, into the same study."
+
+
+def of_study(data: StudyData) -> list[Pair]:
+    """Return every pair of a simulated and a measured run of *data*."""
+    return pairs((run for run in data.runs if run.source == "simulated"), data.elsewhere)
+
+
+def _some(data: StudyData, **_: object) -> bool:
+    return bool(of_study(data))
+
+
+BOTH = Need(NEED_TEXT, None, rerun=_RECORD, record=_RECORD, met=_some)
+
+
+def _with_accounts(data: StudyData, **_: object) -> bool:
+    return any(pair.measured.regions for pair in of_study(data))
+
+
+ACCOUNTS = Need(
+    "No measured run of this study has its time by region.", None, rerun=_RECORD, record=_RECORD, met=_with_accounts
+)
+
+
+def chosen(data: StudyData, size: object = None, processors: object = None, *, accounts: bool = False) -> Pair:
+    """Return the pair of the chosen size on *processors*, else of the size shown with the most processors measured.
+
+    *accounts*: only of measured runs with their time by region. Raises `InputError` for a size that there is not.
+    """
+    found = [pair for pair in of_study(data) if pair.measured.regions or not accounts]
+    series = common.the_series(data, size)
+    keys = {str(key) for keys in series.rows["keys"] for key in str(keys).split(",")}
+    mine = [pair for pair in found if pair.simulated.point.key in keys] or found
+    wanted = [pair for pair in mine if pair.simulated.point.processors == int(str(processors))] if processors else []
+    return (wanted or [max(mine, key=lambda pair: pair.simulated.point.processors)])[0]
+
+
+def title(pair: Pair) -> str:
+    """Return what is compared: ``ge1, N = 2, n = 400``."""
+    return f"{pair.measured.program}, {pair.simulated.point.label()}"
