@@ -1,0 +1,45 @@
+"""Views of measured runs beside simulated ones."""
+
+from dataclasses import replace
+
+from scalegraph import views
+from scalegraph.subjects.study import StudyData
+from tests.analyze.test_targets import REGIONS, run
+
+DATA = replace(
+    StudyData.from_runs([run(11, target="")], manifest={"program": "p", "machine": "m"}, regions=REGIONS),
+    elsewhere=(run(20), run(22, repetition=1), run(21, repetition=2, preempted=30)),
+)
+
+
+def rows(name: str, data: StudyData = DATA) -> list[tuple[object, ...]]:
+    """Return the rows of the table of the view *name*."""
+    figure = views.get(name).build(data)
+    assert not figure.empty, figure.empty
+    (table,) = figure.panels
+    return [row.values for row in table.rows]  # type: ignore[union-attr]
+
+
+def test_simulated_and_measured_times_stand_side_by_side_by_cause() -> None:
+    found = {str(row[1]): row[2:5] for row in rows("simulated-measured")}
+    assert found["elapsed time"] == (11.0, 21.0, 10.0)
+    assert found["waiting at barriers"] == (1.0, 2.0, 1.0)
+    assert "locks and critical sections" not in found  # neither has any
+
+
+def test_what_the_model_misses_names_region_place_and_cause() -> None:
+    assert rows("model-misses")[0][:2] == ("solve", "p.c:3")
+    differences = [abs(float(str(row[5]))) for row in rows("model-misses")]
+    assert differences == sorted(differences, reverse=True)
+
+
+def test_noise_lists_every_repetition_with_what_others_took() -> None:
+    found = rows("noise")
+    assert [row[2] for row in found] == [1, 2, 3]
+    assert found[2][6:] == (30 / 21 * 100, 1)
+
+
+def test_a_study_without_measured_runs_says_what_is_missing() -> None:
+    alone = replace(DATA, elsewhere=())
+    for name in ("simulated-measured", "model-misses", "noise"):
+        assert "measured" in views.get(name).build(alone).empty
