@@ -16,7 +16,7 @@ from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.base.run import PROGRAM, Region
 from scalegraph.instrument.places import save, shown_name
-from scalegraph.instrument.units import RUNTIME, LinkedUnit, read_units, section
+from scalegraph.instrument.units import MONITOR, RUNTIME, LinkedUnit, read_units, section
 from scalegraph.link import Build, BuiltSource
 from scalegraph.link.targets.base import Builds
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
@@ -31,6 +31,7 @@ _SHOWN_LINES = 60  # of what a build command says before it fails
 _MANIFEST = "build.json"
 PLACES = "places.json"
 _FORM = "4"  # of what `describe` writes
+FOR = "SCALEGRAPH_FOR"  # what our compilers build for: simulated, host
 HOW = (
     "build it with ScaleGraph's compilers: CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc (see docs/BUILD.md), "
     "or name its sources"
@@ -79,15 +80,25 @@ def described(place: Path) -> Manifest:
     return Manifest.model_validate_json((place / _MANIFEST).read_text(encoding="utf-8"))
 
 
-def run_build(command: str, cwd: Path, *, emit: EventSink = ignore, cancel: CancelToken | None = None) -> None:
+def run_build(
+    command: str,
+    cwd: Path,
+    *,
+    emit: EventSink = ignore,
+    cancel: CancelToken | None = None,
+    builds: Builds = "simulated",
+) -> None:
     """Run the user's build *command* in a shell, in *cwd*; our compilers are found without being in its PATH.
 
-    Raises `BuildError` with the end of the command's output when it fails, `Cancelled`.
+    They build for what *builds* says. Raises `BuildError` with the end of the command's output when it fails,
+    `Cancelled`.
     """
     from scalegraph.toolchain.scripts import wrapper_directory  # with the wrappers' own modules
 
     emit(Building(command))
     path = {"PATH": os.pathsep.join([str(wrapper_directory()), os.environ.get("PATH", os.defpath)])}
+    if builds != "simulated":
+        path[FOR] = "host"
     result = call(["/bin/sh", "-c", command], cwd=cwd, cancel=cancel, env=path, merge=True)
     if result.returncode != 0:
         lines = result.stdout.splitlines(keepends=True)
@@ -98,8 +109,12 @@ def run_build(command: str, cwd: Path, *, emit: EventSink = ignore, cancel: Canc
         )
 
 
-def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = ignore) -> Build:
+def adopt(
+    executable: Path | str, *, cwd: Path | None = None, emit: EventSink = ignore, builds: Builds = "simulated"
+) -> Build:
     """Return the `Build` of an executable that was linked by one of our wrappers; costs are kept by its digest.
+
+    *builds*: what it must have been built for, as a target's `Target.builds` says.
 
     Raises `InputError` for a file that is no such executable, saying how to make one.
     """
@@ -114,15 +129,15 @@ def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = 
     except OSError as error:
         raise InputError(Fault(f"cannot be read: {reason(error)}", file=name)) from error
     parent = cache_root() / "executables"
-    whole = hashlib.sha256(f"{digest}\0{path}\0{sources_digest()}\0{_FORM}".encode()).hexdigest()
+    whole = hashlib.sha256(f"{digest}\0{path}\0{sources_digest()}\0{_FORM}\0{builds}".encode()).hexdigest()
     place = parent / whole[:32]
     fresh = not place.is_dir()
     if fresh:  # what is described has been examined: the key has all bytes of the executable and of the simulator
-        _ours(path, name)
+        (_ours if builds == "simulated" else _monitored)(path, name)
     if not os.access(path, os.X_OK):
         raise InputError(Fault("may not be executed (chmod +x)", file=name))
     emit(Building(path.name))
-    get_or_make(place, lambda where: describe(path, where, _root(read_units(path))))
+    get_or_make(place, lambda where: describe(path, where, _root(read_units(path)), builds=builds))
     if fresh:
         trim(parent, _LIMIT_BYTES, keep=place)
     manifest = described(place)
@@ -156,6 +171,19 @@ def _ours(path: Path, name: str) -> None:
         )
     if section(path, ".symtab") is None:
         raise InputError(Fault("was stripped; link it without -s and do not run strip on it", file=name))
+
+
+def _monitored(path: Path, name: str) -> None:
+    """Raise `InputError` unless the executable was linked for this computer, with the monitor."""
+    try:
+        found = section(path, MONITOR)
+    except InputError as error:
+        raise InputError([replace(fault, file=name) for fault in error.faults]) from error
+    if found is None:
+        said = (
+            f"was not built for this computer; build it with ScaleGraph's compilers and {FOR}=host, or name its sources"
+        )
+        raise InputError(Fault(f"{said}, or name its sources", file=name))
 
 
 def _root(units: Sequence[LinkedUnit]) -> str:

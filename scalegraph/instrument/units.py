@@ -24,6 +24,7 @@ from scalegraph.base.run import Region
 
 UNITS = ".scalegraph.units"
 RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/core/sg_start.c
+MONITOR = ".scalegraph.monitor"  # of programs for this computer, see runtime/monitor/sgm_core.c
 _HEAD = struct.Struct("<II")
 _WIDTH = 96  # characters of a line of assembler
 _MOST = 256 << 20  # bytes of one unit's document, which holds a source twice: more is no source that anybody compiled

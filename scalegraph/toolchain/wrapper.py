@@ -33,6 +33,7 @@ NAMES: dict[Language, str] = {"c": "scalegraph-cc", "c++": "scalegraph-c++", "fo
 ALSO: dict[Language, str] = {"c": "scalegraph-gcc", "c++": "scalegraph-g++", "fortran": "scalegraph-gfortran"}
 _INSIDE = "SCALEGRAPH_WRAPPER"  # set for what a wrapper calls
 DETAIL = "SCALEGRAPH_DETAIL"  # functions, outer, all; none: no probes
+FOR = "SCALEGRAPH_FOR"  # simulated, or host: for this computer, with the monitor; as the option --for does
 LOOPS = "SCALEGRAPH_LOOPS"  # 1: static loops ask the runtime, so that runs can choose their schedule
 
 
@@ -68,6 +69,16 @@ def mpifort() -> NoReturn:
 
 def _run_mpi(language: Language, words: Sequence[str]) -> int:
     """Serve the command line of this process as a compiler for MPI programs does."""
+    try:
+        words, native = _for_host(words)
+    except InputError as error:
+        sys.stderr.write(f"{mpi.NAMES[language]}: error: {error}\n")
+        return 1
+    if native and words:
+        from scalegraph.toolchain.host_mpi import host_mpi
+
+        compiling, linking = host_mpi().options(language)
+        return _run(language, [*compiling, *words], for_host=True, mpi_libraries=linking)
     said = mpi.answer(language, ALSO[language], words)  # builds search the answer for gcc, g++, gfortran
     if said is not None:
         sys.stdout.write(f"{said}\n")
@@ -75,7 +86,23 @@ def _run_mpi(language: Language, words: Sequence[str]) -> int:
     return _run(language, [*mpi.include_options(language, first=True), *words] if words else words)
 
 
-def _run(language: Language, words: Sequence[str]) -> int:
+def _for_host(words: Sequence[str]) -> tuple[list[str], bool]:
+    """Return *words* without ``--for X``, and whether a program for this computer is built, by that or by `FOR`.
+
+    Raises `InputError` for another X.
+    """
+    left, given = list(words), os.environ.get(FOR, "")
+    for at, word in enumerate(words):
+        if word == "--for" or word.startswith("--for="):
+            given = word.partition("=")[2] or "".join(words[at + 1 : at + 2])
+            del left[at : at + (1 if "=" in word else 2)]
+            break
+    if given not in ("", "simulated", "host"):
+        raise InputError(f"--for {given}: expected simulated or host")
+    return left, given == "host"
+
+
+def _run(language: Language, words: Sequence[str], *, for_host: bool = False, mpi_libraries: Sequence[str] = ()) -> int:
     """Serve the command line of this process; refuse to be the compiler behind ourselves: that has no end."""
     if os.environ.get(_INSIDE) == language:
         behind = " ".join(compiler_command(language))
@@ -85,16 +112,21 @@ def _run(language: Language, words: Sequence[str]) -> int:
         )
         return 1
     os.environ[_INSIDE] = language
-    return main(language, words)
+    return main(language, words, for_host=for_host, mpi_libraries=mpi_libraries)
 
 
-def main(language: Language, words: Sequence[str]) -> int:
-    """Do what the compiler of *language* would do with *words*; return the exit code."""
+def main(language: Language, words: Sequence[str], *, for_host: bool = False, mpi_libraries: Sequence[str] = ()) -> int:
+    """Do what the compiler of *language* would do with *words*; return the exit code.
+
+    *for_host*: for this computer, whatever the words and the environment say; *mpi_libraries*: words that link MPI.
+    """
     try:
+        words, named = _for_host(words)
+        native = for_host or named
         command = read_command(words, language)
         if command.mode in ("ask", "preprocess") or "-r" in command.rest:
             return _pass_on(language, words)
-        return _Work(language, command).run()
+        return _Work(language, command, native=native, mpi_libraries=mpi_libraries).run()
     except BuildError as error:
         sys.stderr.write(error.output or f"{NAMES[language]}: {error}\n")
         if said := about_mpi(error.output):
@@ -121,7 +153,11 @@ def _pass_on(language: Language, words: Sequence[str]) -> int:
 class _Work:
     """One command line that compiles or links."""
 
-    def __init__(self, language: Language, command: Command) -> None:
+    def __init__(
+        self, language: Language, command: Command, *, native: bool = False, mpi_libraries: Sequence[str] = ()
+    ) -> None:
+        self.native = native
+        self.mpi_libraries = tuple(mpi_libraries)
         self.name = language
         self.command = command
         self.cwd = Path.cwd()
@@ -173,13 +209,13 @@ class _Work:
         mode = "-S" if self.command.mode == "assemble" else "-c"
         options = [*self._with_debug(), *self._with_rule(item)]
         loops = os.environ.get(LOOPS, "") == "1"
-        compilation = Compilation(compiler, tuple(options), self.cwd, self.cancel, _detail(), mode, loops)
+        compilation = Compilation(compiler, tuple(options), self.cwd, self.cancel, _detail(), mode, loops, self.native)
         text = self._text(item)
         unnamed = item.language == "fortran" and language_of(item.file) != "fortran"  # only -x says what it is
         if item.language is None or text is None or unnamed:
             given = sys.stdin.read() if item.file == "-" else ""
             forced = [word for pair in self._forced(item) for word in pair]
-            words = [*options, *compiler.hooks, *forced, mode, item.file, "-o", str(target)]
+            words = [*options, *compilation.hooks, *forced, mode, item.file, "-o", str(target)]
             result = compiler.run(words, cwd=self.cwd, stdin=given)
             if result.returncode != 0:
                 raise BuildError(f"{item.file}: does not compile", result.stderr)
@@ -202,7 +238,7 @@ class _Work:
         return None if b"\0" in content else content.decode("utf-8", "surrogateescape")
 
     def _refuse_openmp(self, compiler: Compiler) -> None:
-        if compiler.clang and any(word.startswith("-fopenmp") for word in self.command.options):
+        if not self.native and compiler.clang and any(word.startswith("-fopenmp") for word in self.command.options):
             raise InputError(
                 "clang's OpenMP cannot be simulated (its calls __kmpc_.. are not served): compile with gcc "
                 "(SCALEGRAPH_CC=gcc), or without -fopenmp"
@@ -221,7 +257,7 @@ class _Work:
 
     def _link(self, objects: dict[int, Path]) -> None:
         from scalegraph.runtime.library import library
-        from scalegraph.toolchain.linking import link
+        from scalegraph.toolchain.linking import link, link_host
 
         compiler = find_compiler(self.name)
         for word in dict.fromkeys(self.command.rest):
@@ -233,15 +269,21 @@ class _Work:
             if not is_dropped(word, linking=True) and not self._is_forced(index)
         ]
         inputs = {item.index: item.file for item in self.command.inputs}
-        output = link(
-            compiler,
-            library(find_compiler()),
-            arguments,
-            Path(self.command.output or "a.out"),
-            names={path: inputs[index] for index, path in objects.items()},
-            cwd=self.cwd,
-            cancel=self.cancel,
-        )
+        target = Path(self.command.output or "a.out")
+        names = {path: inputs[index] for index, path in objects.items()}
+        if self.native:
+            from scalegraph.runtime.monitor.library import monitor
+            from scalegraph.toolchain.host_mpi import host_mpi
+
+            observed = monitor(find_compiler(), host_mpi().options("c")[0] if self.mpi_libraries else ()).link
+            output = link_host(
+                compiler, [*arguments, *self.mpi_libraries], target,
+                names=names, cwd=self.cwd, cancel=self.cancel, observed=observed,
+            )  # fmt: skip
+        else:
+            output = link(
+                compiler, library(find_compiler()), arguments, target, names=names, cwd=self.cwd, cancel=self.cancel
+            )
         sys.stderr.write(output)
 
     def _is_forced(self, index: int) -> bool:

@@ -17,7 +17,7 @@ from scalegraph.base.units import as_read
 from scalegraph.gui.request import text
 from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
 from scalegraph.request.model.origin import HERE, Origin
-from scalegraph.request.model.parts import BOUNDS, BoundWords
+from scalegraph.request.model.parts import BOUNDS, BoundWords, TargetChoice
 from scalegraph.request.model.prediction import Prediction, read_sizes, sizes_text
 from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import SEARCHED, USUAL_TRACE, Bound, Request, Speedups, TraceChoice, WhatIf
@@ -81,6 +81,12 @@ class RequestForm:
     machine: str = OWN_MACHINE
     machine_path: str = ""
     overrides: Pairs = ()
+    target: str = _usual("target.name")
+    target_settings: Pairs = ()  # from a file; passed on, as is the number of runs at most
+    until: str = ""
+    pin: str = _usual("target.pin")
+    warm_up: str = _usual("target.warm_up")
+    most_runs: str = _usual("target.most_runs")
     processors: str = text.processors_text(OWN_PROCESSORS)
     bounds: tuple[BoundForm, ...] = (BoundForm(),)
     regions: bool = True
@@ -190,6 +196,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     }
     data["repetitions"] = reader.number("repetitions", form.repetitions)
     data["processors"] = reader.take("processors", text.processors, form.processors)
+    data["target"] = _target(form, reader)
     data |= _what_if(form, data["processors"] or ())
     if form.trace:
         data["trace"] = _trace(form, reader)
@@ -197,6 +204,18 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         data["predict"] = _predict(form, reader)
     data["limits"] = {key: value for key, value in data["limits"].items() if value is not None}
     return {key: value for key, value in data.items() if value is not None}
+
+
+def _target(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    made = {
+        "name": form.target,
+        "settings": _pairs(form.target_settings, "target.settings", reader, str),
+        "until": reader.number("target.until", form.until.strip().removesuffix("%")) if form.until.strip() else 0.0,
+        "pin": form.pin,
+        "warm_up": reader.number("target.warm_up", form.warm_up),
+        "most_runs": reader.number("target.most_runs", form.most_runs),
+    }
+    return {key: value for key, value in made.items() if value is not None}
 
 
 def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
@@ -332,6 +351,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         machine_path=request.machine.path,
         overrides=tuple(request.machine.overrides.items()),
         processors=text.processors_text(request.processors),
+        **_target_form(request.target),
         bounds=tuple(map(_bound_form, request.bound)),
         regions=request.collect.regions,
         classes=request.collect.classes,
@@ -353,6 +373,17 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         **_trace_form(request.trace),
         **_predict_form(request.predict),
     )
+
+
+def _target_form(choice: TargetChoice) -> dict[str, Any]:
+    return {
+        "target": choice.name,
+        "target_settings": tuple(choice.settings.items()),
+        "until": f"{as_read(choice.until)} %" if choice.until else "",
+        "pin": choice.pin,
+        "warm_up": str(choice.warm_up),
+        "most_runs": str(choice.most_runs),
+    }
 
 
 def _compare_text(names: Sequence[str]) -> str:

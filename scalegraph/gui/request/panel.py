@@ -20,6 +20,7 @@ from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import label
+from scalegraph.gui.request.destination import TargetSection
 from scalegraph.gui.request.form import RequestForm, of_request, read
 from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.predict import PredictSection
@@ -70,6 +71,8 @@ class RequestPanel(QWidget):
         self.parameters = ParameterSection(self.model)
         self.growth = GrowthSection(self.model)
         self.bounds = BoundSection(self.model)
+        self.target = TargetSection(self.model)
+        self.target.set_test(Latest(jobs, "testing a target", self))
         self.machine = MachineSection(self.model)
         self.runs = RunSection(self.model)
         self.predict = PredictSection(self.model)
@@ -77,6 +80,7 @@ class RequestPanel(QWidget):
         self.sections: tuple[Section, ...] = (
             self.program,
             self.parameters,
+            self.target,
             self.machine,
             self.growth,
             self.bounds,

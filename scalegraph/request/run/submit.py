@@ -122,8 +122,10 @@ class Submission:
     def _executable(self) -> Build:
         target = self._found.target
         if target.build:
-            control.run_build(target.build, target.build_dir, emit=self._emit, cancel=self._cancel)
-        return control.adopt(target.executable, cwd=target.build_dir, emit=self._emit)
+            control.run_build(
+                target.build, target.build_dir, emit=self._emit, cancel=self._cancel, builds=self._target.builds
+            )
+        return control.adopt(target.executable, cwd=target.build_dir, emit=self._emit, builds=self._target.builds)
 
     def _sources(self) -> Build:
         target = self._found.target

@@ -15,6 +15,9 @@
 _Thread_local sgm_thread *sgm_self_or_null __attribute__((tls_model("initial-exec")));
 bool sgm_is_on;
 
+/* By this section a linked program is known as one with a monitor. */
+__attribute__((section(".scalegraph.monitor"), used)) static const char mark[] = "monitor";
+
 static sgm_thread *threads; /* the newest first */
 static uint32_t thread_count;
 static int64_t lock;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scalegraph.analyze.targets import Pair, pairs
 from scalegraph.figures.way import Need
+from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
 
 NEED_TEXT = "No run of this study was both simulated and measured."
 _RECORD = "Simulate these programs, or measure simulated ones with scalegraph measure, into the same study."
@@ -38,8 +38,9 @@ def chosen(data: StudyData, size: object = None, processors: object = None, *, a
     *accounts*: only of measured runs with their time by region. Raises `InputError` for a size that there is not.
     """
     found = [pair for pair in of_study(data) if pair.measured.regions or not accounts]
-    series = common.the_series(data, size)
-    keys = {str(key) for keys in series.rows["keys"] for key in str(keys).split(",")}
+    series = series_.chosen_series(data, size)
+    rows = series.rows if series is not None else data.scaling
+    keys = {str(key) for keys in rows["keys"] for key in str(keys).split(",")}
     mine = [pair for pair in found if pair.simulated.point.key in keys] or found
     wanted = [pair for pair in mine if pair.simulated.point.processors == int(str(processors))] if processors else []
     return (wanted or [max(mine, key=lambda pair: pair.simulated.point.processors)])[0]

@@ -1,0 +1,89 @@
+"""The request panel's target: where the programs run, how real runs are measured, and a test of it."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from scalegraph.base.run import SIMULATED
+from scalegraph.gui.base.jobs import Latest
+from scalegraph.gui.base.layouts import horizontal
+from scalegraph.gui.base.widgets import button, label
+from scalegraph.gui.request.form import RequestForm
+from scalegraph.gui.request.model import RequestModel
+from scalegraph.gui.request.sections import Section, dress
+from scalegraph.gui.request.widgets import Choice
+from scalegraph.link.targets import Finding, named, targets
+
+
+class TargetSection(Section):
+    """The target with its Test button; of a real one also the repetitions, pinning and warm-up."""
+
+    def __init__(self, model: RequestModel) -> None:
+        super().__init__(model, "Target")
+        self._latest: Latest | None = None
+        self.choice = Choice()
+        self.choice.offer([(name, target.title) for name, target in targets().items()])
+        self.choice.chosen.connect(lambda name: self.model.edit("choice of the target", target=name))
+        self.test = button("Test", "Check whether the target can be used here")
+        self.test.clicked.connect(self._test)
+        row = QWidget()
+        line = horizontal(row)
+        line.addWidget(self.choice, 1)
+        line.addWidget(self.test)
+        row.setFocusProxy(self.choice)
+        said = dress(self.choice, "target.name")
+        self.add(said.label, row, ("target.name", "target", "target.settings"), said.tip())
+        self.measures = label("", "muted", wrap=True)
+        self.column.addWidget(self.measures)
+        self.found = label("", "muted", wrap=True)
+        self.found.setAccessibleName("What the test of the target found")
+        self.found.hide()
+        self.column.addWidget(self.found)
+        self.until = self.ask_text("target.until", "until")
+        self.pin = Choice()
+        self.pin.offer(list(dress(self.pin, "target.pin").choices.items()))
+        self.pin.chosen.connect(lambda policy: self.model.edit("choice of the pinning", pin=policy))
+        self.ask("target.pin", self.pin)
+        self.warm_up = self.ask_text("target.warm_up", "warm_up")
+        self._real = self.fields[1:]
+        self._shown = ""
+
+    def set_test(self, latest: Latest) -> None:
+        """Take how the Test button leaves the window's thread."""
+        self._latest = latest
+
+    def show_form(self, form: RequestForm) -> None:
+        """Show *form*."""
+        self.setVisible(form.chosen)
+        self.choice.show_value(form.target)
+        self.until.show_text(form.until)
+        self.pin.show_value(form.pin)
+        self.warm_up.show_text(form.warm_up)
+        known = targets().get(form.target)
+        self.measures.setText(f"Measures {', '.join(known.capabilities())}." if known is not None else "")
+        for field in self._real:
+            field.setVisible(form.target != SIMULATED)
+        if form.target != self._shown:
+            self._shown = form.target
+            self.found.hide()
+
+    def _test(self) -> None:
+        if self._latest is None:
+            return
+        name = self.model.form.target
+        self.test.setEnabled(False)
+        self._show("testing ..")
+        self._latest.ask(lambda _reporter: named(name).check(), self._tested, self._failed)
+
+    def _tested(self, finding: Finding) -> None:
+        self.test.setEnabled(True)
+        advice = f": {finding.advice}" if finding.advice and finding.state != "ok" else ""
+        self._show(f"{finding.found}{advice}")
+
+    def _failed(self, error: Exception) -> None:
+        self.test.setEnabled(True)
+        self._show(str(error))
+
+    def _show(self, text: str) -> None:
+        self.found.setText(text)
+        self.found.show()
