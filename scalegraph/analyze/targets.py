@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from scalegraph.analyze.intervals import median_interval
 from scalegraph.analyze.metrics import CAUSES
+from scalegraph.base.intervals import median_interval
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.runtime.format import CATEGORY_GROUPS
 
@@ -69,7 +69,7 @@ def representative(runs: Sequence[RunRecord]) -> RunRecord | None:
 def repeated(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
     """Return the runs by the key of their point without its repetition, in the order they came.
 
-    Source: ScaleGraph.
+    Shape: one entry for each point. Source: ScaleGraph.
     """
     found: dict[str, list[RunRecord]] = {}
     for run in runs:
@@ -80,7 +80,7 @@ def repeated(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
 def pairs(simulated: Iterable[RunRecord], measured: Iterable[RunRecord]) -> list[Pair]:
     """Return what was both simulated and measured, by size and processors.
 
-    Source: ScaleGraph.
+    Shape: one for each size and processor count. Source: ScaleGraph.
     """
     real = {_same(group[0]): group for group in repeated(measured).values()}
     found = []
@@ -103,7 +103,7 @@ def _same(run: RunRecord) -> str:
 def differences(pair: Pair) -> list[Difference]:
     """Return the processor time by cause of the whole run, simulated and measured, in the order of `COMPARED`.
 
-    Unit: s. Source: ScaleGraph.
+    Shape: one for each cause. Unit: s. Source: ScaleGraph.
     """
     return _compared(None, pair, pair.simulated.categories, pair.measured.categories)
 
@@ -114,7 +114,7 @@ def missed(pair: Pair, regions: Sequence[Region]) -> list[Difference]:
     Regions that only one of the runs has by itself are left out with those that contain them: a measured run adds
     cheap regions to the ones around them, so the same is done for the simulated one.
 
-    Unit: s. Source: ScaleGraph.
+    Shape: one for each region and cause. Unit: s. Source: ScaleGraph.
     """
     mine = {cost.region: dict(cost.categories) for cost in pair.measured.regions}
     parents = {region.id: region.parent or 0 for region in regions}
@@ -175,7 +175,7 @@ def noise(runs: Iterable[RunRecord]) -> list[Noise]:
 
     An outlier is further from the median than three times the scaled median absolute deviation.
 
-    Unit: as listed. Source: ScaleGraph.
+    Shape: one for each point. Unit: s. Source: ScaleGraph.
     """
     found = []
     for group in repeated(run for run in runs if run.ok and run.source == "measured").values():

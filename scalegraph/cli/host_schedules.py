@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scalegraph.analyze.intervals import median_interval
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import RunError
+from scalegraph.base.intervals import median_interval
 from scalegraph.base.measures import measure, percent
 from scalegraph.cli.output import echo, print_rows
 from scalegraph.control import native

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scalegraph.base.measures import percent
 from scalegraph.base.run import Region, RegionCost, RunRecord, Status
+from scalegraph.base.units import si
 from scalegraph.link import accounting
 from scalegraph.link.accounting import Account
 from scalegraph.link.job import Job
@@ -120,7 +122,7 @@ def _observations(job: Job, account: Account) -> Iterable[str]:
     """Yield what was noticed: other programs, too many threads, the monitor's own cost, regions that were folded."""
     for processor, share in account.taken().items():
         if share > _NOTICED:
-            yield f"other programs took {share:.0%} of the time of the thread on processor {processor}"
+            yield f"other programs took {percent(share)} of the time of the thread on processor {processor}"
     if account.threads > job.point.processors and not job.processes:
         yield (
             f"up to {account.threads} threads shared {job.point.processors} processors; "
@@ -128,10 +130,10 @@ def _observations(job: Job, account: Account) -> Iterable[str]:
         )
     own = account.monitor_share()
     if own > _DISTURBED:
-        yield f"the monitor itself took {own:.0%} of the time; times of regions are compensated for that"
+        yield f"the monitor itself took {percent(own)} of the time; times of regions are compensated for that"
     folded = _Folding(job.build.regions, account, job.measuring.fold_s).targets()
     if folded:
         names = {region.id: f"{region.name} ({region.file}:{region.line})" for region in job.build.regions}
         shown = ", ".join(names.get(region, f"#{region}") for region in sorted(folded)[:_LISTED])
         more = f" and {len(folded) - _LISTED} more" if len(folded) > _LISTED else ""
-        yield f"regions with visits shorter than {job.measuring.fold_s:g} s count for what contains them: {shown}{more}"
+        yield f"regions with visits shorter than {si(job.measuring.fold_s, 's')} count for what contains them: {shown}{more}"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scalegraph.analyze.intervals import median_interval
 from scalegraph.analyze.targets import differences, missed, noise, pairs, representative, taken
+from scalegraph.base.intervals import median_interval
 from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
 from scalegraph.request.model.request import Request
 from scalegraph.request.run.repeating import narrow, wanted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scalegraph.analyze.intervals import median_interval
 from scalegraph.analyze.targets import repeated, taken
+from scalegraph.base.intervals import median_interval
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.request.model.request import Request
 
