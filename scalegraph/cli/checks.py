@@ -24,6 +24,7 @@ from scalegraph.control.execute import default_workers
 from scalegraph.link import Job, Simulated
 from scalegraph.link.emulator import emulator
 from scalegraph.link.targets import targets
+from scalegraph.link.targets._counters import hardware_counters
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.compiler import INSTALL, KINDS, Compiler, find_compiler
 from scalegraph.runtime.languages import Language
@@ -117,7 +118,8 @@ def all_checks() -> Iterator[Check]:
     for target in targets().values():
         found = target.check()
         yield Check(f"target {target.name}", found.state, found.found, found.advice)
-    yield Check("hardware counters", "remark", "not used yet", "nothing to install")
+    counted, said = hardware_counters()
+    yield Check("hardware counters", "ok" if counted else "remark", said, "nothing to install")
 
 
 def _other_compiler(language: Language) -> Check:

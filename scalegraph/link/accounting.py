@@ -1,7 +1,7 @@
 """The account of a measured run: the monitor's ticks by processor, region and category, made whole.
 
 The monitor accounts for every tick of every thread. Here ticks of threads become ticks of processors: what the kernel
-says of other programs' share and what the monitor itself cost are taken out of computing, and where there were more
+says of the share of other programs and what the monitor itself cost are taken out, and where there were more
 threads than processors, waiting of the surplus is left out. So of each run the categories add up to N x T.
 """
 
@@ -21,6 +21,8 @@ PREEMPTED = "idle_preempted"
 MONITOR = "prim_monitor"
 LEFT = "unattributed"
 _AS_WRITTEN = "busy_int"  # where the monitor counts computing, see runtime/monitor/sgm.h
+# A thread that sleeps, or is not there, is not ready: it is on no run queue.
+_ASLEEP = {"idle_wait", "idle_not_started", "idle_finished", LEFT}
 # Waiting of threads that are too many, in the order in which it is left out.
 _SURPLUS = (LEFT, "idle_not_started", "idle_finished", "idle_wait", "idle_serial", PREEMPTED)
 _EVENTS_OF_A_VISIT = 2
@@ -186,17 +188,21 @@ def _threads(result: Result, ticks: int, hertz: float) -> list[_Thread]:
 
 
 def _share_of_others(thread: _Thread, ran: int, late: int) -> None:
-    """Take out of computing what the kernel says was none.
+    """Take out of the thread's accounts the time for which, as the kernel says, it did not run.
 
     A thread that computes and neither *ran* nor was ready was blocked in the system, in nothing that the monitor
-    observes. Its time on the run queue is spread over all that it did. *late*: how far behind the kernel may be.
+    observes. Its time on the run queue is spread over all that it did but sleeping. *late*: how far behind the kernel
+    may be.
     """
     working = [name for name, group in CATEGORY_GROUPS.items() if group in ("busy", "primitive")]
     blocked = thread.sum(working) - ran - thread.waited
     if blocked > late:
         thread.move(COMPUTING, LEFT, blocked)
-    computing, every = thread.sum((COMPUTING,)), thread.sum()
-    thread.move(COMPUTING, PREEMPTED, thread.waited * computing // every if every else 0)
+    there = sorted({name for row in thread.rows.values() for name in row} - _ASLEEP)
+    whole = {name: thread.sum((name,)) for name in there}
+    every = sum(whole.values())
+    for name, ticks in whole.items():
+        thread.move(name, PREEMPTED, min(thread.waited, every) * ticks // every if every else 0)
 
 
 def _on_processors(threads: list[_Thread], count: int, ticks: int) -> list[_Thread]:

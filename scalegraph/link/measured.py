@@ -136,4 +136,5 @@ def _observations(job: Job, account: Account) -> Iterable[str]:
         names = {region.id: f"{region.name} ({region.file}:{region.line})" for region in job.build.regions}
         shown = ", ".join(names.get(region, f"#{region}") for region in sorted(folded)[:_LISTED])
         more = f" and {len(folded) - _LISTED} more" if len(folded) > _LISTED else ""
-        yield f"regions with visits shorter than {si(job.measuring.fold_s, 's')} count for what contains them: {shown}{more}"
+        limit = si(job.measuring.fold_s, "s")
+        yield f"regions with visits shorter than {limit} count for what contains them: {shown}{more}"

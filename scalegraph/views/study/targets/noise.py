@@ -38,10 +38,10 @@ def _make(data: StudyData) -> Figure:
         Column("size"),
         Column("run"),
         Column("time", "s", "time"),
-        Column("from the median", "%"),
+        Column("deviation", "%"),
         Column("outlier"),
         Column("other programs", "%", "idle"),
-        Column("on processor"),
+        Column("of processor"),
     )
     rows = []
     for one in found:
