@@ -34,6 +34,7 @@ ELSEWHERE = {
         "reference",
         "scaling",
         "schedules",
+        "target",
     ),
 }
 

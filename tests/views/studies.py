@@ -41,7 +41,36 @@ def full() -> StudyData:
     return StudyData(
         table, data.runs, data.manifest, data.sources, data.regions, variants(), name="full", others=(other,),
         predictions=Kept(points=predicted(4096, 8192)),
+        elsewhere=tuple(measured(run, number) for run in unique for number in range(3) if run.ok and is_main(run)),
     )  # fmt: skip
+
+
+def is_main(run: RunRecord) -> bool:
+    """Return whether it is a run of the fixed size, which is measured, too."""
+    return run.point.parameters.get("balls") == 1000 and run.point.processors <= 16
+
+
+def measured(run: RunRecord, repetition: int) -> RunRecord:
+    """Return *run* as a real target measures it: computing is one category, other programs take a part of it."""
+    point = run.point.model_copy(update={"target": "host", "repetition": repetition})
+    computing = {name for name in run.categories if name.startswith(("busy", "stall"))}
+
+    def real(categories: dict[str, int]) -> dict[str, int]:
+        whole = sum(cycles for name, cycles in categories.items() if name in computing)
+        rest = {name: cycles for name, cycles in categories.items() if name not in computing}
+        return rest | {"busy_compute": whole - whole // 20, "idle_preempted": whole // 20}
+
+    return run.model_copy(
+        update={
+            "source": "measured",
+            "point": point,
+            "machine": "host",
+            "time_s": (run.time_s or 0.0) * (1 + repetition / 10),
+            "categories": real(run.categories),
+            "processor_categories": {"idle_preempted": [1] * run.point.processors},
+            "regions": tuple(cost.model_copy(update={"categories": real(cost.categories)}) for cost in run.regions),
+        }
+    )
 
 
 def predicted(*sizes: int) -> tuple[KeptPoint, ...]:

@@ -8,10 +8,10 @@ from scalegraph.base.run import SIMULATED
 from scalegraph.gui.base.jobs import Latest
 from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.widgets import button, label
-from scalegraph.gui.request.form import RequestForm
+from scalegraph.gui.request.form import Pairs, RequestForm
 from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.sections import Section, dress
-from scalegraph.gui.request.widgets import Choice
+from scalegraph.gui.request.widgets import Choice, PairsEditor
 from scalegraph.link.targets import Finding, named, targets
 
 
@@ -32,7 +32,7 @@ class TargetSection(Section):
         line.addWidget(self.test)
         row.setFocusProxy(self.choice)
         said = dress(self.choice, "target.name")
-        self.add(said.label, row, ("target.name", "target", "target.settings"), said.tip())
+        self.add(said.label, row, ("target.name", "target"), said.tip())
         self.measures = label("", "muted", wrap=True)
         self.column.addWidget(self.measures)
         self.found = label("", "muted", wrap=True)
@@ -45,7 +45,12 @@ class TargetSection(Section):
         self.pin.chosen.connect(lambda policy: self.model.edit("choice of the pinning", pin=policy))
         self.ask("target.pin", self.pin)
         self.warm_up = self.ask_text("target.warm_up", "warm_up")
+        self.most_runs = self.ask_text("target.most_runs", "most_runs")
         self._real = self.fields[1:]
+        self.settings = PairsEditor("setting", self._typed, name_hint="name", add="Give a setting to the target")
+        self.settings.setAccessibleName("Setting of the target")
+        self.tables["target.settings"] = self.settings
+        self._own = self.ask("target.settings", self.settings)
         self._shown = ""
 
     def set_test(self, latest: Latest) -> None:
@@ -59,13 +64,20 @@ class TargetSection(Section):
         self.until.show_text(form.until)
         self.pin.show_value(form.pin)
         self.warm_up.show_text(form.warm_up)
+        self.most_runs.show_text(form.most_runs)
+        self.settings.show_pairs(form.target_settings)
         known = targets().get(form.target)
         self.measures.setText(f"Measures {', '.join(known.capabilities())}." if known is not None else "")
         for field in self._real:
             field.setVisible(form.target != SIMULATED)
+        self._own.setVisible(bool(form.target_settings) or (known is not None and bool(known.settings)))
         if form.target != self._shown:
             self._shown = form.target
             self.found.hide()
+
+    def _typed(self, pairs: Pairs, typing: str) -> None:
+        typed = f"setting {typing}" if typing else ""
+        self.model.edit("change of the target's settings", typing=typed, target_settings=pairs)
 
     def _test(self) -> None:
         if self._latest is None:

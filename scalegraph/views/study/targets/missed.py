@@ -6,6 +6,7 @@ from scalegraph.analyze.targets import missed
 from scalegraph.base.run import PROGRAM
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
 from scalegraph.views.study.targets import pairs
@@ -19,10 +20,12 @@ _NOTES = (
 )
 
 
-def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
-    pair = pairs.chosen(data, size, processors, accounts=True)
+def _make(data: StudyData, size: object = None, processors: object = None) -> Figure | Need:
+    pair = pairs.chosen(data, size, processors)
     names = {region.id: region for region in data.regions} | {PROGRAM.id: PROGRAM}
     found = [one for one in missed(pair, data.regions) if one.simulated_s or one.measured_s]
+    if not found or not pair.measured.regions:
+        return pairs.ACCOUNTS
     columns = (
         Column("region"),
         Column("place"),

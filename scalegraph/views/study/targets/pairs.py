@@ -23,21 +23,15 @@ def _some(data: StudyData, **_: object) -> bool:
 BOTH = Need(NEED_TEXT, None, rerun=_RECORD, record=_RECORD, met=_some)
 
 
-def _with_accounts(data: StudyData, **_: object) -> bool:
-    return any(pair.measured.regions for pair in of_study(data))
+ACCOUNTS = Need("No measured run of this study has its time by region.", None, rerun=_RECORD, record=_RECORD)
 
 
-ACCOUNTS = Need(
-    "No measured run of this study has its time by region.", None, rerun=_RECORD, record=_RECORD, met=_with_accounts
-)
-
-
-def chosen(data: StudyData, size: object = None, processors: object = None, *, accounts: bool = False) -> Pair:
+def chosen(data: StudyData, size: object = None, processors: object = None) -> Pair:
     """Return the pair of the chosen size on *processors*, else of the size shown with the most processors measured.
 
-    *accounts*: only of measured runs with their time by region. Raises `InputError` for a size that there is not.
+    Raises `InputError` for a size that there is not.
     """
-    found = [pair for pair in of_study(data) if pair.measured.regions or not accounts]
+    found = of_study(data)
     series = series_.chosen_series(data, size)
     rows = series.rows if series is not None else data.scaling
     keys = {str(key) for keys in rows["keys"] for key in str(keys).split(",")}
