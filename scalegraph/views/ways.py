@@ -68,6 +68,13 @@ MONITOR: Final = Way(
     " request.",
     (("what", "monitor"), ("value", "software")),
 )
+MEASURE: Final = Way(
+    "target",
+    "Measure on this computer",
+    "Shows the request with this computer for its target; nothing runs before you press Run",
+    "On the command line: scalegraph measure, into the same study.",
+    (("target", "host"),),
+)
 COMPARE_SCHEDULES: Final = Way(
     "collect",
     "Compare schedules",

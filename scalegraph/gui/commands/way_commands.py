@@ -34,6 +34,7 @@ class WayCommands(QObject):
             "add-sizes": self._sizes,
             "measure-sizes": self._measure,
             "collect": self._collect,
+            "target": self._target,
             "trace": self._trace,
             "what-if": self._what_if,
             "add-counts": self._counts,
@@ -94,6 +95,17 @@ class WayCommands(QObject):
         again = request.model_copy(update={"collect": collect})
         self._window.runner.submit(again, handle.path, f"{handle.title}: {what}")
         self._window.study.banner.show_remark(f"The runs are made once more, with {what}; see the queue.")
+
+    def _target(self, way: Way, data: Any, handle: StudyHandle) -> None:
+        """Show the request with another target, on those of its processor counts that this one has."""
+        from scalegraph.gui.request import text
+        from scalegraph.link.targets import named
+
+        target = named(way.argument("target"))
+        asked = data.manifest.get("request") or {}
+        counts = {1, *(int(n) for n in asked.get("processors") or ())}
+        there = tuple(sorted(n for n in counts if not target.refusal(n)))
+        self._show(data, handle, target=target.name, processors=text.processors_text(there))
 
     def _counts(self, way: Way, data: Any, handle: StudyHandle) -> None:
         from scalegraph.gui.request import text

@@ -9,11 +9,10 @@ from scalegraph.base.units import counted, si
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.view import View
 
 _TITLE = "Noise of measured runs"
-_RECORD = "Measure the program with scalegraph measure, into this study."
 _NOTES = (
     "An outlier is further from the median than three scaled median absolute deviations.",
     "The share of other programs is the time for which a thread was ready and did not run.",
@@ -28,7 +27,7 @@ def _some(data: StudyData, **_: object) -> bool:
     return bool(noise(_runs(data)))
 
 
-_NEED = Need("This study has no measured run.", None, rerun=_RECORD, record=_RECORD, met=_some)
+_NEED = Need("No run of this study was measured here.", ways.MEASURE, met=_some)
 
 
 def _make(data: StudyData) -> Figure:

@@ -6,9 +6,9 @@ from scalegraph.analyze.targets import Pair, pairs
 from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
+from scalegraph.views import ways
 
 NEED_TEXT = "No run of this study was both simulated and measured."
-_RECORD = "Simulate these programs, or measure simulated ones with scalegraph measure, into the same study."
 
 
 def of_study(data: StudyData) -> list[Pair]:
@@ -20,10 +20,10 @@ def _some(data: StudyData, **_: object) -> bool:
     return bool(of_study(data))
 
 
-BOTH = Need(NEED_TEXT, None, rerun=_RECORD, record=_RECORD, met=_some)
+BOTH = Need(NEED_TEXT, ways.MEASURE, met=_some)
 
 
-ACCOUNTS = Need("No measured run of this study has its time by region.", None, rerun=_RECORD, record=_RECORD)
+ACCOUNTS = Need("No measured run of this study has its time by region.", ways.MEASURE)
 
 
 def chosen(data: StudyData, size: object = None, processors: object = None) -> Pair:
