@@ -18,6 +18,8 @@ from scalegraph.control import build
 from scalegraph.link import Build, Job, targets
 from scalegraph.link.cluster import piped
 from scalegraph.machine import Machine
+from scalegraph.request import Session
+from scalegraph.request.consent import ConsentNeeded
 from tests.cluster.conftest import SUMS, Gate
 
 pytestmark = pytest.mark.compiler
@@ -110,3 +112,17 @@ def test_a_request_to_stop_ends_the_command(
     thread.join()
     assert [record.status for record in found] == ["cancelled"]
     eventually(lambda: not gate.programs())
+
+
+@pytest.mark.parametrize("target", ['name = "ssh"\nsettings = { host = "theirs" }', 'name = "slurm"'])
+def test_a_request_file_that_sends_the_program_away_needs_consent(target: str, tmp_path: Path, commands: Path) -> None:
+    (tmp_path / "sums.c").write_text(SUMS)
+    path = tmp_path / "r.toml"
+    path.write_text(f'processors = [1]\n[program]\nsources = ["sums.c"]\n[target]\n{target}\n')
+    session = Session()
+    consent = session.consent(session.load(path))
+    assert consent is not None
+    assert any(line.startswith("target") for line in consent.lines())
+    with pytest.raises(ConsentNeeded):
+        session.submit(session.load(path), tmp_path / "s.sgstudy")
+    assert not commands.exists()

@@ -81,7 +81,8 @@ class Target(ABC):
     """A place where requests are carried out; the module's docstring says how one works.
 
     *source*: what the records are; *builds*: what the program is built for; *measures*: keys of `MEASURES`;
-    *side_by_side*: whether several runs may go on at once without falsifying each other.
+    *side_by_side*: whether several runs may go on at once without falsifying each other; *elsewhere*: whether the
+    program leaves this computer, which a request that came in a file may do after consent only.
     """
 
     name: ClassVar[str]
@@ -92,6 +93,7 @@ class Target(ABC):
     measures: ClassVar[tuple[str, ...]] = ("time",)
     settings: ClassVar[tuple[Setting, ...]] = ()
     side_by_side: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = False
     order: ClassVar[int] = 100
 
     @abstractmethod

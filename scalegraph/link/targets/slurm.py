@@ -31,6 +31,7 @@ class _Slurm(Target):
         Setting("constraint", "", "Features that the node must have"),
         Setting("shared", "no", "yes: other jobs may use the node at the same time; the runs have a remark then"),
     )
+    elsewhere = True
     order = 21
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:

@@ -25,6 +25,7 @@ class _Ssh(Target):
     title = "Another computer, by SSH"
     help = "The program runs on a computer that SSH reaches without a password, and is measured there"
     settings = (Setting("host", "", "Name of the computer, or user@name"),)
+    elsewhere = True
     order = 20
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:

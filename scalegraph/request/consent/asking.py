@@ -13,6 +13,7 @@ from typing import Final
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.text import one_line
+from scalegraph.link.targets import named
 from scalegraph.request.consent.options import risky_options
 from scalegraph.request.consent.record import is_known, remember
 from scalegraph.request.model import programs
@@ -92,13 +93,20 @@ def _consent(found: Resolved) -> Consent | None:
     origin = found.request.origin
     if origin.kind == "here":
         return None
-    items = tuple(_risks(found.target))
+    items = (*_risks(found.target), *_elsewhere(found))
     if origin.kind == "study" and not _is_shipped(found):
         items = tuple(_program(found.target, items))  # of a study nobody expects code: all that runs is shown
     if not items:
         return None
     target = found.target
     return Consent(origin.name, str(_absolute(target.build_dir)), items, _fingerprint(found))
+
+
+def _elsewhere(found: Resolved) -> Iterator[Item]:
+    """Yield the other computer that *found* sends its program to."""
+    choice = found.request.target
+    if named(choice.name).elsewhere:
+        yield Item("target", " ".join([choice.name, *(f"{key}={value}" for key, value in choice.settings.items())]))
 
 
 def _risks(target: Target) -> Iterator[Item]:
@@ -160,6 +168,8 @@ def _fingerprint(found: Resolved) -> str:
         "env": sorted(target.env.items()), "stdin": str(target.stdin or ""),
         "contents": [_content(place / name) for name in named],
     }  # fmt: skip
+    if away := [item.text for item in _elsewhere(found)]:
+        said["target"] = away
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
