@@ -25,6 +25,7 @@ from scalegraph.runtime.library import Library, library
 from scalegraph.runtime.monitor.library import Monitor, monitor
 from scalegraph.toolchain.flags import Flags, read_flags
 from scalegraph.toolchain.host_mpi import host_mpi
+from scalegraph.toolchain.inlining import is_inlining
 from scalegraph.toolchain.linking import driver, libraries, link, link_host
 from scalegraph.toolchain.mpi import include_options
 from scalegraph.toolchain.objects import Compilation, Source, compile_source
@@ -194,6 +195,7 @@ def _digest(request: _Request) -> str:
     flags = request.flags
     compilers = [find_compiler(language).identity for language in sorted(request.languages)]
     settings = [*compilers, request.runtime.digest, _own_digest(), request.detail, request.loops, request.builds]
+    settings.append(is_inlining())
     if request.builds != "simulated":
         settings.append(_monitor(request.builds).digest)
     total = hashlib.sha256(json.dumps([*settings, str(request.cwd), flags.compile, flags.link, flags.include]).encode())

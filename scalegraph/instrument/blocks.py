@@ -20,7 +20,8 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.instrument.costs import cost
 from scalegraph.instrument.debuginfo import lines, unoptimised
 from scalegraph.instrument.flow import Counts, Instruction, attribute, chunks_of
-from scalegraph.instrument.image import PROBE, Function, Image
+from scalegraph.instrument.image import LEFT_OUT, PROBE, Function, Image
+from scalegraph.instrument.operations import CALL, Operation
 from scalegraph.instrument.places import LineMap
 from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, SECTION, VERSION
 
@@ -30,6 +31,7 @@ BLOCKS_SECTION = 1
 # What elftools raises on damaged executables, beside its own errors.
 _DAMAGE = (ELFError, DWARFError, OSError, MemoryError, struct.error, AssertionError, ValueError, LookupError)
 _OPS_MAX = np.iinfo(np.uint16).max
+_CALLED = Operation((CALL,), is_call=True, target=0)  # of a hook that was left out
 
 
 def block_table(path: Path | str) -> bytes:
@@ -85,12 +87,21 @@ def _costs(image: Image) -> dict[int, Counts]:
 def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
     """Yield the instructions of *function*."""
     read = image.architecture.disassemble(image.bytes_of(function), function.start, image.is_constant)
+    begin = within = 0  # of a hook in line, and where it ends
     for address, size, operation in read:
         hook = callee = ""
+        if address in image.inlined:
+            begin, within = address, image.inlined[address].end
+            hook = image.inlined[address].hook or ""
+        if within > address + size or (within == address + size and image.inlined[begin].hook is None):
+            continue
         if operation.target is not None:
             hook = image.hooks.get(operation.target, "")
             callee = image.imports.get(operation.target, "")
-        yield Instruction(address, size, operation, hook, callee)
+        if within == address + size:  # the call that ends it stands for the whole
+            yield Instruction(begin, within - begin, _CALLED if hook in LEFT_OUT else operation, hook, callee)
+        else:
+            yield Instruction(address, size, operation, hook, callee)
 
 
 @dataclass(frozen=True, slots=True)

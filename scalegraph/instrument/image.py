@@ -23,6 +23,15 @@ from scalegraph.instrument.architecture import ARCHITECTURES, Architecture
 PROBE: Final = "__sanitizer_cov_trace_pc"
 _HOOK_PREFIXES: Final = ("__tsan_", "__sanitizer_", "__scalegraph_", "__ubsan_", "__asan_")
 _EXECUTABLE: Final = 0x4  # SHF_EXECINSTR
+# Hooks in line, as toolchain/assembler.py writes them: each ends with the call that it makes when it must.
+_LATE: Final = "_late"
+_TABLE: Final = ".debug_scalegraph"
+_INLINED: Final = np.dtype([
+    ("start", "<u8"), ("length", "<u4"), ("slot", "<u4"), ("kind", "<u4"), ("name", "<u2"), ("pad", "<u2"),
+])  # fmt: skip
+_SEGMENT: Final = 4
+_KIND_LEFT_OUT: Final = 5
+LEFT_OUT: Final = ("__tsan_func_entry", "__tsan_func_exit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,10 @@ class Image:
                 if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_value"]
             ]
             self.imports = _imports(elf, self.architecture)
-        self.hooks = {address: name for address, _, name, _ in symbols if name.startswith(_HOOK_PREFIXES)}
+            self.inlined = _inlined(elf)
+        self.hooks = {
+            address: name.removesuffix(_LATE) for address, _, name, _ in symbols if name.startswith(_HOOK_PREFIXES)
+        }
         self.names = {address: name for address, _, name, kind in symbols if kind == "STT_FUNC"}
         self.functions = _functions(symbols)
         self._starts = [function.start for function in self.functions]
@@ -111,6 +123,28 @@ class Image:
             if code.address <= function.start < code.address + len(code.data):
                 return code.data[function.start - code.address : function.end - code.address]
         return b""
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """Code of a hook in line, up to *end*; *hook* is its name where it makes no call, None where it is none at all."""
+
+    end: int
+    hook: str | None = ""
+
+
+def _inlined(elf: ELFFile) -> dict[int, Inlined]:
+    """Return the hooks that are part of the program's code, by their first address."""
+    section = elf.get_section_by_name(_TABLE)
+    if section is None:
+        return {}
+    found: dict[int, Inlined] = {}
+    for row in np.frombuffer(section.data(), dtype=_INLINED):
+        start, kind = int(row["start"]), int(row["kind"])
+        hook = None if kind == _SEGMENT else LEFT_OUT[int(row["name"])] if kind == _KIND_LEFT_OUT else ""
+        if start:
+            found[start] = Inlined(start + int(row["length"]), hook)
+    return found
 
 
 def _code_checksum(elf: ELFFile) -> int:

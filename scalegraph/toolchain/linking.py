@@ -12,6 +12,7 @@ from scalegraph.base.errors import BuildError
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import OWN_DATA, Library
+from scalegraph.toolchain.assembler import SLOTS
 from scalegraph.toolchain.complaints import in_users_terms, of_linker
 
 # Where static data lies decides which of it shares a cache line, a page and a cache set: it must not move with the size
@@ -20,7 +21,8 @@ from scalegraph.toolchain.complaints import in_users_terms, of_linker
 # variables (compile.flags): those of the program that the linker places last of all, in .bss (names of critical
 # sections, common blocks of Fortran), would move with their size; nor texts that the linker merges with the program's.
 # Our variables are before all that: ranks of a message-passing program share them, and have the others for themselves.
-_FIXED_PLACES: Final = (
+FIXED_PLACES: Final = (
+    f"-Wl,--section-start={SLOTS}=0x1d00000",
     f"-Wl,--section-start={OWN_DATA}=0x1f00000",
     "-Wl,--section-start=.rodata=0x2000000",
     "-Wl,-Tdata=0x3000000",
@@ -44,7 +46,7 @@ def link(
     large for them or places its data itself. Raises `BuildError` with the linker's output.
     """
     command = ["-no-pie", *compiler.linking, *arguments, str(runtime.archive), *runtime.link_flags, "-o", str(target)]
-    result: subprocess.CompletedProcess[str] = compiler.run([*_FIXED_PLACES, *command], cwd=cwd, cancel=cancel)
+    result: subprocess.CompletedProcess[str] = compiler.run([*FIXED_PLACES, *command], cwd=cwd, cancel=cancel)
     if result.returncode != 0:
         result = compiler.run(command, cwd=cwd, cancel=cancel)
     output = in_users_terms(result.stderr, names, cwd)

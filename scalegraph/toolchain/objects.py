@@ -19,6 +19,7 @@ from scalegraph.runtime.languages import FIXED_FORM, Language
 from scalegraph.runtime.library import PROBE_HEADER
 from scalegraph.runtime.tools import call
 from scalegraph.toolchain.complaints import with_mpi
+from scalegraph.toolchain.inlining import hooks
 from scalegraph.toolchain.loops import compile_asking, fortran_asking, name_static_loops
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Compilation:
     @property
     def hooks(self) -> tuple[str, ...]:
         """The options that the target needs: hooks of the simulated one, numbers of regions as constants always."""
-        return self.compiler.native if self.native else self.compiler.hooks
+        return self.compiler.native if self.native else hooks(self.compiler)
 
     def preprocessed(self, file: str) -> bytes:
         """Return the source with its headers and macros in place; empty when that fails (compiling will say why)."""

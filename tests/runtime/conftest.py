@@ -19,6 +19,7 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.format import BLAME_NAMES, CATEGORY_NAMES, COUNTER_NAMES
 from scalegraph.runtime.library import Library, library
 from scalegraph.runtime.results import Result, read_result, write_config
+from scalegraph.toolchain.inlining import in_line
 
 PROGRAMS = Path(__file__).parent / "programs"
 HOOKS = ["-fopenmp", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pie", "-Wno-tsan"]
@@ -93,9 +94,10 @@ class Outcome:
 class Simulator:
     """Builds programs once and runs them on simulated machines."""
 
-    def __init__(self, directory: Path, runtime: Library) -> None:
+    def __init__(self, directory: Path, runtime: Library, places: Sequence[str] = ()) -> None:
         self.directory = directory
         self.runtime = runtime
+        self.places = places  # options that say where static data lies
         self._runs = 0
 
     def source(self, name: str) -> tuple[tuple[str, ...], Path]:
@@ -117,10 +119,9 @@ class Simulator:
         if not program.exists():
             compiler, source = self.source(name)
             probe, item = self.runtime.include / "sg_probe.h", self.directory / f"{name}.o"
-            self._run(
-                *compiler, "-O2", "-g", *HOOKS, ON_HOST, "-include", str(probe), "-c", str(source), "-o", str(item)
-            )
-            libraries = [str(self.runtime.archive), *self.runtime.link_flags]
+            hooks = [*HOOKS, *in_line(find_compiler()), ON_HOST]
+            self._run(*compiler, "-O2", "-g", *hooks, "-include", str(probe), "-c", str(source), "-o", str(item))
+            libraries = [str(self.runtime.archive), *self.runtime.link_flags, *self.places]
             self._run(*compiler, ON_HOST, str(item), *libraries, "-o", str(program))
             program.with_suffix(".blocks").write_bytes(block_table(program))
         return program

@@ -8,6 +8,7 @@ sg_processor sg_idle_processor = {
     .limit = UINT64_MAX,
     .account = &idle_account,
     .filter = idle_filter,
+    .fast = idle_filter,
     .shift = 6,
 };
 

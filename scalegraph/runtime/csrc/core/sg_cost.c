@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "sg_array.h"
+#include "sg_inline.h"
 #include "sg_probe.h"
 #include "sg_runtime.h"
 
@@ -145,9 +146,9 @@ static size_t read_blocks(const char *path, const sg_block **records)
 static sg_speed make_speed(uint32_t thousandths)
 {
     if (thousandths == 1000)
-        return (sg_speed){sg->blocks, sg->block_parts};
+        return (sg_speed){sg->blocks, sg->block_parts, NULL};
     sg_speed speed = {sg_reserve(sg->blocks_count * sizeof(sg_block_cost), PURPOSE),
-                      sg_reserve(2 * sg->blocks_count * sizeof(uint64_t), PURPOSE)};
+                      sg_reserve(2 * sg->executions_count * sizeof(uint64_t), PURPOSE), NULL};
     for (uint32_t i = 0; i < sg->blocks_count; i++) {
         sg_block_cost *cost = &speed.blocks[i];
         *cost = sg->blocks[i];
@@ -156,9 +157,9 @@ static sg_speed make_speed(uint32_t thousandths)
             cost->parts += cost->busy[k] = cost->busy[k] * 1000 / thousandths;
         if (cost->parts == 0 && sg->blocks[i].parts > 0)
             cost->parts = cost->busy[0] = 1; /* so that a spinning loop makes time pass */
-        speed.parts[i] = speed.parts[sg->blocks_count + i] = cost->parts;
+        speed.parts[i] = speed.parts[sg->executions_count + i] = cost->parts;
     }
-    speed.parts[sg->blocks_count] = sg->block_parts[sg->blocks_count];
+    speed.parts[sg->executions_count] = sg->block_parts[sg->executions_count];
     return speed;
 }
 
@@ -187,23 +188,25 @@ void sg_cost_open(void)
     const sg_block *records = NULL;
     size_t count = sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records) : 0;
     sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost), PURPOSE);
-    sg->block_parts = sg_reserve(2 * (count + 1) * sizeof(uint64_t), PURPOSE);
+    sg->blocks_count = (uint32_t)count + 1;
+    sg->executions_count = sg->blocks_count + sg_inline_slots();
+    sg->block_parts = sg_reserve(2 * sg->executions_count * sizeof(uint64_t), PURPOSE);
     sg->block_address = sg_reserve((count + 1) * sizeof(uint64_t), PURPOSE);
     /* A block without a record. */
     sg->blocks[0] = (sg_block_cost){.busy = {SG_PARTS}, .ops = 1, .parts = SG_PARTS};
     sg->block_parts[0] = SG_PARTS;
-    sg->blocks_count = (uint32_t)count + 1;
     for (size_t i = 0; i < count; i++) {
         uint64_t address = records[i].address;
         if (address < sg->text_low || address > sg->text_high)
             continue;
         block_cost(&records[i], &sg->blocks[i + 1]);
-        sg->block_parts[i + 1] = sg->block_parts[sg->blocks_count + i + 1] = sg->blocks[i + 1].parts;
+        sg->block_parts[i + 1] = sg->block_parts[sg->executions_count + i + 1] = sg->blocks[i + 1].parts;
         sg->block_address[i + 1] = address;
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
-        sg->lone_index[address - sg->text_low] = sg->blocks_count + (uint32_t)i + 1;
+        sg->lone_index[address - sg->text_low] = sg->executions_count + (uint32_t)i + 1;
     }
     open_speeds();
+    sg_inline_open();
 }
 
 sg_site_count *sg_site_new(uintptr_t address)
@@ -224,7 +227,7 @@ sg_site_count *sg_site_new(uintptr_t address)
 static sg_account *new_account(void)
 {
     static const size_t chunk = (size_t)1 << 26;
-    size_t size = (sizeof(sg_account) + 2 * sg->blocks_count * sizeof(uint64_t) + 63) & ~(size_t)63;
+    size_t size = (sizeof(sg_account) + 2 * sg->executions_count * sizeof(uint64_t) + 63) & ~(size_t)63;
     if (size % 1024 == 0)
         size +=
             64; /* so that equal places of two accounts do not fall into the same set of the host's cache */
@@ -253,17 +256,23 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
 
 void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uint64_t executions))
 {
-    uint32_t count = sg->blocks_count;
+    uint32_t count = sg->executions_count;
     const sg_block_cost *costs = sg_speed_of(account->rest.processor)->blocks;
     for (uint32_t i = 0, end = account->alone ? 2 * count : count; i < end; i++) {
         uint64_t executions = account->executions[i];
         if (executions == 0)
             continue;
-        sg_block_cost *block = &sg->blocks[i < count ? i : i - count];
+        const sg_slot *slot = &sg->slots[i < count ? i : i - count];
+        account->executions[i] = 0;
+        account->reads += executions * slot->reads;
+        account->writes += executions * slot->writes;
+        if (slot->block == SG_NO_BLOCK)
+            continue;
+        sg_block_cost *block = &sg->blocks[slot->block];
         if (executed != NULL)
-            executed((uint32_t)(block - sg->blocks), executions);
+            executed(slot->block, executions);
         if (i >= count) {
-            sg_observe_lone_executions(account->rest.processor, i - count, executions);
+            sg_observe_lone_executions(account->rest.processor, slot->block, executions);
             account->rest.counters[SG_COUNTER_SERIAL_OPS] += executions * block->ops;
         }
         for (int category = 0; category < 4; category++)
@@ -272,7 +281,6 @@ void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uin
         account->ops += executions * block->ops;
         account->flops += executions * block->flops;
         block->executions += executions;
-        account->executions[i] = 0;
     }
 }
 
@@ -326,7 +334,7 @@ void sg_regions_reset(sg_thread *t, uint32_t region)
     t->stack_of_regions[0] = region;
     t->depth = 1;
     if (t->state == SG_RUNNING) {
-        t->processor->account = sg_account_of(t->processor, region);
+        sg_account_set(t->processor, sg_account_of(t->processor, region));
         report_regions(t->processor, SG_REGIONS_ALL);
     }
 }
@@ -340,7 +348,7 @@ void sg_regions_push(sg_thread *t, uint32_t region)
 {
     if (t->depth < SG_REGION_DEPTH) {
         t->stack_of_regions[t->depth] = region;
-        t->processor->account = sg_account_of(t->processor, region);
+        sg_account_set(t->processor, sg_account_of(t->processor, region));
     }
     t->depth++;
     report_regions(t->processor, SG_REGIONS_TASK);
@@ -351,7 +359,7 @@ void sg_regions_pop(sg_thread *t, uint32_t depth)
     if (t->depth == depth)
         return;
     t->depth = depth;
-    t->processor->account = sg_account_of(t->processor, sg_region(t));
+    sg_account_set(t->processor, sg_account_of(t->processor, sg_region(t)));
     report_regions(t->processor, SG_REGIONS_TASK);
 }
 
@@ -371,8 +379,8 @@ SG_API void __scalegraph_enter(unsigned id)
         return;
     if (SG_LIKELY(t->depth < SG_REGION_DEPTH)) {
         t->stack_of_regions[t->depth] = id;
-        p->account = SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id]
-                                                                                 : sg_account_of(p, id);
+        sg_account_set(p, SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id]
+                                                                                      : sg_account_of(p, id));
         if (t->id == 0)
             sg_observe_main_enters(id, p->clock);
     }
@@ -403,6 +411,6 @@ SG_API void __scalegraph_leave(unsigned id)
     for (uint32_t i = open; t->id == 0 && i >= t->depth; i--)
         sg_observe_main_categories(t->stack_of_regions[i], p->clock);
     /* The thread may have entered the region on another processor. */
-    p->account = sg_account_of(p, t->stack_of_regions[t->depth - 1]);
+    sg_account_set(p, sg_account_of(p, t->stack_of_regions[t->depth - 1]));
     report_regions(p, SG_REGIONS_INNERMOST);
 }

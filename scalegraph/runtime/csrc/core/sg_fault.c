@@ -5,6 +5,7 @@
 #include <sys/time.h>
 
 #include "sg_arch.h"
+#include "sg_inline.h"
 #include "sg_omp.h"
 #include "sg_throw.h"
 
@@ -144,9 +145,10 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     uint64_t at = context != NULL ? sg_arch_context_pc(context) : 0;
     int guard = number == SIGSEGV || number == SIGBUS ? guard_of(address) : -1;
     if (p->coroutine != NULL) {
-        if (at >= sg->text_low && at < sg->text_high)
+        if (at >= sg->text_low && at < sg->text_high) {
             p->site = (const void *)(at + 1); /* places are those of return addresses */
-        else if (context != NULL)
+            sg_inline_crashed(p, at);
+        } else if (context != NULL)
             p->site = caller_on_stack(p, sg_arch_context_sp(context));
     }
     uint64_t site = (uint64_t)(uintptr_t)p->site;

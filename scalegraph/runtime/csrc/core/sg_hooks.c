@@ -1,6 +1,7 @@
 /* What the compiler's instrumentation calls: every reference to shared memory, every basic block.
  *
  * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
+#include "sg_inline.h"
 #include "sg_runtime.h"
 
 /* ---- the slow path ---- */
@@ -108,8 +109,11 @@ void sg_perform(sg_processor *p)
 static inline void wait_and_perform(sg_processor *p, const sg_pending *r)
 {
     if (sg_is_late(p) && (sg_key(p) - sg_first_key() > sg->slack || (sg->grouped && sg_group_waits(p)))) {
+        sg_behind behind = sg_behind_of(p->site);
         p->coroutine->pending = *r;
+        sg_behind_take(p, behind);
         sg_turn_slow(p);
+        sg_behind_give(behind);
     } else {
         perform(p, r);
     }
@@ -273,10 +277,11 @@ static inline bool second_answers(const sg_processor *p, uint64_t address, enum 
     return true;
 }
 
-/* The hook jumps to its slow half, so that the return address is the program's in both, the hook needs no
- * frame, and a hit does nothing for the sake of a miss. */
+/* The slow half of a hook is also what inlined hooks call, which have looked into the filter themselves and
+ * count their references by the segment of code. The hook jumps to its slow half, so that the return address
+ * is the program's in both, the hook needs no frame, and a hit does nothing for the sake of a miss. */
 #define ACCESS(name, size, may_span, kind)                                                                   \
-    static __attribute__((noinline)) void slow_##name(void *address)                                         \
+    SG_API __attribute__((noinline)) void name##_late(void *address)                                         \
     {                                                                                                        \
         if (may_span || !second_answers(sg_now, (uint64_t)(uintptr_t)address, kind))                         \
             sg_reference(sg_now, (uint64_t)(uintptr_t)address, size, kind, SG_CALLER);                       \
@@ -284,7 +289,7 @@ static inline bool second_answers(const sg_processor *p, uint64_t address, enum 
     SG_API void name(void *address)                                                                          \
     {                                                                                                        \
         if (SG_UNLIKELY(!hook(address, size, may_span, kind)))                                               \
-            slow_##name(address);                                                                            \
+            name##_late(address);                                                                            \
     }
 #define ACCESS_BOTH(suffix, size, may_span)                                                                  \
     ACCESS(__tsan_read##suffix, size, may_span, SG_READ)                                                     \
@@ -375,4 +380,23 @@ SG_API void __sanitizer_cov_trace_pc(void)
     p->clock += parts >> SG_PARTS_SHIFT;
     if (SG_UNLIKELY(p->clock > p->limit))
         sg_yield(p, (const void *)site);
+}
+
+/* The inlined hook has counted the execution and let the time pass, but it knows whole cycles only. */
+SG_API void __sanitizer_cov_trace_pc_late(void)
+{
+    sg_processor *p = sg_now;
+    uintptr_t site = (uintptr_t)SG_CALLER;
+    if (p->clock >= SG_TRAP) {
+        sg_account *account = p->account;
+        uint64_t parts = account->parts + p->block_parts[p->block_of[site]];
+        account->parts = parts & (SG_PARTS - 1);
+        p->clock += (parts >> SG_PARTS_SHIFT) - SG_TRAP;
+        if (SG_LIKELY(p->clock <= p->limit))
+            return;
+    }
+    sg_behind behind = sg_behind_of((const void *)site);
+    sg_behind_take(p, behind);
+    sg_yield(p, (const void *)site);
+    sg_behind_give(behind);
 }

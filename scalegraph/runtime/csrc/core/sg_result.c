@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "sg_arch.h"
+#include "sg_inline.h"
 #include "sg_writer.h"
 
 static const char *const status_name[SG_STATUS_COUNT] = SG_STATUS_NAMES;
@@ -234,7 +235,7 @@ static void close_accounts(char *fault, size_t size)
     sg_accounts_settle();
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
-        p->account = sg_account_of(p, 0);
+        sg_account_set(p, sg_account_of(p, 0));
         enum sg_category category = p->worked ? SG_CATEGORY_IDLE_FINISHED : SG_CATEGORY_IDLE_NOT_STARTED;
         uint64_t cycles = sg_charge(p, category, end - p->clock);
         if (p->thread == NULL)

@@ -3,6 +3,7 @@
 #include "sg_arch.h"
 
 #include "sg_expect.h"
+#include "sg_inline.h"
 #include "sg_run_queue.h"
 #include "sg_tick.h"
 
@@ -145,7 +146,7 @@ static void install(sg_processor *p, sg_thread *t)
     p->thread = t;
     p->site = t->site;
     p->thread_pointer = t->thread_pointer;
-    p->account = sg_account_of(p, sg_region(t));
+    sg_account_set(p, sg_account_of(p, sg_region(t)));
     p->coroutine->stack_pointer = t->stack_pointer;
     p->coroutine->thread = t;
     sg->idle[p->id / 64] &= ~(1ull << p->id % 64);

@@ -1,5 +1,6 @@
 /* The beginning of the simulation: the processors, and the first thread on the first of them. */
 #include "sg_arch.h"
+#include "sg_inline.h"
 #include "sg_run_queue.h"
 #include "sg_tick.h"
 
@@ -32,6 +33,7 @@ void sg_sched_open(void)
         p->block_parts = sg_speed_of(i)->parts;
         p->limit = SG_NEVER;
         p->account = sg_account_of(p, 0);
+        sg_inline_count_apart(p, false);
         sg->idle[i / 64] |= 1ull << i % 64;
     }
 }

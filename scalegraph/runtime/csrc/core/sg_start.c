@@ -7,6 +7,7 @@
 #include <sys/personality.h>
 
 #include "sg_arch.h"
+#include "sg_inline.h"
 #include "sg_posix.h"
 #include "sg_rank.h"
 #include "sg_wire.h"
@@ -111,6 +112,7 @@ static void open_runtime(char **argv)
     sg_numa_open();
     sg_posix_open();
     sg_observers_begin();
+    sg_inline_begin();
     sg_fault_open();
     sg_omp_open();
     on_exit(note_exit, NULL);

@@ -70,9 +70,22 @@ typedef struct sg_block_cost {
 
 /* What blocks cost on the nodes of one speed. */
 typedef struct sg_speed {
-    sg_block_cost *blocks; /* busy, ops, flops and parts are this speed's */
-    uint64_t *parts;       /* of blocks, or SG_TRAP_PARTS; then again, for a lone processor */
+    sg_block_cost *blocks;  /* busy, ops, flops and parts are this speed's */
+    uint64_t *parts;        /* of blocks, or SG_TRAP_PARTS; again for a lone processor, at executions_count */
+    const uint64_t *cycles; /* of slots (biased: index by a slot's address); SG_TRAP: no whole number */
 } sg_speed;
+
+/* What is counted when a place of sg_account.executions is: an execution of a block, and references. */
+#define SG_NO_BLOCK UINT32_MAX
+typedef struct sg_slot {
+    uint32_t block; /* SG_NO_BLOCK: of references only */
+    uint32_t reads, writes;
+} sg_slot;
+
+/* References behind a hook in its segment of the code. */
+typedef struct sg_behind {
+    uint16_t reads, writes;
+} sg_behind;
 
 /* What a processor has spent and done in a region. What changes at every reference and at every miss lies
  * side by side; the record of the result file, to which all is added in the end (sg_account_total), holds
@@ -89,7 +102,7 @@ typedef struct sg_account {
     bool alone;   /* something was executed by a lone processor, see observe/sg_blame.c */
     bool touched; /* since elements of a SIMD machine were together, see messages/sg_step.c */
     struct sg_account *next_touched;
-    uint64_t executions[]; /* by block; then again, those by a lone processor */
+    uint64_t executions[]; /* by block, then by slot; then again, those by a lone processor */
 } __attribute__((aligned(64))) sg_account;
 
 /* What happened at one code address besides the execution of blocks. */
@@ -139,16 +152,19 @@ typedef struct sg_coroutine {
 struct sg_processor {
     /* One cache line of the host, read by every hook. */
     uint64_t clock;
-    uint64_t limit;      /* beyond this clock another processor must get its chance */
-    sg_account *account; /* of the current region */
-    uint64_t *filter;    /* sg_filter of the memory system */
+    uint64_t limit;              /* beyond this clock another processor must get its chance */
+    sg_account *account;         /* of the current region */
+    uintptr_t executed;          /* executions of slots there (biased: plus a slot's address) */
+    const uint64_t *slot_cycles; /* of sg_speed */
+    const uint64_t *fast;        /* what inlined hooks search: the filter, or one that never answers */
+    uint64_t *filter;            /* sg_filter of the memory system */
     uint64_t mask;
+    /* The next line: for hooks that are called, switches and slow references. */
     uint32_t shift;
     uint32_t id;
     const uint32_t *block_of;    /* code address -> number of its block (biased: index by the address) */
     const uint64_t *block_parts; /* by that number: what an execution costs */
-    /* The next line: for switches and slow references. */
-    const void *site; /* code address of the call that entered the runtime last */
+    const void *site;            /* code address of the call that entered the runtime last */
     void *thread_pointer;
     sg_coroutine *coroutine; /* NULL: not simulated, before the beginning or after the end */
     uint64_t *rest;
@@ -159,9 +175,10 @@ struct sg_processor {
     sg_thread *last;    /* the thread that ran last */
     uint32_t waiting;   /* length of the queue */
     uint32_t accounts_size;
-    sg_account **accounts; /* by region */
-    bool worked;           /* a thread has run on it */
-    uint64_t stretches;    /* sg_blame.c: length of the serial stretches until it came to rest */
+    sg_account **accounts;   /* by region */
+    bool worked;             /* a thread has run on it */
+    uintptr_t executed_from; /* from an account to what is in `executed` */
+    uint64_t stretches;      /* sg_blame.c: length of the serial stretches until it came to rest */
 } __attribute__((aligned(64)));
 
 /* How long a thread's way was held up so far, and where last; by enum sg_blamed, without serial code. */
@@ -307,7 +324,7 @@ typedef struct sg_context {
     /* Code addresses. */
     uintptr_t text_low, text_high;
     uint32_t *block_index;    /* by offset in the text */
-    uint32_t *lone_index;     /* the same with the numbers for a lone processor: blocks_count greater */
+    uint32_t *lone_index;     /* the same with the numbers for a lone processor: executions_count greater */
     uint32_t *no_block_index; /* the same for code outside the simulation: all zero */
     sg_block_cost *blocks;
     uint64_t *block_parts; /* of blocks; or SG_TRAP_PARTS */
@@ -315,6 +332,11 @@ typedef struct sg_context {
     uint32_t speeds;
     uint64_t *block_address;
     uint32_t blocks_count;
+    sg_slot *slots;            /* by place in executions */
+    uint32_t executions_count; /* blocks and slots */
+    uint32_t *uncosted;        /* places that stand for references only */
+    uint32_t uncosted_count;
+    sg_behind *behind;   /* by offset in the text */
     char *accounts_next; /* free memory for accounts */
     size_t accounts_left;
     uint32_t *site_index;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "sg_array.h"
+#include "sg_inline.h"
 #include "sg_observers.h"
 
 /* By region. */
@@ -76,6 +77,12 @@ static void exchange_sites(void)
     blames.other_sites = sites;
 }
 
+static void count_apart(sg_processor *p, bool apart)
+{
+    p->block_of = (apart ? sg->lone_index : sg->block_index) - sg->text_low;
+    sg_inline_count_apart(p, apart);
+}
+
 static void begin(sg_processor *p)
 {
     sg->lone = p;
@@ -85,7 +92,7 @@ static void begin(sg_processor *p)
     p->account->alone = true;
     exchange_sites();
     if (!sg->blocks_scaled)
-        p->block_of = sg->lone_index - sg->text_low;
+        count_apart(p, true);
 }
 
 static void begin_lone(sg_processor *p)
@@ -118,7 +125,7 @@ static void end_lone(uint64_t when)
     when = when < p->clock ? when : p->clock;
     blames.stretches += when > blames.begin ? when - blames.begin : 0;
     if (!sg->blocks_scaled)
-        p->block_of = sg->block_index - sg->text_low;
+        count_apart(p, false);
     exchange_sites();
     sg->lone = NULL;
     sg->regions_watched--;

@@ -22,6 +22,7 @@ struct sg_told {
     uint64_t busy[4];                       /* by category, in parts */
     uint64_t given[4];                      /* by category: cycles that have been recorded of them */
     uint64_t ops, flops, references, misses;
+    uint64_t counted; /* references that executions of blocks stand for */
     seen *blocks;
     uint32_t count, room;
     uint64_t *known; /* bit set of the blocks among those */
@@ -30,7 +31,7 @@ struct sg_told {
 sg_told *sg_told_new(void)
 {
     sg_told *told = sg_trace_new(sizeof *told);
-    told->known = sg_trace_new((2 * sg->blocks_count + 63) / 64 * sizeof(uint64_t));
+    told->known = sg_trace_new((2 * sg->executions_count + 63) / 64 * sizeof(uint64_t));
     return told;
 }
 
@@ -50,10 +51,11 @@ static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t fi
         uint64_t executions = account->executions[s->block] - s->executions;
         if (executions == 0)
             continue;
-        uint32_t count = sg->blocks_count; /* numbers beyond it: executed by a lone processor */
-        const sg_block_cost *costs = sg_speed_of(account->rest.processor)->blocks;
-        const sg_block_cost *cost = &costs[s->block < count ? s->block : s->block - count];
+        uint32_t count = sg->executions_count; /* places beyond it: executed by a lone processor */
+        const sg_slot *slot = &sg->slots[s->block < count ? s->block : s->block - count];
+        const sg_block_cost *cost = &sg_speed_of(account->rest.processor)->blocks[slot->block];
         s->executions += executions;
+        told->counted += executions * (slot->reads + slot->writes);
         for (int category = 0; category < 4; category++)
             told->busy[category] += executions * cost->busy[category];
         share->ops += executions * cost->ops;
@@ -66,9 +68,10 @@ static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t fi
 static uint64_t add_new_blocks(sg_told *told, const sg_account *account, sg_share *share)
 {
     uint32_t first = told->count;
-    uint32_t count = account->alone ? 2 * sg->blocks_count : sg->blocks_count;
+    uint32_t count = account->alone ? 2 * sg->executions_count : sg->executions_count;
     for (uint32_t block = 0; block < count; block++)
-        if (account->executions[block] != 0 && (told->known[block / 64] >> block % 64 & 1) == 0)
+        if (account->executions[block] != 0 && (told->known[block / 64] >> block % 64 & 1) == 0 &&
+            sg->slots[block % sg->executions_count].block != SG_NO_BLOCK)
             look_at(told, block);
     return add_blocks(told, account, first, share);
 }
@@ -135,12 +138,26 @@ static uint64_t add_charged(sg_told *told, const sg_account *account, sg_share *
     return cycles;
 }
 
+/* References that places without a block stand for: no time tells whether they were executed. */
+static uint64_t uncosted(const sg_account *account)
+{
+    uint64_t references = 0;
+    for (uint32_t i = 0; i < sg->uncosted_count; i++) {
+        uint32_t place = sg->uncosted[i];
+        uint64_t executions = account->executions[place];
+        if (account->alone)
+            executions += account->executions[sg->executions_count + place];
+        references += executions * (sg->slots[place].reads + sg->slots[place].writes);
+    }
+    return references;
+}
+
 static void add_counts(sg_told *told, const sg_account *account, sg_share *share)
 {
     const uint64_t *counters = account->rest.counters;
     uint64_t ops = account->ops + counters[SG_COUNTER_OPS];
     uint64_t flops = account->flops + counters[SG_COUNTER_FLOPS];
-    uint64_t references = account->reads + account->writes;
+    uint64_t references = account->reads + account->writes + told->counted + uncosted(account);
     uint64_t misses = account->events[SG_COUNTER_MISSES - SG_COUNTER_L1_MISSES];
     share->ops += ops - told->ops;
     share->flops += flops - told->flops;

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "sg_array.h"
+#include "sg_inline.h"
 #include "sg_observers.h"
 #include "sg_variable.h"
 
@@ -48,8 +49,9 @@ struct sg_whatif {
     uint32_t count;
     uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
     uint64_t *code;                      /* bit sets by offset in the text; NULL without code items */
-    uint64_t *trapped, *busy; /* by block: executions that were trapped, and their cycles, in parts */
-    bool touched;             /* the reference of a lock that is charged next has been scaled */
+    uint64_t *trapped, *busy;    /* by block: executions that were trapped, and their cycles, in parts */
+    const uint64_t *trap_cycles; /* of slots: what `trap` is of blocks */
+    bool touched;                /* the reference of a lock that is charged next has been scaled */
     /* By processor. */
     uint64_t *active; /* bit sets of the region, within and held items that apply now */
     uint32_t *still;  /* blocks since time passed last */
@@ -176,6 +178,7 @@ static bool open_whatif(void)
     read_items(w);
     w->trapped = sg_new(sg->blocks_count * sizeof *w->trapped);
     w->busy = sg_new(sg->blocks_count * sizeof *w->busy);
+    w->trap_cycles = sg_inline_same_cycles(SG_TRAP);
     w->active = sg_new(sg->processors * sizeof *w->active);
     w->still = sg_new(sg->processors * sizeof *w->still);
     w->left = sg_new(sg->processors * sizeof *w->left);
@@ -232,7 +235,8 @@ static int charge_block(sg_processor *p, const void *site)
     sg_account *account = p->account;
     uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE], parts = 0;
     /* The hook has counted it like any other. */
-    account->executions[p->block_parts == &trap ? 0 : number]--;
+    uint32_t place = sg_inline_place(site);
+    account->executions[place != 0 ? place : p->block_parts == &trap ? 0 : number]--;
     sg->blocks[number].executions++;
     for (int i = 0; i < 4; i++) {
         /* Whole cycles are scaled to whole cycles. */
@@ -348,6 +352,7 @@ static void update_items(sg_processor *p)
     bool all = (items & w->of_part[COMPUTE]) != 0;
     p->block_parts = all ? &trap : sg_speed_of(p->id)->parts;
     p->block_of = (all ? sg->no_block_index : sg->block_index) - sg->text_low;
+    p->slot_cycles = all ? w->trap_cycles : sg_speed_of(p->id)->cycles;
 }
 
 static void begin_operation(uint64_t object, bool begins)

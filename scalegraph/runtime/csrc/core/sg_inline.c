@@ -1,0 +1,234 @@
+/* Hooks that are part of the program's code: see toolchain/assembler.py, which writes them, and the table of
+ * them in a section that is not loaded. */
+#include <elf.h>
+#include <sys/mman.h>
+
+#include "sg_arch.h"
+#include "sg_inline.h"
+#include "sg_runtime.h"
+
+#define PURPOSE "the accounts of the simulation"
+#define TABLE   ".debug_scalegraph"
+
+/* The offsets that the assembler writes. */
+_Static_assert(offsetof(sg_processor, clock) == 0 && offsetof(sg_processor, limit) == 8 &&
+                   offsetof(sg_processor, executed) == 24 && offsetof(sg_processor, slot_cycles) == 32 &&
+                   offsetof(sg_processor, fast) == 40,
+               "toolchain/assembler.py has these offsets");
+
+enum kind { BLOCK = 1, READ, WRITE, SEGMENT, LEFT_OUT };
+
+/* One inlined hook: its code ends at the return address of the call that it may make. */
+typedef struct inlined {
+    uint64_t start;
+    uint32_t length;
+    uint32_t slot; /* address of what stands for the executions that count it */
+    uint32_t kind;
+    uint16_t shift_at, mask_at; /* where the code has the geometry, from its start on */
+} inlined;
+
+/* One for each counted segment, made by the linker from those of all objects. */
+extern uint64_t __start_scalegraph_slots[] __attribute__((weak));
+extern uint64_t __stop_scalegraph_slots[] __attribute__((weak));
+
+static struct {
+    const inlined *table;
+    size_t count;
+} hooks = {0};
+
+uint32_t sg_inline_slots(void)
+{
+    return (uint32_t)(__stop_scalegraph_slots - __start_scalegraph_slots);
+}
+
+/* ---- the table ---- */
+
+static const Elf64_Shdr *section_of(const char *image, size_t size, const char *name)
+{
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)image;
+    if (size < sizeof *head || head->e_shoff == 0 ||
+        head->e_shoff + (uint64_t)head->e_shnum * sizeof(Elf64_Shdr) > size)
+        return NULL;
+    const Elf64_Shdr *section = (const Elf64_Shdr *)(image + head->e_shoff);
+    const char *names = image + section[head->e_shstrndx].sh_offset;
+    for (uint32_t i = 1; i < head->e_shnum; i++)
+        if (strcmp(names + section[i].sh_name, name) == 0)
+            return &section[i];
+    return NULL;
+}
+
+/* A program that runs by itself may have lost the table: then all that its hooks do is called. */
+static void read_table(void)
+{
+    size_t size = 0;
+    const char *image = sg_map_file("/proc/self/exe", &size);
+    const Elf64_Shdr *section = image == NULL ? NULL : section_of(image, size, TABLE);
+    if (section != NULL && !(section->sh_flags & SHF_COMPRESSED) &&
+        section->sh_offset + section->sh_size <= size) {
+        hooks.table = (const inlined *)(image + section->sh_offset);
+        hooks.count = section->sh_size / sizeof(inlined);
+    } else if (!sg->alone) {
+        sg_stop(SG_STATUS_INTERNAL,
+                "the program's table of hooks (section " TABLE ") is missing or compressed: build it without "
+                "strip and -gz");
+    }
+}
+
+static bool is_in_text(const inlined *h)
+{
+    return h->start >= sg->text_low && h->start <= sg->text_high;
+}
+
+static uint64_t end_of(const inlined *h)
+{
+    return h->start + h->length;
+}
+
+/* Of its segment in the executions of an account. */
+static uint32_t place_of(const inlined *h)
+{
+    return sg->blocks_count + (uint32_t)((h->slot - (uintptr_t)__start_scalegraph_slots) / sizeof(uint64_t));
+}
+
+/* Which block an execution of a slot is one of, and how many references it stands for. */
+static void fill_slots(void)
+{
+    for (const inlined *h = hooks.table; h < hooks.table + hooks.count; h++) {
+        if (!is_in_text(h) || h->kind == LEFT_OUT)
+            continue;
+        sg_slot *slot = &sg->slots[place_of(h)];
+        if (h->kind == BLOCK)
+            slot->block = sg->block_index[end_of(h) - sg->text_low];
+        else if (h->kind == SEGMENT)
+            slot->block = SG_NO_BLOCK;
+        else
+            *(h->kind == READ ? &slot->reads : &slot->writes) += 1;
+    }
+}
+
+/* The hooks of a segment follow each other in the table, and it begins with the one that counts. */
+static void fill_behind(void)
+{
+    sg_behind behind = {0, 0};
+    uint32_t slot = 0;
+    for (const inlined *h = hooks.table + hooks.count; h-- > hooks.table;) {
+        if (!is_in_text(h) || h->kind == LEFT_OUT)
+            continue;
+        if (h->slot != slot)
+            behind = (sg_behind){0, 0};
+        slot = h->slot;
+        sg->behind[end_of(h) - sg->text_low] = behind;
+        behind.reads += h->kind == READ;
+        behind.writes += h->kind == WRITE;
+    }
+}
+
+void sg_inline_open(void)
+{
+    uint32_t slots = sg_inline_slots();
+    sg->slots = sg_reserve(sg->executions_count * sizeof *sg->slots, PURPOSE);
+    sg->behind = sg_reserve((sg->text_high - sg->text_low + 1) * sizeof *sg->behind, PURPOSE);
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
+        sg->slots[i].block = i;
+    if (slots == 0)
+        return;
+    read_table();
+    fill_slots();
+    fill_behind();
+    sg->uncosted = sg_reserve(slots * sizeof *sg->uncosted, PURPOSE);
+    for (uint32_t i = sg->blocks_count; i < sg->executions_count; i++)
+        if (sg->slots[i].block == SG_NO_BLOCK)
+            sg->uncosted[sg->uncosted_count++] = i;
+}
+
+uint32_t sg_inline_place(const void *site)
+{
+    for (const inlined *h = hooks.table; h < hooks.table + hooks.count; h++)
+        if (h->kind == BLOCK && end_of(h) == (uintptr_t)site)
+            return place_of(h);
+    return 0;
+}
+
+void sg_inline_crashed(sg_processor *p, uintptr_t site)
+{
+    uintptr_t last = 0; /* hook before it */
+    for (const inlined *h = hooks.table; h < hooks.table + hooks.count; h++)
+        if (is_in_text(h) && end_of(h) <= site && end_of(h) > last)
+            last = end_of(h);
+    if (last != 0)
+        sg_behind_take(p, sg->behind[last - sg->text_low]);
+}
+
+/* ---- processors ---- */
+
+void sg_inline_count_apart(sg_processor *p, bool apart)
+{
+    uint64_t first = sg->blocks_count + (apart ? sg->executions_count : 0);
+    p->executed_from =
+        offsetof(sg_account, executions) + first * sizeof(uint64_t) - (uintptr_t)__start_scalegraph_slots;
+    sg_account_set(p, p->account);
+}
+
+/* To be indexed by the address of a slot. */
+static const uint64_t *biased(const uint64_t *cycles)
+{
+    return (const uint64_t *)((uintptr_t)cycles - (uintptr_t)__start_scalegraph_slots);
+}
+
+const uint64_t *sg_inline_same_cycles(uint64_t cycles)
+{
+    uint32_t slots = sg_inline_slots();
+    uint64_t *all = sg_new((slots + 1) * sizeof *all);
+    for (uint32_t i = 0; i < slots; i++)
+        all[i] = sg->slots[sg->blocks_count + i].block == SG_NO_BLOCK ? 0 : cycles;
+    return biased(all);
+}
+
+/* What is no whole number of cycles is added up by the hook that is called then. */
+static const uint64_t *cycles_of(const uint64_t *parts)
+{
+    uint32_t slots = sg_inline_slots();
+    uint64_t *cycles = sg_new((slots + 1) * sizeof *cycles);
+    for (uint32_t i = 0; i < slots; i++) {
+        uint32_t block = sg->slots[sg->blocks_count + i].block;
+        if (block != SG_NO_BLOCK)
+            cycles[i] = parts[block] % SG_PARTS == 0 ? parts[block] >> SG_PARTS_SHIFT : SG_TRAP;
+    }
+    return biased(cycles);
+}
+
+/* Writes the geometry into the code of all references. False: the host does not let us. */
+static bool adapt(const sg_filter *filter)
+{
+    uintptr_t low = sg->text_low & ~(uintptr_t)4095, size = sg->text_high - low;
+    uint32_t mask = (uint32_t)filter->mask;
+    if (filter->mask > UINT32_MAX >> 1 ||
+        mprotect((void *)low, size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+        return false;
+    for (const inlined *h = hooks.table; h < hooks.table + hooks.count; h++) {
+        if (!is_in_text(h) || (h->kind != READ && h->kind != WRITE))
+            continue;
+        *(uint8_t *)(h->start + h->shift_at) = (uint8_t)filter->shift;
+        memcpy((void *)(h->start + h->mask_at), &mask, sizeof mask);
+    }
+    return mprotect((void *)low, size, PROT_READ | PROT_EXEC) == 0;
+}
+
+void sg_inline_begin(void)
+{
+    const sg_filter *first = sg_mem_filter(sg->mem, 0);
+    sg_idle_processor.slot_cycles = sg_inline_same_cycles(1);
+    for (uint32_t i = 0; i < sg->speeds; i++)
+        sg->speed[i].cycles = cycles_of(sg->speed[i].parts);
+    if (sg_inline_slots() == 0)
+        return;
+    uint64_t *nothing = sg_reserve((first->mask + 1) * sizeof *nothing, PURPOSE);
+    sg_idle_processor.fast = nothing;
+    bool adapted = hooks.count > 0 && adapt(first);
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        sg_processor *p = &sg->processor[i];
+        p->slot_cycles = sg_speed_of(i)->cycles;
+        /* An observer may have taken the filter away. */
+        p->fast = adapted && p->mask == first->mask && p->shift == first->shift ? p->filter : nothing;
+    }
+}

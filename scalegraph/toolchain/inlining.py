@@ -1,0 +1,54 @@
+"""Options of a compiler for the hooks of the simulated target, in line where that is possible and wanted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Final
+
+from scalegraph.base.errors import InputError
+from scalegraph.runtime.cache import cache_root, get_or_make
+from scalegraph.runtime.compiler import Compiler
+
+INLINE: Final = "SCALEGRAPH_INLINE"
+"""Environment: 0 compiles every hook as a call, 1 (default) lets most of them be part of the program's code."""
+_SCRIPT: Final = Path(__file__).with_name("assembler.py")
+
+
+def is_inlining() -> bool:
+    """Return whether hooks shall be in line; raise `InputError` if the environment says neither yes nor no."""
+    given = os.environ.get(INLINE, "1")
+    if given not in ("0", "1"):
+        raise InputError(f"{INLINE}={given}: expected 0 or 1")
+    return given == "1"
+
+
+def hooks(compiler: Compiler) -> tuple[str, ...]:
+    """Return the options that make *compiler* plant hooks, and put them in line if it is gcc for x86-64."""
+    return (*compiler.hooks, *in_line(compiler))
+
+
+def in_line(compiler: Compiler) -> tuple[str, ...]:
+    """Return the option by which *compiler* has its assembler put hooks in line, none where that is not possible."""
+    if not is_inlining() or compiler.clang or compiler.architecture != "x86_64":
+        return ()
+    return (f"-B{_assembler(compiler)}{os.sep}",)
+
+
+def _assembler(compiler: Compiler) -> Path:
+    """Return a directory in which ``as`` is our assembler before that of *compiler*."""
+    known = f"{compiler.identity}\0{sys.executable}\0{_SCRIPT}"
+    where = cache_root() / "assemblers" / hashlib.sha256(known.encode()).hexdigest()[:24]
+
+    def make(place: Path) -> None:
+        proper = compiler.run(["-print-prog-name=as"]).stdout.strip() or "as"
+        words = shlex.join([sys.executable, "-I", "-S", str(_SCRIPT), proper])
+        script = place / "as"
+        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+
+    get_or_make(where, make)
+    return where
