@@ -7,7 +7,7 @@ After a call no register is live but those that a function must keep, so nothing
 
 References are not counted one by one. A *segment* is code between two labels, jumps or calls of the program's own: it
 is executed as a whole. The hook of its block counts it, or code of its own where it has none, in a *slot*, and a table
-(section ``.debug_scalegraph``, not loaded) says what each segment refers to. ``csrc/core/sg_inline.c`` reads it.
+(section ``.debug_scalegraph``, not loaded) says what each segment refers to. ``csrc/arch/sg_inline.c`` reads it.
 
 This file is run by itself, without the package: ``python -I -S assembler.py ASSEMBLER OPTION.. FILE``.
 """
@@ -26,7 +26,7 @@ TABLE: Final = ".debug_scalegraph"
 SLOTS: Final = "scalegraph_slots"
 LATE: Final = "_late"
 BLOCK, READ, WRITE, SEGMENT, LEFT_OUT = 1, 2, 3, 4, 5
-# Offsets in sg_processor, see csrc/core/sg_inline.c.
+# Offsets in sg_processor, see csrc/arch/sg_inline.c.
 _CLOCK, _LIMIT, _EXECUTED, _SLOT_CYCLES, _FAST = 0, 8, 24, 32, 40
 _MOST: Final = 30000  # references of a segment
 
@@ -213,7 +213,7 @@ class _Rewriting:
             if made.slots:
                 self.out.append(f'\t.section\t{SLOTS},"aw{flags}",@progbits{name}\n\t.balign 8')
                 self.out += made.slots
-            self.out.append(f'\t.section\t{TABLE},"{flags}",@progbits{name}')
+            self.out.append(f'\t.section\t{TABLE},"{flags}",@progbits{name}\n\t.balign 8')
             self.out += made.table
         return "\n".join(self.out)
 

@@ -277,7 +277,7 @@ static inline bool second_answers(const sg_processor *p, uint64_t address, enum 
     return true;
 }
 
-/* The slow half of a hook is also what inlined hooks call, which have looked into the filter themselves and
+/* The slow half of a hook is also what inlined hooks call, which have searched the filter themselves and
  * count their references by the segment of code. The hook jumps to its slow half, so that the return address
  * is the program's in both, the hook needs no frame, and a hit does nothing for the sake of a miss. */
 #define ACCESS(name, size, may_span, kind)                                                                   \

@@ -112,7 +112,7 @@ static void open_runtime(char **argv)
     sg_numa_open();
     sg_posix_open();
     sg_observers_begin();
-    sg_inline_begin();
+    sg_inline_begin(sg_mem_filter(sg->mem, 0));
     sg_fault_open();
     sg_omp_open();
     on_exit(note_exit, NULL);

@@ -138,7 +138,7 @@ static uint64_t add_charged(sg_told *told, const sg_account *account, sg_share *
     return cycles;
 }
 
-/* References that places without a block stand for: no time tells whether they were executed. */
+/* References that places without a block stand for: no time says whether they were executed. */
 static uint64_t uncosted(const sg_account *account)
 {
     uint64_t references = 0;

@@ -237,6 +237,8 @@ static int charge_block(sg_processor *p, const void *site)
     /* The hook has counted it like any other. */
     uint32_t place = sg_inline_place(site);
     account->executions[place != 0 ? place : p->block_parts == &trap ? 0 : number]--;
+    account->reads += sg->slots[place].reads;
+    account->writes += sg->slots[place].writes;
     sg->blocks[number].executions++;
     for (int i = 0; i < 4; i++) {
         /* Whole cycles are scaled to whole cycles. */

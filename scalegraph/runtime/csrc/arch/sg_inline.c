@@ -34,6 +34,7 @@ extern uint64_t __stop_scalegraph_slots[] __attribute__((weak));
 static struct {
     const inlined *table;
     size_t count;
+    uint32_t *place_of; /* by offset of where the hook of a block returns to */
 } hooks = {0};
 
 uint32_t sg_inline_slots(void)
@@ -97,9 +98,10 @@ static void fill_slots(void)
         if (!is_in_text(h) || h->kind == LEFT_OUT)
             continue;
         sg_slot *slot = &sg->slots[place_of(h)];
-        if (h->kind == BLOCK)
+        if (h->kind == BLOCK) {
+            hooks.place_of[end_of(h) - sg->text_low] = place_of(h);
             slot->block = sg->block_index[end_of(h) - sg->text_low];
-        else if (h->kind == SEGMENT)
+        } else if (h->kind == SEGMENT)
             slot->block = SG_NO_BLOCK;
         else
             *(h->kind == READ ? &slot->reads : &slot->writes) += 1;
@@ -133,6 +135,7 @@ void sg_inline_open(void)
     if (slots == 0)
         return;
     read_table();
+    hooks.place_of = sg_reserve((sg->text_high - sg->text_low + 1) * sizeof *hooks.place_of, PURPOSE);
     fill_slots();
     fill_behind();
     sg->uncosted = sg_reserve(slots * sizeof *sg->uncosted, PURPOSE);
@@ -143,10 +146,8 @@ void sg_inline_open(void)
 
 uint32_t sg_inline_place(const void *site)
 {
-    for (const inlined *h = hooks.table; h < hooks.table + hooks.count; h++)
-        if (h->kind == BLOCK && end_of(h) == (uintptr_t)site)
-            return place_of(h);
-    return 0;
+    uintptr_t offset = (uintptr_t)site - sg->text_low;
+    return hooks.place_of != NULL && offset <= sg->text_high - sg->text_low ? hooks.place_of[offset] : 0;
 }
 
 void sg_inline_crashed(sg_processor *p, uintptr_t site)
@@ -214,9 +215,8 @@ static bool adapt(const sg_filter *filter)
     return mprotect((void *)low, size, PROT_READ | PROT_EXEC) == 0;
 }
 
-void sg_inline_begin(void)
+void sg_inline_begin(const sg_filter *first)
 {
-    const sg_filter *first = sg_mem_filter(sg->mem, 0);
     sg_idle_processor.slot_cycles = sg_inline_same_cycles(1);
     for (uint32_t i = 0; i < sg->speeds; i++)
         sg->speed[i].cycles = cycles_of(sg->speed[i].parts);

@@ -9,7 +9,7 @@ uint32_t sg_inline_slots(void);
 /* Reads the table of inlined hooks and makes sg->slots; the numbers of blocks are known. */
 void sg_inline_open(void);
 /* The observers know what they watch: the hooks get costs, and the geometry of the first cache level. */
-void sg_inline_begin(void);
+void sg_inline_begin(const sg_filter *first);
 /* Costs of slots that are all the same, for sg_processor.slot_cycles. */
 const uint64_t *sg_inline_same_cycles(uint64_t cycles);
 /* Where the executions of the block are counted whose inlined hook returns to `site`; 0: it is not inlined.
