@@ -14,26 +14,31 @@ from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.compiler import Compiler
 
 INLINE: Final = "SCALEGRAPH_INLINE"
-"""Environment: 0 compiles every hook as a call, 1 (default) lets most of them be part of the program's code."""
+"""Environment: 0 (default) compiles every hook as a call, 1 lets most of them be part of the program's code."""
 _SCRIPT: Final = Path(__file__).with_name("assembler.py")
 
 
 def is_inlining() -> bool:
     """Return whether hooks shall be in line; raise `InputError` if the environment says neither yes nor no."""
-    given = os.environ.get(INLINE, "1")
+    given = os.environ.get(INLINE, "0")
     if given not in ("0", "1"):
         raise InputError(f"{INLINE}={given}: expected 0 or 1")
     return given == "1"
 
 
+def may_inline(compiler: Compiler) -> bool:
+    """Return whether *compiler* can put hooks in line: gcc for x86-64."""
+    return not compiler.clang and compiler.architecture == "x86_64"
+
+
 def hooks(compiler: Compiler) -> tuple[str, ...]:
-    """Return the options that make *compiler* plant hooks, and put them in line if it is gcc for x86-64."""
+    """Return the options that make *compiler* plant hooks, and put them in line if that is wanted and possible."""
     return (*compiler.hooks, *in_line(compiler))
 
 
 def in_line(compiler: Compiler) -> tuple[str, ...]:
     """Return the option by which *compiler* has its assembler put hooks in line, none where that is not possible."""
-    if not is_inlining() or compiler.clang or compiler.architecture != "x86_64":
+    if not is_inlining() or not may_inline(compiler):
         return ()
     return (f"-B{_assembler(compiler)}{os.sep}",)
 

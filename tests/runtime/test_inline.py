@@ -11,13 +11,13 @@ import pytest
 from scalegraph.instrument.blocks import block_costs, probe_report
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.format import TRACE_RECORD
-from scalegraph.toolchain.inlining import INLINE, in_line
+from scalegraph.toolchain.inlining import INLINE, may_inline
 from scalegraph.toolchain.linking import FIXED_PLACES
 from tests.runtime.conftest import Simulator
 
 pytestmark = [
     pytest.mark.compiler,
-    pytest.mark.skipif(not in_line(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"),
+    pytest.mark.skipif(not may_inline(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"),
 ]
 
 PROGRAMS = {

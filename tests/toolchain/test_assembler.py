@@ -10,7 +10,7 @@ import pytest
 from scalegraph.instrument.blocks import block_costs, lines, probe_report
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.toolchain.assembler import SLOTS, TABLE, main, rewritten
-from scalegraph.toolchain.inlining import INLINE, in_line
+from scalegraph.toolchain.inlining import INLINE, may_inline
 from tests.toolchain.conftest import Run, need
 
 PROBE = "\tcall\t__sanitizer_cov_trace_pc\n"
@@ -75,7 +75,15 @@ def test_a_file_that_does_not_assemble_is_complained_about_as_it_was(
     assert "a.s:2: Error: no such instruction: `wrong'" in capfd.readouterr().err
 
 
-needs_inline = pytest.mark.skipif(not in_line(find_compiler()), reason="hooks are put in line by gcc for x86-64 only")
+needs_inline = pytest.mark.skipif(
+    not may_inline(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"
+)
+
+
+@pytest.fixture(autouse=True)
+def wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks in line, unless a test says otherwise."""
+    monkeypatch.setenv(INLINE, "1")
 
 
 @pytest.mark.compiler
