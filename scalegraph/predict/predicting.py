@@ -105,6 +105,7 @@ class Predictor:
     tested: bool = False  # is a test itself
     levels: Levels = field(default_factory=Levels)
     needs: ClassVar[str] = "regions and cycles"
+    exact: ClassVar[bool] = True  # busy cycles are counts
     _own: dict[tuple[int, bool], _Own] = field(default_factory=dict)
     _seen: dict[Place, _Own] = field(default_factory=dict)
 
@@ -225,14 +226,14 @@ class Predictor:
         runs = sorted(
             (run for run in self.runs if run.point.processors == processors), key=lambda r: r.time_cycles or 0
         )
-        structure = derive(runs, self.regions, self.targets, counted=counted)
+        structure = derive(runs, self.regions, self.targets, counted=counted and self.exact)
         if not structure.times:
             raise CannotTellError("no region of the samples has a time")
         places = [(values_of(run), processors) for run in runs]
         graphs = [graph_at(structure, values, n, self._cost(n), self.clock_hz) for values, n in places]
         predicted = [traverse(instantiate(graph, {}, processors)).time_s for graph in graphs]
         actual = [(run.time_cycles or 0) / self.clock_hz for run in runs]
-        left = [max(0.0, real - own) for real, own in zip(actual, predicted, strict=True)]
+        left = [max(0.0, real - own) for real, own in zip(actual, self._accounted(runs, predicted), strict=True)]
         parts = [(sum(part.time_s for part in one.at(*places[-1])), one.growth) for one in structure.times.values()]
         terms = lowered(max(parts, key=lambda part: part[0])[1], sorted(places[-1][0]), 2)
         rest = fit_times(terms, places, left)
@@ -241,6 +242,10 @@ class Predictor:
             for own, real, place in zip(predicted, actual, places, strict=True)
         )
         return _Own(structure, rest, Checks(errors, self._back_test(runs)))
+
+    def _accounted(self, runs: Sequence[RunRecord], predicted: Sequence[float]) -> Sequence[float]:  # noqa: ARG002
+        """Return the time of sample *runs* that regions and events account for, in s: as *predicted*."""
+        return predicted
 
     def _checks(self, processors: int) -> Checks:
         """Return how far the model of N = *processors* is off. Raises as `at`."""
@@ -273,7 +278,7 @@ class Predictor:
         if self.tested or len(rest) < _TESTED:
             return None
         values, processors = values_of(largest), largest.point.processors
-        others = Predictor(rest, self.regions, self.costs, [values], tested=True, levels=self.levels)
+        others = replace(self, runs=rest, targets=[values], tested=True, _own={}, _seen={})
         try:
             predicted = others.at(values, processors).time_s
         except CannotTellError:

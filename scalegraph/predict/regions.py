@@ -16,6 +16,7 @@ from scalegraph.predict.forms import best_form
 from scalegraph.predict.lower import Estimate, Growth, SegmentTime, fit_times, growths, ranges
 
 Values = Mapping[str, int]
+EXCLUSIVE = ("critical", "ordered")  # kinds of regions that one thread at a time runs
 _SAME = 0.2  # events that differ by at most so much between samples do so by the data: the largest sample's count
 _GOOD = 0.01  # residual of a form by which one thread's part of shared work is regular
 _SHARED = 1.3  # all processors together are so much busier than the busiest: they share the work
@@ -46,7 +47,7 @@ class RegionSamples:
     @property
     def exclusive(self) -> bool:
         """Whether only one thread may be there at a time."""
-        return self.region.kind in ("critical", "ordered")
+        return self.region.kind in EXCLUSIVE
 
 
 def samples_of(runs: Sequence[RunRecord], regions: Sequence[Region]) -> list[RegionSamples]:

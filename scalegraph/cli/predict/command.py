@@ -235,7 +235,7 @@ def _show(found: Predictions, *, as_json: bool) -> None:
                     for run in found.samples
                 ],
                 "notes": found.notes,
-                "predictions": [document(point) for point in found.points],
+                "predictions": [document(point, measured=found.measured) for point in found.points],
                 "limits": [
                     {
                         "parameters": dict(one.values),
@@ -256,7 +256,8 @@ def _show(found: Predictions, *, as_json: bool) -> None:
                times.heading("L(W,N)"), "error", "ratio", "host ratio")  # fmt: skip
     print_rows(headers, rows, title=f"{found.program} on {found.machine}, predicted", left=(1,))
     runs = counted(len(found.samples), "sample run")
-    echo(f"{runs} took {si(sum(run.time_s or 0.0 for run in found.samples), 's')} simulated time")
+    kind = "" if found.measured else " simulated time"
+    echo(f"{runs} took {si(sum(run.time_s or 0.0 for run in found.samples), 's')}{kind}")
     for note in found.notes:
         echo(note)
     for point in found.points:
@@ -303,8 +304,8 @@ def _words(point: Point) -> list[str]:
     return [f"{where}: {', '.join(parts)} of the time", *([found.warning] if found.warning else [])]
 
 
-def document(point: Point) -> dict[str, Any]:
-    """Return a predicted point as a JSON document; null is what is not known."""
+def document(point: Point, *, measured: bool = False) -> dict[str, Any]:
+    """Return a predicted point as a JSON document; null is what is not known, as stalls of *measured* runs."""
     found = point.predicted
     return {
         "processors": point.processors,
@@ -329,7 +330,8 @@ def document(point: Point) -> dict[str, Any]:
         "waiting_s": found.waiting_s if found else None,
         "regions": [
             {"name": one.name, "file": one.file, "line": one.line, "shared": one.shared, "time_s": one.time_s,
-             "busy_s": one.busy_s, "memory_stall_s": one.memory_stall_s, "cycles": one.formula}
+             "busy_s": None if measured else one.busy_s,
+             "memory_stall_s": None if measured else one.memory_stall_s, "cycles": one.formula}
             for one in (found.regions if found else ())
         ],
     }  # fmt: skip

@@ -22,6 +22,7 @@ from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.derive import EventCosts
 from scalegraph.predict.event_costs import PROGRAM, event_costs
 from scalegraph.predict.levels import Levels
+from scalegraph.predict.measured import MeasuredPredictor, measured_samples
 from scalegraph.predict.next_sample import Doubtful, NextSample, next_samples, widest
 from scalegraph.predict.predicting import Predicted, Predictor
 from scalegraph.predict.regions import Values, projected, values_of
@@ -118,7 +119,8 @@ class Traces:
 class Predictions:
     """Predicted points, and the sample runs that they came from; *notes*: sentences on runs that were left out.
 
-    *doubtful*: what knows which further sample narrows the intervals, None if nothing does.
+    *doubtful*: what knows which further sample narrows the intervals, None if nothing does; *measured*: whether the
+    samples were, not simulated.
     """
 
     program: str
@@ -129,6 +131,7 @@ class Predictions:
     others: Mapping[str, Value] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     doubtful: Doubtful | None = None
+    measured: bool = False
 
     def next_sample(self) -> NextSample | None:
         """Return the sample run that narrows the widest interval most, relative to its time; None if none does."""
@@ -221,29 +224,47 @@ def predict_study(
     """Predict *targets* on *processors* from the runs of *study*: those of *samples*, or all that are no target.
 
     *sampled*: on which N they ran, all of them if empty; *processors*: those of the samples if empty. Runs at a target
-    are what the prediction is compared with. *name* stands for the study in errors. Raises `InputError`.
+    are what the prediction is compared with. Runs that were measured, or imported, are predicted by fits of their times
+    by region or call path; of repetitions the median counts. *name* stands for the study in errors. Raises
+    `InputError`.
     """
     names = list(targets[0])
-    runs = [projected(run, names) for run in study.runs() if run.ok and run.source != "predicted"]
-    known = {point_key(values_of(run), run.point.processors): run for run in runs if len(values_of(run)) == len(names)}
-    if not known:
+    every = [projected(run, names) for run in study.runs() if run.ok and run.source != "predicted"]
+    runs = [run for run in every if len(values_of(run)) == len(names)]
+    if not runs:
         raise InputError(Fault(f"no run has the parameters {', '.join(names)}", file=name))
     used = [
         run
-        for run in known.values()
+        for run in runs
         if (values_of(run) in samples if samples is not None else values_of(run) not in targets)
         and (not sampled or run.point.processors in {1, *sampled})
     ]
     counts = tuple(sorted({run.point.processors for run in used}))
     wanted = Wanted((), tuple(targets), counts, tuple(processors) or tuple(sampled) or counts)
-    machine = of_study(study.manifest.request, name).machine
-    levels = Levels(machines.load(machine.path or machine.name, machine.overrides))
-    levels, _ = sampled_levels(KeptRuns(study, names), used, targets, counts, levels)
-    costs = measured_events(session, machine, sorted({1, *counts, *wanted.processors}), emit, cancel)
-    found = predict_runs(used, study.manifest.regions, costs, wanted, list(known.values()), None, levels)
+    if any(run.source != "simulated" for run in runs):
+        found = _predict_measured(study, used, wanted, runs)
+    else:
+        machine = of_study(study.manifest.request, name).machine
+        levels = Levels(machines.load(machine.path or machine.name, machine.overrides))
+        levels, _ = sampled_levels(KeptRuns(study, names), used, targets, counts, levels)
+        costs = measured_events(session, machine, sorted({1, *counts, *wanted.processors}), emit, cancel)
+        found = predict_runs(used, study.manifest.regions, costs, wanted, runs, None, levels)
     found.program, found.machine = study.manifest.program, study.manifest.machine
     found.others = others_of(study.runs(), names)
     return found
+
+
+def _predict_measured(
+    study: Study, used: Sequence[RunRecord], wanted: Wanted, runs: Sequence[RunRecord]
+) -> Predictions:
+    """Predict from *used* of the measured *runs* of *study*; the others are what predictions are compared with."""
+    begin = time.thread_time()
+    measured, meaning = study.measurements(), study.mapping()
+    profile = (measured, meaning) if measured is not None and meaning is not None else None
+    made = measured_samples(used, study.manifest.regions, profile)
+    predictor = MeasuredPredictor(made.runs, made.regions, {}, wanted.targets, repeated=made.repeated, noise=made.noise)
+    points = predicted_points(predictor, wanted, measured_samples(runs).runs, begin)
+    return Predictions("", "", points, list(used), predictor, doubtful=predictor, measured=True)
 
 
 def predict_traces(
