@@ -143,7 +143,7 @@ def _compare(request: Path, study_path: Path, place: Path) -> tuple[int, int]:
 
 
 def _timeless(record: RunRecord) -> RunRecord:
-    return record.model_copy(update={"host_s": None})
+    return record.model_copy(update={"host_s": None, "host_cpu_s": None})
 
 
 def main() -> int:

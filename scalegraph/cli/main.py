@@ -28,7 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "The main job on real input: shipped programs on the simulated KSR-1."),
     "doctor": ("doctor", "Check what works on this computer and say what to install."),
     "simulate": ("simulate", "Run an unmodified C program with OpenMP on a simulated machine."),
-    "measure": ("measuring.command", "Run the same on this computer itself, measured: simulate with --target host."),
+    "measure": (
+        "measuring.command",
+        "Measure a program on this computer: `scalegraph simulate --target host`.",
+    ),
     "run": ("run", "Carry out a request file; resumes a study that has some of its runs."),
     "collect": ("cluster.collect", "Put the results of batch jobs into their study."),
     "matrix": ("matrix", "Compute a scalability matrix of a study."),

@@ -23,6 +23,8 @@ _WAITS = {
     "idle_network": "waits for a message that is held up in the network",
     "idle_collective": "waits in a collective operation",
     "idle_masked": "is masked off",
+    "unattributed": "waits for something that was not seen",
+    "idle_preempted": "waits while another program has its processor",
     "idle_wait": "waits for a signal at",
     "idle_serial": "waits for a parallel region to begin",
     "idle_not_started": "has not begun",

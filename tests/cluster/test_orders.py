@@ -21,7 +21,7 @@ from scalegraph.machine import Machine
 
 
 def timeless(record: RunRecord) -> RunRecord:
-    return record.model_copy(update={"host_s": None})
+    return record.model_copy(update={"host_s": None, "host_cpu_s": None})
 
 
 def carried_out(job: Job, **changes: Any) -> RunRecord:

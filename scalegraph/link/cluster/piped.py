@@ -9,6 +9,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from typing import Final
 
@@ -39,18 +40,19 @@ def measured_there(command: Sequence[str], job: Job, cancel: CancelToken | None)
     accepted.
     """
     parcel = Parcel(job.build)
-    given: bytes | None = frames.pack({}, pack_order(job, parcel, target="host"), parcel.data)
-    try:
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except OSError as error:
-        raise RunError(f"'{command[0]}' cannot be started: {reason(error)}") from error
+    with tempfile.TemporaryFile() as given:  # through a pipe, `communicate` forgets what is left at a time-out
+        given.write(frames.pack({}, pack_order(job, parcel, target="host"), parcel.data))
+        given.seek(0)
+        try:
+            child = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        except OSError as error:
+            raise RunError(f"'{command[0]}' cannot be started: {reason(error)}") from error
     with child:
         while True:
             try:
-                out, err = child.communicate(given, timeout=_POLL_S)
+                out, err = child.communicate(timeout=_POLL_S)
                 break
             except subprocess.TimeoutExpired:
-                given = None  # it is on its way
                 if cancel is not None and cancel.cancelled:
                     child.terminate()
                     child.communicate()

@@ -27,7 +27,7 @@ from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
 from scalegraph.request.planning.plan import Plan, plan, points_of
 from scalegraph.request.planning.searches import Searches
-from scalegraph.request.run import repeating, targeted
+from scalegraph.request.run import targeted
 from scalegraph.request.run.remote import JobBook
 from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.store.manifest import digest
@@ -225,14 +225,21 @@ class Submission:
             if not wanted:
                 break
             self._round(study, build, wanted, searches)
-        while not self._cancel.cancelled and (more := repeating.wanted(self._found.request, self._records.values())):
-            self._round(study, build, more, searches)
+        if self._found.request.target.until:
+            self._repeat(study, build, searches)
         self._what_if(study, build, searches)
         outcomes = [outcome for outcome in searches.outcomes() if outcome["why"] != "stopped"]
         if outcomes:
             study.set_facts("searches", _merged(searches_of(study), outcomes))
         for outcome in outcomes:
             self._emit(Note(outcome["sentence"]))
+
+    def _repeat(self, study: Study, build: Build, searches: Searches) -> None:
+        """Repeat measured runs until their intervals are narrow enough."""
+        from scalegraph.request.run import repeating  # loads what simulated runs need not wait for
+
+        while not self._cancel.cancelled and (more := repeating.wanted(self._found.request, self._records.values())):
+            self._round(study, build, more, searches)
 
     def _time_clock(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
         """Run that of *points* which decides what the program times; raise `InputError` if that is nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scalegraph.analyze.targets import Pair, pairs
+from scalegraph.base.errors import InputError
 from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
@@ -29,15 +30,20 @@ ACCOUNTS = Need("No measured run of this study has its time by region.", ways.ME
 def chosen(data: StudyData, size: object = None, processors: object = None) -> Pair:
     """Return the pair of the chosen size on *processors*, else of the size shown with the most processors measured.
 
-    Raises `InputError` for a size that there is not.
+    Raises `InputError` for a size that there is not, and for an N without a pair.
     """
     found = of_study(data)
     series = series_.chosen_series(data, size)
     rows = series.rows if series is not None else data.scaling
     keys = {str(key) for keys in rows["keys"] for key in str(keys).split(",")}
     mine = [pair for pair in found if pair.simulated.point.key in keys] or found
-    wanted = [pair for pair in mine if pair.simulated.point.processors == int(str(processors))] if processors else []
-    return (wanted or [max(mine, key=lambda pair: pair.simulated.point.processors)])[0]
+    if processors is None:
+        return max(mine, key=lambda pair: pair.simulated.point.processors)
+    for pair in mine:
+        if pair.simulated.point.processors == int(str(processors)):
+            return pair
+    counts = sorted({pair.simulated.point.processors for pair in mine})
+    raise InputError(f"processors: no pair on {processors}; pairs are on {', '.join(map(str, counts))}")
 
 
 def title(pair: Pair) -> str:
