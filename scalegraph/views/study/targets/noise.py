@@ -37,9 +37,9 @@ def _make(data: StudyData) -> Figure:
         Column("size"),
         Column("run"),
         Column("time", "s", "time"),
-        Column("deviation", "%"),
+        Column("deviation", "% of median"),
         Column("outlier"),
-        Column("other programs", "%", "idle"),
+        Column("other programs", "% of time", "idle"),
         Column("of processor"),
     )
     rows = []
