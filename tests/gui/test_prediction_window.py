@@ -101,3 +101,4 @@ def test_a_source_goes_from_samples_to_the_predicted_curve(
     real.actions_["predict_larger"].trigger()
     assert real.page == "request"
     assert section.at.text() == "n = 96"
+    qtbot.waitUntil(lambda: section.at.hasFocus() and not section.verify.visibleRegion().isEmpty())

@@ -109,6 +109,18 @@ def test_a_study_with_several_sizes_is_used_as_it_is(here: Path, capsys: pytest.
     found = json.loads(capsys.readouterr().out)["predictions"]
     assert [one["processors"] for one in found] == [4]
     assert found[0]["error"] < 0.1
+    assert run("predict", "kept.sgstudy", "--at", "n=240", "-p", "4", "-o", "kept.sgstudy") == 0
+    assert " waiting " in capsys.readouterr().out
+    with Study.open(here / "kept.sgstudy") as study:
+        assert [one.point.parameters["n"] for one in study.runs() if one.source == "predicted"] == [240]
+    for option, said in (
+        (("-o", "other.sgstudy"), "-o kept.sgstudy was expected"),
+        (("--verify",), "no program is run: leave out --verify"),
+        (("--no-counting",), "leave out --verify, --no-counting"),
+    ):
+        assert run("predict", "kept.sgstudy", "--at", "n=240", *option) == 2
+        assert said in capsys.readouterr().err
+    assert not (here / "other.sgstudy").exists()
 
 
 @pytest.mark.compiler

@@ -11,6 +11,7 @@ import pytest
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.cli.main import main
 from scalegraph.predict.measured import MeasuredPredictor, measured_samples
+from scalegraph.store import Study
 
 SIZES = (100, 200, 300, 400, 500)
 
@@ -75,6 +76,10 @@ def test_imported_call_paths_are_segments_of_their_own(tmp_path: Path, capsys: p
     assert parts["main->solve"] == pytest.approx(2.0, rel=0.02)
     assert parts["main->sweep"] == pytest.approx(1.0, rel=0.02)
     assert all(one["busy_s"] is None for one in found["regions"])
+    run("predict", str(study), "--at", "n=2000", "-o", str(study))
+    with Study.open(study) as kept:
+        (row,) = (one for one in kept.runs() if one.source == "predicted")
+    assert row.time_s == pytest.approx(20.0, rel=0.05)
 
 
 def run(*words: str) -> None:

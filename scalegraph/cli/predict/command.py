@@ -28,6 +28,7 @@ from scalegraph.request import Session
 from scalegraph.request.imports.kinds import is_trace
 from scalegraph.request.model.prediction import by_point, read_sizes
 from scalegraph.request.model.request import Request, RunLimits
+from scalegraph.request.run.keeping import keep
 from scalegraph.request.run.predicting import (
     Point,
     Predictions,
@@ -100,13 +101,16 @@ def predict(
     their order: ``scalegraph predict small.otf2 large.otf2 --samples n=100,200 --at n=400``.
     """
     targets = sizes(at, "--at")
-    traces = _are_traces(sources, asked=verify or processors or at_processors)
+    traces = _are_traces(sources, asked=verify or processors or at_processors or study)
     if blocks and (graph is not None or traces or any(source.endswith(SUFFIX) for source in sources)):
         raise click.UsageError("--blocks needs a program, and has no thread graph")
     if traces:
         found = _from_traces(sources, samples, targets)
     elif len(sources) == 1 and sources[0].endswith(SUFFIX):
+        _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches)
         found = _from_study(Path(sources[0]), samples, targets, processors, at_processors)
+        if study is not None:
+            keep(found, study)
     else:
         if not samples:
             raise click.UsageError("--samples is missing: parameters of the sample runs, as in n=64,160")
@@ -200,11 +204,22 @@ def _from_study(path: Path, samples: str, targets: list[Values], processors: str
         )
 
 
+def _fits_study(path: Path, kept: Path | None, *, runs: bool) -> None:
+    """Raise a usage error for options that have no meaning where the runs of the study at *path* are the samples."""
+    if runs:
+        raise click.UsageError("the runs of a study are the samples, and no program is run:"
+                               " leave out --verify, --no-counting and --no-smaller-caches")  # fmt: skip
+    if kept is not None and kept.resolve() != path.resolve():
+        raise click.UsageError(f"what a study predicts is kept in that study: -o {path} was expected")
+
+
 def _are_traces(sources: Sequence[str], *, asked: object) -> bool:
     """Return whether *sources* are traces; raise a usage error if options that run a program are *asked* for."""
     found = bool(sources) and all(Path(source).exists() and is_trace(Path(source)) for source in sources)
     if found and asked:
-        raise click.UsageError("traces are of one N, and no program is run: leave out --verify, -p and --at-processors")
+        raise click.UsageError(
+            "traces are of one N, and no program is run: leave out --verify, -p, --at-processors and -o"
+        )
     return found
 
 
@@ -300,7 +315,7 @@ def _words(point: Point) -> list[str]:
     if found is None:
         return [f"{where}: not predicted: {point.refused}"]
     parts = [f"{one.name} {percent(one.time_s / found.time_s)}" for one in found.regions[:_REGIONS]]
-    parts += [f"events {percent(found.events_s / found.time_s)}"]
+    parts += [f"events {percent(found.events_s / found.time_s)}", f"waiting {percent(found.waiting_s / found.time_s)}"]
     return [f"{where}: {', '.join(parts)} of the time", *([found.warning] if found.warning else [])]
 
 

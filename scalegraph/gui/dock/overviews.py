@@ -18,7 +18,7 @@ _SCHEDULES: Final = Split(
         Split("below", (Tabs(("schedule-advice", "runs")), Tabs(("chunk-history", "loop-load", "iteration-times")))),
     ),
 )
-_PREDICTIONS: Final = Split("beside", (Tabs(("predicted", "runs"), 3), Tabs(("thread-graph", "source", "time"), 2)))
+_PREDICTIONS: Final = Split("beside", (Tabs(("predicted", "source", "runs")), Tabs(("thread-graph", "time"))))
 
 
 def overview_of(data: StudyData) -> Layout | None:

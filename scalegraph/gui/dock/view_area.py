@@ -400,13 +400,15 @@ class ViewArea(QWidget):
             self.show_view(self._desk.handle, name)
 
     def _show_place(self, dock: ViewDock) -> None:
-        """Open the source at the place that was chosen in *dock*, unless it is visible; the focus stays."""
+        """Open the source at the place that was chosen in *dock*, unless it is visible; focus and *dock* stay."""
         if dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
             return
         there = [other for other in self.docks if other.view.name == "source" and other.handle is dock.handle]
         if there and not there[0].visibleRegion().isEmpty():
             return
-        self.show_view(dock.handle, "source")
+        source = self.show_view(dock.handle, "source")
+        if source in self._window.tabifiedDockWidgets(dock):
+            self._window.splitDockWidget(dock, source, Qt.Orientation.Horizontal)
         dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_now(self) -> None:

@@ -194,7 +194,15 @@ class RequestPanel(QWidget):
 
     def show_prediction(self, data: Mapping[str, Any], name: str, study: Path) -> str:
         """Show the request of *study* with larger sizes to predict; return why if it cannot."""
-        return self._show_grown(data, name, study, "prediction", with_prediction)
+        said = self._show_grown(data, name, study, "prediction", with_prediction)
+        if not said:
+            QTimer.singleShot(_PAUSE_MS, self, self._show_predict)  # the page is laid out then
+        return said
+
+    def _show_predict(self) -> None:
+        """Bring the part on predictions into sight, once the page is laid out."""
+        self.predict.at.setFocus()
+        self.form_area.ensureWidgetVisible(self.predict)
 
     def _show_grown(
         self,

@@ -39,8 +39,8 @@ class Prediction(Strict):
     )
     counting: bool = asked(
         default=True,
-        label="small runs more",
-        help="Small runs more, which give exact counts of loop iterations and events",
+        label="further small runs for exact counts",
+        help="Further small runs, which give exact counts of loop iterations and events",
     )
     verify: bool = asked(
         default=False,

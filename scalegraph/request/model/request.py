@@ -78,7 +78,7 @@
     [predict]                                    # from the runs, samples of two or more sizes: larger ones
     at = { n = [800, 1600] }                     # or "n=800,1600"; their names sweep in [parameters]
     processors = [64, 128]                       # those of the samples if not given
-    # counting = false                           # without small runs more, for exact counts
+    # counting = false                           # without further small runs for exact counts
     # verify = true                              # run the predicted sizes too, and compare
 
     [limits]                                     # of one run

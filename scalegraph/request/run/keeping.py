@@ -80,8 +80,8 @@ def _record(found: Predictions, point: Point) -> RunRecord | None:
         machine=found.machine,
         point=RunPoint(processors=point.processors, parameters={**found.others, **point.values}),
         time_s=point.predicted.time_s,
-        time_cycles=round(point.predicted.time_s * clock_hz),
-        clock_hz=clock_hz,
+        time_cycles=round(point.predicted.time_s * clock_hz) if clock_hz else None,
+        clock_hz=clock_hz or None,  # what was imported has no clock
         warnings=(
             f"predicted from {counted(len(found.samples), 'sample run')}: {interval}",
             *([point.predicted.warning] if point.predicted.warning else []),

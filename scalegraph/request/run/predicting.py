@@ -92,7 +92,7 @@ class Point:
 class Wanted:
     """What is to be predicted: *samples* and *targets* are parameters, *sampled* and *processors* the N of each.
 
-    *counting*: make small runs more, for exact counts; *verify*: run the targets, too; *reference*: run the samples on
+    *counting*: make further small runs for counts; *verify*: run the targets, too; *reference*: run the samples on
     one processor, too, for efficiency; *levels*: run the largest samples on smaller caches, too, which shows what
     happens when data leave a cache.
     """

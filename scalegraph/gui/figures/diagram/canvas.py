@@ -147,7 +147,7 @@ class DiagramCanvas(QWidget):
             metrics = self.fontMetrics()
 
             def short(text: str, room: float) -> tuple[str, float]:
-                kept = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
+                kept = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, int(room))  # the end has line and share
                 return kept, float(metrics.horizontalAdvance(kept))
 
             self._names = names(self.diagram, self.scale, float(metrics.height()), short)
@@ -199,10 +199,12 @@ class DiagramCanvas(QWidget):
             painter.drawPolygon(QPolygonF([self._pixel(point) for point in head(shape.points)]))
 
     def resizeEvent(self, event: object) -> None:
-        """Qt: fit again, unless the user has moved or zoomed it."""
+        """Qt: fit again, unless the user has moved or zoomed it; what is chosen stays in sight."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         if self._at_home:
             self.home()
+        if self.at in self.marked:
+            self.show_item(self.at)
 
     def sizeHint(self) -> QSize:
         """Return the room in which names can be read."""

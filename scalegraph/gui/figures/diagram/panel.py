@@ -15,7 +15,8 @@ from scalegraph.gui.figures.diagram.canvas import NONE, DiagramCanvas
 from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
 
 _KEY_FROM = 190  # pixels of height below which the diagram needs the room of the legend
-_WORDS_FROM = 240  # of what is said of the chosen item
+_WORDS_FROM = 180  # of what is said of the chosen item
+_BOTH_FROM = 260  # of both; below that only what is said has room
 
 
 class DiagramPanel(QWidget):
@@ -85,9 +86,10 @@ class DiagramPanel(QWidget):
         self._place()
 
     def _place(self) -> None:
-        shown = self.height() >= _KEY_FROM or not self.isVisible()
-        self._legend.setVisible(bool(self._legend.entries()) and shown)
-        self.words.setVisible(bool(self.words.text()) and (self.height() >= _WORDS_FROM or not self.isVisible()))
+        high = self.height() if self.isVisible() else _BOTH_FROM
+        said = bool(self.words.text()) and high >= _WORDS_FROM
+        self.words.setVisible(said)
+        self._legend.setVisible(bool(self._legend.entries()) and high >= (_BOTH_FROM if said else _KEY_FROM))
 
     def _dress(self) -> None:
         diagram, theme = self.diagram, self.canvas.theme

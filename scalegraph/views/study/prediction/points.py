@@ -226,10 +226,15 @@ def sentence(points: Sequence[Point], data: StudyData, sizes: Sizes) -> str:
     samples = counted(len(data.predictions.samples), "sample run")
     known = [point for point in points if point.error is not None]
     errors = [abs(point.error or 0.0) for point in known]
+    if len(known) == 1:
+        return (
+            f"1 predicted point from {samples} was run too: the error is {percent(errors[0])};"
+            f" the run lies {'in' if known[0].inside else 'outside'} the interval."
+        )
     if errors:
         inside = sum(point.inside for point in known)
         return (
-            f"{counted(len(known), 'predicted point')} from {samples} {'was' if len(known) == 1 else 'were'} run too:"
+            f"{counted(len(known), 'predicted point')} from {samples} were run too:"
             f" the error is {percent(median(errors))} in the middle and {percent(max(errors))} at most;"
             f" {inside} of {len(known)} lie in their interval."
         )
