@@ -400,15 +400,13 @@ class ViewArea(QWidget):
             self.show_view(self._desk.handle, name)
 
     def _show_place(self, dock: ViewDock) -> None:
-        """Open the source at the place that was chosen in *dock*, unless it is visible; focus and *dock* stay."""
+        """Open the source at the place that was chosen in *dock*, unless it is visible; the focus stays."""
         if dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
             return
         there = [other for other in self.docks if other.view.name == "source" and other.handle is dock.handle]
         if there and not there[0].visibleRegion().isEmpty():
             return
-        source = self.show_view(dock.handle, "source")
-        if source in self._window.tabifiedDockWidgets(dock):
-            self._window.splitDockWidget(dock, source, Qt.Orientation.Horizontal)
+        self.show_view(dock.handle, "source")
         dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_now(self) -> None:
