@@ -17,7 +17,7 @@ def si(value: float | None, unit: str = "", digits: int = 3) -> str:
         return f"{'-' if value < 0 else ''}∞ {unit}".rstrip()
     power = 0
     if value != 0:
-        power = math.floor(math.log10(abs(value)) / 3)
+        power = max(-5, math.floor(math.log10(abs(value)) / 3))  # the least float has no power of 1000 to divide by
         # rounding may carry into the next prefix: 999.9 with 3 digits is 1.00 k
         if float(f"{abs(value) / 1000.0**power:.{digits}g}") >= 1000:
             power += 1

@@ -20,6 +20,7 @@ from scalegraph.base.units import assigned, plain, plural, seconds, si, signific
         (math.nan, "s", "–"),
         (-2.5e-7, "s", "-250 ns"),
         (math.inf, "s", "∞ s"),
+        (5e-324, "s", "4.94e-312 ps"),
         (1122426.0, "s", "1120000 s"),
     ],
 )

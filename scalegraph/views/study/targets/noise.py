@@ -47,7 +47,7 @@ def _make(data: StudyData) -> Figure:
         for run in one.runs:
             share, processor = taken(run)
             far = "outlier" if run in one.outliers else ""
-            apart = ((run.time_s or 0.0) / one.median_s - 1) * 100
+            apart = ((run.time_s or 0.0) / one.median_s - 1) * 100 if one.median_s else None
             size = ", ".join(f"{name} = {value}" for name, value in run.point.parameters.items())
             values = (run.point.repetition + 1, run.time_s, apart, far, share * 100, processor)
             rows.append(Row((run.point.processors, size, *values), key=run.point.key, tip=run.point.label()))
