@@ -56,7 +56,7 @@ The compilers behind them; gcc, g++ and gfortran otherwise.
 Which loops get probes: functions, outer (default), all, or none.
 .TP
 .B SCALEGRAPH_INLINE
-0 (default) compiles every hook as a call; 1 puts most of them in line where gcc compiles for x86\\-64.
+1 (default) puts most hooks in line where gcc compiles for x86\\-64; 0 compiles every hook as a call.
 """
 
 

@@ -27,7 +27,7 @@ SLOTS: Final = "scalegraph_slots"
 LATE: Final = "_late"
 BLOCK, READ, WRITE, SEGMENT, LEFT_OUT = 1, 2, 3, 4, 5
 # Offsets in sg_processor, see csrc/arch/sg_inline.c.
-_CLOCK, _LIMIT, _EXECUTED, _SLOT_CYCLES, _FAST = 0, 8, 24, 32, 40
+_CLOCK, _LIMIT, _EXECUTED, _SLOT_PARTS, _FAST = 0, 8, 24, 32, 40
 _MOST: Final = 30000  # references of a segment
 
 _PROBE: Final = "__sanitizer_cov_trace_pc"
@@ -44,7 +44,7 @@ _OTHER_SYNTAX = re.compile(r"\t\.(?:intel_syntax|code32|code16)\b")
 _BLOCK_CODE = """\
 \tmovq\tsg_now(%rip), %rcx
 \tmovq\t{executed}(%rcx), %rax
-\tmovq\t{cycles}(%rcx), %rdx
+\tmovq\t{parts}(%rcx), %rdx
 \tincq\t{slot}(%rax)
 \tmovq\t{slot}(%rdx), %rdx
 \taddq\t(%rcx), %rdx
@@ -178,7 +178,7 @@ class _Rewriting:
         start, end = self._labels()
         self._fresh_slot()
         code = _BLOCK_CODE.format(
-            executed=_EXECUTED, cycles=_SLOT_CYCLES, limit=_LIMIT, slot=self.slot, end=end
+            executed=_EXECUTED, parts=_SLOT_PARTS, limit=_LIMIT, slot=self.slot, end=end
         )  # fmt: skip
         self.out.append(f"{start}:\n{code}\tcall\t{_PROBE}{LATE}\n{end}:")
         self._record(BLOCK, start, end)

@@ -14,13 +14,13 @@ from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.compiler import Compiler
 
 INLINE: Final = "SCALEGRAPH_INLINE"
-"""Environment: 0 (default) compiles every hook as a call, 1 lets most of them be part of the program's code."""
+"""Environment: 1 (default) puts most hooks into the program's code, 0 compiles every hook as a call."""
 _SCRIPT: Final = Path(__file__).with_name("assembler.py")
 
 
 def is_inlining() -> bool:
     """Return whether hooks shall be in line; raise `InputError` if the environment says neither yes nor no."""
-    given = os.environ.get(INLINE, "0")
+    given = os.environ.get(INLINE, "1")
     if given not in ("0", "1"):
         raise InputError(f"{INLINE}={given}: expected 0 or 1")
     return given == "1"

@@ -11,8 +11,8 @@
 #define TABLE   ".debug_scalegraph"
 
 /* The offsets that the assembler writes. */
-_Static_assert(offsetof(sg_processor, clock) == 0 && offsetof(sg_processor, limit) == 8 &&
-                   offsetof(sg_processor, executed) == 24 && offsetof(sg_processor, slot_cycles) == 32 &&
+_Static_assert(offsetof(sg_processor, time) == 0 && offsetof(sg_processor, time_limit) == 8 &&
+                   offsetof(sg_processor, executed) == 24 && offsetof(sg_processor, slot_parts) == 32 &&
                    offsetof(sg_processor, fast) == 40,
                "toolchain/assembler.py has these offsets");
 
@@ -171,31 +171,30 @@ void sg_inline_count_apart(sg_processor *p, bool apart)
 }
 
 /* To be indexed by the address of a slot. */
-static const uint64_t *biased(const uint64_t *cycles)
+static const uint64_t *biased(const uint64_t *parts)
 {
-    return (const uint64_t *)((uintptr_t)cycles - (uintptr_t)__start_scalegraph_slots);
+    return (const uint64_t *)((uintptr_t)parts - (uintptr_t)__start_scalegraph_slots);
 }
 
-const uint64_t *sg_inline_same_cycles(uint64_t cycles)
+const uint64_t *sg_inline_same_parts(uint64_t parts)
 {
     uint32_t slots = sg_inline_slots();
     uint64_t *all = sg_new((slots + 1) * sizeof *all);
     for (uint32_t i = 0; i < slots; i++)
-        all[i] = sg->slots[sg->blocks_count + i].block == SG_NO_BLOCK ? 0 : cycles;
+        all[i] = sg->slots[sg->blocks_count + i].block == SG_NO_BLOCK ? 0 : parts;
     return biased(all);
 }
 
-/* What is no whole number of cycles is added up by the hook that is called then. */
-static const uint64_t *cycles_of(const uint64_t *parts)
+static const uint64_t *slot_parts(const uint64_t *parts)
 {
     uint32_t slots = sg_inline_slots();
-    uint64_t *cycles = sg_new((slots + 1) * sizeof *cycles);
+    uint64_t *of_slot = sg_new((slots + 1) * sizeof *of_slot);
     for (uint32_t i = 0; i < slots; i++) {
         uint32_t block = sg->slots[sg->blocks_count + i].block;
         if (block != SG_NO_BLOCK)
-            cycles[i] = parts[block] % SG_PARTS == 0 ? parts[block] >> SG_PARTS_SHIFT : SG_TRAP;
+            of_slot[i] = parts[block];
     }
-    return biased(cycles);
+    return biased(of_slot);
 }
 
 /* Writes the geometry into the code of all references. False: the host does not let us. */
@@ -217,9 +216,9 @@ static bool adapt(const sg_filter *filter)
 
 void sg_inline_begin(const sg_filter *first)
 {
-    sg_idle_processor.slot_cycles = sg_inline_same_cycles(1);
+    sg_idle_processor.slot_parts = sg_inline_same_parts(1);
     for (uint32_t i = 0; i < sg->speeds; i++)
-        sg->speed[i].cycles = cycles_of(sg->speed[i].parts);
+        sg->speed[i].slot_parts = slot_parts(sg->speed[i].parts);
     if (sg_inline_slots() == 0)
         return;
     uint64_t *nothing = sg_reserve((first->mask + 1) * sizeof *nothing, PURPOSE);
@@ -227,7 +226,7 @@ void sg_inline_begin(const sg_filter *first)
     bool adapted = hooks.count > 0 && adapt(first);
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
-        p->slot_cycles = sg_speed_of(i)->cycles;
+        p->slot_parts = sg_speed_of(i)->slot_parts;
         /* An observer may have taken the filter away. */
         p->fast = adapted && p->mask == first->mask && p->shift == first->shift ? p->filter : nothing;
     }

@@ -10,8 +10,8 @@ uint32_t sg_inline_slots(void);
 void sg_inline_open(void);
 /* The observers know what they watch: the hooks get costs, and the geometry of the first cache level. */
 void sg_inline_begin(const sg_filter *first);
-/* Costs of slots that are all the same, for sg_processor.slot_cycles. */
-const uint64_t *sg_inline_same_cycles(uint64_t cycles);
+/* Costs of slots that are all the same, for sg_processor.slot_parts. */
+const uint64_t *sg_inline_same_parts(uint64_t parts);
 /* Where the executions of the block are counted whose inlined hook returns to `site`; 0: it is not inlined.
  */
 uint32_t sg_inline_place(const void *site);
@@ -21,6 +21,8 @@ void sg_inline_crashed(sg_processor *p, uintptr_t site);
 /* The account of the current region of `p`. */
 static inline void sg_account_set(sg_processor *p, sg_account *account)
 {
+    p->account->parts = p->parts;
+    p->parts = account->parts;
     p->account = account;
     p->executed = (uintptr_t)account + p->executed_from;
 }

@@ -40,13 +40,20 @@ static inline void sg_synchronise(void)
         sg_now->thread->synced = sg->writes_seen;
 }
 
+/* Parts of a cycle in `account` that the clock has not taken yet. */
+static inline uint64_t sg_account_parts(const sg_account *account)
+{
+    const sg_processor *p = &sg->processor[account->rest.processor];
+    return p->account == account ? p->parts : account->parts;
+}
+
 /* The only way in which a clock advances, apart from sg_hooks.c's block hook: time and account move together.
  * Returns the cycles: what they are usually, but where primitives differ. */
 static inline uint64_t sg_charge(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
     if (SG_UNLIKELY(sg->primitives_differ))
         cycles = sg_observed.primitive(p, category, cycles);
-    p->clock += cycles;
+    sg_advance(p, cycles);
     p->account->rest.categories[category] += cycles;
     return cycles;
 }

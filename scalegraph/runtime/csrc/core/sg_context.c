@@ -5,7 +5,7 @@
 static uint64_t idle_filter[1] = {0};
 static sg_account idle_account = {.executions = {0}}; /* of code without a block */
 sg_processor sg_idle_processor = {
-    .limit = UINT64_MAX,
+    .time_limit = UINT64_MAX,
     .account = &idle_account,
     .filter = idle_filter,
     .fast = idle_filter,

@@ -305,7 +305,7 @@ static void add_busy(const sg_account *account, uint64_t categories[4])
         left += rest[i];
         categories[i] += account->busy[i] / SG_PARTS;
     }
-    give_rest((left - account->parts) / SG_PARTS, rest, categories);
+    give_rest((left - sg_account_parts(account)) / SG_PARTS, rest, categories);
 }
 
 void sg_account_total(const sg_account *account, sg_cost *total)

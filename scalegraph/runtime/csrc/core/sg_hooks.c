@@ -36,7 +36,7 @@ static inline void absorb(sg_processor *p, sg_site_count *count)
         cycles += *stall;
         *stall = 0;
     }
-    p->clock += cycles;
+    sg_advance(p, cycles);
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
     count->misses += absorb_counts(p);
 }
@@ -125,7 +125,7 @@ static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t addre
     cycles = overlapped(cycles);
     if (SG_UNLIKELY(sg_observed.hit != NULL))
         cycles = sg_observed.hit(p, address, site, cycles);
-    p->clock += cycles;
+    sg_advance(p, cycles);
     p->account->stall[0] += cycles;
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
 }
@@ -373,30 +373,19 @@ SG_API void __sanitizer_cov_trace_pc(void)
     sg_processor *p = sg_now;
     uintptr_t site = (uintptr_t)SG_CALLER;
     uint32_t block = p->block_of[site];
-    sg_account *account = p->account;
-    account->executions[block]++;
-    uint64_t parts = account->parts + p->block_parts[block];
-    account->parts = parts & (SG_PARTS - 1);
-    p->clock += parts >> SG_PARTS_SHIFT;
-    if (SG_UNLIKELY(p->clock > p->limit))
+    p->account->executions[block]++;
+    p->time += p->block_parts[block];
+    if (SG_UNLIKELY(p->time > p->time_limit))
         sg_yield(p, (const void *)site);
 }
 
-/* The inlined hook has counted the execution and let the time pass, but it knows whole cycles only. */
+/* The inlined hook has counted the execution and let the time pass. */
 SG_API void __sanitizer_cov_trace_pc_late(void)
 {
     sg_processor *p = sg_now;
-    uintptr_t site = (uintptr_t)SG_CALLER;
-    if (p->clock >= SG_TRAP) {
-        sg_account *account = p->account;
-        uint64_t parts = account->parts + p->block_parts[p->block_of[site]];
-        account->parts = parts & (SG_PARTS - 1);
-        p->clock += (parts >> SG_PARTS_SHIFT) - SG_TRAP;
-        if (SG_LIKELY(p->clock <= p->limit))
-            return;
-    }
-    sg_behind behind = sg_behind_of((const void *)site);
+    const void *site = SG_CALLER;
+    sg_behind behind = sg_behind_of(site);
     sg_behind_take(p, behind);
-    sg_yield(p, (const void *)site);
+    sg_yield(p, site);
     sg_behind_give(behind);
 }

@@ -81,7 +81,7 @@ static inline bool sg_thread_fits(const sg_thread *t, uint32_t id)
 
 static inline uint64_t sg_key(const sg_processor *p)
 {
-    return p->clock << SG_KEY_BITS | p->id;
+    return (uint64_t)p->clock << SG_KEY_BITS | p->id;
 }
 
 /* Key of the earliest of the processors that wait for their turn; UINT64_MAX: there are none. */

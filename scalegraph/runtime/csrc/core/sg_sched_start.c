@@ -31,7 +31,7 @@ void sg_sched_open(void)
         p->shift = filter->shift;
         p->block_of = sg->block_index - sg->text_low;
         p->block_parts = sg_speed_of(i)->parts;
-        p->limit = SG_NEVER;
+        p->time_limit = SG_TRAP_PARTS - 1;
         p->account = sg_account_of(p, 0);
         sg_inline_count_apart(p, false);
         sg->idle[i / 64] |= 1ull << i % 64;

@@ -53,7 +53,7 @@ typedef struct sg_work sg_work;
 typedef struct sg_task sg_task;
 typedef struct sg_rank sg_rank;
 
-/* Blocks cost parts of cycles; a clock takes whole ones, and the rest waits in the account. */
+/* Blocks cost parts of cycles. What is no whole cycle yet waits in the account of a region. */
 #define SG_PARTS_SHIFT 10
 #define SG_PARTS       (1ull << SG_PARTS_SHIFT)
 
@@ -70,9 +70,9 @@ typedef struct sg_block_cost {
 
 /* What blocks cost on the nodes of one speed. */
 typedef struct sg_speed {
-    sg_block_cost *blocks;  /* busy, ops, flops and parts are this speed's */
-    uint64_t *parts;        /* of blocks, or SG_TRAP_PARTS; again for a lone processor, at executions_count */
-    const uint64_t *cycles; /* of slots (biased: index by a slot's address); SG_TRAP: no whole number */
+    sg_block_cost *blocks; /* busy, ops, flops and parts are this speed's */
+    uint64_t *parts;       /* of blocks, or SG_TRAP_PARTS; again for a lone processor, at executions_count */
+    const uint64_t *slot_parts; /* of slots (biased: index by a slot's address) */
 } sg_speed;
 
 /* What is counted when a place of sg_account.executions is: an execution of a block, and references. */
@@ -93,7 +93,7 @@ typedef struct sg_behind {
  * known in the end (sg_accounts_settle). */
 typedef struct sg_account {
     uint64_t reads, writes;
-    uint64_t parts;             /* of a cycle that the clock has not taken yet */
+    uint64_t parts;             /* see sg_account_parts */
     uint64_t stall[SG_STALLS];  /* from SG_CATEGORY_STALL_LOCAL on */
     uint64_t events[SG_EVENTS]; /* counters from SG_COUNTER_L1_MISSES on */
     uint64_t busy[4];           /* the busy categories, in parts of a cycle */
@@ -151,13 +151,26 @@ typedef struct sg_coroutine {
 
 struct sg_processor {
     /* One cache line of the host, read by every hook. */
-    uint64_t clock;
-    uint64_t limit;              /* beyond this clock another processor must get its chance */
-    sg_account *account;         /* of the current region */
-    uintptr_t executed;          /* executions of slots there (biased: plus a slot's address) */
-    const uint64_t *slot_cycles; /* of sg_speed */
-    const uint64_t *fast;        /* what inlined hooks search: the filter, or one that never answers */
-    uint64_t *filter;            /* sg_filter of the memory system */
+    union {
+        uint64_t time; /* in parts of a cycle: what blocks cost is added to it */
+        struct {
+            uint64_t parts : SG_PARTS_SHIFT; /* which the account of the current region has taken */
+            uint64_t clock : 64 - SG_PARTS_SHIFT;
+        };
+    };
+    union {
+        uint64_t time_limit; /* the last part of the limit */
+        struct {
+            uint64_t limit_parts : SG_PARTS_SHIFT;
+            uint64_t limit : 64 -
+                SG_PARTS_SHIFT; /* beyond this clock another processor must get its chance */
+        };
+    };
+    sg_account *account;        /* of the current region */
+    uintptr_t executed;         /* executions of slots there (biased: plus a slot's address) */
+    const uint64_t *slot_parts; /* of sg_speed */
+    const uint64_t *fast;       /* what inlined hooks search: the filter, or one that never answers */
+    uint64_t *filter;           /* sg_filter of the memory system */
     uint64_t mask;
     /* The next line: for hooks that are called, switches and slow references. */
     uint32_t shift;
@@ -389,6 +402,11 @@ extern sg_context *sg;
 extern sg_processor *sg_now;
 /* What sg_now is before the simulation begins and after its end: on it hooks do nothing. */
 extern sg_processor sg_idle_processor;
+
+static inline void sg_advance(sg_processor *p, uint64_t cycles)
+{
+    p->time += cycles << SG_PARTS_SHIFT;
+}
 
 /* What blocks cost on a processor. */
 static inline const sg_speed *sg_speed_of(uint32_t processor)

@@ -174,7 +174,7 @@ void sg_told_since(sg_told *told, const sg_account *account, uint64_t cycles, sg
     share->ops = share->flops = 0;
     share->inexact = false;
     uint64_t busy = cycles - add_charged(told, account, share);
-    uint64_t passed = busy * SG_PARTS + account->parts - told->parts;
+    uint64_t passed = busy * SG_PARTS + sg_account_parts(account) - told->parts;
     uint64_t parts = add_blocks(told, account, 0, share) + add_scaled(told, account);
     if (SG_UNLIKELY(parts != passed))
         parts += add_new_blocks(told, account, share);
@@ -186,7 +186,7 @@ void sg_told_since(sg_told *told, const sg_account *account, uint64_t cycles, sg
                 best = i;
         told->busy[best] += passed - parts;
     }
-    told->parts = account->parts;
+    told->parts = sg_account_parts(account);
     if (busy != 0)
         give(told, busy, share->categories);
     add_counts(told, account, share);

@@ -49,9 +49,9 @@ struct sg_whatif {
     uint32_t count;
     uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
     uint64_t *code;                      /* bit sets by offset in the text; NULL without code items */
-    uint64_t *trapped, *busy;    /* by block: executions that were trapped, and their cycles, in parts */
-    const uint64_t *trap_cycles; /* of slots: what `trap` is of blocks */
-    bool touched;                /* the reference of a lock that is charged next has been scaled */
+    uint64_t *trapped, *busy;   /* by block: executions that were trapped, and their cycles, in parts */
+    const uint64_t *trap_parts; /* of slots: what `trap` is of blocks */
+    bool touched;               /* the reference of a lock that is charged next has been scaled */
     /* By processor. */
     uint64_t *active; /* bit sets of the region, within and held items that apply now */
     uint32_t *still;  /* blocks since time passed last */
@@ -178,7 +178,7 @@ static bool open_whatif(void)
     read_items(w);
     w->trapped = sg_new(sg->blocks_count * sizeof *w->trapped);
     w->busy = sg_new(sg->blocks_count * sizeof *w->busy);
-    w->trap_cycles = sg_inline_same_cycles(SG_TRAP);
+    w->trap_parts = sg_inline_same_parts(SG_TRAP_PARTS);
     w->active = sg_new(sg->processors * sizeof *w->active);
     w->still = sg_new(sg->processors * sizeof *w->still);
     w->left = sg_new(sg->processors * sizeof *w->left);
@@ -259,9 +259,7 @@ static int charge_block(sg_processor *p, const void *site)
     }
     w->trapped[number]++;
     w->busy[number] += parts;
-    account->parts += parts;
-    p->clock += (account->parts >> SG_PARTS_SHIFT) - SG_TRAP;
-    account->parts &= SG_PARTS - 1;
+    p->time += parts - SG_TRAP_PARTS;
     return 0;
 }
 
@@ -354,7 +352,7 @@ static void update_items(sg_processor *p)
     bool all = (items & w->of_part[COMPUTE]) != 0;
     p->block_parts = all ? &trap : sg_speed_of(p->id)->parts;
     p->block_of = (all ? sg->no_block_index : sg->block_index) - sg->text_low;
-    p->slot_cycles = all ? w->trap_cycles : sg_speed_of(p->id)->cycles;
+    p->slot_parts = all ? w->trap_parts : sg_speed_of(p->id)->slot_parts;
 }
 
 static void begin_operation(uint64_t object, bool begins)
