@@ -39,6 +39,7 @@ PATHS: Final = {
     24: ((240, 480), (24, 48), spread(100, 1500, 6)),
     48: ((192, 240), (24, 48), spread(50, 650, 6)),
 }
+FEW: Final = (2, (16, 32))  # N and sizes of samples that start one thread only
 SCATTERING: Final = (10, 20, 60)
 SAMPLE: Final = {"i": 5, "j": 5, "m": 20, "n": 20}
 POINTS: Final = [
@@ -50,11 +51,20 @@ POINTS: Final = [
 
 
 def predicted(
-    studies: Studies, name: str, processors: int, samples: Sizes, targets: Sizes, *, levels: bool = False
+    studies: Studies,
+    name: str,
+    processors: int,
+    samples: Sizes,
+    targets: Sizes,
+    *,
+    levels: bool = False,
+    sampled: int = 0,
+    counting: bool = True,
 ) -> Predictions:
     """Return predictions for *targets* and what was simulated there.
 
-    *levels*: with the largest sample once more on smaller caches, which the paper does not have.
+    *levels*: with the largest sample once more on smaller caches, which the paper does not have; *sampled*: N of the
+    samples if not *processors*; *counting*: with further small runs for exact counts.
     """
     request = Request.model_validate(
         {
@@ -65,8 +75,9 @@ def predicted(
         }
     )
     wanted = Wanted(
-        tuple(samples), tuple(targets), (processors,), (processors,), verify=True, reference=False, levels=levels
-    )
+        tuple(samples), tuple(targets), (sampled or processors,), (processors,),
+        counting=counting, verify=True, reference=False, levels=levels,
+    )  # fmt: skip
     path = studies.directory / f"predict-{name}-{processors}.sgstudy"
     return predict_program(studies.session, request, wanted, path)
 
@@ -146,7 +157,11 @@ def heads() -> list[str]:
 
 
 def _by_size(
-    studies: Studies, name: str, table: int, points: Mapping[int, tuple[Sequence[int], Sequence[int], Sequence[int]]]
+    studies: Studies,
+    name: str,
+    table: int,
+    points: Mapping[int, tuple[Sequence[int], Sequence[int], Sequence[int]]],
+    few: tuple[int, Sequence[int]] | None = None,
 ) -> list[str]:
     rows = []
     for processors, (sampled, smaller, sizes) in points.items():
@@ -155,6 +170,14 @@ def _by_size(
             found = predicted(studies, name, processors, numbers(samples), numbers(sizes), levels=levels).points
             said = ", ".join(map(str, samples)) + ("; smaller caches" if levels else "")
             rows.append([str(processors), said, *cells(found), *paper.cells, paper.held(found)])
+        if few is not None and few[0] < processors:
+            for levels in (False, True):
+                found = predicted(
+                    studies, name, processors, numbers(few[1]), numbers(sizes),
+                    levels=levels, sampled=few[0], counting=False,
+                ).points  # fmt: skip
+                said = f"{', '.join(map(str, few[1]))} on {few[0]}" + ("; smaller caches" if levels else "")
+                rows.append([str(processors), said, *cells(found), *paper.cells, paper.held(found)])
     return markdown(["N", *heads()], rows)
 
 
@@ -165,14 +188,16 @@ def gauss(studies: Studies) -> list[str]:
 
 def paths(studies: Studies) -> list[str]:
     """Return errors and ratios of all pairs shortest path beside Table III."""
-    return _by_size(studies, "apsp1", 3, PATHS)
+    return _by_size(studies, "apsp1", 3, PATHS, FEW)
 
 
 def scattering(studies: Studies) -> list[str]:
     """Return errors and ratios of electromagnetic scattering beside Table IV."""
     rows = []
     for processors in SCATTERING:
-        found = predicted(studies, "em-shared", processors, [SAMPLE], POINTS).points
         paper = _paper(4, processors)
-        rows.append([str(processors), "I = J = 5, M = N = 20", *cells(found), *paper.cells, paper.held(found)])
+        for sampled in (processors, FEW[0]):
+            found = predicted(studies, "em-shared", processors, [SAMPLE], POINTS, sampled=sampled).points
+            said = "I = J = 5, M = N = 20" + (f" on {sampled}" if sampled < processors else "")
+            rows.append([str(processors), said, *cells(found), *paper.cells, paper.held(found)])
     return markdown(["N", *heads()], rows)

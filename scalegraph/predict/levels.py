@@ -8,7 +8,7 @@ Source: ScaleGraph; the paper's samples have to be in the same level as the pred
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scalegraph.base.run import RunRecord
@@ -25,6 +25,8 @@ _PAGES = "page_misses"
 _HALF = 0.5
 _NEAR = 0.02  # sizes of a cache that differ by so much are the same
 Place = tuple[tuple[tuple[str, int], ...], int]
+Memory = Callable[[Values], float | None]
+"""The bytes of a program's data at parameters, None where that is not known."""
 
 
 def place_of(values: Values, processors: int) -> Place:
@@ -74,17 +76,31 @@ def _power(name: str, places: Sequence[tuple[Values, int]], counts: Sequence[int
     return float(more * (values[name] / large) ** power)
 
 
-def base(runs: Sequence[RunRecord], values: Values, processors: int) -> tuple[RunRecord, float] | None:
+def base(
+    runs: Sequence[RunRecord], values: Values, processors: int, memory: Memory | None = None
+) -> tuple[RunRecord, float] | None:
     """Return the largest of *runs* on N = *processors* but that at *values*, and by which factor data grow from it.
 
-    None where that is not known. Unit: none (ratio). Source: ScaleGraph.
+    By the *memory* that the program declares, otherwise by touched pages, of which a small run has hardly more than
+    an empty one. None where that is not known. Unit: none (ratio). Source: ScaleGraph.
     """
     own = [run for run in runs if run.point.processors == processors and values_of(run) != values]
     own.sort(key=touched)
+    if own and memory is not None and (before := memory(values_of(own[-1]))) and (after := memory(values)):
+        return own[-1], after / before
     found = pages(own, values) if own else None
     if found is None:
         return None
     return own[-1], found / touched(own[-1])
+
+
+def data_bytes(run: RunRecord, machine: Machine, memory: Memory | None = None) -> float:
+    """Return the size of the data of *run*: what the program declares, else the touched pages. Unit: B.
+
+    Source: ScaleGraph.
+    """
+    known = memory(values_of(run)) if memory is not None else None
+    return known or touched(run) * machine.memory.page_bytes
 
 
 def room(level: Cache, processors: int) -> int:
@@ -115,13 +131,14 @@ def _geometry(level: Cache, size: float) -> tuple[int, int]:
     """Return KiB and ways nearest to *size* bytes: sets are a power of two, the size is whole KiB."""
     possible: list[tuple[float, int, int]] = []
     for ways in range(1, level.ways + 1):
-        for doubled in range(40):
-            total = level.line_bytes * ways << doubled
-            if total > 2 * size and possible:
+        least = 1024 // math.gcd(1024, level.line_bytes * ways)  # sets of a size of whole KiB: a power of two, too
+        total = level.line_bytes * ways * least
+        while True:
+            off = abs(math.log(total / size))
+            possible.append((max(off, _NEAR), -ways, total // 1024))
+            if total > size:
                 break
-            if total % 1024 == 0:
-                off = abs(math.log(total / size))
-                possible.append((max(off, _NEAR), -ways, total // 1024))
+            total *= 2
     _, ways, kib = min(possible)
     return kib, -ways
 
@@ -154,12 +171,14 @@ class Levels:
     """The caches of a machine, and what samples on smaller ones showed.
 
     *shrunk*: by the point that is predicted, the largest sample but that on caches smaller by the growth of the data.
-    *others*: runs that showed how caches are made smaller.
+    *others*: runs that showed how caches are made smaller. *memory*: bytes of the data at parameters, where the
+    program declares them.
     """
 
     machine: Machine | None = None
     shrunk: Mapping[Place, RunRecord] | None = None
     others: tuple[RunRecord, ...] = ()
+    memory: Memory | None = None
 
     def run(self, values: Values, processors: int) -> RunRecord | None:
         """Return the sample on smaller caches for the point at *values* on N = *processors*, if there is one."""
@@ -170,11 +189,11 @@ class Levels:
 
         Empty where they do not, or where a sample on smaller caches shows what happens.
         """
-        known = base(runs, values, processors) if self.machine is not None else None
+        known = base(runs, values, processors, self.memory) if self.machine is not None else None
         if known is None or self.machine is None or self.run(values, processors) is not None:
             return ""
         largest, factor = known
-        data = touched(largest) * self.machine.memory.page_bytes
+        data = data_bytes(largest, self.machine, self.memory)
         left = [level.name for level in self.machine.cache if data <= room(level, processors) < data * factor]
         if not left:
             return ""

@@ -192,7 +192,7 @@ class Predictor:
         return self._model(processors, counted=True).structure.times
 
     def used(self, processors: int) -> list[int]:
-        """Return the N whose samples predict N = *processors*."""
+        """Return the N whose samples predict N = *processors*; raise `CannotTellError` if there are none."""
         return [processors] if processors in self.sampled else self._neighbours(processors)
 
     def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:
@@ -206,7 +206,15 @@ class Predictor:
         return found
 
     def _neighbours(self, processors: int) -> list[int]:
-        """Return the N of samples to predict another N from: one on each side, else the two nearest."""
+        """Return the N of samples to predict another N from: one on each side, else the two nearest.
+
+        Raises `CannotTellError` where all samples are on one processor, which does all work by itself.
+        """
+        if self.sampled == [1]:
+            raise CannotTellError(
+                "all samples are on one processor, and do not show which work others would share; samples on two or "
+                "more were expected"
+            )
         below = [n for n in self.sampled if 1 < n < processors]
         above = [n for n in self.sampled if n > max(1, processors)]
         if below and above:

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its libraries", exc_type=ImportError)
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMainWindow
 
 from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.figures.diagram.panel import DiagramPanel
@@ -57,6 +58,31 @@ def test_a_click_and_the_keys_choose_a_segment_and_show_its_line(
     assert next(one.line for one in data.regions if one.id == window.selection.current.region) == 1
     qtbot.keyClick(canvas, Qt.Key.Key_Escape)
     assert window.selection.current.region is None
+
+
+@pytest.mark.parametrize("others", [(), ("runs",)])
+def test_a_click_shows_the_source_beside_a_graph_that_it_was_a_tab_of(
+    window: MainWindow, dock: ViewDock, qtbot: Any, others: tuple[str, ...]
+) -> None:
+    area = window.study.area
+    assert area is not None
+    area.apply_arrangement(area.arrangements()[0])
+    docks = {one.view.name: one for one in area.docks}
+    graph, source = docks["thread-graph"], docks["source"]
+    desk = graph.parentWidget()
+    assert isinstance(desk, QMainWindow)
+    source.picture.setFocus()
+    for name in others:
+        area.show_view(graph.handle, name)  # it stays where the source was
+    desk.tabifyDockWidget(graph, source)
+    graph.raise_()
+    qtbot.waitUntil(lambda: source.visibleRegion().isEmpty() and not graph.visibleRegion().isEmpty())
+    (panel,) = (one for one in graph.picture.panels if isinstance(one, DiagramPanel))
+    qtbot.mouseClick(panel.canvas, Qt.MouseButton.LeftButton, pos=panel.canvas.place(_number(panel, "row")).toPoint())
+    qtbot.waitUntil(lambda: not source.visibleRegion().isEmpty() and not graph.visibleRegion().isEmpty())
+    assert source not in desk.tabifiedDockWidgets(graph)
+    assert min(source.width(), graph.width()) > 250
+    assert "rows.c:3" in panel.words.text()
 
 
 def test_the_diagram_zooms_moves_and_fits(dock: ViewDock, qtbot: Any) -> None:

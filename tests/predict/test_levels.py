@@ -60,6 +60,18 @@ def test_the_growth_of_the_data_is_found_from_the_touched_pages() -> None:
     assert base([run(10, 0, touched=0)], {"n": 400}, 1) is None
 
 
+def test_the_growth_of_the_data_is_what_the_program_declares() -> None:
+    runs = [run(n, 0, touched=9) for n in (10, 20, 40)]  # pages are too coarse
+    found = base(runs, {"n": 400}, 1, lambda values: 8.0 * values["n"] ** 2)
+    assert found is not None
+    assert found[1] == pytest.approx(100)
+    assert base(runs, {"n": 400}, 1, lambda _: None) == (runs[-1], 1.0)  # by pages, where the formula has no value
+    machine = machines.load("server-2x32", {})
+    levels = Levels(machine, memory=lambda values: 1e6 * values["n"])
+    assert "n = 400: the data grow from 40.0 MB to 400 MB and leave l3" in levels.warning(runs, {"n": 400}, 1)
+    assert not Levels(machine).warning(runs, {"n": 400}, 1)
+
+
 @pytest.mark.parametrize("factor", [1.3, 2, 3.4, 8, 100])
 @pytest.mark.parametrize("name", ["server-2x32", "ksr1", "mesh-manycore"])
 def test_smaller_caches_are_as_near_to_the_factor_as_sets_allow(name: str, factor: float) -> None:

@@ -10,8 +10,13 @@ import pytest
 
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.cli.main import main
+from scalegraph.control.calibration import Host
+from scalegraph.control.calibration.host import CacheLevel
 from scalegraph.predict.measured import MeasuredPredictor, measured_samples
+from scalegraph.request.run.measured_warnings import Data, noise_notes, unknown_data
+from scalegraph.request.run.sampling import declared
 from scalegraph.store import Study
+from scalegraph.store.manifest import Manifest
 
 SIZES = (100, 200, 300, 400, 500)
 
@@ -80,6 +85,65 @@ def test_imported_call_paths_are_segments_of_their_own(tmp_path: Path, capsys: p
     with Study.open(study) as kept:
         (row,) = (one for one in kept.runs() if one.source == "predicted")
     assert row.time_s == pytest.approx(20.0, rel=0.05)
+
+
+def test_samples_that_are_known_less_well_than_wanted_are_named() -> None:
+    noisy = runs(lambda r: (0.0, 0.04, -0.04, 0.02, -0.02)[r])
+    assert noise_notes(noisy, 0.0) == []
+    (said,) = noise_notes(noisy, 2.0)
+    assert said.startswith("N = 2: 5 of 5 samples are known less well than 2 %; the worst is n = ")
+    assert "± 4.0\N{NO-BREAK SPACE}%" in said
+    (said,) = noise_notes(runs(lambda _: 0.0, repetitions=1), 0.0)
+    assert said.startswith("N = 2: 5 samples of 5 were measured once")
+
+
+MIB = 1 << 20
+CACHES = (CacheLevel(2, MIB, 64, 16, 1), CacheLevel(3, 32 * MIB, 64, 16, 2))
+
+
+def computer(*, is_virtual: bool) -> Host:
+    return Host("processor", (0, 1), 1, -1, CACHES, is_virtual, 4096, 1 << 30)
+
+
+@pytest.mark.parametrize(
+    ("n", "processors", "is_virtual", "said"),
+    [
+        (400, 1, False, "leave L2 (1.05 MB)"),  # 1.3 MB, two processors have room for them
+        (400, 2, False, ""),
+        (1700, 2, False, "leave L2 (2.10 MB)"),  # 23 MB
+        (1700, 2, True, "need more than half of L3 (33.6 MB), which other programs use, too"),
+        (2100, 2, False, "leave L3 (33.6 MB)"),
+    ],
+)
+def test_data_that_leave_a_cache_between_samples_and_prediction_are_named(
+    n: int, processors: int, is_virtual: bool, said: str
+) -> None:
+    data = Data(declared("8 * n ** 2 * parts", {"parts": 1}), computer(is_virtual=is_virtual))
+    found = data.warning([{"n": 100}, {"n": 300}], {"n": n}, processors)
+    assert (said in found) if said else not found
+    assert not said or found.startswith(f"N = {processors}, n = {n}: the data grow from 720 kB to ")
+
+
+def test_no_cache_is_left_by_data_that_were_outside_of_it_in_the_samples_already() -> None:
+    data = Data(declared("8 * n ** 2", {}), computer(is_virtual=False))
+    assert not data.warning([{"n": 1000}], {"n": 2000}, 2)
+    (said,) = unknown_data(Data(declared("", {}), computer(is_virtual=False)), runs(lambda _: 0.0))
+    assert said.endswith("the program file has no memory formula")
+    (said,) = unknown_data(Data(declared("8 * n ** 2", {}), None), runs(lambda _: 0.0))
+    assert "caches of the computer that measured them are not known here" in said
+
+
+def test_measured_runs_without_parameters_are_refused_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Study.create(tmp_path / "some.sgstudy", Manifest.new(title="p", program="p", machine="host")) as study:
+        for r in range(3):
+            point = RunPoint(processors=2, repetition=r, target="host")
+            study.add_run(RunRecord(source="measured", program="p", machine="host", point=point, time_s=1.0))
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", str(tmp_path / "some.sgstudy"), "--at", "n=1000"])
+    assert ended.value.code
+    assert "the measured runs keep no sizes" in capsys.readouterr().err
 
 
 def run(*words: str) -> None:

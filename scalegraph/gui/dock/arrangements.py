@@ -255,6 +255,30 @@ class Placer:
             self._weigh(part, along)
 
 
+def apart(window: QMainWindow, dock: QDockWidget, other: QDockWidget, docks: Sequence[QDockWidget]) -> None:
+    """Take *other* out of the tabs that it shares with *dock*, so that both are visible.
+
+    It goes to the tabs of the largest of *docks* that is visible elsewhere, or into a place of its own beside all.
+    """
+    behind = window.tabifiedDockWidgets(dock)
+    if other not in behind:
+        return
+    inside = [one for one in docks if one is not other and not one.isFloating()]
+    elsewhere = [one for one in inside if one is not dock and one not in behind and not one.visibleRegion().isEmpty()]
+    if elsewhere:
+        window.tabifyDockWidget(max(elsewhere, key=lambda one: one.width() * one.height()), other)
+    else:
+        by_name = {one.objectName(): one for one in (dock, *(one for one in inside if one is not dock), other)}
+        for one in by_name.values():
+            window.removeDockWidget(one)
+        *kept, last = by_name
+        Placer(window, by_name.get).place(Split("beside", (Tabs(tuple(kept), 3), Tabs((last,), 2))))
+        for one in by_name.values():
+            one.show()
+    dock.raise_()
+    other.raise_()
+
+
 def tiles(names: Sequence[str]) -> Layout:
     """Return a layout with every one of *names* in a tile of its own, about as many columns as rows."""
     columns = max(1, math.ceil(math.sqrt(len(names))))

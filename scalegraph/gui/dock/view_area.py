@@ -36,6 +36,7 @@ from scalegraph.gui.dock.arrangements import (
     Placer,
     Split,
     Tabs,
+    apart,
     layout_of,
     tiles,
 )
@@ -400,13 +401,13 @@ class ViewArea(QWidget):
             self.show_view(self._desk.handle, name)
 
     def _show_place(self, dock: ViewDock) -> None:
-        """Open the source at the place that was chosen in *dock*, unless it is visible; the focus stays."""
+        """Open the source at the place that was chosen in *dock*, beside it, unless it is visible; the focus stays."""
         if dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
             return
         there = [other for other in self.docks if other.view.name == "source" and other.handle is dock.handle]
         if there and not there[0].visibleRegion().isEmpty():
             return
-        self.show_view(dock.handle, "source")
+        apart(self._window, dock, self.show_view(dock.handle, "source"), self.docks)
         dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_now(self) -> None:

@@ -9,13 +9,13 @@ import pandas as pd
 
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix
-from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.run import RunRecord, Value
+from scalegraph.base.run import RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.predict import graph, kept
 from scalegraph.request.imports.graphs import FACT
 from scalegraph.request.model.kept import readable_request, searches_of
+from scalegraph.request.model.memory import memory_bytes
 from scalegraph.store import Study
 from scalegraph.subjects import matrices
 from scalegraph.subjects.study import SourceText, StudyData
@@ -31,7 +31,7 @@ def study_data(study: Study) -> StudyData:
     records = study.runs()
     table = pd.DataFrame([record.row() for record in records])
     if manifest.memory and records:
-        table["memory_bytes"] = [_memory(manifest.memory, record.point.parameters) for record in records]
+        table["memory_bytes"] = [memory_bytes(manifest.memory, record.point.parameters) for record in records]
     elif isinstance(reported := study.facts("memory_bytes"), dict) and records:
         table["memory_bytes"] = [_number(reported.get(record.point.key)) for record in records]
     if isinstance(reported := study.facts("serial_s"), dict) and records:
@@ -59,15 +59,6 @@ def study_data(study: Study) -> StudyData:
 def _elsewhere(study: Study) -> tuple[RunRecord, ...]:
     """Return the actual runs of the targets that `Study.runs` leaves out."""
     return tuple(record for name in study.targets()[1:] for record in study.runs(target=name))
-
-
-def _memory(formula: str, parameters: dict[str, Value]) -> float | None:
-    """Return the bytes of one run; a formula from a file that cannot be evaluated is not known, not an error."""
-    numbers = {name: float(value) for name, value in parameters.items() if not isinstance(value, str)}
-    try:
-        return expression.parse(formula, frozenset(numbers))(numbers)
-    except ValueError:
-        return None
 
 
 def _number(value: object) -> float | None:

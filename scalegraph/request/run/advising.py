@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scalegraph import machine as machines
 from scalegraph.analyze.advise import model_of
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.base.run import Value
 from scalegraph.predict import kept
-from scalegraph.predict.levels import Levels
 from scalegraph.predict.regions import Values, projected
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import Bound, Request, Scaling, Schedules, Speedups
 from scalegraph.request.run.predicting import Wanted, predict_runs
-from scalegraph.request.run.sampling import KeptRuns, sampled_levels
+from scalegraph.request.run.sampling import KeptRuns, declared, levels_of, others_of, sampled_levels
 from scalegraph.subjects import next_run
 
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ def next_sample(study: Study) -> NextSample | None:
     samples = [projected(run, names) for run in runs]
     try:
         choice = of_study(study.manifest.request, study.manifest.program).machine
-        levels = Levels(machines.load(choice.path or choice.name, choice.overrides))
+        levels = levels_of(choice, declared(study.manifest.memory, others_of(study.runs(), names)))
         levels, _ = sampled_levels(KeptRuns(study, names), samples, targets, wanted.sampled, levels)
         own = predict_runs(samples, study.manifest.regions, known.events, wanted, levels=levels)
     except (InputError, WorkError):

@@ -31,7 +31,17 @@ from scalegraph.predict.traced.predicting import TracedPredictor
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 from scalegraph.request.run.keeping import keep
-from scalegraph.request.run.sampling import KeptRuns, Runner, Submits, others_of, point_key, sampled_levels
+from scalegraph.request.run.measured_warnings import Data, data_of, interval_wanted, noise_notes, unknown_data
+from scalegraph.request.run.sampling import (
+    KeptRuns,
+    Runner,
+    Submits,
+    declared,
+    levels_of,
+    others_of,
+    point_key,
+    sampled_levels,
+)
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.library import sources_digest
 from scalegraph.store import Study
@@ -193,7 +203,7 @@ def predict_program(
             small, notes = runner.counting(list(runs.values()), wanted.targets, counts, traced=messages)
             runs |= {run.point.key: run for run in small}
         samples = list(runs.values())
-        levels = Levels(machines.load(request.machine.path or request.machine.name, request.machine.overrides))
+        levels = levels_of(request.machine, declared(runner.memory, runner.others))
         if wanted.levels:
             levels, failed = sampled_levels(runner, samples, wanted.targets, counts, levels)
             notes += failed
@@ -232,7 +242,7 @@ def predict_study(
     every = [projected(run, names) for run in study.runs() if run.ok and run.source != "predicted"]
     runs = [run for run in every if len(values_of(run)) == len(names)]
     if not runs:
-        raise InputError(Fault(f"no run has the parameters {', '.join(names)}", file=name))
+        raise InputError(Fault(_nameless(every, names), file=name))
     used = [
         run
         for run in runs
@@ -241,21 +251,33 @@ def predict_study(
     ]
     counts = tuple(sorted({run.point.processors for run in used}))
     wanted = Wanted((), tuple(targets), counts, tuple(processors) or tuple(sampled) or counts)
+    others = others_of(study.runs(), names)
     if any(run.source != "simulated" for run in runs):
-        found = _predict_measured(study, used, wanted, runs)
+        found = _predict_measured(study, used, wanted, runs, data_of(study, others))
     else:
         machine = of_study(study.manifest.request, name).machine
-        levels = Levels(machines.load(machine.path or machine.name, machine.overrides))
+        levels = levels_of(machine, declared(study.manifest.memory, others))
         levels, _ = sampled_levels(KeptRuns(study, names), used, targets, counts, levels)
         costs = measured_events(session, machine, sorted({1, *counts, *wanted.processors}), emit, cancel)
         found = predict_runs(used, study.manifest.regions, costs, wanted, runs, None, levels)
     found.program, found.machine = study.manifest.program, study.manifest.machine
-    found.others = others_of(study.runs(), names)
+    found.others = others
     return found
 
 
+def _nameless(runs: Sequence[RunRecord], names: Sequence[str]) -> str:
+    """Return why no one of *runs*, which are *projected* to the parameters *names*, can be a sample."""
+    wanted = f"no run has {'the parameter' if len(names) == 1 else 'all of the parameters'} {', '.join(names)}"
+    if any(run.point.parameters for run in runs) or not any(run.source == "measured" for run in runs):
+        return wanted
+    return (
+        f"{wanted}: the measured runs keep no sizes that could be told apart; measure them by a request file with "
+        f"[parameters], or give the parameters of each where it is measured"
+    )
+
+
 def _predict_measured(
-    study: Study, used: Sequence[RunRecord], wanted: Wanted, runs: Sequence[RunRecord]
+    study: Study, used: Sequence[RunRecord], wanted: Wanted, runs: Sequence[RunRecord], data: Data
 ) -> Predictions:
     """Predict from *used* of the measured *runs* of *study*; the others are what predictions are compared with."""
     begin = time.thread_time()
@@ -264,7 +286,24 @@ def _predict_measured(
     made = measured_samples(used, study.manifest.regions, profile)
     predictor = MeasuredPredictor(made.runs, made.regions, {}, wanted.targets, repeated=made.repeated, noise=made.noise)
     points = predicted_points(predictor, wanted, measured_samples(runs).runs, begin)
-    return Predictions("", "", points, list(used), predictor, doubtful=predictor, measured=True)
+    places = {n: [values_of(run) for run in made.runs if run.point.processors in _near(predictor, n)]
+              for n in wanted.processors}  # fmt: skip
+    points = [
+        _warned(point, data.warning(places[point.processors], point.values, point.processors)) for point in points
+    ]
+    notes = [*noise_notes(used, interval_wanted(study)), *unknown_data(data, used)]
+    return Predictions("", "", points, list(used), predictor, notes=notes, doubtful=predictor, measured=True)
+
+
+def _near(predictor: Predicts, processors: int) -> list[int]:
+    try:
+        return predictor.used(processors)
+    except CannotTellError:
+        return []
+
+
+def _warned(point: Point, warning: str) -> Point:
+    return point if point.predicted is None else replace(point, predicted=replace(point.predicted, warning=warning))
 
 
 def predict_traces(

@@ -8,18 +8,31 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from scalegraph import machine as machines
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, RunError
 from scalegraph.base.events import EventSink
 from scalegraph.base.run import Region, RunPoint, RunRecord, Value, Variant
 from scalegraph.machine import Machine
-from scalegraph.predict.levels import LEAST_GROWTH, Levels, Place, base, place_of, smaller_caches, stall_error, touched
+from scalegraph.predict.levels import (
+    LEAST_GROWTH,
+    Levels,
+    Memory,
+    Place,
+    base,
+    data_bytes,
+    place_of,
+    smaller_caches,
+    stall_error,
+    touched,
+)
 from scalegraph.predict.regions import Values, projected, values_of
 from scalegraph.predict.small_sizes import counting_sizes
 from scalegraph.predict.traced.operations import Read, read_operations
 from scalegraph.request.model import tracing
 from scalegraph.request.model.extras import TraceChoice, TraceKind, WhatIf
-from scalegraph.request.model.request import Request
+from scalegraph.request.model.memory import memory_bytes
+from scalegraph.request.model.request import MachineChoice, Request
 from scalegraph.store import Study
 from scalegraph.traces.reading import read
 
@@ -57,6 +70,7 @@ class Runner:
     program: str = ""
     machine: str = ""
     regions: tuple[Region, ...] = ()
+    memory: str = ""  # formula of the bytes of its data
     others: dict[str, Value] = field(default_factory=dict)  # parameters that are the same in all runs
     traces: dict[str, Read] = field(default_factory=dict)  # by key of the run's point
 
@@ -75,6 +89,7 @@ class Runner:
                     read_traces(done, self.names, self.traces)
                 self.program, self.machine = done.manifest.program, done.manifest.machine
                 self.regions = self.regions or done.manifest.regions
+                self.memory = done.manifest.memory
                 every = [run for run in done.runs() if run.source != "predicted"]
                 self.others |= others_of(every, self.names)
                 own_runs = [projected(run, self.names) for run in every]
@@ -115,6 +130,16 @@ class Runner:
         asked = self.request.model_copy(update=update)
         with self.session.submit(asked, self.study, self.emit, self.cancel) as done:
             return _shrunk(done, self.names, sample, variant.variant)
+
+
+def declared(formula: str, others: Mapping[str, Value]) -> Memory | None:
+    """Return the bytes of data by the *formula* of a program, None without one; *others*: its other parameters."""
+    return (lambda values: memory_bytes(formula, {**others, **values})) if formula else None
+
+
+def levels_of(machine: MachineChoice, memory: Memory | None) -> Levels:
+    """Return the caches of *machine*, without samples on smaller ones; *memory*: as `Levels` has it."""
+    return Levels(machines.load(machine.path or machine.name, machine.overrides), memory=memory)
 
 
 class Shrinks(Protocol):
@@ -159,7 +184,7 @@ def sampled_levels(
     """
     if levels.machine is None:
         return levels, []
-    making = _Shrinking(runner, levels.machine)
+    making = _Shrinking(runner, levels.machine, levels.memory)
     own = {n: sorted((run for run in runs if run.point.processors == n), key=touched) for n in counts}
     tested = [some for some in own.values() if len(some) > _TESTED]
     tests: dict[bool, dict[Place, RunRecord]] = {}
@@ -179,15 +204,16 @@ def sampled_levels(
         for target in targets:
             if (run := making.run(own[n], target, n, every=chosen)) is not None:
                 shrunk[place_of(target, n)] = run
-    return Levels(levels.machine, shrunk, tuple(tests[not chosen].values())), making.failed
+    return replace(levels, shrunk=shrunk, others=tuple(tests[not chosen].values())), making.failed
 
 
 @dataclass
 class _Shrinking:
-    """Samples on smaller caches of *machine*; *failed*: sentences."""
+    """Samples on smaller caches of *machine*; *memory*: as `Levels` has it; *failed*: sentences."""
 
     runner: Shrinks
     machine: Machine
+    memory: Memory | None = None
     failed: list[str] = field(default_factory=list)
 
     def run(self, runs: Sequence[RunRecord], values: Values, processors: int, *, every: bool) -> RunRecord | None:
@@ -195,11 +221,11 @@ class _Shrinking:
 
         *every*: all caches, otherwise those that hold half of the data.
         """
-        found = base(runs, values, processors)
+        found = base(runs, values, processors, self.memory)
         if found is None or found[1] < LEAST_GROWTH:
             return None
         sample, factor = found
-        data = 0 if every else touched(sample) * self.machine.memory.page_bytes
+        data = 0 if every else data_bytes(sample, self.machine, self.memory)
         smaller = smaller_caches(self.machine, factor, data, processors)
         try:
             return self.runner.on_smaller_caches(sample, smaller) if smaller else sample
