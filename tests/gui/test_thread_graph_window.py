@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow
 
 from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.figures.diagram.canvas import DiagramCanvas
 from scalegraph.gui.figures.diagram.panel import DiagramPanel
 from scalegraph.gui.shell.main_window import MainWindow
 from tests.views.test_thread_graph import GRAPH
@@ -98,3 +99,20 @@ def test_the_diagram_zooms_moves_and_fits(dock: ViewDock, qtbot: Any) -> None:
     wide, high = canvas.diagram.size
     assert wide * canvas.scale <= canvas.width()
     assert high * canvas.scale <= canvas.height()
+
+
+def test_a_diagram_that_followed_a_choice_fits_again_when_it_gets_more_room(dock: ViewDock, qtbot: Any) -> None:
+    (panel,) = (one for one in dock.picture.panels if isinstance(one, DiagramPanel))
+    canvas = DiagramCanvas(panel.diagram, "light")
+    qtbot.addWidget(canvas)
+    canvas.resize(300, 80)
+    canvas.show()
+    last = len(panel.diagram.items) - 1
+    canvas.show_item(last)
+    assert canvas.place(0).y() < 0 <= canvas.place(last).y() < canvas.height()
+    canvas.resize(1200, 900)
+    assert all(canvas.rect().contains(canvas.place(item).toPoint()) for item in range(last + 1))
+    qtbot.keyClick(canvas, Qt.Key.Key_Plus)
+    zoomed = canvas.scale
+    canvas.resize(1100, 800)
+    assert canvas.scale == zoomed

@@ -150,6 +150,13 @@ def test_another_number_of_processors_is_predicted_between_its_neighbours() -> N
     assert found.low_s <= time(768, 8) / CLOCK_HZ <= found.high_s
 
 
+def test_samples_on_one_processor_alone_predict_no_other_number() -> None:
+    made = predictor([32, 64, 128, 192], [1], [768])
+    assert made.at({"n": 768}, 1).time_s > 0
+    with pytest.raises(CannotTellError, match="do not show which work others would share"):
+        made.at({"n": 768}, 8)
+
+
 def test_samples_without_regions_or_with_failures_are_refused() -> None:
     whole = record(8, 8)
     for bad in (whole.model_copy(update={"regions": ()}), whole.model_copy(update={"status": "crashed"})):

@@ -91,7 +91,7 @@ def test_samples_that_are_known_less_well_than_wanted_are_named() -> None:
     noisy = runs(lambda r: (0.0, 0.04, -0.04, 0.02, -0.02)[r])
     assert noise_notes(noisy, 0.0) == []
     (said,) = noise_notes(noisy, 2.0)
-    assert said.startswith("N = 2: 5 of 5 samples are known less well than 2 %; the worst is n = ")
+    assert said.startswith("N = 2: 5 of 5 samples are known less well than 2.0\N{NO-BREAK SPACE}%; the worst is n = ")
     assert "± 4.0\N{NO-BREAK SPACE}%" in said
     (said,) = noise_notes(runs(lambda _: 0.0, repetitions=1), 0.0)
     assert said.startswith("N = 2: 5 samples of 5 were measured once")

@@ -46,11 +46,11 @@ def _noisy(processors: int, samples: Sequence[Noise], wanted: float) -> str:
     worst = max(noisy, key=lambda one: one.width)
     times = sorted(run.time_s or 0.0 for run in worst.runs)
     where, least, most = assigned(sorted(values_of(worst.runs[0]).items())), si(times[0], "s"), si(times[-1], "s")
+    less = f"{len(noisy)} of {counted(len(samples), 'sample')} are known less well than {percent(wanted / 100)}"
     return (
-        f"N = {processors}: {len(noisy)} of {counted(len(samples), 'sample')} are known less well than {wanted:g} %; "
-        f"the worst is {where}, whose repetitions took {least} to {most}, with a median of {si(worst.median_s, 's')} "
-        f"± {percent(worst.width)}. Predictions are no better: measure again on an idle computer, or until the medians "
-        "are known (--until)"
+        f"N = {processors}: {less}; the worst is {where}, whose repetitions took {least} to {most}, with a median of "
+        f"{si(worst.median_s, 's')} ± {percent(worst.width)}. Predictions are no better: measure again on an idle "
+        "computer, or until the medians are known (--until)"
     )
 
 

@@ -133,12 +133,14 @@ class DiagramCanvas(QWidget):
         return NONE
 
     def show_item(self, item: int) -> None:
-        """Move the diagram so that an item is in sight."""
+        """Move the diagram so that an item is in sight; a fit that the user did not change stays one."""
         at = self.place(item)
         x = min(0.0, self.width() - 120 - at.x()) if at.x() > self.width() / 2 else max(0.0, 40 - at.x())
         y = min(0.0, self.height() - 30 - at.y()) if at.y() > self.height() / 2 else max(0.0, 30 - at.y())
         if x or y:
+            home = self._at_home
             self.move_by(x, y)
+            self._at_home = home
 
     # painting
 
