@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import pytest
+
 from scalegraph.figures.figure import Column, Source, SourceLine
+from scalegraph.gui.figures.source.margin import Margin
 from scalegraph.gui.figures.source.panel import SourcePanel
 
 
@@ -40,3 +43,15 @@ def test_text_without_costs_has_no_way_to_hot_lines(qtbot: Any) -> None:
     qtbot.addWidget(made)
     made.go_hot(1)
     assert made.hotter.isHidden()
+
+
+def test_columns_are_measured_once_however_many_lines_are_coloured(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = panel(qtbot)
+    made.show()
+    measured: list[int] = []
+    monkeypatch.setattr(Margin, "_measured", lambda *_: measured.append(1) or [40, 20])
+    made.margin.show_source(made._source)
+    for theme in ("dark", "light"):
+        made.set_theme(theme)
+    assert sum(made.margin.widths()) == made.margin.sizeHint().width()
+    assert len(measured) == 1

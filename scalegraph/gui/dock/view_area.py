@@ -145,6 +145,10 @@ class ViewArea(QWidget):
             return list(TRACE_ARRANGEMENTS)
         return [*ARRANGEMENTS, COMPARE]
 
+    def has_views_of(self, handle: Handle) -> bool:
+        """Whether the views of *handle* have been placed."""
+        return handle.key in self._desks
+
     def show_study(self, handle: Handle) -> None:
         """Bring the views of *handle* into view: as they were left, as remembered, or the overview."""
         if self._desk is not None and self._desk.handle is handle:

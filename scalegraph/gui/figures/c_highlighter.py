@@ -41,10 +41,14 @@ class CHighlighter(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument, theme: str) -> None:
         super().__init__(document)
         self._formats: dict[str, QTextCharFormat] = {}
+        self._theme = ""
         self.set_theme(theme)
 
     def set_theme(self, theme: str) -> None:
         """Take the colours of *theme*."""
+        if theme == self._theme:  # colouring a long file again takes a turn
+            return
+        self._theme = theme
         for name, value in _COLOURS["dark" if theme == "dark" else "light"].items():
             made = QTextCharFormat()
             made.setForeground(QColor(value))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPalette, QPixmap
-from PySide6.QtWidgets import QSplashScreen
+from PySide6.QtWidgets import QLabel
 
 from scalegraph.gui.base.jobs import Jobs, Reporter
 
@@ -31,7 +31,13 @@ class Starting(QObject):
         self._settings_file = settings_file
         self._window: MainWindow | None = None
         self._jobs = Jobs(self)
-        self.picture = QSplashScreen(_drawn())
+        # Qt's own splash screen holds the thread until the desktop has shown it, up to a second.
+        self.picture = QLabel()
+        self.picture.setWindowFlags(Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
+        self.picture.setPixmap(_drawn())
+        self.picture.resize(*_SIZE)
+        room = QGuiApplication.primaryScreen().availableGeometry()
+        self.picture.move(room.center() - self.picture.rect().center())
 
     def begin(self) -> None:
         """Show the picture and start; *ready* comes later."""
@@ -66,9 +72,12 @@ class Starting(QObject):
 
 def _load(_reporter: Reporter) -> None:
     """Import what the window consists of: classes only, no object of Qt's."""
+    from scalegraph.link.targets import targets
+
     importlib.import_module("scalegraph.request.run.session")
     for name in _MODULES:
         importlib.import_module(f"scalegraph.gui.{name}")
+    targets()  # loads a module each; the request panel offers them
 
 
 def _drawn() -> QPixmap:

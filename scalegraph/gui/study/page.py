@@ -179,16 +179,18 @@ class StudyPage(QWidget):
         self._stack.setCurrentWidget(self._state)
 
     def _show_views(self, handle: Handle) -> None:
-        if self.area is None:  # what it is made of takes a turn of its own
-            self._make_area()
-            turn_queue().add(self, self._show_first, heavy=True)
+        if self.area is not None and self.area.has_views_of(handle):
+            self._stack.setCurrentWidget(self.area)
+            self.area.show_study(handle)
             return
-        self._stack.setCurrentWidget(self.area)
-        self.area.show_study(handle)
+        if self.area is None:
+            self._make_area()
+        turn_queue().add(self, self._show_first, heavy=True)  # placing new views takes a turn of its own
 
     def _show_first(self) -> None:
-        if self._handle is not None and self._handle.data() is not None:
-            self._show_views(self._handle)
+        if self.area is not None and self._handle is not None and self._handle.data() is not None:
+            self._stack.setCurrentWidget(self.area)
+            self.area.show_study(self._handle)
 
     def _make_area(self) -> None:
         from scalegraph.gui.dock.view_area import ViewArea

@@ -30,6 +30,7 @@ class Margin(QWidget):
         self._largest: list[float] = []
         self._source = Source("", (), ())
         self._most = 10_000  # pixels that the cost columns may take
+        self._widths: tuple[object, list[int]] = (None, [])  # what they were measured for, and the widths
         self.theme = "light"
         self.setMouseTracking(True)
 
@@ -37,6 +38,7 @@ class Margin(QWidget):
         """Take numbers and lines from *source*."""
         self._source, self._lines = source, source.lines
         self._measures, self._largest = [], []
+        self._widths = (None, [])
         for i, column in enumerate(source.columns):
             values = [line.values[i] for line in source.lines if i < len(line.values)]
             self._measures.append(measure(values, column.unit))
@@ -58,10 +60,15 @@ class Margin(QWidget):
 
     def widths(self) -> list[int]:
         """Return the widths of the cost columns and of the line numbers, in pixels."""
-        metrics = self.fontMetrics()
-        widths: list[int] = []
         outside = self._editor.parentWidget()
-        head = QFontMetrics(outside.font() if outside is not None else self.font())
+        fonts = (self.font(), outside.font() if outside is not None else self.font())
+        measured_for = (self._most, *(font.toString() for font in fonts))
+        if measured_for != self._widths[0]:  # the editor wants them for every line that it colours
+            self._widths = (measured_for, self._measured(*map(QFontMetrics, fonts)))
+        return self._widths[1]
+
+    def _measured(self, metrics: QFontMetrics, head: QFontMetrics) -> list[int]:
+        widths: list[int] = []
         for i, heading in enumerate(self.headings()):
             texts = [self._measures[i].number(self._largest[i]), "0.000"]
             widest = max(metrics.horizontalAdvance(text) for text in texts)
