@@ -103,6 +103,7 @@ class Given:
     warm_up: int = 1
     until: float = 0.0
     most_runs: int = 30
+    disturbed: float = 10.0
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -297,6 +298,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
             warm_up=given.warm_up,
             until=given.until,
             most_runs=given.most_runs,
+            disturbed=given.disturbed,
         ),
         processors=tuple({1, *counts} if given.reference else counts),
         reference=given.reference,

@@ -83,12 +83,14 @@ class Measuring:
 
     *pin*: which processor of the host a thread may use: ``close`` the next one, ``spread`` as far apart as possible,
     ``none`` any. *warm_up*: runs before the measured one whose times are not kept; *fold_s*: regions whose visits take
-    less time on average are added to their parents.
+    less time on average are added to their parents. *disturbed*: share of a processor that other programs may take, and
+    by which its frequency may change, before the run is repeated.
     """
 
     pin: str = "close"
     warm_up: int = 0
     fold_s: float = 1e-6
+    disturbed: float = 0.1
 
 
 @dataclass(frozen=True)

@@ -83,11 +83,11 @@ def test_runs_are_repeated_until_the_interval_is_narrow() -> None:
     runs = [run(100, repetition=n) for n in range(5)]
     assert [point.repetition for point in wanted(request, runs)] == [5]  # five runs are never as sure as 95 %
     assert wanted(request, [*runs, run(100, repetition=5)]) == []
-    assert narrow([*runs, run(100, repetition=5)], 2)
+    assert narrow([*runs, run(100, repetition=5)], request.target)
     disturbed = [*runs, run(100, repetition=5, preempted=50)]
     assert [point.repetition for point in wanted(request, disturbed)] == [6]  # one that others disturbed does not count
     many = [run(100 + 10 * n, repetition=n) for n in range(8)]
-    assert not narrow(many, 2)
+    assert not narrow(many, request.target)
     assert wanted(request, many) == []  # given up
     plain = request.model_copy(update={"target": request.target.model_copy(update={"until": 0.0})})
     assert wanted(plain, runs) == []

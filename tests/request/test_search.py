@@ -235,3 +235,16 @@ def test_any_curve_ends(data: st.DataObject) -> None:
     found, asked = search(curve, Goal("efficiency", 0.5, 0.05), tries=12)
     assert len(asked) <= 12
     assert found.why
+
+
+def test_a_limit_is_the_largest_size_that_is_tried() -> None:
+    work = Search(Goal("efficiency", 0.9, 0.05), lambda x: round(2**x), (0.0, 40.0), 10.0, 30)
+    sizes = []
+    while (x := work.next()) is not None:
+        sizes.append(x)
+        work.observe(x, 0.1 + x / 1000)
+        work.limit(12.0, "the largest size that takes a second")
+    assert max(sizes) == 12.0
+    assert work.result is not None
+    assert work.result.why == "too_low"
+    assert work.result.sentence.startswith("even the largest size that takes a second stays below: 0.11")

@@ -19,6 +19,7 @@ def target_options(command: _Command) -> _Command:
     options = (
         request_option("target.warm_up"),
         request_option("target.pin"),
+        request_option("target.disturbed"),
         request_option("target.most_runs"),
         request_option("target.until"),
         request_option("target.settings", "target_set", default=()),

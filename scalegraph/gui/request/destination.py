@@ -46,6 +46,8 @@ class TargetSection(Section):
         self.ask("target.pin", self.pin)
         self.warm_up = self.ask_text("target.warm_up", "warm_up")
         self.most_runs = self.ask_text("target.most_runs", "most_runs")
+        self.disturbed = self.ask_text("target.disturbed", "disturbed")
+        self.longest = self.ask_text("target.longest", "longest")
         self._real = self.fields[1:]
         self.settings = PairsEditor("setting", self._typed, name_hint="name", add="Give a setting to the target")
         self.settings.setAccessibleName("Setting of the target")
@@ -65,6 +67,8 @@ class TargetSection(Section):
         self.pin.show_value(form.pin)
         self.warm_up.show_text(form.warm_up)
         self.most_runs.show_text(form.most_runs)
+        self.disturbed.show_text(form.disturbed)
+        self.longest.show_text(form.longest)
         self.settings.show_pairs(form.target_settings)
         known = targets().get(form.target)
         self.measures.setText(f"Measures {', '.join(known.capabilities())}." if known is not None else "")

@@ -87,6 +87,8 @@ class RequestForm:
     pin: str = _usual("target.pin")
     warm_up: str = _usual("target.warm_up")
     most_runs: str = _usual("target.most_runs")
+    disturbed: str = _usual("target.disturbed")
+    longest: str = _usual("target.longest")
     processors: str = text.processors_text(OWN_PROCESSORS)
     bounds: tuple[BoundForm, ...] = (BoundForm(),)
     regions: bool = True
@@ -214,6 +216,8 @@ def _target(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         "pin": form.pin,
         "warm_up": reader.number("target.warm_up", form.warm_up),
         "most_runs": reader.number("target.most_runs", form.most_runs),
+        "disturbed": reader.number("target.disturbed", form.disturbed.strip().removesuffix("%")),
+        "longest": reader.number("target.longest", form.longest),
     }
     return {key: value for key, value in made.items() if value is not None}
 
@@ -383,6 +387,8 @@ def _target_form(choice: TargetChoice) -> dict[str, Any]:
         "pin": choice.pin,
         "warm_up": str(choice.warm_up),
         "most_runs": str(choice.most_runs),
+        "disturbed": as_read(choice.disturbed),
+        "longest": as_read(choice.longest),
     }
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from scalegraph.base.asked import asked, option
 from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read, plain
-from scalegraph.link.build import Limits
+from scalegraph.link.build import Limits, Measuring
 from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
 
 Monitor: TypeAlias = Literal["none", "software", "hardware"]
@@ -310,6 +310,24 @@ class TargetChoice(Strict):
         help="Runs before each measured one whose times are not kept",
         option=option("--warm-up", metavar="K"),
     )
+    disturbed: float = asked(
+        default=10.0,
+        gt=0,
+        le=100,
+        label="Disturbance accepted",
+        unit="%",
+        help="A measured run is repeated, twice at most, if other programs took more of a processor's time than this, "
+        "or if the processor's frequency changed by more",
+        option=option("--disturbed", metavar="PERCENT"),
+    )
+    longest: float = asked(
+        default=10.0,
+        gt=0,
+        le=86400,
+        label="Longest run of a search",
+        unit="s",
+        help="Searches on a real target try no size that is expected to take longer on one processor",
+    )
 
     @field_validator("settings", mode="before")
     @classmethod
@@ -321,6 +339,11 @@ class TargetChoice(Strict):
     def point_name(self) -> str:
         """The target as the coordinates of a run have it: empty for the simulated machine."""
         return "" if self.name == SIMULATED else self.name
+
+    @property
+    def measuring(self) -> Measuring:
+        """How each real run is measured."""
+        return Measuring(self.pin, self.warm_up, disturbed=self.disturbed / 100)
 
 
 class Bound(Strict):

@@ -88,12 +88,18 @@ class Search:
     ) -> None:
         self._goal = goal
         self._size = size
-        self._lower, self._upper = limits
+        self._lower, self._upper = self._limits = limits
+        self._largest = "the largest size"
         self._start = min(max(start, self._lower), self._upper)
         self._max_tries = max_tries
         self._tried: dict[Hashable, Tried] = {}
         self._asked: set[Hashable] = set()
         self.result: Found | None = None
+
+    def limit(self, x: float, largest: str) -> None:
+        """Try nothing above *x* from now on; *largest* says what the largest size is then."""
+        self._upper = min(max(x, self._lower), self._limits[1])
+        self._largest = largest if self._upper < self._limits[1] else "the largest size"
 
     def observe(self, x: float, value: float | None) -> None:
         """Take note of a measurement at *x*, requested or not; None when the run failed."""
@@ -202,7 +208,7 @@ class Search:
             found = self._distinct(x, upper, min(x + step, (x + upper) / 2))
             return self._end("failed", "larger sizes could not be run") if found is None else found
         if self._size(upper) in self._tried:
-            return self._end("too_low", f"even the largest size stays below: {self._range(points)}")
+            return self._end("too_low", f"even {self._largest} stays below: {self._range(points)}")
         step_to = min(x + step, upper)
         while self._size(step_to) in self._tried and step_to < upper:
             step_to = min(step_to + step, upper)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, cast
 
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import assigned, counted, plain, significant
+from scalegraph.request.model import targeting
 from scalegraph.request.model.request import Bound
 from scalegraph.request.model.resolve import Resolved
 from scalegraph.request.planning.plan import PlannedSearch, points_of, start_knob
 from scalegraph.request.planning.search import Found, Goal, Search
 
 Records = Mapping[str, RunRecord]  # by RunPoint.key; failed ones too
+_NEAR = 0.25  # octaves of work that are not worth another size
 
 
 @dataclass
@@ -37,6 +40,7 @@ class Searches:
     def __init__(self, found: Resolved, records: Records, searches: tuple[PlannedSearch, ...]) -> None:
         self._found = found
         self._records = records
+        self._measured = not targeting.is_simulated(found.request)
         self._tasks = [self._task(planned) for planned in searches]
         self._seed()
 
@@ -87,13 +91,31 @@ class Searches:
     def _advance(self, task: _Task) -> list[RunPoint]:
         """Feed *task* all that is known; return the runs it lacks for its next size."""
         family = self._found.family
-        while (x := task.search.next()) is not None:
+        while (x := self._next(task)) is not None:
             size = family.at(family.knob_for_work(2.0**x))
             missing = self._missing(task, size)
             if missing:
                 return missing
             task.search.observe(self._place(x, size), self._value(task, size))
         return []
+
+    def _next(self, task: _Task) -> float | None:
+        """Return the place of the next size of *task*; on a real target none that takes longer than is wanted."""
+        if self._measured and (known := list(self._sequential())):
+            longest = self._found.request.target.longest
+            x, seconds = max(known)
+            room = math.log2(longest / seconds)
+            where = f"the largest size that takes no longer than {plain(longest)} s on one processor"
+            task.search.limit(x + room if room > _NEAR else x, where)
+        return task.search.next()
+
+    def _sequential(self) -> Iterator[tuple[float, float]]:
+        """Yield place and time in s of every size that was run on one processor."""
+        family = self._found.family
+        for record in self._records.values():
+            knob = family.knob_of(record.point.parameters)
+            if record.point.processors == 1 and record.ok and record.time_s and knob is not None:
+                yield math.log2(family.work(knob)), record.time_s
 
     def _place(self, x: float, size: Mapping[str, Value]) -> float:
         """Return where *size*, requested at x, lies itself: a resumed search sees it there."""
@@ -127,9 +149,19 @@ class Searches:
         return float(median(counted)) if counted else None
 
     def _time(self, size: Mapping[str, Value], processors: int) -> float | None:
-        records = [self._records[point.key] for point in points_of(self._found, size, (processors,))]
+        records = [self._records[point.key] for point in self._repetitions(size, processors)]
         times = [record.time_s for record in records if record.ok and record.time_s is not None]
         return median(times) if times else None
+
+    def _repetitions(self, size: Mapping[str, Value], processors: int) -> Iterator[RunPoint]:
+        """Yield the points of *size* with all repetitions that were made."""
+        points = points_of(self._found, size, (processors,))
+        yield from points
+        for repetition in itertools.count(len(points)):
+            point = points[0].model_copy(update={"repetition": repetition})
+            if point.key not in self._records:
+                return
+            yield point
 
     def _outcome(self, task: _Task) -> dict[str, Any]:
         bound, found = task.planned.bound, task.search.result

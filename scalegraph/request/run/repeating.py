@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from scalegraph.analyze.targets import repeated, taken
 from scalegraph.base.intervals import median_interval
 from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.request.model.parts import TargetChoice
 from scalegraph.request.model.request import Request
 
 SURE = 0.95
-_DISTURBED = 0.1  # share of a processor's time that other programs may take before a run no longer counts
 
 
 def wanted(request: Request, records: Iterable[RunRecord]) -> list[RunPoint]:
@@ -25,18 +25,18 @@ def wanted(request: Request, records: Iterable[RunRecord]) -> list[RunPoint]:
     mine = [record for record in records if record.point.target == choice.point_name and not record.point.variant]
     found = []
     for group in repeated(mine).values():
-        if len(group) >= choice.most_runs or not all(record.ok for record in group) or narrow(group, choice.until):
+        if len(group) >= choice.most_runs or not all(record.ok for record in group) or narrow(group, choice):
             continue
         last = max(record.point.repetition for record in group)
         found.append(group[0].point.model_copy(update={"repetition": last + 1}))
     return found
 
 
-def narrow(runs: Iterable[RunRecord], percent: float) -> bool:
-    """Whether the median of *runs* is known to plus or minus *percent*, with a confidence of 95 %."""
-    times = sorted(run.time_s or 0.0 for run in runs if taken(run)[0] <= _DISTURBED)
+def narrow(runs: Iterable[RunRecord], choice: TargetChoice) -> bool:
+    """Whether the median of *runs* is known as well as *choice* wants, with a confidence of 95 %."""
+    times = sorted(run.time_s or 0.0 for run in runs if taken(run)[0] <= choice.disturbed / 100)
     if len(times) < 2:
         return False
     low, high, sure = median_interval(times)
     middle = times[len(times) // 2]
-    return sure >= SURE and (high - low) / 2 <= middle * percent / 100
+    return sure >= SURE and (high - low) / 2 <= middle * choice.until / 100

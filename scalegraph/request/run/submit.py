@@ -14,7 +14,7 @@ from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFailed, RunFinished
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import Progress, default_workers, execute, skip
-from scalegraph.link import Build, Job, Limits, Link, Measuring, loops
+from scalegraph.link import Build, Job, Limits, Link, loops
 from scalegraph.link.cluster.batch import JobWriter
 from scalegraph.link.cluster.engine import Cluster
 from scalegraph.link.tracing import regions_of
@@ -220,12 +220,12 @@ class Submission:
         if self._found.request.timed == timed.CLOCK and planned.points:
             self._time_clock(study, build, planned.points, searches)
         self._round(study, build, planned.points, searches, traced=True)
+        self._repeat(study, build, searches)
         while not self._cancel.cancelled:
             wanted = searches.wanted()
             if not wanted:
                 break
             self._round(study, build, wanted, searches)
-        if self._found.request.target.until:
             self._repeat(study, build, searches)
         self._what_if(study, build, searches)
         outcomes = [outcome for outcome in searches.outcomes() if outcome["why"] != "stopped"]
@@ -235,7 +235,9 @@ class Submission:
             self._emit(Note(outcome["sentence"]))
 
     def _repeat(self, study: Study, build: Build, searches: Searches) -> None:
-        """Repeat measured runs until their intervals are narrow enough."""
+        """Repeat measured runs until their intervals are narrow enough, if the request wants that."""
+        if not self._found.request.target.until:
+            return
         from scalegraph.request.run import repeating  # loads what simulated runs need not wait for
 
         while not self._cancel.cancelled and (more := repeating.wanted(self._found.request, self._records.values())):
@@ -346,7 +348,7 @@ class Submission:
             program=target.program,
             accept_exit=request.program.accept_exit,
             threads_per_process=request.program.threads_per_process,
-            measuring=Measuring(request.target.pin, request.target.warm_up),
+            measuring=request.target.measuring,
             settings=request.target.settings,
             trace=self._tracing.order(point, build, identity, known) if traced else None,
             estimate_s=self._host.seconds(point),

@@ -65,6 +65,7 @@ void sgm_grow(sgm_thread *t, uint32_t region);
 void sgm_count_hardware(sgm_thread *t);
 void sgm_read_hardware(sgm_thread *t);
 void sgm_read_kernel(sgm_thread *t);
+uint32_t sgm_processor_of(const sgm_thread *t);
 void sgm_write(void);
 sgm_thread *sgm_threads(void);
 uint32_t sgm_thread_count(void);
@@ -74,6 +75,8 @@ void sgm_forget_team(sgm_team *team);
 void sgm_enter_team(sgm_team *team);
 void sgm_end_of_team(sgm_team *team, uint64_t now);
 void sgm_stop(const char *sentence);
+double sgm_cycles_per_tick(void);
+extern double sgm_speed_at_begin; /* cycles for each tick */
 
 static inline uint64_t sgm_ticks(void)
 {

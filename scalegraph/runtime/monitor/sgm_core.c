@@ -14,6 +14,7 @@
 
 _Thread_local sgm_thread *sgm_self_or_null __attribute__((tls_model("initial-exec")));
 bool sgm_is_on;
+double sgm_speed_at_begin;
 
 /* By this section a linked program is known as one with a monitor. */
 __attribute__((section(".scalegraph.monitor"), used)) static const char mark[] = "monitor";
@@ -111,6 +112,8 @@ sgm_thread *sgm_begin_thread(uint32_t region)
     sgm_read_kernel(t);
     sgm_count_hardware(t);
     sgm_self_or_null = t;
+    if (t->main)
+        sgm_speed_at_begin = sgm_cycles_per_tick();
     t->first = t->last = sgm_ticks();
     return t;
 }
@@ -143,6 +146,22 @@ void sgm_read_kernel(sgm_thread *t)
         t->ran_ns = ran - t->ran_ns;
         t->waited_ns = waited - t->waited_ns;
     }
+}
+
+/* The processor on which a thread that goes on ran last, as the kernel says: field 39 of its `stat`. */
+uint32_t sgm_processor_of(const sgm_thread *t)
+{
+    char name[64], text[1024];
+    snprintf(name, sizeof name, "/proc/self/task/%d/stat", t->kernel);
+    int file = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    const char *at = strrchr(text, ')'); /* the name before it may hold spaces */
+    for (int field = 2; at != NULL && field < 39; field++)
+        at = strchr(at + 1, ' ');
+    return at == NULL ? 0 : (uint32_t)strtoul(at, NULL, 10);
 }
 
 void sgm_end_thread(void)

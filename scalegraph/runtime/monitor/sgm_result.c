@@ -82,6 +82,7 @@ static void finish(sgm_thread *t, uint64_t now)
         return;
     sgm_read_hardware(t);
     sgm_read_kernel(t);
+    t->processor = sgm_processor_of(t);
     if (t->before == NULL) {
         sgm_charge(t, now, t->category);
         return;
@@ -130,11 +131,13 @@ static const char *const hardware_names[] = {"hw_cycles", "hw_instructions", "hw
 static size_t meta_text(char *text, size_t room, uint64_t now, double cost)
 {
     const char *why = sgm_hardware_refusal();
+    double hertz = frequency();
     int at = snprintf(text, room,
                       "time_cycles %llu\nprocessors %u\nfrequency_hz %.3f\nevent_ticks %.3f\nrank %d\npid "
-                      "%d\nhardware %s\n",
-                      (unsigned long long)(now - origin), sgm_thread_count(), frequency(), cost,
-                      &sgm_rank == NULL ? -1 : sgm_rank, (int)getpid(), why == NULL ? "counted" : why);
+                      "%d\nkhz_begin %.0f\nkhz_end %.0f\nhardware %s\n",
+                      (unsigned long long)(now - origin), sgm_thread_count(), hertz, cost,
+                      &sgm_rank == NULL ? -1 : sgm_rank, (int)getpid(), sgm_speed_at_begin * hertz * 1e-3,
+                      sgm_cycles_per_tick() * hertz * 1e-3, why == NULL ? "counted" : why);
     for (sgm_thread *t = sgm_threads(); t != NULL && (size_t)at < room; t = t->next) {
         at += snprintf(text + at, room - (size_t)at, "thread.%u %llu %llu %llu %u %d\n", t->number,
                        (unsigned long long)t->events, (unsigned long long)t->ran_ns,
