@@ -103,6 +103,7 @@ def keep(
     machine: str,
     program: str,
     ranks: int,
+    measured: bool = False,
     cancel: CancelToken,
 ) -> tuple[TraceFile | None, tuple[str, ...]]:
     """Make a trace of what the runtime left in *place* and publish it; return it and remarks for the run's record.
@@ -123,6 +124,7 @@ def keep(
             program=program,
             properties={RUN: order.identity, **({"processes": str(ranks)} if ranks else {})},
             ranks=ranks,
+            measured=measured,
             cancel=cancel,
         )
         size = fresh.stat().st_size

@@ -16,6 +16,7 @@ from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region
 from scalegraph.runtime import shares
+from scalegraph.runtime.accounts import MEASURED
 from scalegraph.runtime.format import (
     CATEGORIES,
     CATEGORY_NAMES,
@@ -73,6 +74,7 @@ def write_trace(
     program: str = "",
     properties: Mapping[str, str] | None = None,
     ranks: int = 0,
+    measured: bool = False,
     cancel: CancelToken | None = None,
     progress: Callable[[float], None] = lambda _share: None,
 ) -> Written:
@@ -81,14 +83,15 @@ def write_trace(
     *regions*: those of the program, by their numbers. *result*: of the same run; its accounts become the property
     ``accounting`` of a trace of the whole run, and none is written without it or of a part of a run. *machine*,
     *program*: names; *properties* are added to the trace's; *ranks*: of an MPI program, after which locations are named
-    then. *progress* is called with the share that is done, 0 to 1.
+    then. *measured*: of a real run, whose states have the categories of such runs, too.
+    *progress* is called with the share that is done, 0 to 1.
     Works in bounded memory; *raw* is left alone. A run that was stopped has a trace up to there, and a note says so.
 
     Raises `WorkError` when *raw* is no such file, is cut short before its first record or of another version, or when
     *out* cannot be written; `Cancelled` as *cancel* says, *out* is not made then.
     """
     source = _Raw(raw)
-    converter = _Converter(source, regions, machine, result, ranks)
+    converter = _Converter(source, regions, machine, result, ranks, measured=measured)
     meta = converter.meta(program, properties or {})
     writer = ContainerWriter(out)
     rows = dict.fromkeys(KINDS, 0)
@@ -201,14 +204,22 @@ class _Converter:
     """Makes columns of records. *definitions* are complete from the beginning, however many regions are recorded."""
 
     def __init__(
-        self, source: _Raw, regions: Sequence[Region], machine: str, result: Result | None, ranks: int
+        self,
+        source: _Raw,
+        regions: Sequence[Region],
+        machine: str,
+        result: Result | None,
+        ranks: int,
+        *,
+        measured: bool,
     ) -> None:
+        self._kind = "measured" if measured else "simulated"
         self._source, self._machine, self._result = source, machine, result
         self._processors = int(source.header["processors"])
         self._open: dict[str, Array] = {}
         self._collectives = Collectives()
         names = _location_names(self._processors, ranks)
-        self.definitions = _definitions(names, regions, machine, _most_regions(source, result))
+        self.definitions = _definitions(names, regions, machine, _most_regions(source, result), measured=measured)
         self._marks = len(self.definitions.regions) - len(TRACE_MARKS)
         self._moves = shares.Moves()
         if source.complete and source.header["fractions"] and result is not None:
@@ -237,8 +248,8 @@ class _Converter:
             begin=begin,
             end=end,
             program=program,
-            source="simulated",
-            format="simulated run",
+            source=self._kind,
+            format=f"{self._kind} run",
             creator="ScaleGraph",
             notes=list(_notes(source, result)),
             properties=known,
@@ -393,7 +404,9 @@ def _location_names(processors: int, ranks: int) -> list[str]:
     return [f"rank {i // threads} thread {i % threads}" for i in range(processors)]
 
 
-def _definitions(names: Sequence[str], regions: Sequence[Region], machine: str, least: int) -> Definitions:
+def _definitions(
+    names: Sequence[str], regions: Sequence[Region], machine: str, least: int, *, measured: bool
+) -> Definitions:
     known = {region.id: region for region in regions}
     count = max(least, 1 + max(known, default=0))
     places = []
@@ -406,7 +419,7 @@ def _definitions(names: Sequence[str], regions: Sequence[Region], machine: str, 
         locations=[Location(name, "processor", 0, str(i)) for i, name in enumerate(names)],
         regions=places,
         metrics=[Metric(name, mode="next", integer=True, key=name) for name in METRICS],
-        states=[State(text, key=name) for name, _, text in CATEGORIES],
+        states=[State(text, key=name) for name, _, text in (*CATEGORIES, *(MEASURED if measured else ()))],
     )
 
 

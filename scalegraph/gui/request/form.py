@@ -217,7 +217,7 @@ def _target(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         "warm_up": reader.number("target.warm_up", form.warm_up),
         "most_runs": reader.number("target.most_runs", form.most_runs),
         "disturbed": reader.number("target.disturbed", form.disturbed.strip().removesuffix("%")),
-        "longest": reader.number("target.longest", form.longest),
+        "longest": reader.number("target.longest", form.longest.strip().removesuffix("s")),
     }
     return {key: value for key, value in made.items() if value is not None}
 
@@ -387,8 +387,8 @@ def _target_form(choice: TargetChoice) -> dict[str, Any]:
         "pin": choice.pin,
         "warm_up": str(choice.warm_up),
         "most_runs": str(choice.most_runs),
-        "disturbed": as_read(choice.disturbed),
-        "longest": as_read(choice.longest),
+        "disturbed": f"{as_read(choice.disturbed)} %",
+        "longest": f"{as_read(choice.longest)} s",
     }
 
 

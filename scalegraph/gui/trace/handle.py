@@ -77,7 +77,7 @@ class TraceHandle(Handle):
 
         An OTF2 archive, usually ``traces.otf2``, has that of its folder, too.
         """
-        if self._data is not None and (self._data.texts or self._data.trace.meta.source == "simulated"):
+        if self._data is not None and (self._data.texts or self._data.trace.meta.source in ("simulated", "measured")):
             return self._data.name
         return f"{self.path.parent.name}/{self.path.name}" if self.path.suffix == ".otf2" else self.path.name
 

@@ -33,7 +33,7 @@ class Host(Target):
     name = "host"
     title = "This computer"
     help = "The program runs on this computer itself and is measured"
-    measures: ClassVar[tuple[str, ...]] = ("time", "regions", "waits", "counters")
+    measures: ClassVar[tuple[str, ...]] = ("time", "regions", "waits", "counters", "trace")
     order = 1
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
@@ -73,7 +73,15 @@ class Host(Target):
             runs.append((noticed, make_measured(job, outcome, self.place(), found, remarks)))
             if noticed.share <= job.measuring.disturbed or not runs[-1][1].ok:
                 break
-        return _least_disturbed(runs, job.measuring.disturbed)
+        record = _least_disturbed(runs, job.measuring.disturbed)
+        return record if job.trace is None or not record.ok else self._traced(record, job, command, cancel)
+
+    def _traced(self, record: RunRecord, job: Job, command: process.Command, cancel: CancelToken) -> RunRecord:
+        """Return *record* with a trace, which is of a run of its own: *record* keeps times without it."""
+        from scalegraph.link.targets._traced import traced_run
+
+        kept, remarks = traced_run(job, command, self.place(), cancel)
+        return record.model_copy(update={"trace": kept, "warnings": (*record.warnings, *remarks)})
 
     def command(self, job: Job) -> tuple[Sequence[str], Mapping[str, str]]:  # noqa: ARG002 - targets on top of it have
         """Return the words before the program's name that start it, and variables for them; none here."""

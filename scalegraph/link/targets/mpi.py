@@ -24,7 +24,7 @@ class _Mpi(Host):
     title = "MPI on this computer"
     help = "The processes of an MPI program run on this computer, with its own MPI library, and are measured"
     builds = "mpi"
-    measures = ("time", "regions", "waits", "messages", "counters")
+    measures = ("time", "regions", "waits", "messages", "counters", "trace")
     order = 2
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:

@@ -199,9 +199,9 @@ def sources(trace: Trace, path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _run_name(trace: Trace) -> str:
-    """Return what a simulated run that no study knows is called: ``halo2d on ncube2, N = 16``."""
+    """Return what a run of ours that no study knows is called: ``halo2d on ncube2, N = 16``."""
     known = facts(trace)
-    if trace.meta.source != "simulated" or "program" not in known or "machine" not in known:
+    if trace.meta.source not in ("simulated", "measured") or "program" not in known or "machine" not in known:
         return ""
     return f"{known['program']} on {known['machine']}, N = {known['processors']}"
 

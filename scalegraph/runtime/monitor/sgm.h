@@ -18,6 +18,16 @@
 
 typedef uint64_t sgm_account[SG_CATEGORY_COUNT];
 
+/* What of a trace is wanted: bits in the order of TRACED in runtime/format.py. */
+enum {
+    SGM_TRACE_REGIONS = 1,
+    SGM_TRACE_WAITS = 2,
+    SGM_TRACE_LOCKS = 4,
+    SGM_TRACE_CHUNKS = 16,
+    SGM_TRACE_SHARES = 32,
+    SGM_TRACE_MESSAGES = 128
+};
+
 /* What members of a team share, from its fork to when the last of them is seen again. */
 typedef struct sgm_team {
     struct sgm_team *next; /* of the free ones */
@@ -48,6 +58,10 @@ typedef struct sgm_thread {
     uint32_t number, inherited; /* the region that it counts for outside of all others */
     int32_t kernel;             /* its number for the kernel */
     bool main, over;
+    sg_trace_record *records; /* of the trace that are not written yet */
+    uint32_t recorded;
+    uint64_t object; /* that it waits for */
+    int64_t step;    /* of the loop that it takes chunks of */
     uint64_t hardware[4];
     int hardware_files[4];
     struct sgm_thread *next;
@@ -77,6 +91,19 @@ void sgm_end_of_team(sgm_team *team, uint64_t now);
 void sgm_stop(const char *sentence);
 double sgm_cycles_per_tick(void);
 extern double sgm_speed_at_begin; /* cycles for each tick */
+extern uint32_t sgm_traced;       /* what is recorded; 0: there is no trace, or no more of it */
+void *sgm_new_memory(size_t bytes);
+bool sgm_write_all(int file, const void *data, size_t bytes);
+void sgm_trace_begin(void);
+void sgm_trace_end(uint64_t origin, uint64_t now, double hertz);
+void sgm_trace_put(sgm_thread *t, sg_trace_record record);
+void sgm_trace_make_room(sgm_thread *t);
+void sgm_trace_share(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to);
+void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to, uint64_t object);
+void sgm_trace_switched(sgm_thread *t, uint32_t category, uint64_t from);
+void sgm_trace_call(sgm_thread *t, uint32_t what, uint32_t region, uint64_t now);
+void sgm_trace_mark(sgm_thread *t, uint32_t mark, uint64_t now, uint64_t value);
+void sgm_trace_lock(sgm_thread *t, uint32_t step, const volatile void *object);
 
 static inline uint64_t sgm_ticks(void)
 {
@@ -99,15 +126,21 @@ static inline sgm_thread *sgm_self(void)
 /* Charges the time since the event before to `category` of the current region. */
 static inline void sgm_charge(sgm_thread *t, uint64_t now, uint32_t category)
 {
-    t->accounts[t->region][category] += now - t->last;
+    uint64_t from = t->last;
+    t->accounts[t->region][category] += now - from;
     t->last = now;
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_SHARES) == 0))
+        sgm_trace_share(t, category, from, now);
 }
 
 /* From now on the thread is in `category`; returns the category before. */
 static inline uint32_t sgm_switch(sgm_thread *t, uint32_t category)
 {
     uint32_t before = t->category;
+    uint64_t from = t->last;
     sgm_charge(t, sgm_ticks(), before);
+    if (!SGM_LIKELY(sgm_traced == 0))
+        sgm_trace_switched(t, before, from);
     t->category = category;
     t->events++;
     return before;

@@ -43,7 +43,7 @@ void sgm_stop(const char *sentence)
 }
 
 /* Memory of our own, zeroed: the program's allocator may be replaced, and may call what we wrap. */
-static void *new_memory(size_t bytes)
+void *sgm_new_memory(size_t bytes)
 {
     void *found = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (found == MAP_FAILED)
@@ -53,7 +53,7 @@ static void *new_memory(size_t bytes)
 
 static void *grown(void *before, size_t item, uint32_t had, uint32_t wanted)
 {
-    void *fresh = new_memory(item * wanted);
+    void *fresh = sgm_new_memory(item * wanted);
     if (before != NULL) {
         memcpy(fresh, before, item * had);
         munmap(before, item * had);
@@ -97,7 +97,7 @@ static void pin(uint32_t number)
 
 sgm_thread *sgm_begin_thread(uint32_t region)
 {
-    sgm_thread *t = new_memory(sizeof *t);
+    sgm_thread *t = sgm_new_memory(sizeof *t);
     t->category = SGM_COMPUTING;
     t->kernel = (int32_t)syscall(SYS_gettid);
     t->inherited = t->region = region;
@@ -121,7 +121,7 @@ sgm_thread *sgm_begin_thread(uint32_t region)
 /* A thread that is in no list, as the main one is. */
 sgm_thread *sgm_thread_apart(void)
 {
-    sgm_thread *t = new_memory(sizeof *t);
+    sgm_thread *t = sgm_new_memory(sizeof *t);
     t->category = SGM_COMPUTING;
     t->main = true;
     sgm_grow(t, 1);
@@ -186,8 +186,7 @@ SGM_API void __scalegraph_enter(unsigned id)
     uint64_t now = sgm_ticks();
     if (!SGM_LIKELY(id < t->regions))
         sgm_grow(t, id);
-    t->accounts[t->region][t->category] += now - t->last;
-    t->last = now;
+    sgm_charge(t, now, t->category);
     t->events++;
     t->visits[id]++;
     uint32_t depth = t->depth++;
@@ -199,6 +198,8 @@ SGM_API void __scalegraph_enter(unsigned id)
         t->entered[depth] = now;
         t->open[id]++;
     }
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_REGIONS) == 0))
+        sgm_trace_call(t, 1, id, now);
 }
 
 static void pop(sgm_thread *t, uint64_t now)
@@ -207,6 +208,8 @@ static void pop(sgm_thread *t, uint64_t now)
     if (--t->depth >= SGM_DEPTH)
         return;
     t->region = t->stack[t->depth];
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_REGIONS) == 0))
+        sgm_trace_call(t, 2, id, now);
     if (t->main && --t->open[id] == 0)
         t->elapsed[id] += now - t->entered[t->depth];
 }
@@ -215,8 +218,7 @@ SGM_API void __scalegraph_leave(unsigned id)
 {
     sgm_thread *t = sgm_self();
     uint64_t now = sgm_ticks();
-    t->accounts[t->region][t->category] += now - t->last;
-    t->last = now;
+    sgm_charge(t, now, t->category);
     t->events++;
     if (SGM_LIKELY(t->region == id || t->depth > SGM_DEPTH)) {
         if (t->depth > 0)
@@ -243,7 +245,7 @@ sgm_team *sgm_new_team(const sgm_thread *master, uint64_t forked)
         free_teams = team->next;
     release();
     if (team == NULL)
-        team = new_memory(sizeof *team);
+        team = sgm_new_memory(sizeof *team);
     *team =
         (sgm_team){.users = 1, .forked = forked, .ended = forked, .region = master->region, .master = master};
     return team;
@@ -269,15 +271,19 @@ void sgm_enter_team(sgm_team *team)
     if (t->before != NULL) {
         uint64_t ended = __atomic_load_n(&t->before->ended, __ATOMIC_ACQUIRE);
         t->region = t->before->region;
+        ended = ended < now ? ended : now;
+        sgm_trace_wait(t, SG_CATEGORY_IDLE_BARRIER, t->last, ended, (uintptr_t)t->before);
         if (ended > t->last)
-            sgm_charge(t, ended < now ? ended : now, SG_CATEGORY_IDLE_BARRIER);
+            sgm_charge(t, ended, SG_CATEGORY_IDLE_BARRIER);
         sgm_forget_team(t->before);
         t->before = NULL;
     }
     if (t != team->master) {
+        uint64_t forked = team->forked < now ? team->forked : now;
         t->region = 0;
-        if (team->forked > t->last)
-            sgm_charge(t, team->forked < now ? team->forked : now, SG_CATEGORY_IDLE_SERIAL);
+        sgm_trace_wait(t, SG_CATEGORY_IDLE_SERIAL, t->last, forked, (uintptr_t)team);
+        if (forked > t->last)
+            sgm_charge(t, forked, SG_CATEGORY_IDLE_SERIAL);
     }
     t->region = team->region;
     sgm_charge(t, now, SG_CATEGORY_PRIM_FORK_JOIN);
@@ -293,6 +299,8 @@ void sgm_end_of_team(sgm_team *team, uint64_t now)
     sgm_charge(t, now, t->category);
     t->region = team->region;
     t->category = SG_CATEGORY_IDLE_BARRIER;
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_WAITS) == 0))
+        sgm_trace_mark(t, SG_MARK_BARRIER, now, (uintptr_t)team);
     sgm_latest(&team->ended, now);
 }
 
@@ -336,5 +344,7 @@ __attribute__((constructor)) static void at_begin(void)
         read_pins(given);
     first_pin = place_of_process();
     sgm_is_on = getenv("SCALEGRAPH_MONITOR") != NULL;
+    if (sgm_is_on)
+        sgm_trace_begin();
     sgm_self();
 }

@@ -1,5 +1,6 @@
 /* The entry points of libgomp: ours are called in their place, account for the time in them and call on. */
 #include <dlfcn.h>
+#include <omp.h>
 
 #include "sgm.h"
 
@@ -33,20 +34,23 @@ static void member(void *given)
 }
 
 /* Around the call of libgomp that forks and joins a team. */
-static sgm_team *fork_team(void)
+static sgm_team *fork_team(unsigned threads)
 {
     sgm_thread *t = sgm_self();
     uint64_t now = sgm_ticks();
     sgm_charge(t, now, t->category);
     t->category = SG_CATEGORY_PRIM_FORK_JOIN;
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_WAITS) == 0))
+        sgm_trace_mark(t, SG_MARK_FORK, now, threads != 0 ? threads : (unsigned)omp_get_max_threads());
     return sgm_new_team(t, now);
 }
 
 static void joined(sgm_team *team, uint64_t barriers)
 {
     sgm_thread *t = sgm_self();
-    uint64_t ended = __atomic_load_n(&team->ended, __ATOMIC_ACQUIRE);
-    sgm_charge_until(t, sgm_ticks(), ended, SG_CATEGORY_IDLE_BARRIER, SG_CATEGORY_PRIM_FORK_JOIN);
+    uint64_t ended = __atomic_load_n(&team->ended, __ATOMIC_ACQUIRE), now = sgm_ticks();
+    sgm_trace_wait(t, SG_CATEGORY_IDLE_BARRIER, t->last, ended < now ? ended : now, (uintptr_t)team);
+    sgm_charge_until(t, now, ended, SG_CATEGORY_IDLE_BARRIER, SG_CATEGORY_PRIM_FORK_JOIN);
     t->category = SGM_COMPUTING;
     t->barriers = barriers;
     t->counters[SG_COUNTER_BARRIERS]++;
@@ -56,7 +60,7 @@ static void joined(sgm_team *team, uint64_t barriers)
 
 #define TEAM(...)                                                                                            \
     uint64_t barriers = sgm_self()->barriers;                                                                \
-    member_call call = {function, data, fork_team()};                                                        \
+    member_call call = {function, data, fork_team(threads)};                                                 \
     __VA_ARGS__;                                                                                             \
     joined(call.team, barriers)
 
@@ -100,6 +104,8 @@ static sgm_thread *at_barrier(uint32_t *before)
     *before = sgm_switch(t, SG_CATEGORY_IDLE_BARRIER);
     if (t->team != NULL)
         sgm_latest(&t->team->arrived[t->barriers & 1], t->last);
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_WAITS) == 0))
+        sgm_trace_mark(t, SG_MARK_BARRIER, t->last, (uintptr_t)t->team);
     return t;
 }
 
@@ -108,6 +114,7 @@ static void after_barrier(sgm_thread *t, uint32_t before)
     uint64_t now = sgm_ticks();
     uint64_t arrived =
         t->team == NULL ? now : __atomic_load_n(&t->team->arrived[t->barriers & 1], __ATOMIC_ACQUIRE);
+    sgm_trace_wait(t, SG_CATEGORY_IDLE_BARRIER, t->last, arrived < now ? arrived : now, (uintptr_t)t->team);
     sgm_charge_until(t, now, arrived, SG_CATEGORY_IDLE_BARRIER, SG_CATEGORY_PRIM_BARRIER);
     t->barriers++;
     t->counters[SG_COUNTER_BARRIERS]++;
@@ -147,17 +154,29 @@ BARRIER_CANCEL(GOMP_sections_end_cancel)
     result call;                                                                                             \
     t->counters[counter]++;                                                                                  \
     sgm_switch(t, before)
-#define CHUNK(call) TIMED(SG_CATEGORY_PRIM_SCHEDULE, SG_COUNTER_CHUNKS, bool found =, call)
+#define CHUNK(call)                                                                                          \
+    TIMED(SG_CATEGORY_PRIM_SCHEDULE, SG_COUNTER_CHUNKS, bool found =, call);                                 \
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_CHUNKS) == 0) && found)                                          \
+    begin_chunk(t, (int64_t)(*to - *from))
+
+/* The thread begins a chunk that is `width` wide. */
+static void begin_chunk(sgm_thread *t, int64_t width)
+{
+    int64_t step = t->step != 0 ? t->step : 1;
+    sgm_trace_mark(t, SG_MARK_CHUNK, t->last, (uint64_t)((width + step - (step > 0 ? 1 : -1)) / step));
+}
 
 #define START(name)                                                                                          \
     SGM_API bool name(long start, long end, long step, long chunk, long *from, long *to)                     \
     {                                                                                                        \
+        sgm_self()->step = (int64_t)step;                                                                    \
         CHUNK(SGM_REAL(name)(start, end, step, chunk, from, to));                                            \
         return found;                                                                                        \
     }
 #define START_RUNTIME(name)                                                                                  \
     SGM_API bool name(long start, long end, long step, long *from, long *to)                                 \
     {                                                                                                        \
+        sgm_self()->step = (int64_t)step;                                                                    \
         CHUNK(SGM_REAL(name)(start, end, step, from, to));                                                   \
         return found;                                                                                        \
     }
@@ -170,12 +189,14 @@ BARRIER_CANCEL(GOMP_sections_end_cancel)
 #define ULL_START(name)                                                                                      \
     SGM_API bool name(bool up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)                  \
     {                                                                                                        \
+        sgm_self()->step = (int64_t)step;                                                                    \
         CHUNK(SGM_REAL(name)(up, start, end, step, chunk, from, to));                                        \
         return found;                                                                                        \
     }
 #define ULL_START_RUNTIME(name)                                                                              \
     SGM_API bool name(bool up, ull start, ull end, ull step, ull *from, ull *to)                             \
     {                                                                                                        \
+        sgm_self()->step = (int64_t)step;                                                                    \
         CHUNK(SGM_REAL(name)(up, start, end, step, from, to));                                               \
         return found;                                                                                        \
     }

@@ -23,25 +23,36 @@ static int64_t *inside_of(const void *name)
 static uint32_t before_lock(int64_t *in)
 {
     bool held = __atomic_fetch_add(in, 1, __ATOMIC_RELAXED) > 0;
+    sgm_self()->object = (uintptr_t)in;
     return sgm_switch(sgm_self(), held ? SG_CATEGORY_IDLE_LOCK : SG_CATEGORY_PRIM_LOCK);
 }
 
-static void after_lock(uint32_t before)
+/* The calling thread has taken, or gives back, a lock. */
+static void note(uint32_t step, const volatile void *lock)
+{
+    sgm_thread *t = sgm_self_or_null;
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_LOCKS) == 0) && t != NULL)
+        sgm_trace_lock(t, step, lock);
+}
+
+static void after_lock(uint32_t before, const int64_t *in)
 {
     sgm_thread *t = sgm_self();
     t->counters[SG_COUNTER_LOCKS]++;
     sgm_switch(t, before);
+    note(SG_LOCK_STEP_ACQUIRED, in);
 }
 
 SGM_API void GOMP_critical_start(void)
 {
     uint32_t before = before_lock(inside);
     SGM_REAL(GOMP_critical_start)();
-    after_lock(before);
+    after_lock(before, inside);
 }
 
 SGM_API void GOMP_critical_end(void)
 {
+    note(SG_LOCK_STEP_RELEASED, inside);
     SGM_REAL(GOMP_critical_end)();
     __atomic_fetch_sub(inside, 1, __ATOMIC_RELAXED);
 }
@@ -50,11 +61,12 @@ SGM_API void GOMP_critical_name_start(void **name)
 {
     uint32_t before = before_lock(inside_of(name));
     SGM_REAL(GOMP_critical_name_start)(name);
-    after_lock(before);
+    after_lock(before, inside_of(name));
 }
 
 SGM_API void GOMP_critical_name_end(void **name)
 {
+    note(SG_LOCK_STEP_RELEASED, inside_of(name));
     SGM_REAL(GOMP_critical_name_end)(name);
     __atomic_fetch_sub(inside_of(name), 1, __ATOMIC_RELAXED);
 }
@@ -68,10 +80,13 @@ SGM_API void GOMP_atomic_start(void)
 
 /* Begins to wait; a thread that is not known yet, and is perhaps about to be, is left alone: no category
  * then. */
-static uint32_t wait_begins(uint32_t category)
+static uint32_t wait_begins(uint32_t category, const volatile void *object)
 {
     sgm_thread *t = sgm_self_or_null;
-    return t == NULL ? SG_CATEGORY_COUNT : sgm_switch(t, category);
+    if (t == NULL)
+        return SG_CATEGORY_COUNT;
+    t->object = (uintptr_t)object;
+    return sgm_switch(t, category);
 }
 
 static void wait_ends(uint32_t before)
@@ -86,73 +101,94 @@ static void count(uint32_t counter)
         sgm_self_or_null->counters[counter]++;
 }
 
-#define WAITED(category, call)                                                                               \
-    uint32_t before = wait_begins(category);                                                                 \
+#define WAITED(category, object, call)                                                                       \
+    uint32_t before = wait_begins(category, object);                                                         \
     call;                                                                                                    \
     wait_ends(before)
 
 /* The result of `attempt` if the lock was free, else that of `call`, whose time is waiting. */
-#define LOCK(attempt, call)                                                                                  \
+#define LOCK(object, attempt, call)                                                                          \
     int result = attempt;                                                                                    \
     count(SG_COUNTER_LOCKS);                                                                                 \
+    if (!SGM_LIKELY(result == 0)) {                                                                          \
+        WAITED(SG_CATEGORY_IDLE_LOCK, object, result = call);                                                \
+    }                                                                                                        \
     if (SGM_LIKELY(result == 0))                                                                             \
-        return 0;                                                                                            \
-    WAITED(SG_CATEGORY_IDLE_LOCK, result = call);                                                            \
+        note(SG_LOCK_STEP_ACQUIRED, object);                                                                 \
     return result
 
 SGM_API void omp_set_lock(omp_lock_t *lock)
 {
     count(SG_COUNTER_LOCKS);
-    if (omp_test_lock(lock))
-        return;
-    WAITED(SG_CATEGORY_IDLE_LOCK, SGM_REAL(omp_set_lock)(lock));
+    if (!omp_test_lock(lock)) {
+        WAITED(SG_CATEGORY_IDLE_LOCK, lock, SGM_REAL(omp_set_lock)(lock));
+    }
+    note(SG_LOCK_STEP_ACQUIRED, lock);
 }
 
 SGM_API void omp_set_nest_lock(omp_nest_lock_t *lock)
 {
     count(SG_COUNTER_LOCKS);
-    if (omp_test_nest_lock(lock))
-        return;
-    WAITED(SG_CATEGORY_IDLE_LOCK, SGM_REAL(omp_set_nest_lock)(lock));
+    if (!omp_test_nest_lock(lock)) {
+        WAITED(SG_CATEGORY_IDLE_LOCK, lock, SGM_REAL(omp_set_nest_lock)(lock));
+    }
+    note(SG_LOCK_STEP_ACQUIRED, lock);
 }
 
 SGM_API int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    LOCK(pthread_mutex_trylock(mutex), SGM_REAL(pthread_mutex_lock)(mutex));
+    LOCK(mutex, pthread_mutex_trylock(mutex), SGM_REAL(pthread_mutex_lock)(mutex));
 }
 
 SGM_API int pthread_rwlock_rdlock(pthread_rwlock_t *rwlock)
 {
-    LOCK(pthread_rwlock_tryrdlock(rwlock), SGM_REAL(pthread_rwlock_rdlock)(rwlock));
+    LOCK(rwlock, pthread_rwlock_tryrdlock(rwlock), SGM_REAL(pthread_rwlock_rdlock)(rwlock));
 }
 
 SGM_API int pthread_rwlock_wrlock(pthread_rwlock_t *rwlock)
 {
-    LOCK(pthread_rwlock_trywrlock(rwlock), SGM_REAL(pthread_rwlock_wrlock)(rwlock));
+    LOCK(rwlock, pthread_rwlock_trywrlock(rwlock), SGM_REAL(pthread_rwlock_wrlock)(rwlock));
 }
 
 SGM_API int pthread_spin_lock(pthread_spinlock_t *spin)
 {
-    LOCK(pthread_spin_trylock(spin), SGM_REAL(pthread_spin_lock)(spin));
+    LOCK(spin, pthread_spin_trylock(spin), SGM_REAL(pthread_spin_lock)(spin));
 }
+
+#define UNLOCK(type, name, parameter)                                                                        \
+    SGM_API type name(parameter *lock)                                                                       \
+    {                                                                                                        \
+        note(SG_LOCK_STEP_RELEASED, lock);                                                                   \
+        return SGM_REAL(name)(lock);                                                                         \
+    }
+UNLOCK(int, pthread_mutex_unlock, pthread_mutex_t)
+UNLOCK(int, pthread_rwlock_unlock, pthread_rwlock_t)
+UNLOCK(int, pthread_spin_unlock, pthread_spinlock_t)
+UNLOCK(void, omp_unset_lock, omp_lock_t)
+UNLOCK(void, omp_unset_nest_lock, omp_nest_lock_t)
 
 SGM_API int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    WAITED(SG_CATEGORY_IDLE_BARRIER, int result = SGM_REAL(pthread_barrier_wait)(barrier));
+    WAITED(SG_CATEGORY_IDLE_BARRIER, barrier, int result = SGM_REAL(pthread_barrier_wait)(barrier));
     count(SG_COUNTER_BARRIERS);
     return result;
 }
 
 SGM_API int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    WAITED(SG_CATEGORY_IDLE_WAIT, int result = SGM_REAL(pthread_cond_wait)(condition, mutex));
+    note(SG_LOCK_STEP_RELEASED, mutex);
+    WAITED(SG_CATEGORY_IDLE_WAIT, condition, int result = SGM_REAL(pthread_cond_wait)(condition, mutex));
+    note(SG_LOCK_STEP_ACQUIRED, mutex);
     return result;
 }
 
 SGM_API int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                    const struct timespec *until)
 {
-    WAITED(SG_CATEGORY_IDLE_WAIT, int result = SGM_REAL(pthread_cond_timedwait)(condition, mutex, until));
+    note(SG_LOCK_STEP_RELEASED, mutex);
+    WAITED(SG_CATEGORY_IDLE_WAIT, condition,
+           int result = SGM_REAL(pthread_cond_timedwait)(condition, mutex, until));
+    note(SG_LOCK_STEP_ACQUIRED, mutex);
     return result;
 }
 
@@ -160,14 +196,14 @@ SGM_API int sem_wait(sem_t *semaphore)
 {
     if (sem_trywait(semaphore) == 0)
         return 0;
-    WAITED(SG_CATEGORY_IDLE_WAIT, int result = SGM_REAL(sem_wait)(semaphore));
+    WAITED(SG_CATEGORY_IDLE_WAIT, semaphore, int result = SGM_REAL(sem_wait)(semaphore));
     return result;
 }
 
 #define SLEEP(name, parameters, given, type)                                                                 \
     SGM_API type name parameters                                                                             \
     {                                                                                                        \
-        WAITED(SG_CATEGORY_IDLE_WAIT, type result = SGM_REAL(name) given);                                   \
+        WAITED(SG_CATEGORY_IDLE_WAIT, NULL, type result = SGM_REAL(name) given);                             \
         return result;                                                                                       \
     }
 SLEEP(sleep, (unsigned seconds), (seconds), unsigned)
@@ -218,6 +254,6 @@ SGM_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, 
 
 SGM_API int pthread_join(pthread_t thread, void **result)
 {
-    WAITED(SG_CATEGORY_IDLE_WAIT, int found = SGM_REAL(pthread_join)(thread, result));
+    WAITED(SG_CATEGORY_IDLE_WAIT, NULL, int found = SGM_REAL(pthread_join)(thread, result));
     return found;
 }

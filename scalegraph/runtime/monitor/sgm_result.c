@@ -9,7 +9,7 @@
 
 #include "sgm.h"
 
-enum { CALIBRATION_NS = 2000000, COST_EVENTS = 20000, SERIES = 5 };
+enum { CALIBRATION_NS = 2000000, COST_EVENTS = 10000, SERIES = 5 };
 
 static uint64_t clock_ns(void)
 {
@@ -41,7 +41,7 @@ static double frequency(void)
 void __scalegraph_enter(unsigned id);
 void __scalegraph_leave(unsigned id);
 
-/* Ticks that an event costs: the least of several series, on accounts that are not kept. */
+/* Ticks that an event costs: the least of several series, on accounts and in a trace that are not kept. */
 static double event_cost(void)
 {
     uint64_t least = UINT64_MAX;
@@ -54,13 +54,14 @@ static double event_cost(void)
             __scalegraph_leave(1);
         }
         uint64_t taken = sgm_ticks() - begin;
+        sgm_self_or_null->recorded = 0;
         least = taken < least ? taken : least;
     }
     sgm_self_or_null = own;
     return (double)least / COST_EVENTS;
 }
 
-static bool write_all(int file, const void *data, size_t bytes)
+bool sgm_write_all(int file, const void *data, size_t bytes)
 {
     const char *at = data;
     while (bytes > 0) {
@@ -181,9 +182,10 @@ static void write_result(int file, const char *meta, size_t meta_bytes, uint64_t
         sections[one].offset = at;
         at += sections[one].record_size * sections[one].count;
     }
-    bool done = write_all(file, &header, sizeof header) && write_all(file, sections, sizeof sections) &&
-                write_all(file, meta, meta_bytes) && write_all(file, cost, costs * sizeof *cost) &&
-                write_all(file, part, parts * sizeof *part);
+    bool done = sgm_write_all(file, &header, sizeof header) &&
+                sgm_write_all(file, sections, sizeof sections) && sgm_write_all(file, meta, meta_bytes) &&
+                sgm_write_all(file, cost, costs * sizeof *cost) &&
+                sgm_write_all(file, part, parts * sizeof *part);
     if (!done)
         fprintf(stderr, "scalegraph: the result of the monitor cannot be written: %s\n", strerror(errno));
     free(cost);
@@ -204,6 +206,7 @@ void sgm_write(void)
     size_t room = 4096 + (size_t)sgm_thread_count() * 512;
     char *meta = rows_for(room, 1);
     size_t bytes = meta_text(meta, room, now, event_cost());
+    sgm_trace_end(origin, now, frequency());
     snprintf(name, sizeof name, "%s.%d", place, (int)getpid());
     int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0)

@@ -1,0 +1,82 @@
+"""One more run of a measured program, of which the monitor writes a trace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scalegraph.base.errors import WorkError
+from scalegraph.base.units import si
+from scalegraph.link import process, tracing
+from scalegraph.link.targets import _traces
+from scalegraph.runtime.format import TRACED
+from scalegraph.runtime.results import Result, ResultError, read_result
+
+if TYPE_CHECKING:
+    from scalegraph.base.cancel import CancelToken
+    from scalegraph.base.run import TraceFile
+    from scalegraph.link.job import Job
+    from scalegraph.link.targets.base import Place
+
+_MONITOR = "monitor"
+_NOT_RECORDED = ("tasks", "counters")
+
+
+def traced_run(
+    job: Job, command: process.Command, place: Place, cancel: CancelToken
+) -> tuple[TraceFile | None, tuple[str, ...]]:
+    """Run *command*, that of *job*, once more with a trace; return the trace and remarks for the run's record.
+
+    Raises `Cancelled`.
+    """
+    assert job.trace is not None
+    with tracing.workplace(job.trace) as work:
+        what = sum(1 << bit for bit, name in enumerate(TRACED) if name in job.trace.what and name not in _NOT_RECORDED)
+        variables = {
+            "SCALEGRAPH_MONITOR": str((work / _MONITOR).absolute()),
+            "SCALEGRAPH_TRACE": str((work / "records").absolute()),
+            "SCALEGRAPH_TRACE_WHAT": str(what),
+            "SCALEGRAPH_TRACE_LIMIT": str(job.trace.limit // max(job.processes, 1)),
+        }
+        traced = replace(command, env={**command.env, **variables})
+        outcome = process.run(traced, time_s=job.limits.time_s, output_bytes=0, cancel=cancel)
+        cancel.check()
+        try:
+            results = _results(work, job)
+            events = _traces.merge(_traces.processes(work / "records", results), work / tracing.RAW, what)
+        except WorkError as error:
+            return None, (f"no trace was kept: {error}",)
+        kept, remarks = tracing.keep(
+            job.trace, work, job.build, result=None, machine=place.name, program=job.name, ranks=job.processes,
+            measured=True, cancel=cancel,
+        )  # fmt: skip
+        if kept is None:
+            return None, remarks
+        return kept, (*remarks, _cost(results, events), *_ended(outcome))
+
+
+def _results(work: Path, job: Job) -> list[Result]:
+    """Return what the processes of *job* left, by rank; of a program without MPI the one that ran longest."""
+    found = []
+    for path in work.glob(f"{_MONITOR}.*"):
+        try:
+            found.append(read_result(path))
+        except ResultError as error:
+            raise WorkError(str(error)) from error
+    if not found:
+        raise WorkError("the traced run left no result of the monitor")
+    if job.processes:
+        return sorted(found, key=lambda one: int(one.meta["rank"]))
+    return [max(found, key=lambda one: int(one.meta["time_cycles"]))]
+
+
+def _cost(results: list[Result], events: int) -> str:
+    hertz = float(results[0].meta["frequency_hz"])
+    each = max(float(result.meta["event_ticks"]) for result in results) / hertz
+    time = max(int(result.meta["time_cycles"]) for result in results) / hertz
+    return f"the trace is of a run of its own, which took {si(time, 's')}; {events} records, {si(each, 's')} an event"
+
+
+def _ended(outcome: process.Outcome) -> tuple[str, ...]:
+    return (f"the traced run ended with exit code {outcome.exit_code}",) if outcome.exit_code else ()

@@ -1,0 +1,213 @@
+"""Traces of measured runs: what the monitor recorded in each process, merged into one trace.
+
+Each process leaves records with time stamps, which all processors of a computer share. A wait has no holder yet: that
+is the thread whose record has the time at which the wait was ended (the last one at a barrier, the one that forked);
+of a lock it is the thread that gave it back last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scalegraph.base.errors import WorkError
+from scalegraph.base.files import reason
+from scalegraph.runtime.format import (
+    CATEGORY_NAMES,
+    ENDIAN_MARK,
+    TRACE_EVENTS,
+    TRACE_HEADER,
+    TRACE_MAGIC,
+    TRACE_MARKS,
+    TRACE_RECORD,
+    TRACE_STATES,
+    TRACE_VERSION,
+    TRACE_WAITS,
+)
+from scalegraph.traces.kinds import LockStep, What
+from scalegraph.traces.nesting import match
+
+if TYPE_CHECKING:
+    from scalegraph.runtime.results import Records, Result
+    from scalegraph.traces.kinds import Array
+
+EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
+_MARK = {name: number for number, (name, _) in enumerate(TRACE_MARKS)}
+_WHY = {name: number for number, (name, _) in enumerate(TRACE_WAITS)}
+_STATE = {name: number for number, (name, _) in enumerate(TRACE_STATES)}
+_AS_WRITTEN = CATEGORY_NAMES.index("busy_int")  # where the monitor counts computing, see runtime/monitor/sgm.h
+_FIRST = np.array([EVENT["wait"], EVENT["message"], EVENT["collective"]])
+_ADDRESS_BITS = 48  # of which an address of a program has no more: above it is the process
+
+
+@dataclass(frozen=True)
+class Process:
+    """What one process recorded. *first*: the location of its first thread; *threads*: how many locations it has."""
+
+    header: Any
+    records: Records
+    first: int
+    threads: int
+
+
+def processes(raw: Path, results: Sequence[Result]) -> list[Process]:
+    """Return what the processes that left *results*, in the order of their ranks, recorded at ``RAW.PID``.
+
+    Raises `WorkError` if one left nothing that can be read.
+    """
+    found = []
+    for result in results:
+        path = raw.with_name(f"{raw.name}.{result.meta['pid']}")
+        try:
+            header = np.fromfile(path, TRACE_HEADER, 1)
+            if not len(header) or header[0]["magic"] != TRACE_MAGIC:
+                raise WorkError("the program ended before its trace was written")
+            found.append((header[0], np.fromfile(path, TRACE_RECORD, offset=TRACE_HEADER.itemsize)))
+        except OSError as error:
+            raise WorkError(f"the trace cannot be read: {reason(error)}") from error
+    most = max((int(header["processors"]) for header, _ in found), default=1)
+    return [Process(header, records, number * most, most) for number, (header, records) in enumerate(found)]
+
+
+def merge(parts: Sequence[Process], out: Path, what: int) -> int:
+    """Write the records of *parts* as one file for `runtime.trace.write_trace`; return how many there are.
+
+    *what*: bits of what is recorded. Times are ticks since the first process began.
+    """
+    origin = min(int(part.header["begin"]) for part in parts)
+    full = [int(part.header["end"]) for part in parts if part.header["state"] == _STATE["full"]]
+    end = min(full) if full else max(int(part.header["end"]) for part in parts)
+    records = np.concatenate([_placed(part) for part in parts])
+    records = np.concatenate([records, _ends(records, origin, end)])
+    records = records[np.argsort(records["processor"], kind="stable")]  # both records of an event stay together
+    at = _times(records)
+    records, at = records[at <= end], at[at <= end]
+    records = records[np.argsort(at, kind="stable")]
+    records = np.concatenate([records, _leaves(records, end)])
+    _find_holders(records)
+    _number_locks(records)
+    _shift(records, origin)
+    header = np.zeros(1, TRACE_HEADER)
+    header["magic"], header["version"], header["endian"] = TRACE_MAGIC, TRACE_VERSION, ENDIAN_MARK
+    header["state"] = _STATE["full" if full else "whole"]
+    header["processors"] = sum(part.threads for part in parts)
+    header["record_size"], header["what"], header["records"] = TRACE_RECORD.itemsize, what, len(records)
+    header["end"], header["clock_hz"] = end - origin, max(int(part.header["clock_hz"]) for part in parts)
+    header["limit"] = sum(int(part.header["limit"]) for part in parts) if full else 0
+    header["regions"] = 1 + int(_regions(records).max(initial=0))
+    with out.open("wb") as file:
+        header.tofile(file)
+        records.tofile(file)
+    return len(records)
+
+
+def _placed(part: Process) -> Records:
+    """Return the records of a process with the locations of its threads, its locks apart from those of others."""
+    records = part.records
+    records["processor"] += part.first
+    shares = records["event"] == EVENT["share"]
+    records["what"][shares & (records["what"] == _AS_WRITTEN)] = len(CATEGORY_NAMES)  # the first that is measured only
+    process = np.uint64(part.first << _ADDRESS_BITS)
+    records["first"][records["event"] == EVENT["lock"]] |= process
+    records["second"][records["event"] == EVENT["wait"]] |= process
+    return records
+
+
+def _ends(records: Records, origin: int, end: int) -> Records:
+    """Return a record for the time before each location's first event, and one for that after its last."""
+    shares = records[records["event"] == EVENT["share"]]
+    found = []
+    for location in np.unique(shares["processor"]):
+        mine = shares[shares["processor"] == location]
+        first, last = int(mine["first"].min()), int(mine["time"].max())
+        for name, begin, until in (("idle_not_started", origin, first), ("idle_finished", last, end)):
+            if begin < until:
+                what = CATEGORY_NAMES.index(name)
+                found.append((EVENT["share"], what, location, 0, until, begin, until - begin))
+    return np.array(found, TRACE_RECORD)
+
+
+def _leaves(records: Records, end: int) -> Records:
+    """Return the ends, at *end*, of the regions that are never left: the program exits there, or the trace is full."""
+    calls = records[records["event"] == EVENT["call"]]
+    enters = calls["what"] == What.ENTER
+    left = calls[enters & (match(calls["processor"].astype("<i4"), enters)[0] < 0)][::-1].copy()
+    left["what"], left["time"] = What.LEAVE, end
+    return left
+
+
+def _times(records: Records) -> Array:
+    """Return when each record's event was, that of the first of two for both."""
+    at = records["time"].astype(np.int64)
+    second = np.flatnonzero(np.isin(records["event"], _FIRST)) + 1
+    at[second] = at[second - 1]
+    return at
+
+
+def _find_holders(records: Records) -> None:
+    """Put the location that ended each wait into its second record (+ 1; 0 where nobody is known)."""
+    waits = np.flatnonzero(records["event"] == EVENT["wait"])
+    why = records["what"][waits]
+    marks = records[records["event"] == EVENT["mark"]]
+    for cause, mark in (("barrier", "barrier"), ("other", "fork")):
+        _find(records, waits[why == _WHY[cause]], marks[marks["what"] == _MARK[mark]])
+    steps = records[records["event"] == EVENT["lock"]]
+    _find_releases(records, waits[why == _WHY["lock"]], steps[steps["what"] == LockStep.RELEASED])
+
+
+def _find(records: Records, waits: Array, marks: Records) -> None:
+    """Give *waits* the holder whose mark has exactly the time at which the wait was ended."""
+    marks = marks[np.argsort(marks["time"], kind="stable")]
+    if not len(marks):
+        return
+    ended = records["time"][waits + 1]
+    at = np.minimum(np.searchsorted(marks["time"], ended), len(marks) - 1)
+    known = (marks["time"][at] == ended) & (marks["processor"][at] != records["processor"][waits])
+    records["region"][waits[known] + 1] = marks["processor"][at[known]].astype(np.uint32) + 1
+
+
+def _find_releases(records: Records, waits: Array, releases: Records) -> None:
+    """Give *waits* for locks the thread that gave the lock back last before the wait ended, and when it did."""
+    releases = releases[np.lexsort((releases["time"], releases["first"]))]
+    for lock in np.unique(records["second"][waits]):
+        mine = waits[records["second"][waits] == lock]
+        given = releases[releases["first"] == lock]
+        at = np.searchsorted(given["time"], records["time"][mine], side="right") - 1
+        mine, at = mine[at >= 0], at[at >= 0]
+        other = given["processor"][at] != records["processor"][mine]
+        late = given["time"][at] >= records["first"][mine]
+        mine, at = mine[other & late], at[other & late]
+        records["region"][mine + 1] = given["processor"][at].astype(np.uint32) + 1
+        records["time"][mine + 1] = given["time"][at]
+
+
+def _number_locks(records: Records) -> None:
+    """Count the acquisitions of each lock; a release has the number of the acquisition before."""
+    rows = np.flatnonzero(records["event"] == EVENT["lock"])
+    locks = records["first"][rows]
+    for lock in np.unique(locks):
+        mine = rows[locks == lock]
+        records["second"][mine] = np.cumsum(records["what"][mine] == LockStep.ACQUIRED)
+
+
+def _shift(records: Records, origin: int) -> None:
+    """Make all times relative to *origin*; what was before it happened at it."""
+    event = records["event"]
+    start = np.uint64(origin)
+    own = np.isin(event, [EVENT["share"], EVENT["wait"], EVENT["message"], EVENT["collective"]])
+    for name, rows in (
+        ("time", ~np.isin(event, [EVENT["carried"]])),
+        ("first", own),
+        ("second", event == EVENT["message"]),
+    ):
+        values = records[name][rows]
+        records[name][rows] = np.where(values > start, values - start, 0)
+
+
+def _regions(records: Records) -> Array:
+    named = np.isin(records["event"], [EVENT[name] for name in ("call", "share", "wait", "mark")])
+    return records["region"][named]

@@ -1,0 +1,192 @@
+/* Traces of real runs: records of the format that the simulator writes, with ticks for their times. Each
+ * thread fills a buffer of its own; a full one goes to the process's file at the next moment at which that
+ * can be accounted for as the monitor's time. Waits are recorded without their holders: whoever reads the
+ * records finds them by the time at which the wait was ended, which is that of another thread's record. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sgm.h"
+
+enum { ROOM = 1 << 15, FULL = ROOM - 256 }; /* records of a thread's buffer: 1 MiB */
+
+uint32_t sgm_traced;
+static uint64_t limit = UINT64_MAX, written, full_at; /* records; full_at: ticks */
+static int file = -1;
+static int64_t lock;
+
+void sgm_trace_begin(void)
+{
+    const char *place = getenv("SCALEGRAPH_TRACE"), *what = getenv("SCALEGRAPH_TRACE_WHAT"),
+               *most = getenv("SCALEGRAPH_TRACE_LIMIT");
+    char name[4096];
+    sg_trace_header header = {0};
+    if (place == NULL || what == NULL)
+        return;
+    snprintf(name, sizeof name, "%s.%d", place, (int)getpid());
+    file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) {
+        fprintf(stderr, "scalegraph: %s: the trace cannot be written: %s\n", name, strerror(errno));
+        return;
+    }
+    if (most != NULL)
+        limit = strtoull(most, NULL, 10) / sizeof(sg_trace_record);
+    sgm_traced = (uint32_t)strtoul(what, NULL, 10);
+    if (!sgm_write_all(file, &header, sizeof header))
+        sgm_traced = 0;
+}
+
+static void flush(sgm_thread *t)
+{
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0)
+        sched_yield();
+    uint64_t left = limit > written ? limit - written : 0;
+    uint64_t count = t->recorded < left ? t->recorded : left;
+    bool done = file >= 0 && sgm_write_all(file, t->records, count * sizeof *t->records);
+    written += done ? count : 0;
+    if ((!done || count < t->recorded) && full_at == 0) {
+        full_at = count < t->recorded ? t->records[count].time : sgm_ticks();
+        sgm_traced = 0; /* the run goes on without */
+    }
+    t->recorded = 0;
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+void sgm_trace_put(sgm_thread *t, sg_trace_record record)
+{
+    if (t->records == NULL)
+        t->records = sgm_new_memory(ROOM * sizeof *t->records);
+    if (t->recorded == ROOM)
+        flush(t);
+    record.processor = (uint16_t)t->number;
+    t->records[t->recorded++] = record;
+}
+
+/* Makes room where time may pass: what it takes is the monitor's. */
+void sgm_trace_make_room(sgm_thread *t)
+{
+    if (t->recorded < FULL)
+        return;
+    flush(t);
+    sgm_charge(t, sgm_ticks(), SG_CATEGORY_PRIM_MONITOR);
+}
+
+void sgm_trace_share(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to)
+{
+    sg_trace_record *last = t->recorded > 0 ? &t->records[t->recorded - 1] : NULL;
+    if (from == to)
+        return;
+    if (last != NULL && last->event == SG_EVENT_SHARE && last->time == from && last->what == category &&
+        last->region == t->region) {
+        last->time = to;
+        last->second += to - from;
+        return;
+    }
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_SHARE,
+                                       .what = (uint8_t)category,
+                                       .region = t->region,
+                                       .time = to,
+                                       .first = from,
+                                       .second = to - from});
+}
+
+static enum sg_trace_why why_of(uint32_t category)
+{
+    switch (category) {
+    case SG_CATEGORY_IDLE_BARRIER:
+        return SG_WHY_BARRIER;
+    case SG_CATEGORY_IDLE_LOCK:
+        return SG_WHY_LOCK;
+    case SG_CATEGORY_IDLE_ORDER:
+        return SG_WHY_ORDERED;
+    case SG_CATEGORY_IDLE_TASK:
+        return SG_WHY_TASK;
+    case SG_CATEGORY_IDLE_WAIT:
+        return SG_WHY_CONDITION;
+    case SG_CATEGORY_IDLE_MESSAGE:
+        return SG_WHY_RECEIVE;
+    case SG_CATEGORY_IDLE_LATE_RECEIVER:
+        return SG_WHY_SEND;
+    case SG_CATEGORY_IDLE_COLLECTIVE:
+        return SG_WHY_COLLECTIVE;
+    default:
+        return SG_WHY_OTHER;
+    }
+}
+
+/* The thread waited in `category`, and could go on at `to`. */
+void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to, uint64_t object)
+{
+    if ((sgm_traced & SGM_TRACE_WAITS) == 0 || from >= to)
+        return;
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_WAIT,
+                                       .what = (uint8_t)why_of(category),
+                                       .region = t->region,
+                                       .time = to,
+                                       .first = from,
+                                       .second = object});
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_WAKER, .time = to});
+}
+
+/* The time since `from` was spent in `category`, which is another now. */
+void sgm_trace_switched(sgm_thread *t, uint32_t category, uint64_t from)
+{
+    if (why_of(category) != SG_WHY_OTHER)
+        sgm_trace_wait(t, category, from, t->last, t->object);
+    sgm_trace_make_room(t);
+}
+
+void sgm_trace_call(sgm_thread *t, uint32_t what, uint32_t region, uint64_t now)
+{
+    sgm_trace_put(
+        t, (sg_trace_record){.event = SG_EVENT_CALL, .what = (uint8_t)what, .region = region, .time = now});
+    sgm_trace_make_room(t);
+}
+
+void sgm_trace_mark(sgm_thread *t, uint32_t mark, uint64_t now, uint64_t value)
+{
+    sgm_trace_put(
+        t,
+        (sg_trace_record){
+            .event = SG_EVENT_MARK, .what = (uint8_t)mark, .region = t->region, .time = now, .first = value});
+}
+
+void sgm_trace_lock(sgm_thread *t, uint32_t step, const volatile void *object)
+{
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_LOCK,
+                                       .what = (uint8_t)step,
+                                       .time = sgm_ticks(),
+                                       .first = (uint64_t)(uintptr_t)object});
+}
+
+/* Writes what the threads still have, and the header. Threads that go on record nothing more. */
+void sgm_trace_end(uint64_t origin, uint64_t now, double hertz)
+{
+    uint32_t what = sgm_traced;
+    if (file < 0)
+        return;
+    sgm_traced = 0;
+    for (sgm_thread *t = sgm_threads(); t != NULL; t = t->next)
+        if (t->recorded > 0)
+            flush(t);
+    sg_trace_header header = {.version = SG_TRACE_VERSION,
+                              .endian = SG_ENDIAN_MARK,
+                              .state = full_at != 0 ? SG_TRACE_STATE_FULL : SG_TRACE_STATE_WHOLE,
+                              .processors = sgm_thread_count(),
+                              .record_size = sizeof(sg_trace_record),
+                              .what = what,
+                              .records = written,
+                              .begin = origin,
+                              .end = full_at != 0 ? full_at : now,
+                              .clock_hz = (uint64_t)(hertz + 0.5),
+                              .limit = limit * sizeof(sg_trace_record)};
+    memcpy(header.magic, SG_TRACE_MAGIC, sizeof header.magic);
+    if (pwrite(file, &header, sizeof header, 0) != (ssize_t)sizeof header)
+        fprintf(stderr, "scalegraph: the trace cannot be written: %s\n", strerror(errno));
+    close(file);
+    file = -1;
+}

@@ -1,0 +1,128 @@
+"""Traces of measured runs: waits with their holders, locks, chunks and accounts of time, and what limits them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scalegraph import machine as machines
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.control import build
+from scalegraph.link import Job, Measuring, TraceOrder
+from scalegraph.link.targets import named
+from scalegraph.request import Session
+from scalegraph.request.model.request import Request
+from scalegraph.runtime.format import TRACED
+from scalegraph.traces.checking import check
+from scalegraph.traces.kinds import Wait
+from scalegraph.traces.model import Trace
+from scalegraph.traces.reading import read
+from tests.monitor import programs
+
+LOCKS = r"""
+#include <omp.h>
+#include <time.h>
+static void rest(long ms) { struct timespec wanted = {0, ms * 1000000}; nanosleep(&wanted, NULL); }
+int main(void)
+{
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    #pragma omp parallel num_threads(2)
+    {
+        if (omp_get_thread_num() == 0) { omp_set_lock(&lock); }
+        #pragma omp barrier
+        if (omp_get_thread_num() == 0) { rest(20); omp_unset_lock(&lock); }
+        else { omp_set_lock(&lock); omp_unset_lock(&lock); }
+        if (omp_get_thread_num() == 1) rest(20);
+        #pragma omp barrier
+        #pragma omp for schedule(dynamic, 3)
+        for (int i = 0; i < 10; i++)
+            rest(1);
+    }
+    return 0;
+}
+"""
+
+
+def traced(place: Path, text: str, processors: int, limit: int = 2**24) -> RunRecord:
+    """Return the record of *text*, a program in C that is run and traced on so many processors of this computer."""
+    (place / "p.c").write_text(text, encoding="utf-8")
+    built = build(["p.c"], cwd=place, builds="host", detail="all")
+    order = TraceOrder(place / "traces", "run", TRACED, limit=limit, identity="x")
+    point = RunPoint(processors=processors, target="host")
+    job = Job(built, machines.load("ksr1"), point, measuring=Measuring("none", disturbed=1.0), trace=order)
+    record = named("host").run(job)
+    assert record.ok, record.message
+    return record
+
+
+@contextmanager
+def opened(record: RunRecord) -> Iterator[Trace]:
+    assert record.trace is not None, record.warnings
+    with read(Path(record.trace.path)) as trace:
+        yield trace
+
+
+def rows(trace: Trace, kind: str, *names: str) -> dict[str, Any]:
+    return trace.columns(kind, names)
+
+
+def test_waits_name_the_thread_that_ended_them(tmp_path: Path) -> None:
+    with opened(traced(tmp_path, LOCKS, 2)) as trace:
+        assert check(trace).violations == []
+        waits = rows(trace, "waits", "begin", "end", "location", "holder", "why")
+        second = trace.meta.ticks_per_second
+        long = waits["end"] - waits["begin"] > 0.01 * second
+        for why, waiter in ((Wait.LOCK, 1), (Wait.BARRIER, 0)):
+            found = long & (waits["why"] == why) & (waits["location"] == waiter)
+            assert found.any(), why
+            assert set(waits["holder"][found]) == {1 - waiter}
+        locks = rows(trace, "locks", "lock", "order", "what")
+        assert sorted(zip(locks["order"].tolist(), locks["what"].tolist(), strict=True)) == [
+            (1, 1), (1, 2), (2, 1), (2, 2),
+        ]  # fmt: skip
+        names = [region.name for region in trace.definitions.regions]
+        marks = rows(trace, "marks", "region", "value")
+        chunks = marks["value"][marks["region"] == names.index("chunk")]
+        assert sorted(chunks.tolist()) == [1, 3, 3, 3]
+
+
+def test_every_tick_of_every_thread_is_in_one_share(tmp_path: Path) -> None:
+    record = traced(tmp_path, programs.TEAM, 2)
+    with opened(record) as trace:
+        shares = rows(trace, "shares", "begin", "end", "location", "ticks")
+        for location in (0, 1):
+            mine = shares["location"] == location
+            order = np.argsort(shares["begin"][mine], kind="stable")
+            begin, end = shares["begin"][mine][order], shares["end"][mine][order]
+            assert (begin[1:] == end[:-1]).all()
+            assert (int(begin[0]), int(end[-1])) == (0, trace.meta.end)
+        assert (shares["ticks"] == shares["end"] - shares["begin"]).all()
+        assert (trace.meta.source, trace.meta.program) == ("measured", "p")
+    assert any("the trace is of a run of its own" in remark and "an event" in remark for remark in record.warnings)
+
+
+def test_a_trace_that_reaches_its_limit_ends_there_and_says_so(tmp_path: Path) -> None:
+    spins = LOCKS.replace(
+        "rest(1);", "{ for (int k = 0; k < 1000; k++) { omp_set_lock(&lock); omp_unset_lock(&lock); } }"
+    )
+    record = traced(tmp_path, spins, 2, limit=2**16)
+    with opened(record) as trace:
+        assert check(trace).violations == []
+    assert any("the limit of 65536 bytes was reached" in remark for remark in record.warnings)
+
+
+@pytest.mark.parametrize("key", ["begin", "interval", "region"])
+def test_parts_of_runs_are_refused(tmp_path: Path, key: str) -> None:
+    (tmp_path / "p.c").write_text(LOCKS, encoding="utf-8")
+    program = {"sources": ["p.c"], "directory": str(tmp_path)}
+    given = {"begin": "1 ms", "interval": "1 ms", "region": "main"}[key]
+    request = Request.model_validate(
+        {"program": program, "processors": [1], "target": {"name": "host"}, "trace": {key: given}}
+    )
+    assert [str(fault) for fault in Session().check(request)] == [f"trace.{key}: target 'host' records whole runs only"]
