@@ -178,7 +178,7 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "message_s",
         "sending, receiving and packing messages",
-        ("prim_message", "prim_send", "prim_receive", "prim_pack"),
+        ("prim_message", "prim_send", "prim_receive", "prim_pack", "prim_collective"),
         "primitive:9",
     ),
     (

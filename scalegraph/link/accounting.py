@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from scalegraph.base.run import RegionCost
 from scalegraph.link.job import Job
@@ -20,6 +21,9 @@ COMPUTING = "busy_compute"
 PREEMPTED = "idle_preempted"
 MONITOR = "prim_monitor"
 LEFT = "unattributed"
+TOGETHER, OPERATION = "idle_collective", "prim_collective"
+# By process id: ticks by thread and region.
+Operating: TypeAlias = Mapping[str, Mapping[tuple[int, int], int]]
 _AS_WRITTEN = "busy_int"  # where the monitor counts computing, see runtime/monitor/sgm.h
 # A thread that sleeps, or is not there, is not ready: it is on no run queue.
 _ASLEEP = {"idle_wait", "idle_not_started", "idle_finished", LEFT}
@@ -143,8 +147,11 @@ class Account:
         )
 
 
-def combined(job: Job, results: Sequence[Result]) -> Account:
-    """Return the account of a run of *job* whose processes left *results*."""
+def combined(job: Job, results: Sequence[Result], operating: Operating | None = None) -> Account:
+    """Return the account of a run of *job* whose processes left *results*.
+
+    *operating*: of the time in collective operations, what was not waiting for others.
+    """
     main = max(results, key=lambda one: int(one.meta["time_cycles"]))
     chosen = sorted(results, key=lambda one: int(one.meta["rank"])) if job.processes else [main]
     ticks, hertz = int(main.meta["time_cycles"]), float(main.meta["frequency_hz"])
@@ -152,7 +159,7 @@ def combined(job: Job, results: Sequence[Result]) -> Account:
     processors: list[_Thread] = []
     count = 0
     for result in chosen:
-        threads = _threads(result, ticks, hertz)
+        threads = _threads(result, ticks, hertz, (operating or {}).get(result.meta["pid"], {}))
         count += len(threads)
         processors += _on_processors(threads, max(share, 1), ticks)
     cost = float(main.meta["event_ticks"])
@@ -163,7 +170,7 @@ def combined(job: Job, results: Sequence[Result]) -> Account:
     return Account(ticks, hertz, tuple(processors), count, cost, elapsed, _hardware(chosen))
 
 
-def _threads(result: Result, ticks: int, hertz: float) -> list[_Thread]:
+def _threads(result: Result, ticks: int, hertz: float, operating: Mapping[tuple[int, int], int]) -> list[_Thread]:
     """Return the threads of a process, each with *ticks* in all."""
     found: dict[int, _Thread] = defaultdict(_Thread)
     for cost in result.rows("COSTS"):
@@ -171,6 +178,9 @@ def _threads(result: Result, ticks: int, hertz: float) -> list[_Thread]:
         row = {name: ticks for name, ticks in zip(CATEGORY_NAMES, cost["categories"], strict=True) if ticks}
         if _AS_WRITTEN in row:
             row[COMPUTING] = row.pop(_AS_WRITTEN)
+        if done := min(operating.get((cost["processor"], cost["region"]), 0), row.get(TOGETHER, 0)):
+            row[TOGETHER] -= done
+            row[OPERATION] = done
         thread.rows[cost["region"]] = row
         counters = dict(zip(COUNTER_NAMES, cost["counters"], strict=True))
         thread.visits[cost["region"]] = counters["visits"]

@@ -24,19 +24,25 @@ _LISTED = 6
 
 
 def make_measured(
-    job: Job, outcome: Outcome, place: Place, results: Sequence[Result] = (), remarks: Iterable[str] = ()
+    job: Job,
+    outcome: Outcome,
+    place: Place,
+    results: Sequence[Result] = (),
+    remarks: Iterable[str] = (),
+    operating: accounting.Operating | None = None,
 ) -> RunRecord:
     """Return the record of a measured run of *job* at *place*; what was not measured is ``None``.
 
-    *results*: what the monitor left, one for each process. ``time_s`` is the time of the program from before its
-    ``main`` to its exit, that of the whole process where there is no monitor, in seconds.
+    *results*: what the monitor left, one for each process; *operating*: see `accounting.combined`. ``time_s`` is the
+    time of the program from before its ``main`` to its exit, that of the whole process where there is no monitor, in
+    seconds.
     """
     status = _status(job, outcome)
     timed = status in ("ok", "failed")
     fields: dict[str, Any] = {"time_s": outcome.host_s if timed else None}
     said = [*remarks, *_remarks(job, outcome)]
     if timed and results:
-        account = accounting.combined(job, results)
+        account = accounting.combined(job, results, operating)
         fields = _costs(job, account)
         said += _observations(job, account)
     return RunRecord(

@@ -51,6 +51,7 @@ CATEGORIES: Final[tuple[tuple[str, str, str], ...]] = (
 MEASURED: Final[tuple[tuple[str, str, str], ...]] = (
     ("busy_compute", "busy", "executing the program's own code; operations and memory stalls together"),
     ("idle_preempted", "idle", "ready to execute, but the system gave the processor to something else"),
+    ("prim_collective", "primitive", "executing a collective operation after all have come that it needs"),
     ("unattributed", "idle", "blocked in the system, in nothing that is observed; and what else is left of N x T"),
 )
 

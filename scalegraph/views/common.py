@@ -75,6 +75,7 @@ CATEGORY_WORDS = {
     "prim_disturbance": "disturbance",
     "busy_compute": "computing",
     "idle_preempted": "other programs",
+    "prim_collective": "executing collectives",
     "unattributed": "not attributed",
 }
 # The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
@@ -116,6 +117,7 @@ _SHADES = {
     "prim_disturbance": 12,
     "busy_compute": 0,
     "idle_preempted": 15,
+    "prim_collective": 13,
     "unattributed": 16,
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scalegraph.base.errors import WorkError
 from scalegraph.base.units import si
 from scalegraph.link import process, tracing
-from scalegraph.link.targets import _traces
+from scalegraph.link.targets import _records, _traces
 from scalegraph.runtime.format import TRACED
 from scalegraph.runtime.results import Result, ResultError, read_result
 
@@ -44,7 +44,8 @@ def traced_run(
         cancel.check()
         try:
             results = _results(work, job)
-            events = _traces.merge(_traces.processes(work / "records", results), work / tracing.RAW, what)
+            each = max(job.point.processors // job.processes, 1) if job.processes else 0
+            events = _traces.merge(_records.processes(work / "records", results, each), work / tracing.RAW, what)
         except WorkError as error:
             return None, (f"no trace was kept: {error}",)
         kept, remarks = tracing.keep(

@@ -8,18 +8,16 @@ of a lock it is the thread that gave it back last.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scalegraph.base.errors import WorkError
-from scalegraph.base.files import reason
+from scalegraph.link.targets._collectives import told_apart
+from scalegraph.link.targets._records import EVENT, Process
 from scalegraph.runtime.format import (
     CATEGORY_NAMES,
     ENDIAN_MARK,
-    TRACE_EVENTS,
     TRACE_HEADER,
     TRACE_MAGIC,
     TRACE_MARKS,
@@ -32,45 +30,13 @@ from scalegraph.traces.kinds import LockStep, What
 from scalegraph.traces.nesting import match
 
 if TYPE_CHECKING:
-    from scalegraph.runtime.results import Records, Result
+    from scalegraph.runtime.results import Records
     from scalegraph.traces.kinds import Array
 
-EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
 _MARK = {name: number for number, (name, _) in enumerate(TRACE_MARKS)}
 _WHY = {name: number for number, (name, _) in enumerate(TRACE_WAITS)}
 _STATE = {name: number for number, (name, _) in enumerate(TRACE_STATES)}
-_AS_WRITTEN = CATEGORY_NAMES.index("busy_int")  # where the monitor counts computing, see runtime/monitor/sgm.h
 _FIRST = np.array([EVENT["wait"], EVENT["message"], EVENT["collective"]])
-_ADDRESS_BITS = 48  # of which an address of a program has no more: above it is the process
-
-
-@dataclass(frozen=True)
-class Process:
-    """What one process recorded. *first*: the location of its first thread; *threads*: how many locations it has."""
-
-    header: Any
-    records: Records
-    first: int
-    threads: int
-
-
-def processes(raw: Path, results: Sequence[Result]) -> list[Process]:
-    """Return what the processes that left *results*, in the order of their ranks, recorded at ``RAW.PID``.
-
-    Raises `WorkError` if one left nothing that can be read.
-    """
-    found = []
-    for result in results:
-        path = raw.with_name(f"{raw.name}.{result.meta['pid']}")
-        try:
-            header = np.fromfile(path, TRACE_HEADER, 1)
-            if not len(header) or header[0]["magic"] != TRACE_MAGIC:
-                raise WorkError("the program ended before its trace was written")
-            found.append((header[0], np.fromfile(path, TRACE_RECORD, offset=TRACE_HEADER.itemsize)))
-        except OSError as error:
-            raise WorkError(f"the trace cannot be read: {reason(error)}") from error
-    most = max((int(header["processors"]) for header, _ in found), default=1)
-    return [Process(header, records, number * most, most) for number, (header, records) in enumerate(found)]
 
 
 def merge(parts: Sequence[Process], out: Path, what: int) -> int:
@@ -81,9 +47,11 @@ def merge(parts: Sequence[Process], out: Path, what: int) -> int:
     origin = min(int(part.header["begin"]) for part in parts)
     full = [int(part.header["end"]) for part in parts if part.header["state"] == _STATE["full"]]
     end = min(full) if full else max(int(part.header["end"]) for part in parts)
-    records = np.concatenate([_placed(part) for part in parts])
+    records = np.concatenate([part.records for part in parts])
     records = np.concatenate([records, _ends(records, origin, end)])
     records = records[np.argsort(records["processor"], kind="stable")]  # both records of an event stay together
+    records = told_apart(records, float(parts[0].header["clock_hz"]))
+    records = records[np.argsort(records["processor"], kind="stable")]
     at = _times(records)
     records, at = records[at <= end], at[at <= end]
     records = records[np.argsort(at, kind="stable")]
@@ -103,18 +71,6 @@ def merge(parts: Sequence[Process], out: Path, what: int) -> int:
         header.tofile(file)
         records.tofile(file)
     return len(records)
-
-
-def _placed(part: Process) -> Records:
-    """Return the records of a process with the locations of its threads, its locks apart from those of others."""
-    records = part.records
-    records["processor"] += part.first
-    shares = records["event"] == EVENT["share"]
-    records["what"][shares & (records["what"] == _AS_WRITTEN)] = len(CATEGORY_NAMES)  # the first that is measured only
-    process = np.uint64(part.first << _ADDRESS_BITS)
-    records["first"][records["event"] == EVENT["lock"]] |= process
-    records["second"][records["event"] == EVENT["wait"]] |= process
-    return records
 
 
 def _ends(records: Records, origin: int, end: int) -> Records:
@@ -200,7 +156,7 @@ def _shift(records: Records, origin: int) -> None:
     start = np.uint64(origin)
     own = np.isin(event, [EVENT["share"], EVENT["wait"], EVENT["message"], EVENT["collective"]])
     for name, rows in (
-        ("time", ~np.isin(event, [EVENT["carried"]])),
+        ("time", np.ones(len(records), bool)),
         ("first", own),
         ("second", event == EVENT["message"]),
     ):

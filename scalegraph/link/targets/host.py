@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from scalegraph.base.errors import InputError, RunError, ScaleGraphError
 from scalegraph.base.files import reason
 from scalegraph.link import process
+from scalegraph.link.accounting import Operating
 from scalegraph.link.measured import make_measured
 from scalegraph.link.simulated import program_environment, thread_variables
 from scalegraph.link.targets._quiet import Disturbance, disturbance, stolen_s
@@ -69,8 +70,9 @@ class Host(Target):
             before = stolen_s()
             outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
             found, remarks = read_results(result)
+            operating, more = self.operating(job, result, found)
             noticed = disturbance(found, job.point.processors, outcome.host_s, stolen_s() - before)
-            runs.append((noticed, make_measured(job, outcome, self.place(), found, remarks)))
+            runs.append((noticed, make_measured(job, outcome, self.place(), found, [*remarks, *more], operating)))
             if noticed.share <= job.measuring.disturbed or not runs[-1][1].ok:
                 break
         record = _least_disturbed(runs, job.measuring.disturbed)
@@ -86,6 +88,10 @@ class Host(Target):
     def command(self, job: Job) -> tuple[Sequence[str], Mapping[str, str]]:  # noqa: ARG002 - targets on top of it have
         """Return the words before the program's name that start it, and variables for them; none here."""
         return (), {}
+
+    def operating(self, job: Job, result: Path, found: Sequence[Result]) -> tuple[Operating, Sequence[str]]:  # noqa: ARG002
+        """Return what of the time in collective operations was no waiting, and remarks; there are none here."""
+        return {}, ()
 
     def check(self) -> Finding:
         """Return whether programs can be compiled here, and on how many processors they run."""
@@ -145,7 +151,12 @@ def processor_name() -> str:
 def monitor_variables(job: Job, result: Path) -> dict[str, str]:
     """Return the environment that the monitor of a run of *job* reads; it writes ``RESULT.PID`` when a process ends."""
     pins = pinned(job.measuring.pin, sorted(os.sched_getaffinity(0)))
-    return {"SCALEGRAPH_MONITOR": str(result), **({"SCALEGRAPH_PIN": ",".join(map(str, pins))} if pins else {})}
+    records = {"SCALEGRAPH_TRACE": str(result.with_name("records"))}
+    return {
+        **records,
+        "SCALEGRAPH_MONITOR": str(result),
+        **({"SCALEGRAPH_PIN": ",".join(map(str, pins))} if pins else {}),
+    }
 
 
 def pinned(policy: str, processors: Sequence[int]) -> list[int]:
@@ -164,7 +175,7 @@ def pinned(policy: str, processors: Sequence[int]) -> list[int]:
 
 def clear_results(result: Path) -> None:
     """Remove what an earlier run of the same job left."""
-    for path in result.parent.glob(f"{result.name}.*"):
+    for path in result.parent.iterdir():
         path.unlink(missing_ok=True)
 
 

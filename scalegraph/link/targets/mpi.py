@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 from scalegraph.base.errors import InputError, MissingTool, ScaleGraphError
 from scalegraph.link.targets.base import Finding, Place
 from scalegraph.link.targets.host import Host
+from scalegraph.runtime.format import TRACED
 from scalegraph.toolchain.host_mpi import INSTALL, host_mpi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from scalegraph.base.cancel import CancelToken
     from scalegraph.base.run import RunRecord
+    from scalegraph.link.accounting import Operating
     from scalegraph.link.job import Job
+    from scalegraph.runtime.results import Result
+
+
+_COLLECTIVES = 1 << TRACED.index("messages")
+_MOST_BYTES = 2**26  # of the records of collective operations, of each process
 
 
 class _Mpi(Host):
@@ -38,7 +46,14 @@ class _Mpi(Host):
         """Return the words that start the program, and variables for them."""
         found = host_mpi()
         share = max(job.point.processors // max(job.processes, 1), 1)
-        return found.start(max(job.processes, 1)), {**found.env, "SCALEGRAPH_PIN_EACH": str(share)}
+        records = {"SCALEGRAPH_TRACE_WHAT": str(_COLLECTIVES), "SCALEGRAPH_TRACE_LIMIT": str(_MOST_BYTES)}
+        return found.start(max(job.processes, 1)), {**found.env, **records, "SCALEGRAPH_PIN_EACH": str(share)}
+
+    def operating(self, job: Job, result: Path, found: Sequence[Result]) -> tuple[Operating, Sequence[str]]:
+        """Return what of the time in collective operations was no waiting, and remarks."""
+        from scalegraph.link.targets._collectives import separated
+
+        return separated(result.with_name("records"), found) if job.processes > 1 else ({}, ())
 
     def check(self) -> Finding:
         """Return which MPI library there is, and whether programs can be compiled."""

@@ -42,13 +42,14 @@ void sgm_stop(const char *sentence)
     _exit(EXIT_FAILURE);
 }
 
-/* Memory of our own, zeroed: the program's allocator may be replaced, and may call what we wrap. */
+/* Memory of our own, zeroed: the program's allocator, and mmap, may be replaced, and may call what we wrap.
+ */
 void *sgm_new_memory(size_t bytes)
 {
-    void *found = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (found == MAP_FAILED)
+    long found = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+    if (found == -1)
         sgm_stop("no memory for the monitor");
-    return found;
+    return (void *)found;
 }
 
 static void *grown(void *before, size_t item, uint32_t had, uint32_t wanted)
@@ -56,7 +57,7 @@ static void *grown(void *before, size_t item, uint32_t had, uint32_t wanted)
     void *fresh = sgm_new_memory(item * wanted);
     if (before != NULL) {
         memcpy(fresh, before, item * had);
-        munmap(before, item * had);
+        syscall(SYS_munmap, before, item * had);
     }
     return fresh;
 }

@@ -31,7 +31,7 @@ static uint32_t before_lock(int64_t *in)
 static void note(uint32_t step, const volatile void *lock)
 {
     sgm_thread *t = sgm_self_or_null;
-    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_LOCKS) == 0) && t != NULL)
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_LOCKS) == 0) && t != NULL && t->category == SGM_COMPUTING)
         sgm_trace_lock(t, step, lock);
 }
 
@@ -83,7 +83,7 @@ SGM_API void GOMP_atomic_start(void)
 static uint32_t wait_begins(uint32_t category, const volatile void *object)
 {
     sgm_thread *t = sgm_self_or_null;
-    if (t == NULL)
+    if (t == NULL || t->category != SGM_COMPUTING) /* in a call that is observed: that one counts */
         return SG_CATEGORY_COUNT;
     t->object = (uintptr_t)object;
     return sgm_switch(t, category);

@@ -1,5 +1,6 @@
 /* MPI by its profiling interface: what is sent and received is an overhead, what is waited for is waiting. */
 #include <mpi.h>
+#include <stdlib.h>
 
 #include "sgm.h"
 
@@ -87,21 +88,177 @@ AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitsome,
 AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Probe, (int from, int tag, MPI_Comm communicator, MPI_Status *status),
    (from, tag, communicator, status))
 
-/* Collective operations: waiting for the others is not separated from the operation itself. */
-#define TOGETHER(name, parameters, given) AS(SG_CATEGORY_IDLE_COLLECTIVE, name, parameters, given)
-TOGETHER(MPI_Barrier, (MPI_Comm communicator), (communicator))
-TOGETHER(MPI_Bcast, (void *data, int count, MPI_Datatype type, int root, MPI_Comm communicator),
+/* ---- collective operations ----
+ *
+ * When each member came and went is recorded; what of that was waiting for others is found out after the run,
+ * from the times of all members. Members number the operations of a group alike, so nothing is exchanged. */
+
+enum { GROUPS = 64, OFFSET = 2166136261u, PRIME = 16777619u };
+
+/* Numbers of collective operations, as traces have them. */
+enum {
+    BARRIER,
+    BROADCAST,
+    GATHER,
+    GATHER_VARIED,
+    SCATTER,
+    SCATTER_VARIED,
+    ALL_GATHER,
+    ALL_GATHER_VARIED,
+    ALL_TO_ALL,
+    ALL_TO_ALL_VARIED,
+    ALL_REDUCE = 11,
+    REDUCE,
+    REDUCE_SCATTER,
+    SCAN,
+    EXCLUSIVE_SCAN,
+    REDUCE_SCATTER_BLOCK
+};
+
+/* What is known of a communicator; those of the same processes have the same number, which is 0 for all of
+ * them. */
+typedef struct group {
+    MPI_Comm communicator;
+    bool used, between;
+    uint32_t number;
+    int *world; /* the rank in MPI_COMM_WORLD of each member */
+} group;
+
+static group groups[GROUPS];
+static struct {
+    uint32_t number;
+    uint64_t operations;
+} counted[GROUPS];
+static int64_t group_lock;
+
+static void describe(group *g, MPI_Comm communicator)
+{
+    MPI_Group mine, world;
+    int size, all, between = 0;
+    *g = (group){.communicator = communicator, .used = true};
+    PMPI_Comm_test_inter(communicator, &between);
+    g->between = between != 0;
+    if (g->between)
+        return;
+    PMPI_Comm_size(communicator, &size);
+    PMPI_Comm_size(MPI_COMM_WORLD, &all);
+    PMPI_Comm_group(communicator, &mine);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    int *ranks = malloc(2 * (size_t)size * sizeof *ranks);
+    if (ranks == NULL)
+        sgm_stop("no memory for a communicator");
+    g->world = ranks + size;
+    bool whole = size == all;
+    uint32_t number = OFFSET;
+    for (int rank = 0; rank < size; rank++)
+        ranks[rank] = rank;
+    PMPI_Group_translate_ranks(mine, size, ranks, world, g->world);
+    for (int rank = 0; rank < size; rank++) {
+        whole = whole && g->world[rank] == rank;
+        number = (number ^ (uint32_t)g->world[rank]) * PRIME;
+    }
+    g->number = whole ? 0 : number | 1;
+    PMPI_Group_free(&mine);
+    PMPI_Group_free(&world);
+}
+
+static const group *group_of(MPI_Comm communicator)
+{
+    group *g = NULL;
+    for (int at = 0; at < GROUPS && g == NULL; at++)
+        if (!groups[at].used || groups[at].communicator == communicator)
+            g = &groups[at];
+    if (g == NULL)
+        g = &groups[GROUPS - 1]; /* takes the place of another one */
+    if (!g->used || g->communicator != communicator)
+        describe(g, communicator);
+    return g;
+}
+
+static uint64_t next_of(uint32_t number)
+{
+    for (int at = 0; at < GROUPS; at++)
+        if (counted[at].operations == 0 || counted[at].number == number) {
+            counted[at].number = number;
+            return ++counted[at].operations;
+        }
+    return 0; /* more groups than are counted */
+}
+
+static uint64_t bytes_of(const void *data, int count, MPI_Datatype type)
+{
+    int size = 0;
+    if (data == MPI_IN_PLACE || count <= 0)
+        return 0;
+    PMPI_Type_size(type, &size);
+    return (uint64_t)count * (uint64_t)size;
+}
+
+/* The operation took from `begin` to now; `root`: in the communicator, -1 for none. */
+static void gathered(sgm_thread *t, unsigned operation, int root, uint64_t bytes, MPI_Comm communicator,
+                     uint64_t begin)
+{
+    while (__atomic_exchange_n(&group_lock, 1, __ATOMIC_ACQUIRE) != 0)
+        ;
+    const group *g = group_of(communicator);
+    uint64_t turn = g->between ? 0 : next_of(g->number);
+    uint64_t from = root < 0 || g->between ? 0 : (uint64_t)g->world[root] + 1;
+    uint32_t number = g->number;
+    __atomic_store_n(&group_lock, 0, __ATOMIC_RELEASE);
+    if (turn == 0)
+        return;
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_COLLECTIVE,
+                                       .what = (uint8_t)operation,
+                                       .region = number,
+                                       .time = t->last,
+                                       .first = begin,
+                                       .second = from});
+    sgm_trace_put(
+        t,
+        (sg_trace_record){
+            .event = SG_EVENT_CARRIED, .region = t->region, .time = turn, .first = bytes, .second = bytes});
+}
+
+SGM_API int MPI_Comm_free(MPI_Comm *communicator)
+{
+    while (__atomic_exchange_n(&group_lock, 1, __ATOMIC_ACQUIRE) != 0)
+        ;
+    for (int at = 0; at < GROUPS; at++)
+        if (groups[at].used && groups[at].communicator == *communicator)
+            groups[at].communicator = MPI_COMM_NULL; /* its handle may come again */
+    __atomic_store_n(&group_lock, 0, __ATOMIC_RELEASE);
+    return PMPI_Comm_free(communicator);
+}
+
+#define TOGETHER(name, operation, root, bytes, parameters, given)                                            \
+    SGM_API int name parameters                                                                              \
+    {                                                                                                        \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t before = sgm_switch(t, SG_CATEGORY_IDLE_COLLECTIVE);                                        \
+        uint64_t begin = t->last;                                                                            \
+        int result = P##name given;                                                                          \
+        sgm_switch(t, before);                                                                               \
+        if ((sgm_traced & SGM_TRACE_MESSAGES) != 0)                                                          \
+            gathered(t, operation, root, bytes, communicator, begin);                                        \
+        return result;                                                                                       \
+    }
+TOGETHER(MPI_Barrier, BARRIER, -1, 0, (MPI_Comm communicator), (communicator))
+TOGETHER(MPI_Bcast, BROADCAST, root, bytes_of(data, count, type),
+         (void *data, int count, MPI_Datatype type, int root, MPI_Comm communicator),
          (data, count, type, root, communicator))
-TOGETHER(MPI_Reduce,
+TOGETHER(MPI_Reduce, REDUCE, root, bytes_of(in, count, type),
          (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root,
           MPI_Comm communicator),
          (in, out, count, type, op, root, communicator))
 #define REDUCED (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm communicator)
-TOGETHER(MPI_Allreduce, REDUCED, (in, out, count, type, op, communicator))
-TOGETHER(MPI_Scan, REDUCED, (in, out, count, type, op, communicator))
-TOGETHER(MPI_Exscan, REDUCED, (in, out, count, type, op, communicator))
-TOGETHER(MPI_Reduce_scatter_block, REDUCED, (in, out, count, type, op, communicator))
-TOGETHER(MPI_Reduce_scatter,
+TOGETHER(MPI_Allreduce, ALL_REDUCE, -1, bytes_of(in, count, type), REDUCED,
+         (in, out, count, type, op, communicator))
+TOGETHER(MPI_Scan, SCAN, -1, bytes_of(in, count, type), REDUCED, (in, out, count, type, op, communicator))
+TOGETHER(MPI_Exscan, EXCLUSIVE_SCAN, -1, bytes_of(in, count, type), REDUCED,
+         (in, out, count, type, op, communicator))
+TOGETHER(MPI_Reduce_scatter_block, REDUCE_SCATTER_BLOCK, -1, bytes_of(in, count, type), REDUCED,
+         (in, out, count, type, op, communicator))
+TOGETHER(MPI_Reduce_scatter, REDUCE_SCATTER, -1, 0,
          (const void *in, void *out, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm communicator),
          (in, out, counts, type, op, communicator))
 #define ROOTED                                                                                               \
@@ -109,23 +266,27 @@ TOGETHER(MPI_Reduce_scatter,
      MPI_Comm communicator)
 #define EXCHANGED                                                                                            \
     (const void *in, int ins, MPI_Datatype of, void *out, int outs, MPI_Datatype type, MPI_Comm communicator)
-TOGETHER(MPI_Gather, ROOTED, (in, ins, of, out, outs, type, root, communicator))
-TOGETHER(MPI_Scatter, ROOTED, (in, ins, of, out, outs, type, root, communicator))
-TOGETHER(MPI_Allgather, EXCHANGED, (in, ins, of, out, outs, type, communicator))
-TOGETHER(MPI_Alltoall, EXCHANGED, (in, ins, of, out, outs, type, communicator))
-TOGETHER(MPI_Gatherv,
+TOGETHER(MPI_Gather, GATHER, root, bytes_of(in, ins, of), ROOTED,
+         (in, ins, of, out, outs, type, root, communicator))
+TOGETHER(MPI_Scatter, SCATTER, root, bytes_of(out, outs, type), ROOTED,
+         (in, ins, of, out, outs, type, root, communicator))
+TOGETHER(MPI_Allgather, ALL_GATHER, -1, bytes_of(in, ins, of), EXCHANGED,
+         (in, ins, of, out, outs, type, communicator))
+TOGETHER(MPI_Alltoall, ALL_TO_ALL, -1, bytes_of(in, ins, of), EXCHANGED,
+         (in, ins, of, out, outs, type, communicator))
+TOGETHER(MPI_Gatherv, GATHER_VARIED, root, bytes_of(in, ins, of),
          (const void *in, int ins, MPI_Datatype of, void *out, const int outs[], const int at[],
           MPI_Datatype type, int root, MPI_Comm communicator),
          (in, ins, of, out, outs, at, type, root, communicator))
-TOGETHER(MPI_Scatterv,
+TOGETHER(MPI_Scatterv, SCATTER_VARIED, root, bytes_of(out, outs, type),
          (const void *in, const int ins[], const int at[], MPI_Datatype of, void *out, int outs,
           MPI_Datatype type, int root, MPI_Comm communicator),
          (in, ins, at, of, out, outs, type, root, communicator))
-TOGETHER(MPI_Allgatherv,
+TOGETHER(MPI_Allgatherv, ALL_GATHER_VARIED, -1, bytes_of(in, ins, of),
          (const void *in, int ins, MPI_Datatype of, void *out, const int outs[], const int at[],
           MPI_Datatype type, MPI_Comm communicator),
          (in, ins, of, out, outs, at, type, communicator))
-TOGETHER(MPI_Alltoallv,
+TOGETHER(MPI_Alltoallv, ALL_TO_ALL_VARIED, -1, 0,
          (const void *in, const int ins[], const int from[], MPI_Datatype of, void *out, const int outs[],
           const int at[], MPI_Datatype type, MPI_Comm communicator),
          (in, ins, from, of, out, outs, at, type, communicator))

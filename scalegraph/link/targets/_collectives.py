@@ -1,0 +1,150 @@
+"""Waiting in collective operations, told apart from the operations themselves.
+
+Each process records when it came into each operation and when it left. All processors of a computer share the time
+stamp, and members number the operations of a group alike; so after the run the times of all members are known, and
+nothing is exchanged during the run. A member waits
+
+- in an operation of all with all: until the last one has come;
+- in one that takes from a root: until the root has come;
+- in one whose root collects: only the root waits, until the last one has come;
+- in a scan: until all members before it have come.
+
+Source: the wait states "wait at NxN", "late broadcast", "early reduce" and "early scan" of Scalasca.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scalegraph.base.errors import WorkError
+from scalegraph.link.targets._records import EVENT, processes
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, TRACE_RECORD
+from scalegraph.traces.kinds import Operation, Wait
+
+if TYPE_CHECKING:
+    from scalegraph.link.accounting import Operating
+    from scalegraph.link.targets._records import Process
+    from scalegraph.runtime.results import Records, Result
+    from scalegraph.traces.kinds import Array
+
+_FROM_ROOT = (Operation.BROADCAST, Operation.SCATTER, Operation.SCATTER_VARIED)
+_TO_ROOT = (Operation.REDUCE, Operation.GATHER, Operation.GATHER_VARIED)
+_IN_TURN = (Operation.SCAN, Operation.EXCLUSIVE_SCAN)
+_TOGETHER = CATEGORY_NAMES.index("idle_collective")
+_OPERATION = list(CATEGORY_GROUPS).index("prim_collective")
+_APART_S = 1e-6  # by which a member may seem to leave an operation before the last one has come
+_WRONG = 0.01  # share of the operations in which that may happen before the clocks are not believed
+
+
+def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence[str]]:
+    """Return ticks in collective operations that were no waiting, by process, thread and region; and remarks.
+
+    *raw*: where the processes that left *results* wrote their records. Source: ScaleGraph.
+    """
+    results = sorted(results, key=lambda one: int(one.meta["rank"]))
+    try:
+        parts = processes(raw, results)
+    except WorkError as error:
+        return {}, (f"waiting in collective operations is not told apart from the operations: {error}",)
+    rows, carried = _operations(parts)
+    if not len(rows):
+        return {}, ()
+    until, _holder, known, wrong = waits(rows, carried["time"], float(results[0].meta["frequency_hz"]))
+    if wrong > _WRONG * max(int(known.sum()), 1):
+        return {}, ("the clocks of the processors differ: waiting in collective operations is not told apart",)
+    found: dict[str, dict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
+    took = rows["time"].astype(np.int64) - until
+    for row, region, ticks in zip(rows[known], carried["region"][known], took[known], strict=True):
+        part, thread = divmod(int(row["processor"]), parts[0].threads)
+        found[results[part].meta["pid"]][thread, int(region)] += int(ticks)
+    lacking = int((~known).sum())
+    said = f"of {lacking} collective operations not all members were recorded: they count as waiting"
+    return found, (said,) if lacking else ()
+
+
+def _operations(parts: Sequence[Process]) -> tuple[Records, Records]:
+    """Return the records of all operations of all processes, with the second record of each."""
+    rows, carried = [], []
+    for part in parts:
+        at = np.flatnonzero(part.records["event"][:-1] == EVENT["collective"])
+        rows.append(part.records[at])
+        carried.append(part.records[at + 1])
+    return np.concatenate(rows), np.concatenate(carried)
+
+
+def waits(rows: Records, turns: Array, hertz: float) -> tuple[Array, Array, Array, int]:
+    """Return until when each operation was waiting, for whom, which are known, and in how many the clocks are wrong.
+
+    *rows*: ``collective`` records, one for each member; *turns*: (rows,), the number of each in its group; *hertz*:
+    ticks a second.
+
+    Shape: (rows,) each, the last a count. Unit: ticks; location.
+    """
+    begin, end = rows["first"].astype(np.int64), rows["time"].astype(np.int64)
+    until, holder, known, wrong = begin.copy(), np.full(len(rows), -1), np.zeros(len(rows), bool), 0
+    members = {int(one): len(np.unique(rows["processor"][rows["region"] == one])) for one in np.unique(rows["region"])}
+    order = np.lexsort((rows["processor"], turns, rows["region"]))
+    keys = np.stack([rows["region"][order].astype(np.int64), turns[order].astype(np.int64)])
+    starts = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)])
+    for at in np.split(order, starts[1:]):
+        if len(at) != members[int(rows["region"][at[0]])] or len(np.unique(rows["what"][at])) > 1:
+            continue
+        known[at] = True
+        until[at] = _until(rows[at])
+        came = np.argsort(begin[at])
+        holder[at] = rows["processor"][at][came[np.searchsorted(begin[at][came], until[at])]]
+        wrong += bool((end[at] < until[at] - _APART_S * hertz).any())
+    return np.clip(until, begin, end), holder, known, wrong
+
+
+def told_apart(records: Records, hertz: float) -> Records:
+    """Return the *records* of all processes, in which time and waits in operations end when the last one has come."""
+    at = np.flatnonzero(records["event"] == EVENT["collective"])
+    rows = records[at]
+    if not len(at):
+        return records
+    until, holder, known, _wrong = waits(rows, records["time"][at + 1], hertz)
+    records["region"][at + 1] = 0
+    records["time"][at + 1] = records["time"][at]
+    places = {
+        (int(row["processor"]), int(row["first"])): (int(end), int(who))
+        for row, end, who in zip(rows[known], until[known], holder[known], strict=True)
+    }
+    keep, more = np.ones(len(records), bool), []
+    is_wait = (records["event"] == EVENT["wait"]) & (records["what"] == Wait.COLLECTIVE)
+    is_share = (records["event"] == EVENT["share"]) & (records["what"] == _TOGETHER)
+    for one in np.flatnonzero(is_wait | is_share):
+        row = records[one]
+        end, who = places.get((int(row["processor"]), int(row["first"])), (int(row["time"]), -1))
+        if who < 0:
+            continue
+        if is_share[one]:
+            more.append(
+                (row["event"], _OPERATION, row["processor"], row["region"], row["time"], end, row["time"] - end)
+            )
+            row["second"] = end - row["first"]
+        else:
+            records[one + 1]["time"], records[one + 1]["region"] = end, who + 1
+            keep[one + 1] = end > row["first"]
+        row["time"] = end
+        keep[one] = end > row["first"]
+    operating = np.array([one for one in more if one[-1] > 0], TRACE_RECORD)
+    return np.concatenate([records[keep], operating])
+
+
+def _until(rows: Records) -> Array:
+    """Return when each member of an operation, in the order of ranks, has no one to wait for any more."""
+    begin, operation, root = rows["first"].astype(np.int64), int(rows["what"][0]), int(rows["second"][0]) - 1
+    is_root = rows["processor"] == root
+    if operation in _FROM_ROOT:
+        return np.where(is_root, begin, begin[is_root].max(initial=0))
+    if operation in _TO_ROOT:
+        return np.where(is_root, begin.max(), begin)
+    if operation in _IN_TURN:
+        return np.maximum.accumulate(begin)
+    return np.full(len(rows), begin.max())

@@ -1,0 +1,84 @@
+"""What the monitor recorded in each process of a measured run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scalegraph.base.errors import WorkError
+from scalegraph.base.files import reason
+from scalegraph.runtime.format import CATEGORY_NAMES, TRACE_EVENTS, TRACE_HEADER, TRACE_MAGIC, TRACE_RECORD
+
+if TYPE_CHECKING:
+    from scalegraph.runtime.results import Records, Result
+
+EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
+_AS_WRITTEN = CATEGORY_NAMES.index("busy_int")  # where the monitor counts computing, see runtime/monitor/sgm.h
+_ADDRESS_BITS = 48  # of which an address of a program has no more: above it is the process
+
+
+@dataclass(frozen=True)
+class Process:
+    """What one process recorded. *first*: the location of its first thread; *threads*: how many locations it has."""
+
+    header: Any
+    records: Records
+    first: int
+    threads: int
+
+
+def processes(raw: Path, results: Sequence[Result], each: int = 0) -> list[Process]:
+    """Return what the processes that left *results*, in the order of their ranks, recorded at ``RAW.PID``.
+
+    *each*: threads of a process that count, the main one and those that record most; all if 0. Raises `WorkError` if
+    one left nothing that can be read.
+    """
+    found = []
+    for result in results:
+        path = raw.with_name(f"{raw.name}.{result.meta['pid']}")
+        try:
+            header = np.fromfile(path, TRACE_HEADER, 1)
+            if not len(header) or header[0]["magic"] != TRACE_MAGIC:
+                raise WorkError("the program ended before its trace was written")
+            found.append((header[0], np.fromfile(path, TRACE_RECORD, offset=TRACE_HEADER.itemsize)))
+        except OSError as error:
+            raise WorkError(f"the trace cannot be read: {reason(error)}") from error
+    most = max((int(header["processors"]) for header, _ in found), default=1)
+    if each:
+        found = [(header, _busiest(records, each)) for header, records in found]
+        most = each
+    return [
+        Process(header, _placed(records, number * most, most), number * most, most)
+        for number, (header, records) in enumerate(found)
+    ]
+
+
+def _busiest(records: Records, count: int) -> Records:
+    """Return the *records* of the main thread and of the others that did most, *count* in all, numbered anew.
+
+    Threads of the MPI library wait in the system and record next to nothing; they are left out.
+    """
+    events = np.bincount(records["processor"], minlength=count)
+    events[0] = len(records) + 1
+    kept = np.sort(np.argsort(-events, kind="stable")[:count])
+    mine = records[np.isin(records["processor"], kept)]
+    mine["processor"] = np.searchsorted(kept, mine["processor"])
+    return mine
+
+
+def _placed(records: Records, first: int, threads: int) -> Records:
+    """Return the *records* of a process with the locations of its threads, its locks apart from those of others."""
+    records["processor"] += first
+    shares = records["event"] == EVENT["share"]
+    records["what"][shares & (records["what"] == _AS_WRITTEN)] = len(CATEGORY_NAMES)  # the first that is measured only
+    process = np.uint64(first << _ADDRESS_BITS)
+    records["first"][records["event"] == EVENT["lock"]] |= process
+    records["second"][records["event"] == EVENT["wait"]] |= process
+    operations = records["event"] == EVENT["collective"]
+    root = records["second"][operations].astype(np.int64)
+    records["second"][operations] = np.where(root > 0, (root - 1) * threads + 1, 0)
+    return records

@@ -1,0 +1,71 @@
+"""Waiting in collective operations of measured runs follows from when their members came."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scalegraph.link.targets._collectives import told_apart, waits
+from scalegraph.link.targets._records import EVENT
+from scalegraph.runtime.format import CATEGORY_NAMES, TRACE_RECORD, TRACE_WAITS
+from scalegraph.traces.kinds import Operation
+
+COLLECTIVE = [name for name, _ in TRACE_WAITS].index("collective")
+
+
+def operation(kind: Operation, begins: list[int], end: int = 100, root: int = -1) -> np.ndarray:
+    """Return the records of an operation whose members come at *begins* and all leave at *end*."""
+    rows = [(EVENT["collective"], kind, member, 0, end, begin, root + 1) for member, begin in enumerate(begins)]
+    return np.array(rows, TRACE_RECORD)
+
+
+@pytest.mark.parametrize(
+    ("kind", "root", "until", "holders"),
+    [
+        (Operation.BARRIER, -1, [70, 70, 70], [2, 2, 2]),
+        (Operation.ALL_REDUCE, -1, [70, 70, 70], [2, 2, 2]),
+        (Operation.BROADCAST, 1, [30, 30, 70], [1, 1, 1]),  # the last one finds the data there
+        (Operation.REDUCE, 0, [70, 30, 70], [2, 1, 2]),  # only the root waits
+        (Operation.SCAN, -1, [10, 30, 70], [0, 1, 2]),
+    ],
+)
+def test_a_member_waits_for_those_that_its_operation_needs(
+    kind: Operation, root: int, until: list[int], holders: list[int]
+) -> None:
+    rows = operation(kind, [10, 30, 70], root=root)
+    found, holder, known, wrong = waits(rows, np.ones(3, "<u8"), 1e9)
+    assert (found.tolist(), holder.tolist(), known.all(), wrong) == (until, holders, True, 0)
+
+
+def test_an_operation_that_not_all_members_recorded_is_not_known() -> None:
+    first, second = operation(Operation.BARRIER, [10, 30]), operation(Operation.BARRIER, [200, 230], 300)[:1]
+    rows = np.concatenate([first, second])
+    _until, _holder, known, _wrong = waits(rows, np.array([1, 1, 2], "<u8"), 1e9)
+    assert known.tolist() == [True, True, False]
+
+
+def test_a_member_that_leaves_before_the_last_has_come_shows_that_clocks_differ() -> None:
+    rows = operation(Operation.BARRIER, [10, 90_000], end=50_000)
+    assert waits(rows, np.ones(2, "<u8"), 1e9)[3] == 1
+
+
+def test_the_time_in_an_operation_is_divided_in_a_trace() -> None:
+    idle = CATEGORY_NAMES.index("idle_collective")
+    rows = []
+    for member, begin in enumerate([10, 30]):
+        rows += [
+            (EVENT["collective"], Operation.BARRIER, member, 0, 100, begin, 0),
+            (EVENT["carried"], 0, 0, 7, 1, 0, 0),
+            (EVENT["share"], idle, member, 7, 100, begin, 100 - begin),
+            (EVENT["wait"], COLLECTIVE, member, 7, 100, begin, 0),
+            (EVENT["waker"], 0, 0, 0, 100, 0, 0),
+        ]
+    records = told_apart(np.array(rows, TRACE_RECORD), 1e9)
+    shares = records[records["event"] == EVENT["share"]]
+    assert [(int(row["processor"]), int(row["what"] == idle), int(row["second"])) for row in shares] == [
+        (0, 1, 20), (0, 0, 70), (1, 0, 70),
+    ]  # fmt: skip
+    (wait,) = records[records["event"] == EVENT["wait"]]  # the second member waited for nobody
+    assert (int(wait["processor"]), int(wait["first"]), int(wait["time"])) == (0, 10, 30)
+    (waker,) = records[records["event"] == EVENT["waker"]]
+    assert (int(waker["region"]) - 1, int(waker["time"])) == (1, 30)
