@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
@@ -118,8 +119,28 @@ def all_checks() -> Iterator[Check]:
     for target in targets().values():
         found = target.check()
         yield Check(f"target {target.name}", found.state, found.found, found.advice)
+    yield _dask()
     counted, said = hardware_counters()
     yield Check("hardware counters", "ok" if counted else "remark", said, "nothing to install")
+
+
+def _dask() -> Check:
+    name, advice = "clusters (Dask)", "pip install 'scalegraph[cluster]'"
+    found = {module: _version(module) for module in ("distributed", "dask_jobqueue")}
+    if not found["distributed"]:
+        return Check(name, "remark", "not installed; --write-jobs and targets on this computer work without", advice)
+    if not found["dask_jobqueue"]:
+        said = f"distributed {found['distributed']}; without dask-jobqueue no jobs for Slurm, PBS, LSF or SGE"
+        return Check(name, "remark", said, advice)
+    return Check(name, "ok", f"distributed {found['distributed']}, dask-jobqueue {found['dask_jobqueue']}")
+
+
+def _version(module: str) -> str:
+    """Return the version of an installed package, empty if it is not there; imports nothing."""
+    try:
+        return version(module)
+    except PackageNotFoundError:
+        return ""
 
 
 def _other_compiler(language: Language) -> Check:

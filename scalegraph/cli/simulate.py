@@ -33,6 +33,7 @@ from scalegraph.request import Session
 from scalegraph.request.model import programs
 from scalegraph.request.model.defaults import OWN_PROCESSORS
 from scalegraph.request.model.parts import Pin
+from scalegraph.request.model.prediction import read_sizes
 from scalegraph.request.model.request import (
     Collect,
     MachineChoice,
@@ -104,10 +105,12 @@ class Given:
     until: float = 0.0
     most_runs: int = 30
     disturbed: float = 10.0
+    parameters: tuple[str, ...] = ()
 
 
 @click.command("simulate", cls=ProgramArguments)
 @click.argument("sources", metavar="SRC...|EXECUTABLE", nargs=-1)
+@request_option("parameters", "parameters", default=())
 @request_option("program.build")
 @request_option("program.executable", "executable")
 @request_option("machine.name")
@@ -257,6 +260,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
     overrides = _collect(faults, lambda: pairs("--set", given.overrides)) or {}
     env = _collect(faults, lambda: pairs("--env", given.env)) or {}
     settings = _collect(faults, lambda: pairs("--target-set", given.target_set)) or {}
+    parameters = _collect(faults, lambda: _parameters(given.parameters)) or {}
     wanted = given.machine or programs.machine_for(() if given.executable else given.sources)
     machine = _collect(faults, lambda: machines.load(wanted, overrides))
     counts: list[int] = []
@@ -279,7 +283,6 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
         faults.append(Fault("monitoring observes regions, and --no-instrument leaves them out", key="--monitor"))
     if faults:
         raise InputError(faults)
-    is_path = wanted.endswith(".toml") or "/" in wanted
     request = Request(
         program=ProgramChoice(
             **_which(given, cflags, ldflags),
@@ -290,7 +293,8 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
             accept_exit=given.accept_exit,
             threads_per_process=given.threads_per_process,
         ),
-        machine=MachineChoice(**{"path" if is_path else "name": wanted}, overrides=overrides),
+        parameters=parameters,
+        machine=MachineChoice(**{_named_by(wanted): wanted}, overrides=overrides),
         target=TargetChoice(
             name=given.target,
             settings=settings,
@@ -338,10 +342,24 @@ def _counts(given: Given, machine: machines.Machine) -> str:
     return f"1..{min(max(OWN_PROCESSORS), most_processors(given.target, machine)[0])}"
 
 
+def _named_by(machine: str) -> str:
+    """Return the field of a request that takes the machine: its file, or its name."""
+    return "path" if machine.endswith(".toml") or "/" in machine else "name"
+
+
+def _parameters(given: Sequence[str]) -> dict[str, Any]:
+    """Return the values of parameters by name, several for a sweep; raise `InputError` if that is not what they are."""
+    try:
+        found = read_sizes(";".join(given)) if given else {}
+    except ValueError as error:
+        raise InputError(Fault(str(error), key="--parameter")) from None
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
 def _which(given: Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> dict[str, Any]:
     """Return the program as a request names it: sources, or a shipped program by its name; with arguments and flags."""
     plain: dict[str, tuple[str, ...]] = {"include": given.include, "cflags": cflags, "ldflags": ldflags}
-    arguments = programs.verbatim(given.arguments)
+    arguments = given.arguments if given.parameters else programs.verbatim(given.arguments)
     if executable := _executable(given):
         return plain | {"executable": executable, "build": given.build, "args": arguments}
     return programs.chosen(given.sources, arguments, **plain)

@@ -53,3 +53,15 @@ def test_optional_parts_do_not_fail_it(capsys: pytest.CaptureFixture[str], monke
     monkeypatch.setattr("scalegraph.cli.doctor.all_checks", lambda: iter(found))
     assert run(["doctor"]) == 0
     assert "pictures: pip install it" in capsys.readouterr().out
+
+
+def test_dask_has_a_line_that_says_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"distributed": "2026.1.0", "dask_jobqueue": ""}
+    monkeypatch.setattr(checks, "_version", there.__getitem__)
+    check = checks._dask()
+    assert check.state == "remark"
+    assert "without dask-jobqueue no jobs for Slurm" in check.found
+    there["dask_jobqueue"] = "0.9.0"
+    assert checks._dask().found == "distributed 2026.1.0, dask-jobqueue 0.9.0"
+    there["distributed"] = ""
+    assert "scalegraph[cluster]" in checks._dask().advice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scalegraph.link.targets._collectives import told_apart, waits
+from scalegraph.link.targets._collectives import divided, waits
 from scalegraph.link.targets._records import EVENT
 from scalegraph.runtime.format import CATEGORY_NAMES, TRACE_RECORD, TRACE_WAITS
 from scalegraph.traces.kinds import Operation
@@ -60,7 +60,7 @@ def test_the_time_in_an_operation_is_divided_in_a_trace() -> None:
             (EVENT["wait"], COLLECTIVE, member, 7, 100, begin, 0),
             (EVENT["waker"], 0, 0, 0, 100, 0, 0),
         ]
-    records = told_apart(np.array(rows, TRACE_RECORD), 1e9)
+    records = divided(np.array(rows, TRACE_RECORD), 1e9)
     shares = records[records["event"] == EVENT["share"]]
     assert [(int(row["processor"]), int(row["what"] == idle), int(row["second"])) for row in shares] == [
         (0, 1, 20), (0, 0, 70), (1, 0, 70),

@@ -1,4 +1,4 @@
-"""Waiting in collective operations, told apart from the operations themselves.
+"""Waiting in collective operations, separated from the operations themselves.
 
 Each process records when it came into each operation and when it left. All processors of a computer share the time
 stamp, and members number the operations of a group alike; so after the run the times of all members are known, and
@@ -50,13 +50,13 @@ def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence
     try:
         parts = processes(raw, results)
     except WorkError as error:
-        return {}, (f"waiting in collective operations is not told apart from the operations: {error}",)
+        return {}, (f"waiting in collective operations is not separated from the operations: {error}",)
     rows, carried = _operations(parts)
     if not len(rows):
         return {}, ()
     until, _holder, known, wrong = waits(rows, carried["time"], float(results[0].meta["frequency_hz"]))
     if wrong > _WRONG * max(int(known.sum()), 1):
-        return {}, ("the clocks of the processors differ: waiting in collective operations is not told apart",)
+        return {}, ("the clocks of the processors differ: waiting in collective operations is not separated",)
     found: dict[str, dict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
     took = rows["time"].astype(np.int64) - until
     for row, region, ticks in zip(rows[known], carried["region"][known], took[known], strict=True):
@@ -102,7 +102,7 @@ def waits(rows: Records, turns: Array, hertz: float) -> tuple[Array, Array, Arra
     return np.clip(until, begin, end), holder, known, wrong
 
 
-def told_apart(records: Records, hertz: float) -> Records:
+def divided(records: Records, hertz: float) -> Records:
     """Return the *records* of all processes, in which time and waits in operations end when the last one has come."""
     at = np.flatnonzero(records["event"] == EVENT["collective"])
     rows = records[at]

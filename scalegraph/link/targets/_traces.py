@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scalegraph.link.targets._collectives import told_apart
+from scalegraph.link.targets._collectives import divided
 from scalegraph.link.targets._records import EVENT, Process
 from scalegraph.runtime.format import (
     CATEGORY_NAMES,
@@ -50,7 +50,7 @@ def merge(parts: Sequence[Process], out: Path, what: int) -> int:
     records = np.concatenate([part.records for part in parts])
     records = np.concatenate([records, _ends(records, origin, end)])
     records = records[np.argsort(records["processor"], kind="stable")]  # both records of an event stay together
-    records = told_apart(records, float(parts[0].header["clock_hz"]))
+    records = divided(records, float(parts[0].header["clock_hz"]))
     records = records[np.argsort(records["processor"], kind="stable")]
     at = _times(records)
     records, at = records[at <= end], at[at <= end]
@@ -91,7 +91,7 @@ def _leaves(records: Records, end: int) -> Records:
     """Return the ends, at *end*, of the regions that are never left: the program exits there, or the trace is full."""
     calls = records[records["event"] == EVENT["call"]]
     enters = calls["what"] == What.ENTER
-    left = calls[enters & (match(calls["processor"].astype("<i4"), enters)[0] < 0)][::-1].copy()
+    left: Records = calls[enters & (match(calls["processor"].astype("<i4"), enters)[0] < 0)][::-1].copy()
     left["what"], left["time"] = What.LEAVE, end
     return left
 

@@ -70,9 +70,9 @@ class Host(Target):
             before = stolen_s()
             outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
             found, remarks = read_results(result)
-            operating, more = self.operating(job, result, found)
+            operating, unsure = self.operating(job, result, found)
             noticed = disturbance(found, job.point.processors, outcome.host_s, stolen_s() - before)
-            runs.append((noticed, make_measured(job, outcome, self.place(), found, [*remarks, *more], operating)))
+            runs.append((noticed, make_measured(job, outcome, self.place(), found, [*remarks, *unsure], operating)))
             if noticed.share <= job.measuring.disturbed or not runs[-1][1].ok:
                 break
         record = _least_disturbed(runs, job.measuring.disturbed)

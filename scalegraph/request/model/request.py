@@ -176,6 +176,12 @@ class RequestBody(Strict):
         default_factory=dict,
         label="Parameters",
         help="Values at the base size; several, separated by commas, are a sweep",
+        option=option(
+            "--parameter",
+            metavar="NAME=VALUE,..",
+            note="{NAME} among the arguments stands for it; predictions from the study need no request then.",
+            repeat=True,
+        ),
     )
     scaling: Scaling = asked(
         default_factory=Scaling, label="What grows with N", help="What grows when the machine grows"
