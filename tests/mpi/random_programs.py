@@ -258,14 +258,17 @@ class Units:
         return self.builds[first]
 
 
-def native_result(native: Native, units: Units, seed: int, ranks: int) -> str:
-    """Return what the program prints on *ranks*, the same in two runs; raises `ValueError` with what is wrong."""
+def native_result(native: Native, units: Units, seed: int, ranks: int, limit: float = 60.0) -> str:
+    """Return what the program prints on *ranks*, the same in two runs; raises `ValueError` with what is wrong.
+
+    A run that takes more than *limit* seconds is wrong.
+    """
     printed = set()
     for _ in range(2):
         try:
-            done = native.run(units.binary(native, seed), ranks, str(seed), timeout=60.0)
+            done = native.run(units.binary(native, seed), ranks, str(seed), timeout=limit)
         except subprocess.TimeoutExpired:
-            raise ValueError(f"program {seed} on {ranks} ranks: no end") from None
+            raise ValueError(f"program {seed} on {ranks} ranks: not ended natively after {limit:g} s") from None
         if done.returncode != 0 or done.stdout.count("\n") != ranks:
             raise ValueError(
                 f"program {seed} on {ranks} ranks: exit code {done.returncode}\n{done.stdout}{done.stderr}"
@@ -293,7 +296,8 @@ def faults(options: argparse.Namespace, native: Native | None, expected: Expecte
             for ranks in options.ranks:
                 try:
                     if native is not None:
-                        expected.setdefault(str(seed), {})[str(ranks)] = native_result(native, units, seed, ranks)
+                        printed = native_result(native, units, seed, ranks, options.limit)
+                        expected.setdefault(str(seed), {})[str(ranks)] = printed
                     right = expected[str(seed)][str(ranks)]
                     if not options.simulate:
                         continue
@@ -312,6 +316,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--ranks", type=lambda text: tuple(map(int, text.split(","))), default=RANKS)
     parser.add_argument("--parts", type=lambda text: tuple(text.split(",")), default=tuple(PARTS))
     parser.add_argument("--against", metavar="MPIEXEC", help="run natively by this starter; mpicc is beside it")
+    parser.add_argument("--limit", type=float, default=60.0, help="of one native run in seconds")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="write what the programs print natively")
     parser.add_argument("--expected", type=Path, metavar="FILE", help="what they print natively, kept before")
     parser.add_argument("--simulate", action="store_true", help="simulate and compare")
