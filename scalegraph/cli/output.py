@@ -52,7 +52,9 @@ def print_json(data: Any) -> None:
 
 def echo_json(text: str, *, nl: bool = True) -> None:
     """Print the JSON document *text*; control characters in its strings become JSON's escapes, which mean the same."""
-    _print(HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text), nl=nl)
+    if not text.isascii() or "\x7f" in text:  # JSON itself has escapes for the others of ASCII
+        text = HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    _print(text, nl=nl)
 
 
 def _print(text: str, *, nl: bool) -> None:

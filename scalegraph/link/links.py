@@ -9,8 +9,8 @@ from scalegraph.runtime.results import Result
 
 def link_loads(job: Job, result: Result) -> LinkLoads | None:
     """Return the loads of links, by the LINK records; ``None`` on a machine without links, or if none was used."""
-    rows, wire = result.rows("LINKS"), job.machine.interconnect
-    if not rows or wire is None:
+    columns, wire = result.columns("LINKS"), job.machine.interconnect
+    if not columns["name"] or wire is None:
         return None
     values = wire.model_dump()
     each = job.machine.nodes.processors or 1
@@ -18,11 +18,11 @@ def link_loads(job: Job, result: Result) -> LinkLoads | None:
         kind=str(values["kind"]),
         shape={name: value for name, value in values.items() if isinstance(value, int) and value >= 0},
         nodes=-(-job.point.processors // each),
-        width=max(1, rows[0]["width"]),
-        name=tuple(row["name"].decode("ascii", "replace") for row in rows),
-        bytes=tuple(row["bytes"] for row in rows),
-        transactions=tuple(row["transactions"] for row in rows),
-        busy=tuple(row["busy"] for row in rows),
-        waiting=tuple(row["waiting"] for row in rows),
-        spans=tuple(tuple(row["spans"]) for row in rows),
+        width=max(1, columns["width"][0]),
+        name=tuple(name.decode("ascii", "replace") for name in columns["name"]),
+        bytes=tuple(columns["bytes"]),
+        transactions=tuple(columns["transactions"]),
+        busy=tuple(columns["busy"]),
+        waiting=tuple(columns["waiting"]),
+        spans=tuple(columns["spans"]),
     )

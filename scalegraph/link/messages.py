@@ -10,21 +10,18 @@ from scalegraph.runtime.results import Result
 
 def message_costs(build: Build, result: Result) -> MessageCosts | None:
     """Return what messages cost, by the MESSAGE and COMMUNICATOR records; ``None`` where there are none."""
-    rows = result.rows("MESSAGES")
-    if not rows:
+    columns = result.columns("MESSAGES")
+    if not columns["rank"]:
         return None
+    cycles = zip(observed.MESSAGE_CATEGORIES, zip(*columns["cycles"], strict=True), strict=True)
     return MessageCosts(
-        communicators=_communicators(build, result, {row["communicator"] for row in rows}),
-        rank=tuple(row["rank"] for row in rows),
-        communicator=tuple(_number(row["communicator"]) for row in rows),
-        partner=tuple(row["peer"] for row in rows),
-        messages=tuple(row["messages"] for row in rows),
-        bytes=tuple(row["bytes"] for row in rows),
-        cycles={
-            name: column
-            for at, name in enumerate(observed.MESSAGE_CATEGORIES)
-            if any(column := tuple(row["cycles"][at] for row in rows))
-        },
+        communicators=_communicators(build, result, set(columns["communicator"])),
+        rank=tuple(columns["rank"]),
+        communicator=tuple(map(_number, columns["communicator"])),
+        partner=tuple(columns["peer"]),
+        messages=tuple(columns["messages"]),
+        bytes=tuple(columns["bytes"]),
+        cycles={name: column for name, column in cycles if any(column)},
     )
 
 

@@ -154,7 +154,7 @@ def _causes(job: Job, result: Result) -> dict[str, Any]:
         "classes": causes.classes_by_cause(result.rows("CAUSES")),
         "variables": variables.costs(),
         "shared_lines": causes.shared_lines(job.build, result, variables),
-        "resources": causes.resources(result.rows("RESOURCES")),
+        "resources": causes.resources(result.columns("RESOURCES")),
     }
 
 

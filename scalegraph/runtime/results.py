@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason, write_atomic
@@ -85,6 +85,10 @@ class Result:
         if section not in self._rows:
             self._rows[section] = list(_LAYOUTS[section].rows(self._sections.get(section, b"")))
         return self._rows[section]
+
+    def columns(self, section: str) -> dict[str, list[Any]]:
+        """Return the same as `rows`, as one list for each field: of many records that are kept by field."""
+        return _LAYOUTS[section].columns(self._sections.get(section, b""))
 
     def _array(self, section: str) -> Records:
         import numpy as np

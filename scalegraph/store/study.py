@@ -198,9 +198,11 @@ class Study:
         row = (record.point.key, record.point.processors, record.status, light, output)
         with self._mutex, self._said():
             self._writable()
-            self._connection.execute(
+            done = self._connection.execute(
                 "INSERT OR REPLACE INTO runs (key, processors, status, record, output) VALUES (?, ?, ?, ?, ?)", row
             )
+            assert done.lastrowid is not None
+            self._cache[done.lastrowid] = record.model_copy(update={"stdout": "", "stderr": ""})  # need not be read
 
     def add_runs(self, records: Iterable[RunRecord]) -> None:
         """Add many records in one transaction: all of them or none."""
@@ -213,6 +215,7 @@ class Study:
                 self._connection.execute("COMMIT")
             except BaseException:
                 self._connection.execute("ROLLBACK")
+                self._cache.clear()  # numbers of rows that are not there come again
                 raise
 
     def has(self, key: str, *, ok: bool = True) -> bool:

@@ -25,3 +25,14 @@ def test_rows_are_the_records_of_numpy(name: str) -> None:
         assert tuple(row) == record.dtype.names
         for field, value in row.items():
             assert (list(value) if isinstance(value, tuple) else value) == record[field].tolist()
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_columns_are_the_fields_of_the_rows(name: str, count: int) -> None:
+    layout = LAYOUTS[name]
+    data = np.random.default_rng(4).integers(0, 256, count * layout.itemsize, np.uint8).tobytes()
+    columns, rows = layout.columns(data), list(layout.rows(data))
+    assert tuple(columns) == layout.names
+    for field, column in columns.items():
+        assert column == [row[field] for row in rows]

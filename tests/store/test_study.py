@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,23 @@ def test_a_second_run_of_a_point_replaces_the_first(path: Path) -> None:
         study.add_run(record(2))
         assert [run.status for run in study.runs()] == ["ok"]
         assert study.keys() == {record(2).point.key}
+
+
+def test_many_runs_are_added_together_or_not_at_all(path: Path) -> None:
+    with Study.create(path, Manifest()) as study:
+        study.add_run(record(1))
+
+        def broken() -> Iterator[RunRecord]:
+            yield record(2)
+            raise KeyError
+
+        with pytest.raises(KeyError):
+            study.add_runs(broken())
+        assert study.runs() == [record(1)]
+        study.add_run(record(3))  # takes the number that the second one had
+        assert study.runs() == [record(1), record(3)]
+    with Study.open(path) as study:
+        assert study.runs() == [record(1), record(3)]
 
 
 def test_the_table_has_a_row_per_run_and_missing_is_missing(path: Path) -> None:

@@ -64,22 +64,21 @@ def by_partner(run: RunRecord) -> list[dict[str, Any]]:
     Shape: one row for each pair that had any. Unit: cycles; bytes. Source: ScaleGraph.
     """
     costs = run.messages or MessageCosts()
-    sums: dict[tuple[int, int], list[int]] = {}
+    sums: dict[tuple[int, int], tuple[int, ...]] = {}
     pairs = zip(costs.rank, costs.partner, strict=True)
     for pair, values in zip(pairs, zip(*_columns(costs), strict=True), strict=True):
-        _add(sums, pair, values)
-    return [{"rank": rank, "partner": partner, **_summed(sums[rank, partner])} for rank, partner in sorted(sums)]
+        own = sums.get(pair)
+        sums[pair] = values if own is None else tuple(map(int.__add__, own, values))
+    return [
+        dict(zip(PARTNER_COLUMNS, (*pair, *values, sum(values[2:])), strict=True))
+        for pair, values in sorted(sums.items())
+    ]
 
 
 def _columns(costs: MessageCosts) -> list[tuple[int, ...]]:
     """Return the columns of `SUMS`, zeros where a category is not there."""
     none = (0,) * len(costs.rank)
     return [costs.messages, costs.bytes, *(costs.cycles.get(name, none) for name in CATEGORIES)]
-
-
-def _add(sums: dict[Any, list[int]], key: object, values: tuple[int, ...]) -> None:
-    own = sums.get(key)
-    sums[key] = list(values) if own is None else [a + b for a, b in zip(own, values, strict=True)]
 
 
 def _summed(values: list[int]) -> dict[str, int]:
