@@ -327,3 +327,58 @@ def test_a_rank_that_crashes_is_named_with_its_line(simulate: Simulate, fault: s
     assert row["status"] == "crashed"
     assert row["message"].startswith("rank 1: the program ended with SIG")
     assert f"on processor 1 at {line_of(body, fault)}" in row["message"]
+
+
+@pytest.mark.parametrize(("memory", "part"), [("(int[4]){7}", "stack"), ("memset(malloc(4000), 0, 4000)", "heap")])
+@pytest.mark.parametrize(("use", "does"), [("in[1] = *there", "reads"), ("*there = 3", "writes")])
+@pytest.mark.parametrize("owner", [0, 1])
+def test_a_rank_that_uses_a_pointer_of_another_rank_is_named(
+    simulate: Simulate, memory: str, part: str, use: str, does: str, owner: int
+) -> None:
+    body = f"""
+    volatile int *mine = {memory}, *there;
+    MPI_Sendrecv(&mine, sizeof mine, MPI_BYTE, other, 0, &there, sizeof there, MPI_BYTE, other, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    in[0] = *mine;
+    if (rank != {owner})
+        {use};
+    MPI_Barrier(MPI_COMM_WORLD);
+"""
+    row = simulate("#include <string.h>\n" + body)
+    place = line_of("#include <string.h>\n" + body, f"{use};")
+    (warning,) = row["warnings"]
+    assert warning == (
+        f"rank {1 - owner} {does} memory of rank {owner}, on its {part}, at {place}: "
+        "a pointer means nothing to another rank"
+    )
+
+
+def test_memory_that_ranks_share_may_be_used_by_all(simulate: Simulate) -> None:
+    body = """
+    MPI_Win window;
+    int *mine, *there, unit;
+    MPI_Aint size;
+    MPI_Win_allocate_shared(400, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &window);
+    MPI_Win_shared_query(window, other, &size, &unit, &there);
+    *there = rank;
+    MPI_Win_fence(0, window);
+    in[0] = *mine;
+    MPI_Win_free(&window);
+"""
+    assert simulate(body)["warnings"] == []
+
+
+@pytest.mark.parametrize("more", ["", ", the first of several such messages"])
+def test_messages_that_nobody_receives_are_named(simulate: Simulate, more: str) -> None:
+    body = """
+    if (rank == 0)
+        for (int i = 0; i < TIMES; i++)
+            MPI_Send(out, 3, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    else
+        MPI_Recv(in, 100, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+""".replace("TIMES", "3" if more else "2")
+    (warning,) = simulate(body)["warnings"]
+    assert warning == (
+        "rank 1 ends MPI without having received 12 bytes with tag 5 that rank 0 has sent with MPI_Send "
+        f"at {line_of(body, 'MPI_Send')}{more}"
+    )

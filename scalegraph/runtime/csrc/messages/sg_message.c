@@ -11,13 +11,6 @@ typedef struct probe {
     sg_thread *thread;
 } probe;
 
-/* Of a rank: messages that nobody has received yet and receives without a message, each in their order. */
-struct sg_mailbox {
-    sg_message *first, *last;
-    sg_receive *posted, *newest;
-    struct probe *probes; /* that wait */
-};
-
 struct sg_mailbox *sg_mailbox_new(void)
 {
     return sg_new(sizeof(struct sg_mailbox));

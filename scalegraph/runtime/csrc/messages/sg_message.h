@@ -75,8 +75,16 @@ typedef struct sg_message {
 /* Before the ranks begin. */
 void sg_messages_open(void);
 struct sg_mailbox *sg_mailbox_new(void);
+/* Of a rank: messages that nobody has received yet and receives without a message, each in their order. */
+struct sg_mailbox {
+    sg_message *first, *last;
+    sg_receive *posted, *newest;
+    struct probe *probes; /* that wait */
+};
 /* Writes which ranks wait and for which others, when nobody can go on. */
 void sg_messages_explain(char *text, size_t size);
+/* Writes which messages no rank has received, when all of them have ended; nothing if there are none. */
+void sg_messages_explain_left(char *text, size_t size);
 /* How many messages have arrived for the running rank, and how many receives it has posted, that have not
  * found each other. */
 void sg_message_queues(uint32_t *unexpected, uint32_t *posted);

@@ -48,3 +48,24 @@ void sg_messages_explain(char *text, size_t size)
             return;
         }
 }
+
+void sg_messages_explain_left(char *text, size_t size)
+{
+    const sg_message *first = NULL;
+    uint32_t left = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        for (const sg_message *m = sg->all_ranks[i]->mailbox->first; m != NULL; m = m->next)
+            if (m->tag >= 0 && m->context % 2 == 0 && m->signature.site != NULL) { /* the program's own */
+                left++;
+                first = first == NULL ? m : first;
+            }
+    if (left > 0)
+        snprintf(
+            text, size,
+            "rank %u ends MPI without having received %llu bytes with tag %d that rank %u has sent with %s "
+            "at 0x%llx%s",
+            first->to->number, (unsigned long long)first->bytes, first->tag, first->from->number,
+            first->signature.call, (unsigned long long)(uintptr_t)first->signature.site,
+            left > 1 ? ", the first of several such messages" : "");
+}

@@ -78,6 +78,19 @@ static void name_leaks(const struct sg_mpi *m)
     sg_warn(text);
 }
 
+/* Messages that nobody has received: all ranks have come, the first one to go on looks. */
+static void name_messages(void)
+{
+    static bool looked = false;
+    char text[300];
+    if (looked)
+        return;
+    looked = true;
+    sg_messages_explain_left(text, sizeof text);
+    if (text[0] != '\0')
+        sg_warn(text);
+}
+
 SG_API int PMPI_Finalize(void)
 {
     struct sg_mpi *m = SG_ENTER("Finalize");
@@ -86,6 +99,7 @@ SG_API int PMPI_Finalize(void)
     sg_windows_name_left(m);
     sg_files_name_left(m);
     meet(m);
+    name_messages();
     m->finalised = true;
     sg_self()->call = NULL;
     return MPI_SUCCESS;

@@ -61,8 +61,16 @@ static void turn_to(sg_rank *rank)
 
 static uint64_t run_quantum = 0; /* of the configuration */
 
+static bool have_shared = false;
+
+bool sg_ranks_have_shared(void)
+{
+    return have_shared;
+}
+
 void sg_ranks_share(bool exact)
 {
+    have_shared |= exact;
     uint64_t ahead = exact ? 0 : AHEAD_IN_NODE;
     if (run_quantum == 0 || sg->slack >> SG_KEY_BITS <= ahead) /* they do not run ahead so far */
         return;

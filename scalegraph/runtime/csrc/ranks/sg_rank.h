@@ -87,6 +87,8 @@ int sg_rank_exit(int status, const void *site, bool quick);
 /* References of ranks to each other's memory shall be seen soon, or, if `exact`, in the order of simulated
  * time, though they pass no messages. */
 void sg_ranks_share(bool exact);
+/* Whether they have memory that they share, so that the address of a reference says nothing of its rank. */
+bool sg_ranks_have_shared(void);
 
 /* ---- sg_rank_memory.c ---- */
 
