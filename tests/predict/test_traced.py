@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 from scalegraph.cli.main import main
 from scalegraph.predict import graph as graphs
 from scalegraph.predict.traced.fold import Folded, Leaf, Loop, Node, fold
-from scalegraph.predict.traced.operations import read_operations
+from scalegraph.predict.traced.graphs import rank_model
+from scalegraph.predict.traced.operations import COLLECTIVE, read_operations
+from scalegraph.predict.traced.patterns import Pattern, Series
 from scalegraph.request.run.predicting import predict_traces
+from scalegraph.traces.model import Region
 from scalegraph.traces.reading import read
 
 
@@ -145,3 +148,21 @@ def test_traces_without_their_parameters_are_refused(tmp_path: Path, capsys: pyt
     ):
         command("predict", str(made), "--at", "n=4", *extra, code=2)
         assert said in capsys.readouterr().err
+
+
+def test_two_samples_are_no_reason_for_a_step_of_rounding_in_the_growth_of_work() -> None:
+    region = Region("function build", "n.c", 1)
+
+    def predicted(times: dict[int, float]) -> float:
+        once = (1,) * len(times)
+        series = Series(
+            (COLLECTIVE, -1, 0, 0, 0), once, (0,) * len(times), {(region, False): (*times.values(),)}, region
+        )
+        pattern = Pattern((0,), (), (series,), ())
+        model = rank_model(pattern, [({"n": n}, 8) for n in times], ("n",))
+        return model.work_s({"n": 16}, 8)[region, False].time_s
+
+    # nearly ceil(n / 8) * n, which grows by a third from 12 to 16; the cube more than twice
+    assert predicted({8: 0.53e-3, 12: 1.46e-3}) > 1.46e-3 * (16 / 12) ** 1.5
+    dealt = {n: 1e-6 * -(-n // 8) * n for n in (4, 8, 12, 20)}
+    assert predicted(dealt) == pytest.approx(32e-6, rel=0.01)

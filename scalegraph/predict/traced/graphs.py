@@ -21,6 +21,7 @@ from scalegraph.traces.model import Region
 Places = Sequence[tuple[Values, int]]
 _LEAST = 1e-12  # seconds that are no time
 _BLOCK = 2  # passes that a rank's block may have more or less than its share
+_ROUNDED = 2  # samples that cannot tell a step of rounding from growth
 _CONFIRMED = 2  # samples more than unknowns, for a count that is no exact one
 
 
@@ -95,7 +96,8 @@ def _leaf(series: Series, places: Places, varied: tuple[str, ...]) -> LeafModel:
     for (region, stalled), times in series.work.items():
         busy = series.work.get((region, False), times)
         if max(times) > _LEAST:
-            grown = best_form(places, busy if any(busy) else times, varied, divided=True).terms()
+            known = busy if any(busy) else times
+            grown = best_form(places, known, varied, divided=len(places) > _ROUNDED).terms()
             work[region, stalled] = _stalls(grown, times, places) if stalled else fit_times(grown, places, times)
     return LeafModel(series, _count(series.passes, places, varied, what), size, work)
 
