@@ -21,7 +21,7 @@ from scalegraph.traces.model import Region
 Places = Sequence[tuple[Values, int]]
 _LEAST = 1e-12  # seconds that are no time
 _BLOCK = 2  # passes that a rank's block may have more or less than its share
-_ROUNDED = 2  # samples that cannot tell a step of rounding from growth
+_ROUNDED = 2  # samples that do not distinguish a step of rounding from growth
 _CONFIRMED = 2  # samples more than unknowns, for a count that is no exact one
 
 
