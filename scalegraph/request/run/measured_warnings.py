@@ -38,7 +38,7 @@ def _noisy(processors: int, samples: Sequence[Noise], wanted: float) -> str:
     if once:
         return (
             f"N = {processors}: {counted(len(once), 'sample')} of {len(samples)} were measured once, so their noise is "
-            "not in the interval; repeat them (--repetitions)"
+            "not in the interval; repeat them (--until)"
         )
     noisy = [one for one in samples if one.width * 100 > wanted]
     if not noisy:
