@@ -366,5 +366,5 @@ def test_small_runs_predict_larger_ones(place: Path) -> None:
     assert table["refused"].tolist() == ["", ""]
     with pytest.raises(sg.ScaleGraphError, match="at least one run"):
         small.predict([])
-    with pytest.raises(sg.ScaleGraphError, match="no run has the parameters m"):
+    with pytest.raises(sg.ScaleGraphError, match="no run has the parameter m"):
         small.predict([{"m": 3}])
