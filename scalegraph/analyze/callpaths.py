@@ -12,6 +12,7 @@ from scalegraph.analyze.profile import region_tree
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric
+from scalegraph.runtime.accounts import MEASURED
 from scalegraph.runtime.format import CATEGORIES, CATEGORY_GROUPS, COUNTERS, GROUPS
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -97,7 +98,9 @@ def _paths(tree: Sequence[Region]) -> tuple[CallPath, ...]:
 def _by_region(runs: Sequence[RunRecord], tree: Sequence[Region]) -> tuple[tuple[Metric, ...], Floats]:
     """Return metrics and their values, shape (runs, regions, metrics)."""
     costs = [cost for run in runs for cost in run.regions]
-    categories = [(name, words) for name, _, words in CATEGORIES if any(name in cost.categories for cost in costs)]
+    categories = [
+        (name, words) for name, _, words in (*CATEGORIES, *MEASURED) if any(name in cost.categories for cost in costs)
+    ]
     counters = [(name, words) for name, words in COUNTERS if any(name in cost.counters for cost in costs)]
     metrics = (
         _TIME,

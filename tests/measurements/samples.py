@@ -300,6 +300,32 @@ REFRAME = {
         }
     ],
 }
+RAMBLE = {
+    "experiments": [
+        {
+            "name": f"saxpy.problem.saxpy_{ranks}",
+            "RAMBLE_STATUS": status,
+            "RAMBLE_VARIABLES": {"n_ranks": str(ranks), "n": "512", "batch_time": "120", "app": "saxpy"},
+            "CONTEXTS": [
+                {"name": "null", "display_name": "null", "foms": [
+                    {"name": "Kernel time", "value": str(8.0 / ranks), "units": "s", "origin": "saxpy"},
+                    {"name": "success", "value": "True", "units": "", "origin": "saxpy"},
+                ]},
+                {"name": "solve", "display_name": "solve", "foms": [
+                    {"name": "rate", "value": str(ranks * 1.5), "units": "GB/s", "origin": "saxpy"},
+                ]},
+            ],
+        }
+        for ranks, status in ((1, "SUCCESS"), (2, "SUCCESS"), (4, "FAILED"))
+    ]
+}  # fmt: skip
+JUBE = """\
+jube_benchmark_id,jube_wp_id,nodes,tasks,runtime[s],iterations_avg
+0,1,1,1,8.0,10
+0,2,1,2,4.5,10
+0,3,1,2,4.1,10
+0,4,1,4,,
+"""
 LIKWID = """\
 output of the program
 STRUCT,Info,3,,
@@ -426,6 +452,8 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "hyperfine": ("hyperfine", "h.json", _file(json.dumps(HYPERFINE, indent=1))),
     "pytest": ("pytest-benchmark", "p.json", _file(json.dumps(PYTEST, indent=1))),
     "reframe": ("reframe", "r.json", _file(json.dumps(REFRAME, indent=1))),
+    "ramble": ("ramble", "results.json", _file(json.dumps(RAMBLE, indent=1))),
+    "jube": ("jube", "result.csv", _file(JUBE)),
     "likwid": ("likwid", "likwid.csv", _file(LIKWID)),
     "likwid-regions": ("likwid", "regions.csv", _file(LIKWID_REGIONS)),
     "gprof": ("gprof", "gprof.txt", _file(GPROF)),

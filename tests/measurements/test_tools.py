@@ -164,3 +164,21 @@ def test_reframe_cases_that_passed_by_their_parameters(tmp_path: Path) -> None:
     (tmp_path / "n.json").write_text(json.dumps(newer))
     with opened([tmp_path / "n.json"]) as study:
         assert list(study_data(study).scaling["speedup"]) == pytest.approx([1, 2])
+
+
+def test_jube_work_packages_of_the_same_parameters_are_repetitions(tmp_path: Path) -> None:
+    found = load(write("jube", tmp_path))
+    assert (found.parameters, points(found)) == (("nodes", "tasks"), [(1, 1), (1, 2)])
+    assert series(found, "program", "runtime") == [[8.0], [4.5, 4.1]]
+    assert [(each.what, each.count) for each in found.skipped] == [("work packages", 1)]
+    (tmp_path / "cut.csv").write_text("jube_wp_id,tasks,time[s]\n1,2,3.0\n2,4\n")
+    with pytest.raises(InputError, match=r"cut.csv:3: expected 3 cells, found 2"):
+        load(tmp_path / "cut.csv")
+
+
+def test_ramble_experiments_that_succeeded_by_their_variables(tmp_path: Path) -> None:
+    found = load(write("ramble", tmp_path))
+    assert (found.parameters, points(found)) == (("n_ranks",), [(1,), (2,)])  # the others are the same in all
+    assert series(found, "program", "Kernel time") == [[8.0], [4.0]]
+    assert series(found, "solve", "rate") == [[1.5], [3.0]]
+    assert [(each.what, each.count) for each in found.skipped] == [("experiments", 1)]
