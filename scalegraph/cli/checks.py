@@ -128,7 +128,7 @@ def _dask() -> Check:
     name, advice = "clusters (Dask)", "pip install 'scalegraph[cluster]'"
     found = {module: _version(module) for module in ("distributed", "dask_jobqueue")}
     if not found["distributed"]:
-        return Check(name, "remark", "not installed; jobs written out and targets on this computer work without", advice)
+        return Check(name, "remark", "not installed; jobs written out and targets here work without", advice)
     if not found["dask_jobqueue"]:
         said = f"distributed {found['distributed']}; without dask-jobqueue no jobs for Slurm, PBS, LSF or SGE"
         return Check(name, "remark", said, advice)

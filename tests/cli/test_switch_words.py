@@ -16,7 +16,7 @@ from scalegraph.cli.main import COMMANDS, cli, run
 
 ROOT: Final = Path(study_input.__file__).parents[1]
 SWITCH: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-ANOTHER: Final = re.compile(r"scalegraph (import|simulate|schedules) [^`]*")  # what it says is of that command
+ANOTHER: Final = re.compile(r"scalegraph (import|simulate|measure|schedules) [^`]*")  # what it says is of that command
 READERS: Final = ("analyze", "matrix", "export", "report", "compare", "advise")
 ASSERTING: Final = ("analyze", "simulate", "run", "report")
 # module (or the start of its path) -> the commands that say what is in it; the longest that fits counts

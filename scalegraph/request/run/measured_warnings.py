@@ -38,7 +38,7 @@ def _noisy(processors: int, samples: Sequence[Noise], wanted: float) -> str:
     if once:
         return (
             f"N = {processors}: {counted(len(once), 'sample')} of {len(samples)} were measured once, so their noise is "
-            "not in the interval; repeat them (--until)"
+            "not in the interval; repeat them: `scalegraph measure --until 2%`"
         )
     noisy = [one for one in samples if one.width * 100 > wanted]
     if not noisy:
@@ -50,7 +50,7 @@ def _noisy(processors: int, samples: Sequence[Noise], wanted: float) -> str:
     return (
         f"N = {processors}: {less}; the worst is {where}, whose repetitions took {least} to {most}, with a median of "
         f"{si(worst.median_s, 's')} ± {percent(worst.width)}. Predictions are no better: measure again on an idle "
-        "computer, or until the medians are known (--until)"
+        "computer, or until the medians are known: `scalegraph measure --until 2%`"
     )
 
 
