@@ -1,19 +1,24 @@
 """From the request panel to the comparison: a program is simulated, measured on this computer, and both are viewed."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QThreadPool
+from PySide6.QtCore import Qt, QThreadPool
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from scalegraph import views
+from scalegraph.gui import app
 from scalegraph.gui.base.jobs import Jobs, Latest
 from scalegraph.gui.request.destination import TargetSection
-from scalegraph.gui.request.form import RequestForm, of_request, read
+from scalegraph.gui.request.form import BoundForm, RequestForm, of_request, read
 from scalegraph.gui.request.model import RequestModel
+from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session
 from scalegraph.request.model.request import Request
 
+PATIENCE_MS = 240_000
 PROGRAM = """
 #include <stdio.h>
 static double sum(int n) { double s = 0; for (int i = 0; i < n; i++) s += i; return s; }
@@ -77,3 +82,82 @@ def test_a_program_that_was_simulated_and_measured_is_compared(tmp_path: Path) -
         figure = views.get(name).build(data)
         assert not figure.empty, figure.empty
         assert figure.sentence
+
+
+SIZED = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **words)
+{
+    double sum = 0;
+    int n = atoi(words[1]);
+    #pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < n; i++)
+        sum += i * 0.5;
+    printf("%g\\n", sum);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def real(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    """The window as users have it: it builds programs and runs them."""
+    app.make_application()
+    made = app.make_window(Session(), tmp_path / "window.ini")
+    made.resize(1280, 720)
+    made.show()
+    qtbot.waitUntil(lambda: not made.jobs.running)
+    yield made
+    made.close()
+    qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible(), timeout=PATIENCE_MS)
+    assert made.jobs.join(PATIENCE_MS)
+    with qtbot.waitSignal(made.destroyed):
+        made.deleteLater()
+
+
+def ended(window: MainWindow, qtbot: QtBot, number: int) -> None:
+    """Wait for the end of the request of that *number*."""
+    window.request.side.run.click()
+    runner = window.runner
+    qtbot.waitUntil(
+        lambda: len(runner.entries) > number and all(runner.over(entry) for entry in runner.entries),
+        timeout=PATIENCE_MS,
+    )
+    assert {entry.phase for entry in runner.entries} == {"done"}, [entry.message for entry in runner.entries]
+
+
+@pytest.mark.compiler
+def test_a_click_on_another_target_leads_from_the_panel_to_the_comparison(
+    real: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "sums.c"
+    source.write_text(SIZED, encoding="utf-8")
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_a, **_k: ([str(source)], ""))
+    qtbot.mouseClick(real.start.sources, Qt.MouseButton.LeftButton)
+    real.request.model.edit(
+        "small", machine="ksr1", processors="1", bounds=(BoundForm(),), args="{n}", parameters=(("n", "2000"),)
+    )
+    qtbot.waitUntil(lambda: real.request.can_run)
+    ended(real, qtbot, 0)
+    real.go("request")
+    target = real.request.target
+    real.request.form_area.ensureWidgetVisible(target.choice)
+    target.choice.setCurrentIndex(target.choice.findData("host"))
+    target.choice.activated.emit(target.choice.currentIndex())
+    assert real.request.model.form.target == "host"
+    assert target.disturbed.isVisible()
+    target.warm_up.setText("0")
+    target.warm_up.textEdited.emit("0")
+    qtbot.mouseClick(target.test, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: target.test.isEnabled() and bool(target.found.text()), timeout=PATIENCE_MS)
+    assert "processor" in target.found.text()
+    qtbot.waitUntil(lambda: real.request.can_run)
+    ended(real, qtbot, 1)
+    handle = real.study.handle
+    area = real.study.area
+    assert area is not None
+    real.go("study")
+    dock = area.show_view(handle, "simulated-measured")  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: dock.figure() is not None and not dock.figure().empty, timeout=PATIENCE_MS)
+    assert "measured" in dock.figure().sentence

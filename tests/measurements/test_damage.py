@@ -17,7 +17,7 @@ from tests.measurements.samples import SAMPLES, write
 CUTS = 50
 FLIPS = 100
 # Formats of lines: without its last lines a file is a whole file of fewer measurements, unless points are missing.
-OF_LINES = ("lines", "talpas", "text", "gprof")
+OF_LINES = ("lines", "talpas", "text", "gprof", "jube")
 
 
 def victim(path: Path) -> Path:

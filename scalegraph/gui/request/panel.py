@@ -58,6 +58,7 @@ class RequestPanel(QWidget):
         self._request: Request | None = None
         self._start_soon = False
         self._started: RequestForm | None = None
+        self._started_in: Path | None = None  # the study of these runs
         self._named: tuple[object, ...] = ()  # the program that is chosen
         self.model = RequestModel(self)
         self._checker = Latest(jobs, "checking the request", self)
@@ -140,7 +141,7 @@ class RequestPanel(QWidget):
             self.side.where.entry.setFocus()
             return
         self._settings.set_text(_WHERE, self.side.where.entry.text())
-        self._started = self.model.form
+        self._started, self._started_in = self.model.form, path
         title = self._request.title or self._title(self.model.form)
         self.run_wanted.emit(self._request, path, title, self.side.where.place)
         self.side.suggest_study(self._settings.free_study_path(self._stem(self.model.form), taken=path), again=True)
@@ -305,7 +306,7 @@ class RequestPanel(QWidget):
         if form.chosen:
             named = (form.program, form.sources, form.executable)
             other, self._named = named != self._named, named
-            self.side.suggest_study(self._settings.free_study_path(self._stem(form)), other=other)
+            self.side.suggest_study(self._place(form), other=other)
         self.side.show_waiting()
         self._timer.start()
         self._describe(form.machine_path or form.machine)
@@ -380,6 +381,15 @@ class RequestPanel(QWidget):
         for section in self.sections:
             left = section.take_faults(left)
         return left
+
+    def _place(self, form: RequestForm) -> Path:
+        """Return where the study goes: beside the runs started before, if only these are on another target."""
+        before = self._started
+        if before is not None and self._started_in is not None and before.target != form.target:
+            same = (before.program, before.sources, before.executable) == (form.program, form.sources, form.executable)
+            if same and self._stem(before) == self._stem(form):
+                return self._started_in
+        return self._settings.free_study_path(self._stem(form))
 
     def _stem(self, form: RequestForm) -> str:
         return f"{_program_stem(form)}-{Path(form.machine_path or form.machine).stem}"

@@ -28,7 +28,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    lines = read_text(path).splitlines()
+    lines = read_text(path).splitlines() or [""]
     names = [column for cell in _cells(lines[0]) if (column := _COLUMN.fullmatch(cell)) is not None]
     if len(names) != len(_cells(lines[0])):
         raise InputError(Fault("expected names of columns, as in nodes,tasks,time[s]", file=str(path), line=1))
