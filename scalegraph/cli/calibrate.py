@@ -13,13 +13,14 @@ import click
 
 from scalegraph import machine
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import WorkError
+from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.files import check_replaceable, write_atomic
 from scalegraph.base.measures import percent
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import counted, si, significant
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, on_terminal, print_json, print_rows, replace_line
 from scalegraph.cli.places import WRITTEN_FILE
+from scalegraph.cli.processors import parse_processors
 from scalegraph.control.calibration import (
     QUICK,
     Effort,
@@ -52,6 +53,7 @@ PROGRAMS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("rarefied", ("20000", "10")),
     ("water", ("343", "4")),
 )
+_THREADS: Final = (1, 2)
 _NOISY = 0.25  # spread of measurements from which the host counts as busy
 
 
@@ -60,9 +62,12 @@ _NOISY = 0.25  # spread of measurements from which the host counts as busy
               help="Write the machine file here; without it, it goes to standard output.")  # fmt: skip
 @click.option("--name", default="this-host", show_default=True, help="Name of the machine.")
 @click.option("--compare", "comparing", is_flag=True,
-              help="Compare predicted and measured times of shipped programs, with one and two threads.")  # fmt: skip
+              help="Compare predicted and measured times of programs: shipped ones, and those of --also.")  # fmt: skip
 @click.option("--machine", "given", metavar="FILE", help="With --compare: this machine, without measuring anew.")
 @click.option("--program", "chosen", multiple=True, metavar="NAME", help="With --compare: only these; repeatable.")
+@click.option("--also", "others", multiple=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.toml",
+              help="With --compare: the program that this file describes, too; repeatable.")  # fmt: skip
+@click.option("--threads", metavar="LIST", help="With --compare: numbers of threads; 1,2 without it.")
 @click.option("--quick", is_flag=True, help="Try the way only: the values mean nothing.")
 @click.option("--json", "as_json", is_flag=True, help="With --compare: print one JSON document instead of the table.")
 def calibrate(
@@ -72,6 +77,8 @@ def calibrate(
     comparing: bool,
     given: str | None,
     chosen: tuple[str, ...],
+    others: tuple[Path, ...],
+    threads: str | None,
     quick: bool,
     as_json: bool,
 ) -> None:
@@ -80,21 +87,28 @@ def calibrate(
     Operations, caches, memory, what two processors cost each other and the primitives of OpenMP are measured by a
     small C program that your compiler builds on the spot; every value says where it comes from. Use the file with
     `scalegraph simulate ... --machine FILE`.
+
+    With --compare one table has each program's measured and predicted times. A file for --also has the form of the
+    descriptions of shipped programs; title and sources are enough, and arguments come from its parameters' defaults.
     """
     if given is not None and not comparing:
         raise click.UsageError("--machine goes with --compare; it names a machine that was calibrated before")
-    subjects = _subjects(chosen)
+    if others and not comparing:
+        raise click.UsageError("--also goes with --compare; it describes a program to compare")
+    subjects = _subjects(chosen, others)
+    known = machine.load(given) if given else None
+    counts = _counts(threads, known)
     if output is not None:
         check_replaceable(output)
     with interruptible() as cancel:
-        found = machine.load(given) if given else _calibrated(name, QUICK if quick else Effort(), cancel)
+        found = known or _calibrated(name, QUICK if quick else Effort(), cancel)
         if output is not None:
             write_atomic(output, found.to_toml())
             echo(f"{output}: {found.title}; use it with --machine {output}", err=comparing)
         elif not comparing:
             echo(found.to_toml(), nl=False, exact=True)
         if comparing:
-            _compare(found, subjects, cancel, repeat=1 if quick else 7, as_json=as_json)
+            _compare(found, subjects, counts, cancel, repeat=1 if quick else 7, as_json=as_json)
 
 
 def _calibrated(name: str, effort: Effort, cancel: CancelToken) -> Machine:
@@ -129,46 +143,74 @@ def _told() -> Iterator[Callable[[str], None]]:
             replace_line("")
 
 
-def _subjects(chosen: tuple[str, ...]) -> list[Subject]:
-    """Return the programs to compare, all or the *chosen* ones; those that this installation has."""
+def _counts(threads: str | None, known: Machine | None) -> list[int]:
+    """Return the numbers of threads to compare with: of the machine, or of this host, which is about to become one."""
+    if threads is None:
+        return list(_THREADS)
+    most, whose = (
+        (known.max_processors, f"machine '{known.name}'") if known else (len(this_host().processors), "this host")
+    )
+    return parse_processors(threads, most, whose)
+
+
+def _subjects(chosen: tuple[str, ...], others: tuple[Path, ...]) -> list[Subject]:
+    """Return the programs to compare: the *chosen* ones, or the shipped ones that are installed, and *others*."""
     known = programs.names()
-    arguments = dict(PROGRAMS)
-    wanted = chosen or tuple(name for name in arguments if name in known)
+    also = {described.name: described for path in others for described in [programs.load(str(path.absolute()))]}
+    shipped = {name: arguments for name, arguments in PROGRAMS if name in known}
+    if both := sorted(set(also) & set(shipped)):
+        raise click.UsageError(f"--also: there is a shipped program '{both[0]}'; give the file another name")
+    wanted = chosen or (*shipped, *also)
     for name in wanted:
-        if name not in arguments or name not in known:
-            raise click.UsageError(f"no program '{name}' to compare; expected one of {', '.join(arguments)}")
-    return [_subject(programs.load(name), arguments[name]) for name in wanted]
+        if name not in shipped and name not in also:
+            raise click.UsageError(f"no program '{name}' to compare; expected one of {', '.join([*shipped, *also])}")
+    return [_subject(also[name]) if name in also else _subject(programs.load(name), shipped[name]) for name in wanted]
 
 
-def _subject(described: programs.Described, arguments: tuple[str, ...]) -> Subject:
+def _subject(described: programs.Described, arguments: tuple[str, ...] | None = None) -> Subject:
+    """Return the program as it is compared: with *arguments*, or with those that its description has."""
     program = described.program
-    return Subject(described.name, described.sources(), arguments, program.cflags, program.ldflags)
+    if arguments is None:
+        if any(programs.COUNT in argument for argument in program.args):
+            text = f"'{programs.COUNT}' cannot stand among the arguments of a program to compare"
+            raise InputError(Fault(text, str(described.path), key="args"))
+        arguments = programs.fill(program.args, program.parameters(), 1)
+    include = tuple(str(described.path.parent / directory) for directory in program.include)
+    return Subject(described.name, described.sources(), arguments, program.cflags, program.ldflags, include)
 
 
-def _compare(found: Machine, subjects: list[Subject], cancel: CancelToken, *, repeat: int, as_json: bool) -> None:
+def _compare(
+    found: Machine, subjects: list[Subject], counts: list[int], cancel: CancelToken, *, repeat: int, as_json: bool
+) -> None:
     rows: list[Row] = []
     try:
         with _told() as report:
-            for row in compare(find_compiler(), found, subjects, repeat=repeat, cancel=cancel, progress=report):
+            for row in compare(
+                find_compiler(), found, subjects, threads=counts, repeat=repeat, cancel=cancel, progress=report
+            ):
                 rows.append(row)  # noqa: PERF402 - what is finished is kept
     finally:
         if rows:
             _print(found, rows, as_json=as_json)
     if not rows:
         raise WorkError("there is no program to compare with")
+    if all(row.failure for row in rows):
+        raise WorkError("no program could be compared")
 
 
 def _print(found: Machine, rows: list[Row], *, as_json: bool) -> None:
+    total = summary(rows)
     if as_json:
-        print_json({"machine": found.name, "rows": [_entry(row) for row in rows], "summary": asdict(summary(rows))})
+        print_json({"machine": found.name, "rows": [_entry(row) for row in rows], "summary": _plain(asdict(total))})
         return
     headers = ("program", "threads", "-O2", "scalar", "spread", "predicted", "error", "error to -O2")
     print_rows(headers, [_cells(row) for row in rows], title=f"{found.title}: measured and predicted", left=(0,))
-    total = summary(rows)
-    speedups = f", of the two-thread speedups {significant(total.speedup_size)}"
+    speedups = f", of the speedups {significant(total.speedup_size)}" if math.isfinite(total.speedup_size) else ""
+    worst = f"; worst: {total.worst_program}, a factor of {significant(total.worst)}" if total.worst_program else ""
+    failed = f"; {counted(total.failed, 'row')} failed" if total.failed else ""
     echo(
         f"\npredicted / measured (scalar), geometric mean: {significant(total.ratio)};"
-        f" mean error a factor of {significant(total.size)}{speedups if math.isfinite(total.speedup_size) else ''}"
+        f" mean error a factor of {significant(total.size)}{speedups}{worst}{failed}"
     )
 
 
@@ -177,11 +219,17 @@ def _signed(share: float) -> str:
 
 
 def _entry(row: Row) -> dict[str, object]:
-    values = asdict(row) | {"error": row.error, "error_optimised": row.error_optimised}
+    return _plain(asdict(row) | {"error": row.error, "error_optimised": row.error_optimised})
+
+
+def _plain(values: dict[str, object]) -> dict[str, object]:
+    """Return *values* with null for what is no number."""
     return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
 
 
 def _cells(row: Row) -> list[str]:
+    if row.failure:
+        return [row.program, str(row.threads), f"failed: {row.failure}"]
     return [
         row.program,
         str(row.threads),

@@ -1,5 +1,6 @@
 """This host as a machine. Nothing here depends on how fast the host is."""
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 from scalegraph import machine
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Cancelled, WorkError
+from scalegraph.base.errors import Cancelled, InputError, WorkError
 from scalegraph.base.run import RunPoint
 from scalegraph.cli.main import cli
 from scalegraph.control import build
@@ -197,7 +198,59 @@ def test_summary_is_in_ratios() -> None:
     assert total.ratio == pytest.approx((1.2 * 1.6 * 0.8) ** (1 / 3))
     assert total.size == pytest.approx((1.2 * 1.6 * 1.25) ** (1 / 3))
     assert total.speedup_size == pytest.approx((1.0 / 0.5) / (1.2 / 0.8))
+    assert (total.worst, total.worst_program, total.failed) == (pytest.approx(1.6), "a", 0)
     assert math.isnan(summary([]).ratio)
+
+
+def test_row_that_failed_is_counted_and_in_no_mean() -> None:
+    total = summary([*_rows(), Row.failed("c", 1, "c: does not compile")])
+    assert total.failed == 1
+    assert replace(total, failed=0) == summary(_rows())
+
+
+def _described(place: Path, name: str, text: str, more: str = "") -> Path:
+    (place / f"{name}.c").write_text(text)
+    path = place / f"{name}.toml"
+    path.write_text(f'title = "{name}"\nsources = ["{name}.c"]\n{more}')
+    return path
+
+
+@pytest.mark.compiler
+def test_own_programs_are_in_the_table_and_one_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    status = "#include <stdlib.h>\nint main(int n, char **a) { return n == 2 ? atoi(a[1]) : 9; }\n"
+    parameter = '[[parameter]]\nname = "status"\ntitle = "status"\ndefault = 3\n'
+    files = [
+        _described(tmp_path, "own", status, 'args = ["{status}"]\n' + parameter),
+        _described(tmp_path, "broken", "int main(void) { return nothing; }\n"),
+        _described(tmp_path, "crashing", "int main(void) { __builtin_trap(); }\n"),
+    ]
+    also = [word for path in files for word in ("--also", str(path))]
+    words = ["machines", "calibrate", "--compare", "--machine", "server-2x32", "--quick", "--threads", "1", "--json"]
+    chosen = [word for path in files for word in ("--program", path.stem)]
+    result = CliRunner().invoke(cli, [*words, *also, *chosen])
+    assert result.exit_code == 0, result.output
+    rows = {row["program"]: row for row in json.loads(result.stdout)["rows"]}
+    assert list(rows) == ["own", "broken", "crashing"]
+    assert rows["own"]["failure"] == ""
+    assert rows["own"]["predicted_s"] > 0
+    assert "broken.c:1: 'nothing' undeclared" in rows["broken"]["failure"]
+    assert rows["broken"]["error"] is None
+    assert rows["crashing"]["failure"] == "crashing-0: ended by signal 4 on this host"
+    assert json.loads(result.stdout)["summary"]["failed"] == 2
+
+
+def test_own_program_cannot_have_the_name_of_a_shipped_one(tmp_path: Path) -> None:
+    path = _described(tmp_path, "sor", "int main(void) { return 0; }\n")
+    result = CliRunner().invoke(cli, ["machines", "calibrate", "--compare", "--machine", "ksr1", "--also", str(path)])
+    assert result.exit_code == 2
+    assert "there is a shipped program 'sor'" in result.output
+
+
+def test_number_of_processors_cannot_stand_among_compared_arguments(tmp_path: Path) -> None:
+    path = _described(tmp_path, "own", "int main(void) { return 0; }\n", 'args = ["{N}"]\n')
+    result = CliRunner().invoke(cli, ["machines", "calibrate", "--compare", "--machine", "ksr1", "--also", str(path)])
+    assert isinstance(result.exception, InputError)
+    assert "'{N}' cannot stand among the arguments" in str(result.exception)
 
 
 @pytest.mark.compiler

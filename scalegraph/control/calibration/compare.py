@@ -1,8 +1,9 @@
-"""Predicted beside measured: programs with one and two threads on this host and on its machine.
+"""Predicted beside measured: programs with one and more threads on this host and on its machine.
 
 A native program is timed as the user would build it (``-O2``) and without vectorisation, because the hooks of the
 simulated program prevent it; the difference of the two is what vectorisation explains. Both are whole processes; the
-time of an empty program, which the simulated time does not contain, is taken off.
+time of an empty program, which the simulated time does not contain, is taken off. A program that does not compile, or
+a run that fails, leaves a row with the reason; a program may end with an exit status of its own if both ways have it.
 """
 
 from __future__ import annotations
@@ -16,38 +17,45 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import BuildError, RunError
+from scalegraph.base.errors import BuildError, InputError, RunError, WorkError
 from scalegraph.base.run import RunPoint
 from scalegraph.base.units import as_read, counted
 from scalegraph.control.build import build
 from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.machine import Machine
-from scalegraph.runtime.compiler import Compiler
+from scalegraph.runtime.compiler import Compiler, find_compiler
+from scalegraph.runtime.languages import language_of
+from scalegraph.toolchain.linking import driver, libraries
 
 SCALAR: Final = ("-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 _OPTIMISED: Final = ("-O2", "-g", "-fopenmp")
 _EMPTY: Final = "int main(void)\n{\n    return 0;\n}\n"
 _POLL_S = 0.1
 _LIMIT_S = 120.0
+_SIMULATION_LIMIT_S = 900.0
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A C program to compare: *args* are its arguments, *ldflags* and *cflags* as its description has them."""
+    """A program to compare: *args* are its arguments; *cflags*, *ldflags* and *include* as its description has them."""
 
     name: str
     sources: tuple[Path, ...]
     args: tuple[str, ...] = ()
     cflags: tuple[str, ...] = ()
     ldflags: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Row:
-    """One program with one number of threads; seconds. *spread*: distance of the quartiles of *scalar_s*, of it."""
+    """One program with one number of threads; seconds. *spread*: distance of the quartiles of *scalar_s*, of it.
+
+    *failure* is why there are no times, in a sentence; all times are NaN then.
+    """
 
     program: str
     threads: int
@@ -55,6 +63,13 @@ class Row:
     scalar_s: float
     spread: float
     predicted_s: float
+    failure: str = ""
+
+    @classmethod
+    def failed(cls, program: str, threads: int, failure: str) -> Self:
+        """Return the row of a program that could not be compared."""
+        nothing = float("nan")
+        return cls(program, threads, nothing, nothing, nothing, nothing, failure)
 
     @property
     def error(self) -> float:
@@ -69,23 +84,43 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """Over all rows: geometric mean of predicted to measured, and the mean size of the error, as ratios."""
+    """Over all rows with times: geometric mean of predicted to measured, and the mean size of the error, as ratios.
+
+    *worst* is the largest size of an error, *worst_program* whose it is; *failed* counts the rows without times.
+    """
 
     ratio: float
     size: float
-    speedup_size: float  # of the two-thread speedups, predicted to measured
+    speedup_size: float  # of the speedups of several threads, predicted to measured
+    worst: float
+    worst_program: str
+    failed: int
 
 
 def summary(rows: Sequence[Row]) -> Summary:
-    """Return the errors of *rows* in three numbers; all NaN where nothing can be compared."""
-    ratios = [row.predicted_s / row.scalar_s for row in rows if row.scalar_s > 0 and row.predicted_s > 0]
-    alone = {row.program: row for row in rows if row.threads == 1}
+    """Return the errors of *rows* in a few numbers; NaN where nothing can be compared."""
+    sized = [(row.predicted_s / row.scalar_s, row) for row in rows if min(row.scalar_s, row.predicted_s) > 0]
+    ratios = [ratio for ratio, _ in sized]
+    alone = {row.program: row for _, row in sized if row.threads == 1}
     speedups = [
         (alone[row.program].predicted_s / row.predicted_s) / (alone[row.program].scalar_s / row.scalar_s)
-        for row in rows
-        if row.threads > 1 and row.program in alone and min(row.predicted_s, row.scalar_s) > 0
+        for _, row in sized
+        if row.threads > 1 and row.program in alone
     ]
-    return Summary(_mean(ratios), _mean([max(r, 1 / r) for r in ratios]), _mean([max(r, 1 / r) for r in speedups]))
+    worst, culprit = max(((_size(ratio), row.program) for ratio, row in sized), default=(float("nan"), ""))
+    return Summary(
+        _mean(ratios),
+        _mean(list(map(_size, ratios))),
+        _mean(list(map(_size, speedups))),
+        worst,
+        culprit,
+        sum(bool(row.failure) for row in rows),
+    )
+
+
+def _size(ratio: float) -> float:
+    """Return how far *ratio* is from 1, as a factor of at least 1."""
+    return max(ratio, 1 / ratio)
 
 
 def _mean(ratios: Sequence[float]) -> float:
@@ -104,26 +139,69 @@ def compare(
 ) -> Iterator[Row]:
     """Yield one row for each of *subjects* and *threads*, as it is measured; *repeat* native runs of each.
 
-    Raises `BuildError` when a program does not compile, `RunError` when a run fails, `Cancelled`.
+    Numbers of threads that *machine* has no processors for are left out. A subject that fails yields rows that say why.
+    Raises `BuildError` when not even an empty program compiles, `Cancelled`.
     """
     counts = [count for count in threads if count <= machine.max_processors]
     with tempfile.TemporaryDirectory(prefix="scalegraph-compare-", ignore_cleanup_errors=True) as place:
         empty = Path(place) / "empty.c"
         empty.write_text(_EMPTY, encoding="utf-8")
-        start = min(_times(_native(compiler, Subject("empty", (empty,)), (), place, cancel), 1, 4 * repeat, cancel))
+        command = _native(compiler, Subject("empty", (empty,)), (), place, cancel)
+        start = min(_measure(command, 1, 4 * repeat, cancel).times)
         for subject in subjects:
             progress(f"{subject.name}: building")
-            optimised = _native(compiler, subject, (), place, cancel)
-            scalar = _native(compiler, subject, SCALAR, place, cancel)
-            flags = [*subject.cflags, *SCALAR]
-            simulated = build(subject.sources, cflags=flags, ldflags=subject.ldflags, cancel=cancel)
+            try:
+                built = _builds(compiler, subject, place, cancel)
+            except (InputError, WorkError) as error:
+                yield from (Row.failed(subject.name, count, _sentence(error)) for count in counts)
+                continue
             for count in counts:
                 progress(f"{subject.name}: {counted(count, 'thread')}")
-                fast = [max(0.0, t - start) for t in _times(optimised, count, repeat, cancel)]
-                slow = sorted(max(0.0, t - start) for t in _times(scalar, count, repeat, cancel))
-                predicted = _predict(simulated, machine, count, subject, cancel)
-                middle = statistics.median(slow)
-                yield Row(subject.name, count, statistics.median(fast), middle, _spread(slow), predicted)
+                try:
+                    yield _row(subject, built, machine, count, start, repeat, cancel)
+                except (InputError, WorkError) as error:
+                    yield Row.failed(subject.name, count, _sentence(error))
+
+
+@dataclass(frozen=True)
+class _Builds:
+    """A subject as the user would build it, without vectorisation, and for the simulator."""
+
+    optimised: tuple[str, ...]
+    scalar: tuple[str, ...]
+    simulated: Build
+
+
+def _builds(compiler: Compiler, subject: Subject, place: str, cancel: CancelToken) -> _Builds:
+    simulated = build(
+        subject.sources,
+        cflags=[*subject.cflags, *SCALAR],
+        ldflags=subject.ldflags,
+        include=subject.include,
+        cancel=cancel,
+    )
+    optimised = _native(compiler, subject, (), place, cancel)
+    return _Builds(optimised, _native(compiler, subject, SCALAR, place, cancel), simulated)
+
+
+def _row(
+    subject: Subject, built: _Builds, machine: Machine, count: int, start: float, repeat: int, cancel: CancelToken
+) -> Row:
+    """Measure and predict *subject* with *count* threads; *start* is what starting a process takes."""
+    fast = _measure(built.optimised, count, repeat, cancel)
+    slow = _measure(built.scalar, count, repeat, cancel)
+    predicted, status = _predict(built.simulated, machine, count, subject, cancel)
+    if len({fast.status, slow.status, status}) > 1:
+        native = f"{fast.status} on this host, {slow.status} there without vectorisation"
+        raise RunError(f"{subject.name}: ended with status {status} in the simulation, but {native}")
+    scalar = sorted(max(0.0, taken - start) for taken in slow.times)
+    optimised = statistics.median(max(0.0, taken - start) for taken in fast.times)
+    return Row(subject.name, count, optimised, statistics.median(scalar), _spread(scalar), predicted)
+
+
+def _sentence(error: Exception) -> str:
+    """Return what *error* says, in one line."""
+    return " ".join(str(error).split())
 
 
 def _spread(values: Sequence[float]) -> float:
@@ -132,43 +210,71 @@ def _spread(values: Sequence[float]) -> float:
     return (values[-1 - len(values) // 4] - values[len(values) // 4]) / middle if middle else 0.0
 
 
-def _predict(program: Build, machine: Machine, count: int, subject: Subject, cancel: CancelToken) -> float:
-    """Return the simulated time of *subject* on *count* processors, in seconds."""
-    record = Simulated().run(
-        Job(program, machine, RunPoint(processors=count), tuple(subject.args), limits=Limits(time_s=_LIMIT_S)), cancel
-    )
+def _predict(program: Build, machine: Machine, count: int, subject: Subject, cancel: CancelToken) -> tuple[float, int]:
+    """Return the simulated time of *subject* on *count* processors, in seconds, and its exit status."""
+    limits = Limits(time_s=_SIMULATION_LIMIT_S)
+    record = Simulated().run(Job(program, machine, RunPoint(processors=count), subject.args, limits=limits), cancel)
     cancel.check()
-    if record.status != "ok" or record.time_s is None:
-        raise RunError(f"{subject.name}: {count} processors: {record.message}")
-    return record.time_s
+    if record.status not in ("ok", "failed") or record.time_s is None or record.exit_code is None:
+        raise RunError(f"{subject.name}: {counted(count, 'processor')}: {record.message}")
+    return record.time_s, record.exit_code
 
 
 def _native(
     compiler: Compiler, subject: Subject, more: Sequence[str], place: str, cancel: CancelToken
 ) -> tuple[str, ...]:
-    """Build *subject* natively; return its command."""
+    """Build *subject* natively; return its command. *compiler* compiles C; those of other languages are found."""
     program = str(Path(place) / f"{subject.name}-{len(more)}")
-    flags = [*_OPTIMISED, *subject.cflags, *more]
-    result = compiler.run([*flags, *map(str, subject.sources), "-o", program, *subject.ldflags], cancel=cancel)
-    if result.returncode != 0:
-        raise BuildError(f"{subject.name} does not compile for this host", result.stderr)
+    options = [*_OPTIMISED, *subject.cflags, *more, *(f"-I{directory}" for directory in subject.include)]
+    languages = {language_of(source.name) or "c" for source in subject.sources}
+    compilers = {one: compiler if one == compiler.language else find_compiler(one) for one in languages}
+    parts: list[str] = []
+    for number, source in enumerate(subject.sources):
+        language = language_of(source.name)
+        if language is None:  # assembler, objects, archives
+            parts.append(str(source))
+            continue
+        parts.append(f"{program}-{number}.o")
+        _compile(compilers[language], [*options, "-c", str(source), "-o", parts[-1]], subject, cancel)
+    linked = [*options, *parts, "-o", program, *subject.ldflags, *libraries(languages)]
+    _compile(compilers[driver(languages)], linked, subject, cancel)
     return (program, *subject.args)
 
 
-def _times(command: Sequence[str], threads: int, repeat: int, cancel: CancelToken) -> list[float]:
-    """Return the times of *repeat* runs with so many *threads*, in seconds.
+def _compile(compiler: Compiler, options: Sequence[str], subject: Subject, cancel: CancelToken) -> None:
+    result = compiler.run(options, cancel=cancel)
+    if result.returncode != 0:
+        raise BuildError(f"{subject.name} does not compile for this host", result.stderr)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Native runs of a program: their times in seconds, and the exit status that all of them had."""
+
+    times: tuple[float, ...]
+    status: int
+
+
+def _measure(command: Sequence[str], threads: int, repeat: int, cancel: CancelToken) -> _Measured:
+    """Return the times of *repeat* runs with so many *threads*.
 
     One thread: processor time, which other work on the host disturbs less; several: wall time, since they wait for
-    each other.
+    each other. Raises `RunError` when a run does not end by itself, or runs end with different statuses.
     """
     env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
     env |= {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
     taken = [_time(command, env, cancel) for _ in range(repeat)]
-    return [processor_s if threads == 1 else wall_s for wall_s, processor_s in taken]
+    statuses = sorted({status for _, _, status in taken})
+    name = Path(command[0]).name
+    if statuses[0] < 0:
+        raise RunError(f"{name}: ended by signal {-statuses[0]} on this host")
+    if len(statuses) > 1:
+        raise RunError(f"{name}: ended with different statuses on this host: {', '.join(map(str, statuses))}")
+    return _Measured(tuple(processor_s if threads == 1 else wall_s for wall_s, processor_s, _ in taken), statuses[0])
 
 
-def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> tuple[float, float]:
-    """Return wall time and processor time of one run."""
+def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> tuple[float, float, int]:
+    """Return wall time and processor time of one run in seconds, and its exit status, negative for a signal."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
     handle = os.pidfd_open(child.pid)  # reports the end at once; Popen.wait with a limit polls
@@ -185,6 +291,4 @@ def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> t
         if child.returncode is None:
             child.kill()
             child.wait()
-    if child.returncode != 0:
-        raise RunError(f"{Path(command[0]).name}: ended with status {child.returncode} on this host")
-    return taken, used.ru_utime + used.ru_stime
+    return taken, used.ru_utime + used.ru_stime, child.returncode
