@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, TRACE_EVENTS
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, EVENT
 from scalegraph.traces.kinds import Array, Columns
 
 if TYPE_CHECKING:
     from scalegraph.runtime.results import Records
 
 _BUSY = sum(CATEGORY_GROUPS[name] == "busy" for name in CATEGORY_NAMES)  # they come first
-_SHARE = [name for name, _ in TRACE_EVENTS].index("share")
 _MOST = 3  # cycles that are moved from one category of a processor and region
 
 
@@ -28,7 +27,7 @@ def busy(chunks: Iterable[tuple[float, Records]], processors: int, regions: int)
     """Return the cycles that are recorded in the busy categories, shape (processors, regions, categories)."""
     reported = np.zeros((processors, regions, _BUSY), np.int64)
     for _, records in chunks:
-        rows = records[(records["event"] == _SHARE) & (records["what"] < _BUSY)]
+        rows = records[(records["event"] == EVENT["share"]) & (records["what"] < _BUSY)]
         np.add.at(reported, (rows["processor"], rows["region"], rows["what"]), rows["second"].astype(np.int64))
     return reported
 

@@ -21,11 +21,12 @@ from scalegraph.runtime.format import (
     CATEGORIES,
     CATEGORY_NAMES,
     ENDIAN_MARK,
+    EVENT,
     TRACE_COMMUNICATORS,
-    TRACE_EVENTS,
     TRACE_HEADER,
     TRACE_MAGIC,
     TRACE_MARKS,
+    TRACE_PAIRS,
     TRACE_RECORD,
     TRACE_STATES,
     TRACE_VERSION,
@@ -43,11 +44,6 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 19  # records that are converted at a time
 METRICS = ("ops", "flops", "references", "misses")  # in the order in which two records hold them
-_EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
-
-# Events of two records.
-_FIRST = (_EVENT["wait"], _EVENT["message"], _EVENT["collective"])
-_SECOND = (_EVENT["waker"], _EVENT["parcel"], _EVENT["carried"])
 
 
 @dataclass(frozen=True)
@@ -163,9 +159,9 @@ class _Raw:
         final = self._read(max(count - len(CATEGORY_NAMES), 0), count)
         if not len(final):
             return 0
-        if final[-1]["event"] in _FIRST:
+        if final[-1]["event"] in TRACE_PAIRS:
             return count - 1
-        if final[-1]["event"] != _EVENT["share"]:
+        if final[-1]["event"] != EVENT["share"]:
             return count
         same = np.all([final[name] == final[-1][name] for name in ("event", "processor", "time")], axis=0)
         return count - int(np.argmin(same[::-1]) if not same.all() else len(same))
@@ -176,7 +172,7 @@ class _Raw:
         while begin < self.count:
             end = min(begin + ROWS, self.count)
             records = self._read(begin, min(end + 1, self.count))
-            if len(records) > end - begin and records[-1]["event"] not in _SECOND:
+            if len(records) > end - begin and records[-1]["event"] not in TRACE_PAIRS.values():
                 records = records[:-1]
             yield begin / self.count, records
             begin += len(records)
@@ -266,17 +262,17 @@ class _Converter:
             ("mark", self._mark_rows),
             ("counts", _counters),
         ):
-            rows = records[event == _EVENT[name]]
+            rows = records[event == EVENT[name]]
             if len(rows):
                 yield make(rows)
-        waits = np.flatnonzero(event == _EVENT["wait"])
+        waits = np.flatnonzero(event == EVENT["wait"])
         if len(waits):
             yield _waits(records[waits], records[waits + 1])
-        messages = np.flatnonzero(event == _EVENT["message"])
+        messages = np.flatnonzero(event == EVENT["message"])
         if len(messages):
             self._define_communicators()
             yield _messages(records[messages], records[messages + 1])
-        operations = np.flatnonzero(event == _EVENT["collective"])
+        operations = np.flatnonzero(event == EVENT["collective"])
         if len(operations):
             self._define_communicators()
             self._collectives.add(records[operations], records[operations + 1])
@@ -390,7 +386,7 @@ def _most_regions(source: _Raw, result: Result | None) -> int:
         return max(most, int(source.header["regions"]))
     for _, records in source.chunks():
         reported = records[
-            np.isin(records["event"], [_EVENT[name] for name in ("call", "share", "wait", "task", "counts")])
+            np.isin(records["event"], [EVENT[name] for name in ("call", "share", "wait", "task", "counts")])
         ]
         most = max(most, 1 + int(reported["region"].max())) if len(reported) else most
     return most

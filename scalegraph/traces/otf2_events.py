@@ -10,6 +10,7 @@ import numpy as np
 
 from scalegraph.traces.builder import Builder
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, LockStep, TaskStep, What, completed
+from scalegraph.traces.matching import partners
 from scalegraph.traces.model import Region
 
 _SEND, _RECEIVE = 0, 1
@@ -253,21 +254,10 @@ class Collector:
         there = _members(members, comm, rank)
         first, second = self.ticks(first), self.ticks(second)
         sender, receiver = np.where(which == _SEND, here, there), np.where(which == _SEND, there, here)
-        # receives match in the order in which they were posted, whenever they are complete
+        partner = partners(which == _SEND, first, comm, sender, receiver, tag)
         order = np.lexsort((first, here))
-        group = _groups(comm, sender, receiver, tag)
-        turn = np.empty(len(which), np.int64)
-        for kind in (_SEND, _RECEIVE):
-            rows = order[which[order] == kind]
-            rows = rows[np.argsort(group[rows], kind="stable")]
-            starts = np.flatnonzero(np.r_[True, group[rows][1:] != group[rows][:-1]]) if len(rows) else rows
-            turn[rows] = np.arange(len(rows)) - np.repeat(starts, np.diff(np.r_[starts, len(rows)]))
-        key = group * (len(which) + 1) + turn
         sends, receives = order[which[order] == _SEND], order[which[order] == _RECEIVE]
-        _, in_sends, in_receives = np.intersect1d(key[sends], key[receives], assume_unique=True, return_indices=True)
-        partner = np.full(len(which), -1, np.int64)
-        partner[sends[in_sends]] = receives[in_receives]
-        alone = receives[~np.isin(np.arange(len(receives)), in_receives)]
+        alone = receives[partner[receives] < 0]
         mate = partner[sends]
         matched = mate >= 0
         unknown = np.full(len(alone), NO_TIME, np.int64)
@@ -290,17 +280,6 @@ def _members(members: dict[int, Array], comm: Array, rank: Array) -> Array:
     comm = np.where((comm >= 0) & (comm < len(sizes)), comm, len(sizes) - 1)
     place = 1 + (np.cumsum(sizes) - sizes)[comm] + rank
     return np.asarray(known[np.where((rank >= 0) & (rank < sizes[comm]), place, 0)])
-
-
-def _groups(*keys: Array) -> Array:
-    """Return a number for each row, the same where all *keys* are the same."""
-    order = np.lexsort(keys)
-    new = np.zeros(len(order), bool)
-    for values in keys:
-        new[1:] |= values[order[1:]] != values[order[:-1]]
-    group = np.empty(len(order), np.int64)
-    group[order] = np.cumsum(new)
-    return group
 
 
 def _counters(time: Array, bits: Array, members: list[tuple[int, str]]) -> tuple[Array, ...]:

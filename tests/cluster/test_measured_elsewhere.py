@@ -1,4 +1,4 @@
-"""Targets ssh and slurm: runs that are measured on another computer, with commands that stand for ssh and srun."""
+"""Runs that are measured on other computers: commands that stand for ssh and srun, and workers of Dask."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ import pytest
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, RunError
+from scalegraph.base.events import Event
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
-from scalegraph.link import Build, Job, targets
+from scalegraph.control.execute import execute
+from scalegraph.link import Build, Job, Measuring, targets
 from scalegraph.link.cluster import piped
+from scalegraph.link.cluster.engine import Cluster
+from scalegraph.link.cluster.places import parse
 from scalegraph.machine import Machine
-from scalegraph.request import Session
+from scalegraph.request import Session, load_request
 from scalegraph.request.consent import ConsentNeeded
+from scalegraph.request.model.request import Request
 from tests.cluster.conftest import SUMS, Gate
 
 pytestmark = pytest.mark.compiler
@@ -126,3 +131,74 @@ def test_a_request_file_that_sends_the_program_away_needs_consent(target: str, t
     with pytest.raises(ConsentNeeded):
         session.submit(session.load(path), tmp_path / "s.sgstudy")
     assert not commands.exists()
+
+
+MEASURED = """
+processors = [1, 2]
+repetitions = 3
+[program]
+sources = ["sums.c"]
+args = ["5"]
+[target]
+name = "dask"
+"""
+
+
+def measured_request(place: Path, text: str = MEASURED) -> Request:
+    (place / "sums.c").write_text(SUMS)
+    (place / "r.toml").write_text(text)
+    return load_request(place / "r.toml")
+
+
+def test_target_dask_measures_on_the_workers_of_a_cluster(site: str, tmp_path: Path) -> None:
+    request, session, events = measured_request(tmp_path), Session(), list[Event]()
+    path = tmp_path / "s.sgstudy"
+    with (
+        session.elsewhere(parse(site), path, events.append) as there,
+        there.submit(request, path, events.append, consent=session.consent(request)) as study,
+    ):
+        runs = study.runs(output=True)
+    assert len(runs) == 6
+    assert {(run.source, run.point.target, run.machine) for run in runs} == {("measured", "dask", socket.gethostname())}
+    assert all(run.ok and run.time_s for run in runs)
+    assert all(run.stdout == f"10 on {run.point.processors}\n" for run in runs)
+
+
+def test_runs_that_are_measured_on_one_computer_wait_for_each_other(site: str, gate: Gate, ksr1: Machine) -> None:
+    """The cluster has two workers, both here: the second run begins when the first one has ended."""
+    waits = build(["waits.c"], cwd=gate.request.parent, builds="host")
+    once = Measuring(warm_up=0, disturbed=100)
+    words = (str(gate.path), str(gate.log))
+    jobs = [
+        Job(waits, ksr1, RunPoint(processors=1, repetition=number, target="dask"), words, measuring=once)
+        for number in (0, 1)
+    ]
+
+    def opens() -> None:
+        for number in (1, 2):
+            gate.wait_for(number, "begun")
+            gate.open()
+
+    thread = threading.Thread(target=opens)
+    thread.start()
+    with Cluster(parse(site), "alone") as link:
+        assert link.state.slots == 2
+        execute(jobs, link=link)
+    thread.join()
+    assert gate.notes() == ["begun", "ended", "begun", "ended"]
+
+
+def test_target_dask_without_workers_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    request, session = measured_request(tmp_path), Session()
+    with pytest.raises(InputError, match="target 'dask' has no workers; expected scalegraph run REQUEST --on ADDRESS"):
+        session.submit(request, tmp_path / "s.sgstudy", consent=session.consent(request))
+    assert not (tmp_path / "s.sgstudy").exists()
+
+
+def test_workers_do_not_stand_for_this_computer(site: str, tmp_path: Path) -> None:
+    request, session = measured_request(tmp_path, MEASURED.replace("dask", "host")), Session()
+    with (
+        session.elsewhere(parse(site), None) as there,
+        pytest.raises(InputError, match="target 'host' is none of workers elsewhere; they simulate, or"),
+    ):
+        there.submit(request, None, consent=session.consent(request))

@@ -31,6 +31,7 @@ from scalegraph.runtime.format import CATEGORY_GROUPS, GROUPS
 from scalegraph.store import Manifest, SourceText, Study
 
 PATIENCE_MS = 60_000  # a condition that comes at once on an idle machine may take long beside other work
+RUNS_MS = 240_000  # .. and what is built and run for it meanwhile
 CLOCK = 20e6
 REGIONS = (
     Region(id=0, kind="program", name="program"),
@@ -235,3 +236,19 @@ def choose(window: MainWindow, qtbot: Any) -> Callable[..., None]:
         qtbot.waitUntil(lambda: window.request.can_run)
 
     return act
+
+
+@pytest.fixture
+def real(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    """The window as users have it, on a small screen: it builds programs and runs them."""
+    app.make_application()
+    made = app.make_window(Session(), tmp_path / "window.ini")
+    made.resize(1280, 720)
+    made.show()
+    qtbot.waitUntil(lambda: not made.jobs.running)
+    yield made
+    made.close()
+    qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible(), timeout=RUNS_MS)
+    assert made.jobs.join(RUNS_MS)
+    with qtbot.waitSignal(made.destroyed):
+        made.deleteLater()

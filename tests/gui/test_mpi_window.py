@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +13,15 @@ from PySide6.QtCore import Qt
 
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.figures.figure import Grid
-from scalegraph.gui import app
 from scalegraph.gui.queue import panel
 from scalegraph.gui.queue.state import RunItem
 from scalegraph.gui.request.form import BoundForm
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.trace.handle import TraceHandle
-from scalegraph.request import Session
 from scalegraph.store import Study
-
-PATIENCE_MS = 240_000
+from tests.gui.conftest import RUNS_MS
 
 pytestmark = pytest.mark.compiler
-
-
-@pytest.fixture
-def real(qtbot: Any, tmp_path: Path) -> Iterator[MainWindow]:
-    """The window as users have it: it builds programs and runs them."""
-    app.make_application()
-    made = app.make_window(Session(), tmp_path / "window.ini")
-    made.show()
-    qtbot.waitUntil(lambda: not made.jobs.running)
-    yield made
-    made.close()
-    qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible(), timeout=PATIENCE_MS)
-    assert made.jobs.join(PATIENCE_MS)
-    with qtbot.waitSignal(made.destroyed):
-        made.deleteLater()
 
 
 def _grid(dock: Any) -> Grid | None:
@@ -58,10 +39,10 @@ def test_an_mpi_program_goes_from_the_request_panel_to_a_matrix(real: MainWindow
     assert real.request.model.form.machine == "ncube2"  # the program's own request names it
     assert "threads_per_process" not in real.request.side.toml.toPlainText()
     real.request.side.run.click()
-    qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=RUNS_MS)
     area = real.study.area  # type: ignore[union-attr]
     dock = area.show_view(real.study.handle, "matrix")  # type: ignore[union-attr, arg-type]
-    qtbot.waitUntil(lambda: _grid(dock) is not None and not real.jobs.running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _grid(dock) is not None and not real.jobs.running, timeout=RUNS_MS)
     grid = _grid(dock)
     assert grid is not None
     values = [cell.values[0] for row in grid.cells for cell in row if cell is not None and cell.values[0] is not None]
@@ -69,7 +50,7 @@ def test_an_mpi_program_goes_from_the_request_panel_to_a_matrix(real: MainWindow
     assert min(values) < 1
     for name in ("breakdown", "overheads", "pop", "message-costs", "topology"):
         shown = area.show_view(real.study.handle, name)  # type: ignore[union-attr, arg-type]
-        qtbot.waitUntil(lambda shown=shown: shown.figure() is not None and not real.jobs.running, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda shown=shown: shown.figure() is not None and not real.jobs.running, timeout=RUNS_MS)
         assert shown.figure().sentence
     studies = list(tmp_path.rglob("*.sgstudy"))
     with Study.open(studies[0]) as study:
@@ -103,9 +84,9 @@ def test_an_mpi_program_goes_from_the_request_panel_to_its_spacetime_diagram_and
     qtbot.waitUntil(lambda: real.request.can_run and "[trace]" in real.request.side.toml.toPlainText())
     assert real.request.model.form.machine == "ncube2"
     qtbot.mouseClick(real.request.side.run, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=RUNS_MS)
     words = "trace of 4 processors"
-    qtbot.waitUntil(lambda: _traced_of(real, words) is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _traced_of(real, words) is not None, timeout=RUNS_MS)
     tree = real.navigator.studies_tree
     item = _traced_of(real, words)
     tree.scrollToItem(item)
@@ -115,7 +96,7 @@ def test_an_mpi_program_goes_from_the_request_panel_to_its_spacetime_diagram_and
     qtbot.waitUntil(lambda: isinstance(real.study.handle, TraceHandle) and real.study.handle.data() is not None)
     assert real.study.handle.title.endswith("N = 4")
     real.study.show_view("spacetime")
-    qtbot.waitUntil(lambda: _figure(real, "spacetime") is not None and not real.jobs.running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: _figure(real, "spacetime") is not None and not real.jobs.running, timeout=RUNS_MS)
     timeline = _figure(real, "spacetime").panels[0]
     lanes = timeline.tracks[0]
     assert lanes.names == ("rank 0", "rank 1", "rank 2", "rank 3")
@@ -124,7 +105,7 @@ def test_an_mpi_program_goes_from_the_request_panel_to_its_spacetime_diagram_and
     assert any("rank 0 to rank 1" in tip for tip in drawn["message"].tips)
     real.study.show_view("communication-matrix")
     qtbot.waitUntil(
-        lambda: _figure(real, "communication-matrix") is not None and not real.jobs.running, timeout=PATIENCE_MS
+        lambda: _figure(real, "communication-matrix") is not None and not real.jobs.running, timeout=RUNS_MS
     )
     grid = next(panel for panel in _figure(real, "communication-matrix").panels if isinstance(panel, Grid))
     sent = {

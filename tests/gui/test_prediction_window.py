@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +13,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel
 
 from scalegraph.figures.figure import Plot, Table
-from scalegraph.gui import app
 from scalegraph.gui.request.form import BoundForm
 from scalegraph.gui.shell.main_window import MainWindow
-from scalegraph.request import Session
+from tests.gui.conftest import RUNS_MS
 from tests.predict.test_command import STEPS
 
-PATIENCE_MS = 240_000
-
 pytestmark = pytest.mark.compiler
-
-
-@pytest.fixture
-def real(qtbot: Any, tmp_path: Path) -> Iterator[MainWindow]:
-    """The window as users have it: it builds programs and runs them."""
-    app.make_application()
-    made = app.make_window(Session(), tmp_path / "window.ini")
-    made.show()
-    qtbot.waitUntil(lambda: not made.jobs.running)
-    yield made
-    made.close()
-    qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible(), timeout=PATIENCE_MS)
-    assert made.jobs.join(PATIENCE_MS)
-    with qtbot.waitSignal(made.destroyed):
-        made.deleteLater()
 
 
 def typed(entry: Any, text: str) -> None:
@@ -76,17 +57,17 @@ def test_a_source_goes_from_samples_to_the_predicted_curve(
     section.verify.click()
     qtbot.waitUntil(lambda: "verify = true" in real.request.side.toml.toPlainText() and real.request.can_run)
     real.request.side.run.click()
-    qtbot.waitUntil(lambda: bool(real.runner.entries) and real.runner.over(real.runner.entries[0]), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(real.runner.entries) and real.runner.over(real.runner.entries[0]), timeout=RUNS_MS)
     entry = real.runner.entries[0]
     assert entry.phase == "done", entry.message
     assert entry.finished == entry.total
     assert any("n = 96: predicted" in note for note in entry.notes)
     handle = real.study.handle
-    qtbot.waitUntil(lambda: bool(handle.study().predictions.points), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(handle.study().predictions.points), timeout=RUNS_MS)
     area = real.study.area
     assert area is not None
     dock = area.show_view(handle, "predicted")  # type: ignore[arg-type]
-    qtbot.waitUntil(lambda: dock.figure() is not None and "was run too" in dock.figure().sentence, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: dock.figure() is not None and "was run too" in dock.figure().sentence, timeout=RUNS_MS)
     plot, table = dock.figure().panels
     assert isinstance(plot, Plot)
     assert isinstance(table, Table)
@@ -97,7 +78,7 @@ def test_a_source_goes_from_samples_to_the_predicted_curve(
     assert {24.0, 40.0, 48.0, 96.0} <= set(run.x)
     assert run.y[-1] == pytest.approx(predicted.y[0], rel=0.05)
     errors = area.show_view(handle, "prediction-errors")  # type: ignore[arg-type]
-    qtbot.waitUntil(lambda: errors.figure() is not None and len(errors.figure().panels) == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: errors.figure() is not None and len(errors.figure().panels) == 2, timeout=RUNS_MS)
     real.actions_["predict_larger"].trigger()
     assert real.page == "request"
     assert section.at.text() == "n = 96"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +12,12 @@ pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its lib
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from scalegraph.gui import app
 from scalegraph.gui.request.form import BoundForm
 from scalegraph.gui.shell.main_window import MainWindow
-from scalegraph.request import Session
+from tests.gui.conftest import RUNS_MS
 from tests.views.test_schedule_views import HEAVY, SOURCE
 
-PATIENCE_MS = 240_000
-
 pytestmark = pytest.mark.compiler
-
-
-@pytest.fixture
-def real(qtbot: Any, tmp_path: Path) -> Iterator[MainWindow]:
-    """The window as users have it: it builds programs and runs them."""
-    app.make_application()
-    made = app.make_window(Session(), tmp_path / "window.ini")
-    made.show()
-    qtbot.waitUntil(lambda: not made.jobs.running)
-    yield made
-    made.close()
-    qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible(), timeout=PATIENCE_MS)
-    assert made.jobs.join(PATIENCE_MS)
-    with qtbot.waitSignal(made.destroyed):
-        made.deleteLater()
 
 
 def test_a_source_goes_from_the_start_page_to_the_advice(
@@ -63,11 +44,11 @@ def test_a_source_goes_from_the_start_page_to_the_advice(
     assert real.request.runs.advise.isChecked()
     qtbot.waitUntil(lambda: "advise" not in real.request.side.toml.toPlainText() and real.request.can_run)
     real.request.side.run.click()
-    qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=RUNS_MS)
     area = real.study.area
     assert area is not None
     shown = {dock.view.name for dock in area.docks if not dock.visibleRegion().isEmpty()}
     assert shown == {"schedules", "schedule-losses", "schedule-advice", "chunk-history"}
     dock = area.show_view(real.study.handle, "schedule-advice")  # type: ignore[arg-type]
-    qtbot.waitUntil(lambda: dock.figure() is not None and "processors" in dock.figure().sentence, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: dock.figure() is not None and "processors" in dock.figure().sentence, timeout=RUNS_MS)
     assert any(f"request: {HEAVY}=" in note for note in dock.figure().notes)

@@ -1,6 +1,5 @@
 """From the request panel to the comparison: a program is simulated, measured on this computer, and both are viewed."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from scalegraph import views
-from scalegraph.gui import app
 from scalegraph.gui.base.jobs import Jobs, Latest
 from scalegraph.gui.request.destination import TargetSection
 from scalegraph.gui.request.form import BoundForm, RequestForm, of_request, read
@@ -17,8 +15,8 @@ from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session
 from scalegraph.request.model.request import Request
+from tests.gui.conftest import RUNS_MS
 
-PATIENCE_MS = 240_000
 PROGRAM = """
 #include <stdio.h>
 static double sum(int n) { double s = 0; for (int i = 0; i < n; i++) s += i; return s; }
@@ -100,29 +98,13 @@ int main(int count, char **words)
 """
 
 
-@pytest.fixture
-def real(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    """The window as users have it: it builds programs and runs them."""
-    app.make_application()
-    made = app.make_window(Session(), tmp_path / "window.ini")
-    made.resize(1280, 720)
-    made.show()
-    qtbot.waitUntil(lambda: not made.jobs.running)
-    yield made
-    made.close()
-    qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible(), timeout=PATIENCE_MS)
-    assert made.jobs.join(PATIENCE_MS)
-    with qtbot.waitSignal(made.destroyed):
-        made.deleteLater()
-
-
 def ended(window: MainWindow, qtbot: QtBot, number: int) -> None:
     """Wait for the end of the request of that *number*."""
     window.request.side.run.click()
     runner = window.runner
     qtbot.waitUntil(
         lambda: len(runner.entries) > number and all(runner.over(entry) for entry in runner.entries),
-        timeout=PATIENCE_MS,
+        timeout=RUNS_MS,
     )
     assert {entry.phase for entry in runner.entries} == {"done"}, [entry.message for entry in runner.entries]
 
@@ -150,7 +132,7 @@ def test_a_click_on_another_target_leads_from_the_panel_to_the_comparison(
     target.warm_up.setText("0")
     target.warm_up.textEdited.emit("0")
     qtbot.mouseClick(target.test, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: target.test.isEnabled() and bool(target.found.text()), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: target.test.isEnabled() and bool(target.found.text()), timeout=RUNS_MS)
     assert "processor" in target.found.text()
     qtbot.waitUntil(lambda: real.request.can_run)
     ended(real, qtbot, 1)
@@ -159,5 +141,5 @@ def test_a_click_on_another_target_leads_from_the_panel_to_the_comparison(
     assert area is not None
     real.go("study")
     dock = area.show_view(handle, "simulated-measured")  # type: ignore[arg-type]
-    qtbot.waitUntil(lambda: dock.figure() is not None and not dock.figure().empty, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: dock.figure() is not None and not dock.figure().empty, timeout=RUNS_MS)
     assert "measured" in dock.figure().sentence

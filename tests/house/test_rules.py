@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from scalegraph.base.host import INSTALL_QT
-from scalegraph.runtime import format as runtime_format
-from scalegraph.runtime import machine_source
+from scalegraph.runtime import format_source, machine_source
 
 
 def run(root: Path, *command: str) -> None:
@@ -63,10 +62,10 @@ def test_c_code_is_formatted(root: Path) -> None:
 
 def test_c_header_and_python_agree_on_the_format(root: Path) -> None:
     written = io.StringIO()
-    runtime_format.write_header(written)
+    format_source.write_header(written)
     committed = (root / "scalegraph/runtime/csrc/core/sg_format.h").read_text()
     assert committed == written.getvalue(), (
-        "run: python -m scalegraph.runtime.format > scalegraph/runtime/csrc/core/sg_format.h"
+        "run: python -m scalegraph.runtime.format_source > scalegraph/runtime/csrc/core/sg_format.h"
     )
 
 

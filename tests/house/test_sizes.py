@@ -6,7 +6,7 @@ from pathlib import Path
 
 MOST_LINES = 500
 MOST_OF_A_FUNCTION = 60
-GENERATED = ("sg_format.h", "sg_machine.h")  # by runtime.format and runtime.machine_source
+GENERATED = ("sg_format.h", "sg_machine.h")  # by runtime.format_source and runtime.machine_source
 
 
 def sources(root: Path) -> list[Path]:

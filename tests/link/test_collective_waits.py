@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from scalegraph.link.targets._collectives import divided, waits
-from scalegraph.link.targets._records import EVENT
-from scalegraph.runtime.format import CATEGORY_NAMES, TRACE_RECORD, TRACE_WAITS
+from scalegraph.runtime.format import CATEGORY_NAMES, EVENT, TRACE_RECORD, TRACE_WAITS
 from scalegraph.traces.kinds import Operation
 
 COLLECTIVE = [name for name, _ in TRACE_WAITS].index("collective")

@@ -7,7 +7,7 @@ import pytest
 
 from scalegraph import machine as machines
 from scalegraph.base.errors import MissingTool
-from scalegraph.base.run import RunPoint
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build
 from scalegraph.link import Job, Measuring, TraceOrder
 from scalegraph.link.targets import named
@@ -84,18 +84,24 @@ int main(int count, char **words)
 """
 
 
-def test_waiting_in_a_collective_operation_is_separated_from_the_operation_and_traced(tmp_path: Path) -> None:
+def traced(program: str, place: Path) -> RunRecord:
+    """Return the record of *program* on two ranks under the MPI library of this computer, with a trace."""
     try:
         host_mpi()
     except MissingTool as error:
         pytest.skip(str(error))
-    (tmp_path / "p.c").write_text(COLLECTIVES, encoding="utf-8")
-    built = build(["p.c"], cwd=tmp_path, builds="mpi")
-    order = TraceOrder(tmp_path / "traces", "run", TRACED, identity="x")
+    (place / "p.c").write_text(program, encoding="utf-8")
+    built = build(["p.c"], cwd=place, builds="mpi")
+    order = TraceOrder(place / "traces", "run", TRACED, identity="x")
     point = RunPoint(processors=2, target="mpi")
     job = Job(built, machines.load("ksr1"), point, measuring=Measuring(pin="none", disturbed=1.0), trace=order)
     record = named("mpi").run(job)
     assert record.status == "ok", record.message
+    return record
+
+
+def test_waiting_in_a_collective_operation_is_separated_from_the_operation_and_traced(tmp_path: Path) -> None:
+    record = traced(COLLECTIVES, tmp_path)
     check_identity(record)
     assert waited(record, "idle_collective") > 0.02
     assert record.categories["prim_collective"] > 0
@@ -111,3 +117,75 @@ def test_waiting_in_a_collective_operation_is_separated_from_the_operation_and_t
         waits = trace.columns("waits", ("begin", "end", "location", "holder", "why"))
         longest = int(np.argmax((waits["end"] - waits["begin"]) * (waits["why"] == Wait.COLLECTIVE)))
         assert (int(waits["location"][longest]), int(waits["holder"][longest])) == (0, 1)
+
+
+MESSAGES = r"""
+#include <mpi.h>
+#include <time.h>
+
+int main(int count, char **words)
+{
+    int rank, size, other, done = 0, which, at[2], two = 0;
+    double out[64] = {0}, in[64], more[64];
+    struct timespec rest = {0, 30000000};
+    MPI_Comm apart;
+    MPI_Request all[3], one = MPI_REQUEST_NULL, stays[2];
+    MPI_Status status;
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &apart); /* ranks the other way round */
+    other = 1 - rank;
+    if (rank == 0)
+        nanosleep(&rest, NULL);
+    MPI_Sendrecv(out, 1, MPI_DOUBLE, other, 1, in, 64, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Irecv(in, 64, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &all[0]);
+    MPI_Irecv(more, 64, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, &all[1]);
+    MPI_Send(out, 2, MPI_DOUBLE, other, 2, MPI_COMM_WORLD);
+    MPI_Isend(out, 3, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, &all[2]);
+    MPI_Waitall(3, all, MPI_STATUSES_IGNORE);
+    MPI_Irecv(in, 64, MPI_DOUBLE, rank, 3, apart, &one);
+    MPI_Send(out, 4, MPI_DOUBLE, rank, 3, apart); /* in `apart` that is the other one */
+    while (!done)
+        MPI_Test(&one, &done, &status);
+    MPI_Recv_init(in, 64, MPI_DOUBLE, other, 4, MPI_COMM_WORLD, &stays[0]);
+    MPI_Send_init(out, 5, MPI_DOUBLE, other, 4, MPI_COMM_WORLD, &stays[1]);
+    for (int turn = 0; turn < 2; turn++) {
+        MPI_Startall(2, stays);
+        for (int left = 2; left > 0; left -= turn == 0 ? 1 : two)
+            if (turn == 0)
+                MPI_Waitany(2, stays, &which, MPI_STATUS_IGNORE);
+            else
+                MPI_Waitsome(2, stays, &two, at, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&stays[0]);
+    MPI_Request_free(&stays[1]);
+    MPI_Irecv(in, 64, MPI_DOUBLE, other, 5, MPI_COMM_WORLD, &one); /* nobody sends that */
+    MPI_Cancel(&one);
+    MPI_Wait(&one, MPI_STATUS_IGNORE);
+    MPI_Send(out, 1, MPI_DOUBLE, MPI_PROC_NULL, 6, MPI_COMM_WORLD);
+    if (rank == 0) {
+        nanosleep(&rest, NULL);
+        MPI_Recv(in, 64, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else
+        MPI_Ssend(out, 6, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD);
+    MPI_Comm_free(&apart);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return MPI_Finalize() + (size != 2);
+}
+"""
+
+
+def test_messages_of_a_real_run_are_traced_with_both_ends_and_waits_name_the_late_one(tmp_path: Path) -> None:
+    record = traced(MESSAGES, tmp_path)
+    assert record.trace is not None, record.warnings
+    with read(Path(record.trace.path)) as trace:
+        assert check(trace).violations == []
+        found = trace.columns("messages", ("sender", "receiver", "size", "tag"))
+        ends = [(1, 8), (2, 16), (2, 24), (3, 32), (4, 40), (4, 40)]
+        expected = [(rank, 1 - rank, size, tag) for rank in (0, 1) for tag, size in ends] + [(1, 0, 48, 7)]
+        assert sorted(zip(*(found[name].tolist() for name in found), strict=True)) == sorted(expected)
+        waits = trace.columns("waits", ("begin", "end", "location", "holder", "why"))
+        took = waits["end"] - waits["begin"]
+        for why, location in ((Wait.RECEIVE, 1), (Wait.SEND, 1)):
+            longest = int(np.argmax(took * (waits["why"] == why)))
+            assert (int(waits["location"][longest]), int(waits["holder"][longest])) == (location, 0)

@@ -107,7 +107,7 @@ class Cluster:
 
     def job_id(self, job: Job) -> str:
         """Return the name of *job* at the scheduler: the same for the same run of the same study, else another."""
-        return self._id(pack_order(job, self._parcel(job.build)))
+        return self._id(_order(job, self._parcel(job.build)))
 
     def run(self, job: Job, cancel: CancelToken | None = None, placed: Placed = lambda _where: None) -> RunRecord:
         """Return the record of *job*, run by a worker; *placed* is called with the worker's name when it begins there.
@@ -117,7 +117,7 @@ class Cluster:
         """
         cancel = cancel or CancelToken()
         parcel = self._parcel(job.build)
-        order = pack_order(job, parcel)
+        order = _order(job, parcel)
         name = self._id(order)
         box: queue.SimpleQueue[_News] = queue.SimpleQueue()
         with self._mutex:
@@ -181,7 +181,7 @@ class Cluster:
                 case "failed":
                     raise RunError(f"{self.where.address}: {news.text}")
                 case "answer":
-                    return accepted(news.data, job)
+                    return accepted(news.data, job, "measured" if job.point.target else "simulated")
                 case "gone":
                     raise LinkLost(news.text)
 
@@ -251,6 +251,11 @@ class Cluster:
         self._errors.seek(0)
         text = self._errors.read().decode("utf-8", "replace").strip().splitlines()
         return f"the connection to Dask ended: {text[-1][-_SHOWN:] if text else 'it says no reason'}"
+
+
+def _order(job: Job, parcel: Parcel) -> bytes:
+    """Return the order of *job*: a worker simulates it, or measures it as target ``host`` does there."""
+    return pack_order(job, parcel, target="host" if job.point.target else "")
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,10 @@ def parse_line(text: str) -> Where | None:
 
 def check_installed(where: Where) -> None:
     """Raise `MissingTool` if a module of Python that *where* needs is not installed."""
-    lacking = [name for name in PLACES[where.kind].needs if importlib.util.find_spec(name) is None]
-    if lacking:
-        modules = " and ".join(name.replace("_", "-") for name in lacking)
-        raise MissingTool(f"runs on '{where.address}' need {modules}; install with: {INSTALL}")
+    if missing := lacking(where.kind):
+        raise MissingTool(f"runs on '{where.address}' need {' and '.join(missing)}; install with: {INSTALL}")
+
+
+def lacking(kind: str) -> list[str]:
+    """Return the packages that places of a *kind* need and that are not installed."""
+    return [name.replace("_", "-") for name in PLACES[kind].needs if importlib.util.find_spec(name) is None]

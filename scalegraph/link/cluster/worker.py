@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import socket
 import sys
 import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
+
+from filelock import FileLock, Timeout
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import RunError, ScaleGraphError
@@ -34,6 +37,7 @@ TOPIC: Final = "scalegraph"  # of the events by which a worker says that it has 
 _BUILDS_KEPT: Final = 8
 _KEPT_S: Final = 86400.0
 _PURGE_S: Final = 3600.0
+_TURN_S: Final = 0.2  # how long a request to stop may go unnoticed while another run is measured
 
 _mutex = threading.Lock()
 _running: dict[str, CancelToken] = {}
@@ -125,10 +129,26 @@ def _answered(order: Order, stdin: bytes | None, parcel: bytes, host: str, cance
             (Path(place) / "cwd").mkdir()
             order = order.model_copy(update={"cwd": str(Path(place) / "cwd")})
         runs: Link = targets.named(order.target) if order.target else Simulated()
-        record = runs.run(order.job(build, stdin, Path(place) / "traces"), cancel)
+        with _alone(cancel) if order.target else contextlib.nullcontext():
+            record = runs.run(order.job(build, stdin, Path(place) / "traces"), cancel)
         if remarks:
             record = record.model_copy(update={"warnings": (*record.warnings, *remarks)})
         return answers.answer(host, record, _trace(record))
+
+
+@contextlib.contextmanager
+def _alone(cancel: CancelToken) -> Iterator[None]:
+    """Wait until nothing else is measured on this computer for the same user, whoever works; raise `Cancelled`."""
+    lock = FileLock(Path(tempfile.gettempdir()) / f"scalegraph-measuring-{os.getuid()}.lock")
+    while True:
+        cancel.check()
+        with contextlib.suppress(Timeout):
+            lock.acquire(timeout=_TURN_S)
+            break
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _build(parcel: bytes, digest: str) -> Build:

@@ -9,9 +9,20 @@ from importlib import import_module
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import SIMULATED
-from scalegraph.link.targets.base import Builds, Finding, Place, Setting, Target
+from scalegraph.link.targets.base import WORKERS, Builds, Finding, Place, Setting, Target
 
-__all__ = ["SIMULATED", "Builds", "Finding", "Place", "Setting", "Target", "named", "setting_faults", "targets"]
+__all__ = [
+    "SIMULATED",
+    "WORKERS",
+    "Builds",
+    "Finding",
+    "Place",
+    "Setting",
+    "Target",
+    "named",
+    "setting_faults",
+    "targets",
+]
 _APART = ("base",)
 
 

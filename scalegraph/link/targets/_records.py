@@ -11,12 +11,11 @@ import numpy as np
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
-from scalegraph.runtime.format import CATEGORY_NAMES, TRACE_EVENTS, TRACE_HEADER, TRACE_MAGIC, TRACE_RECORD
+from scalegraph.runtime.format import CATEGORY_NAMES, EVENT, TRACE_HEADER, TRACE_MAGIC, TRACE_RECORD
 
 if TYPE_CHECKING:
     from scalegraph.runtime.results import Records, Result
 
-EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
 _AS_WRITTEN = CATEGORY_NAMES.index("busy_int")  # where the monitor counts computing, see runtime/monitor/sgm.h
 _ADDRESS_BITS = 48  # of which an address of a program has no more: above it is the process
 

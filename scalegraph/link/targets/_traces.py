@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalegraph.link.targets._collectives import divided
-from scalegraph.link.targets._records import EVENT, Process
+from scalegraph.link.targets._messages import matched
+from scalegraph.link.targets._records import Process
 from scalegraph.runtime.format import (
     CATEGORY_NAMES,
     ENDIAN_MARK,
+    EVENT,
     TRACE_HEADER,
     TRACE_MAGIC,
     TRACE_MARKS,
+    TRACE_PAIRS,
     TRACE_RECORD,
     TRACE_STATES,
     TRACE_VERSION,
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
 _MARK = {name: number for number, (name, _) in enumerate(TRACE_MARKS)}
 _WHY = {name: number for number, (name, _) in enumerate(TRACE_WAITS)}
 _STATE = {name: number for number, (name, _) in enumerate(TRACE_STATES)}
-_FIRST = np.array([EVENT["wait"], EVENT["message"], EVENT["collective"]])
 
 
 def merge(parts: Sequence[Process], out: Path, what: int) -> int:
@@ -50,7 +52,7 @@ def merge(parts: Sequence[Process], out: Path, what: int) -> int:
     records = np.concatenate([part.records for part in parts])
     records = np.concatenate([records, _ends(records, origin, end)])
     records = records[np.argsort(records["processor"], kind="stable")]  # both records of an event stay together
-    records = divided(records, float(parts[0].header["clock_hz"]))
+    records = matched(divided(records, float(parts[0].header["clock_hz"])), parts[0].threads)
     records = records[np.argsort(records["processor"], kind="stable")]
     at = _times(records)
     records, at = records[at <= end], at[at <= end]
@@ -99,7 +101,7 @@ def _leaves(records: Records, end: int) -> Records:
 def _times(records: Records) -> Array:
     """Return when each record's event was, that of the first of two for both."""
     at = records["time"].astype(np.int64)
-    second = np.flatnonzero(np.isin(records["event"], _FIRST)) + 1
+    second = np.flatnonzero(np.isin(records["event"], list(TRACE_PAIRS))) + 1
     at[second] = at[second - 1]
     return at
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 from scalegraph.base.run import Source
 
@@ -48,6 +48,9 @@ MEASURES: Mapping[str, str] = {
     "trace": "what happened when",
     "what_if": "runs with something different: ideal parts, virtual speedups, values of the machine",
 }
+
+# How a request says who its workers are.
+WORKERS: Final = "scalegraph run REQUEST --on ADDRESS, or a cluster under 'Runs on'"
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,8 @@ class Target(ABC):
 
     *source*: what the records are; *builds*: what the program is built for; *measures*: keys of `MEASURES`;
     *side_by_side*: whether several runs may go on at once without falsifying each other; *elsewhere*: whether the
-    program leaves this computer, which a request that came in a file may do after consent only.
+    program leaves this computer, which a request that came in a file may do after consent only; *on_workers*: whether
+    the workers of a cluster carry its runs out, so that it needs some (``--on``).
     """
 
     name: ClassVar[str]
@@ -94,6 +98,7 @@ class Target(ABC):
     settings: ClassVar[tuple[Setting, ...]] = ()
     side_by_side: ClassVar[bool] = False
     elsewhere: ClassVar[bool] = False
+    on_workers: ClassVar[bool] = False
     order: ClassVar[int] = 100
 
     @abstractmethod

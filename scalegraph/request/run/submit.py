@@ -17,6 +17,7 @@ from scalegraph.control.execute import Progress, default_workers, execute, skip
 from scalegraph.link import Build, Job, Limits, Link, loops
 from scalegraph.link.cluster.batch import JobWriter
 from scalegraph.link.cluster.engine import Cluster
+from scalegraph.link.targets import WORKERS, Target
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, processes, programs, shipped, targeting, variants
@@ -59,8 +60,7 @@ class Submission:
         self._emit = emit
         self._cancel = cancel
         self._target = targeting.target_of(found.request)
-        if isinstance(link, Cluster | JobWriter) and self._target.source != "simulated":
-            text = f"target '{self._target.name}' measures this computer; workers elsewhere carry out simulated runs"
+        if (text := _refusal(self._target, link)) is not None:
             raise InputError(Fault(text, key="target.name"))
         self._workers = (workers or default_workers()) if self._target.side_by_side else 1
         self._link = link or self._target
@@ -399,6 +399,15 @@ class Submission:
     def _done(self, messages: tuple[str, ...] = ()) -> None:
         count = self._progress
         self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))
+
+
+def _refusal(target: Target, link: Link | None) -> str | None:
+    """Return why runs of *target* cannot be carried out by *link*, ``None`` if they can."""
+    if target.on_workers and not isinstance(link, Cluster):
+        return f"target '{target.name}' has no workers; expected {WORKERS}"
+    if isinstance(link, Cluster | JobWriter) and target.source != "simulated" and not target.on_workers:
+        return f"target '{target.name}' is none of workers elsewhere; they simulate, or measure for target 'dask'"
+    return None
 
 
 def _as_known(manifest: Manifest, kept: Manifest, build: Build) -> Manifest:

@@ -15,7 +15,7 @@ from scalegraph.runtime.library import SOURCES
 
 _OWN: Final = Path(__file__).parent
 _FORMAT: Final = SOURCES / "core" / "sg_format.h"
-_MPI: Final = "sgm_mpi.c"
+_MPI: Final = "sgm_mpi"  # begins the names of the sources that need mpi.h
 _FLAGS: Final = (
     *("-std=gnu11", "-O2", "-g", "-fno-pic", "-fno-pie", "-fvisibility=hidden", "-fno-strict-aliasing"),
     *("-Wall", "-Wextra", "-D_GNU_SOURCE"),
@@ -49,9 +49,10 @@ def monitor(compiler: Compiler, mpi: Sequence[str] = ()) -> Monitor:
 
 def _build(compiler: Compiler, where: Path, mpi: Sequence[str]) -> None:
     for source in sorted(_OWN.glob("*.c")):
-        if source.name == _MPI and not mpi:
+        of_mpi = source.name.startswith(_MPI)
+        if of_mpi and not mpi:
             continue
-        ours = ["-fopenmp", f"-I{_FORMAT.parent}", f"-I{_OWN}", *(mpi if source.name == _MPI else ())]
+        ours = ["-fopenmp", f"-I{_FORMAT.parent}", f"-I{_OWN}", *(mpi if of_mpi else ())]
         result = compiler.run([*_FLAGS, *ours, "-c", str(source), "-o", str(where / f"{source.stem}.o")])
         if result.returncode != 0:
             raise BuildError(f"the monitor's own source {source.name} does not compile here", result.stderr)

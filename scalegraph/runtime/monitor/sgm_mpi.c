@@ -1,8 +1,7 @@
 /* MPI by its profiling interface: what is sent and received is an overhead, what is waited for is waiting. */
-#include <mpi.h>
 #include <stdlib.h>
 
-#include "sgm.h"
+#include "sgm_mpi.h"
 
 int sgm_rank = -1;
 
@@ -10,15 +9,6 @@ static void know_rank(void)
 {
     PMPI_Comm_rank(MPI_COMM_WORLD, &sgm_rank);
 }
-
-#define AS(category, name, parameters, given)                                                                \
-    SGM_API int name parameters                                                                              \
-    {                                                                                                        \
-        uint32_t before = sgm_switch(sgm_self(), category);                                                  \
-        int result = P##name given;                                                                          \
-        sgm_switch(sgm_self(), before);                                                                      \
-        return result;                                                                                       \
-    }
 
 SGM_API int MPI_Init(int *count, char ***words)
 {
@@ -38,55 +28,7 @@ SGM_API int MPI_Init_thread(int *count, char ***words, int wanted, int *got)
     return result;
 }
 
-AS(SG_CATEGORY_PRIM_THREAD, MPI_Finalize, (void), ())
-
-/* A receive waits if the message is not there yet when it is called. */
-SGM_API int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
-                     MPI_Status *status)
-{
-    int there = 0;
-    sgm_thread *t = sgm_self();
-    uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_RECEIVE);
-    PMPI_Iprobe(from, tag, communicator, &there, MPI_STATUS_IGNORE);
-    if (!there)
-        sgm_switch(t, SG_CATEGORY_IDLE_MESSAGE);
-    int result = PMPI_Recv(data, count, type, from, tag, communicator, status);
-    sgm_switch(t, before);
-    return result;
-}
-
-#define SENT (const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator)
-#define SENT_LATER                                                                                           \
-    (const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,                 \
-     MPI_Request *request)
-AS(SG_CATEGORY_PRIM_SEND, MPI_Send, SENT, (data, count, type, to, tag, communicator))
-AS(SG_CATEGORY_PRIM_SEND, MPI_Bsend, SENT, (data, count, type, to, tag, communicator))
-AS(SG_CATEGORY_PRIM_SEND, MPI_Rsend, SENT, (data, count, type, to, tag, communicator))
-AS(SG_CATEGORY_IDLE_LATE_RECEIVER, MPI_Ssend, SENT, (data, count, type, to, tag, communicator))
-AS(SG_CATEGORY_PRIM_SEND, MPI_Isend, SENT_LATER, (data, count, type, to, tag, communicator, request))
-AS(SG_CATEGORY_PRIM_SEND, MPI_Issend, SENT_LATER, (data, count, type, to, tag, communicator, request))
-AS(SG_CATEGORY_PRIM_SEND, MPI_Ibsend, SENT_LATER, (data, count, type, to, tag, communicator, request))
-AS(SG_CATEGORY_PRIM_RECEIVE, MPI_Irecv,
-   (void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator, MPI_Request *request),
-   (data, count, type, from, tag, communicator, request))
-AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Sendrecv,
-   (const void *out, int outs, MPI_Datatype of, int to, int tag, void *in, int ins, MPI_Datatype type,
-    int from, int as, MPI_Comm communicator, MPI_Status *status),
-   (out, outs, of, to, tag, in, ins, type, from, as, communicator, status))
-AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Sendrecv_replace,
-   (void *data, int count, MPI_Datatype type, int to, int tag, int from, int as, MPI_Comm communicator,
-    MPI_Status *status),
-   (data, count, type, to, tag, from, as, communicator, status))
-AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Wait, (MPI_Request * request, MPI_Status *status), (request, status))
-AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitall, (int count, MPI_Request *requests, MPI_Status *statuses),
-   (count, requests, statuses))
-AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitany, (int count, MPI_Request *requests, int *index, MPI_Status *status),
-   (count, requests, index, status))
-AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitsome,
-   (int count, MPI_Request *requests, int *done, int *indices, MPI_Status *statuses),
-   (count, requests, done, indices, statuses))
-AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Probe, (int from, int tag, MPI_Comm communicator, MPI_Status *status),
-   (from, tag, communicator, status))
+SGM_MPI_AS(SG_CATEGORY_PRIM_THREAD, MPI_Finalize, (void), ())
 
 /* ---- collective operations ----
  *
@@ -115,27 +57,18 @@ enum {
     REDUCE_SCATTER_BLOCK
 };
 
-/* What is known of a communicator; those of the same processes have the same number, which is 0 for all of
- * them. */
-typedef struct group {
-    MPI_Comm communicator;
-    bool used, between;
-    uint32_t number;
-    int *world; /* the rank in MPI_COMM_WORLD of each member */
-} group;
-
-static group groups[GROUPS];
+static sgm_group groups[GROUPS];
 static struct {
     uint32_t number;
     uint64_t operations;
 } counted[GROUPS];
 static int64_t group_lock;
 
-static void describe(group *g, MPI_Comm communicator)
+static void describe(sgm_group *g, MPI_Comm communicator)
 {
     MPI_Group mine, world;
     int size, all, between = 0;
-    *g = (group){.communicator = communicator, .used = true};
+    *g = (sgm_group){.communicator = communicator, .used = true};
     PMPI_Comm_test_inter(communicator, &between);
     g->between = between != 0;
     if (g->between)
@@ -162,9 +95,9 @@ static void describe(group *g, MPI_Comm communicator)
     PMPI_Group_free(&world);
 }
 
-static const group *group_of(MPI_Comm communicator)
+static const sgm_group *group_of(MPI_Comm communicator)
 {
-    group *g = NULL;
+    sgm_group *g = NULL;
     for (int at = 0; at < GROUPS && g == NULL; at++)
         if (!groups[at].used || groups[at].communicator == communicator)
             g = &groups[at];
@@ -185,7 +118,7 @@ static uint64_t next_of(uint32_t number)
     return 0; /* more groups than are counted */
 }
 
-static uint64_t bytes_of(const void *data, int count, MPI_Datatype type)
+uint64_t sgm_mpi_bytes(const void *data, int count, MPI_Datatype type)
 {
     int size = 0;
     if (data == MPI_IN_PLACE || count <= 0)
@@ -194,17 +127,28 @@ static uint64_t bytes_of(const void *data, int count, MPI_Datatype type)
     return (uint64_t)count * (uint64_t)size;
 }
 
+int sgm_mpi_partner(MPI_Comm communicator, int rank, uint32_t *number)
+{
+    int partner = -1;
+    sgm_mpi_lock(&group_lock);
+    const sgm_group *g = group_of(communicator);
+    if (!g->between && rank >= 0)
+        partner = g->world[rank];
+    *number = g->number;
+    sgm_mpi_unlock(&group_lock);
+    return partner;
+}
+
 /* The operation took from `begin` to now; `root`: in the communicator, -1 for none. */
 static void gathered(sgm_thread *t, unsigned operation, int root, uint64_t bytes, MPI_Comm communicator,
                      uint64_t begin)
 {
-    while (__atomic_exchange_n(&group_lock, 1, __ATOMIC_ACQUIRE) != 0)
-        ;
-    const group *g = group_of(communicator);
+    sgm_mpi_lock(&group_lock);
+    const sgm_group *g = group_of(communicator);
     uint64_t turn = g->between ? 0 : next_of(g->number);
     uint64_t from = root < 0 || g->between ? 0 : (uint64_t)g->world[root] + 1;
     uint32_t number = g->number;
-    __atomic_store_n(&group_lock, 0, __ATOMIC_RELEASE);
+    sgm_mpi_unlock(&group_lock);
     if (turn == 0)
         return;
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_COLLECTIVE,
@@ -221,12 +165,11 @@ static void gathered(sgm_thread *t, unsigned operation, int root, uint64_t bytes
 
 SGM_API int MPI_Comm_free(MPI_Comm *communicator)
 {
-    while (__atomic_exchange_n(&group_lock, 1, __ATOMIC_ACQUIRE) != 0)
-        ;
+    sgm_mpi_lock(&group_lock);
     for (int at = 0; at < GROUPS; at++)
         if (groups[at].used && groups[at].communicator == *communicator)
             groups[at].communicator = MPI_COMM_NULL; /* its handle may come again */
-    __atomic_store_n(&group_lock, 0, __ATOMIC_RELEASE);
+    sgm_mpi_unlock(&group_lock);
     return PMPI_Comm_free(communicator);
 }
 
@@ -243,20 +186,21 @@ SGM_API int MPI_Comm_free(MPI_Comm *communicator)
         return result;                                                                                       \
     }
 TOGETHER(MPI_Barrier, BARRIER, -1, 0, (MPI_Comm communicator), (communicator))
-TOGETHER(MPI_Bcast, BROADCAST, root, bytes_of(data, count, type),
+TOGETHER(MPI_Bcast, BROADCAST, root, sgm_mpi_bytes(data, count, type),
          (void *data, int count, MPI_Datatype type, int root, MPI_Comm communicator),
          (data, count, type, root, communicator))
-TOGETHER(MPI_Reduce, REDUCE, root, bytes_of(in, count, type),
+TOGETHER(MPI_Reduce, REDUCE, root, sgm_mpi_bytes(in, count, type),
          (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root,
           MPI_Comm communicator),
          (in, out, count, type, op, root, communicator))
 #define REDUCED (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm communicator)
-TOGETHER(MPI_Allreduce, ALL_REDUCE, -1, bytes_of(in, count, type), REDUCED,
+TOGETHER(MPI_Allreduce, ALL_REDUCE, -1, sgm_mpi_bytes(in, count, type), REDUCED,
          (in, out, count, type, op, communicator))
-TOGETHER(MPI_Scan, SCAN, -1, bytes_of(in, count, type), REDUCED, (in, out, count, type, op, communicator))
-TOGETHER(MPI_Exscan, EXCLUSIVE_SCAN, -1, bytes_of(in, count, type), REDUCED,
+TOGETHER(MPI_Scan, SCAN, -1, sgm_mpi_bytes(in, count, type), REDUCED,
          (in, out, count, type, op, communicator))
-TOGETHER(MPI_Reduce_scatter_block, REDUCE_SCATTER_BLOCK, -1, bytes_of(in, count, type), REDUCED,
+TOGETHER(MPI_Exscan, EXCLUSIVE_SCAN, -1, sgm_mpi_bytes(in, count, type), REDUCED,
+         (in, out, count, type, op, communicator))
+TOGETHER(MPI_Reduce_scatter_block, REDUCE_SCATTER_BLOCK, -1, sgm_mpi_bytes(in, count, type), REDUCED,
          (in, out, count, type, op, communicator))
 TOGETHER(MPI_Reduce_scatter, REDUCE_SCATTER, -1, 0,
          (const void *in, void *out, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm communicator),
@@ -266,23 +210,23 @@ TOGETHER(MPI_Reduce_scatter, REDUCE_SCATTER, -1, 0,
      MPI_Comm communicator)
 #define EXCHANGED                                                                                            \
     (const void *in, int ins, MPI_Datatype of, void *out, int outs, MPI_Datatype type, MPI_Comm communicator)
-TOGETHER(MPI_Gather, GATHER, root, bytes_of(in, ins, of), ROOTED,
+TOGETHER(MPI_Gather, GATHER, root, sgm_mpi_bytes(in, ins, of), ROOTED,
          (in, ins, of, out, outs, type, root, communicator))
-TOGETHER(MPI_Scatter, SCATTER, root, bytes_of(out, outs, type), ROOTED,
+TOGETHER(MPI_Scatter, SCATTER, root, sgm_mpi_bytes(out, outs, type), ROOTED,
          (in, ins, of, out, outs, type, root, communicator))
-TOGETHER(MPI_Allgather, ALL_GATHER, -1, bytes_of(in, ins, of), EXCHANGED,
+TOGETHER(MPI_Allgather, ALL_GATHER, -1, sgm_mpi_bytes(in, ins, of), EXCHANGED,
          (in, ins, of, out, outs, type, communicator))
-TOGETHER(MPI_Alltoall, ALL_TO_ALL, -1, bytes_of(in, ins, of), EXCHANGED,
+TOGETHER(MPI_Alltoall, ALL_TO_ALL, -1, sgm_mpi_bytes(in, ins, of), EXCHANGED,
          (in, ins, of, out, outs, type, communicator))
-TOGETHER(MPI_Gatherv, GATHER_VARIED, root, bytes_of(in, ins, of),
+TOGETHER(MPI_Gatherv, GATHER_VARIED, root, sgm_mpi_bytes(in, ins, of),
          (const void *in, int ins, MPI_Datatype of, void *out, const int outs[], const int at[],
           MPI_Datatype type, int root, MPI_Comm communicator),
          (in, ins, of, out, outs, at, type, root, communicator))
-TOGETHER(MPI_Scatterv, SCATTER_VARIED, root, bytes_of(out, outs, type),
+TOGETHER(MPI_Scatterv, SCATTER_VARIED, root, sgm_mpi_bytes(out, outs, type),
          (const void *in, const int ins[], const int at[], MPI_Datatype of, void *out, int outs,
           MPI_Datatype type, int root, MPI_Comm communicator),
          (in, ins, at, of, out, outs, type, root, communicator))
-TOGETHER(MPI_Allgatherv, ALL_GATHER_VARIED, -1, bytes_of(in, ins, of),
+TOGETHER(MPI_Allgatherv, ALL_GATHER_VARIED, -1, sgm_mpi_bytes(in, ins, of),
          (const void *in, int ins, MPI_Datatype of, void *out, const int outs[], const int at[],
           MPI_Datatype type, MPI_Comm communicator),
          (in, ins, of, out, outs, at, type, communicator))

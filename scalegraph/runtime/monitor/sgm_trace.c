@@ -94,29 +94,7 @@ void sgm_trace_share(sgm_thread *t, uint32_t category, uint64_t from, uint64_t t
                                        .second = to - from});
 }
 
-static enum sg_trace_why why_of(uint32_t category)
-{
-    switch (category) {
-    case SG_CATEGORY_IDLE_BARRIER:
-        return SG_WHY_BARRIER;
-    case SG_CATEGORY_IDLE_LOCK:
-        return SG_WHY_LOCK;
-    case SG_CATEGORY_IDLE_ORDER:
-        return SG_WHY_ORDERED;
-    case SG_CATEGORY_IDLE_TASK:
-        return SG_WHY_TASK;
-    case SG_CATEGORY_IDLE_WAIT:
-        return SG_WHY_CONDITION;
-    case SG_CATEGORY_IDLE_MESSAGE:
-        return SG_WHY_RECEIVE;
-    case SG_CATEGORY_IDLE_LATE_RECEIVER:
-        return SG_WHY_SEND;
-    case SG_CATEGORY_IDLE_COLLECTIVE:
-        return SG_WHY_COLLECTIVE;
-    default:
-        return SG_WHY_OTHER;
-    }
-}
+static const uint8_t waits[] = SG_CATEGORY_WAITS;
 
 /* The thread waited in `category`, and could go on at `to`. */
 void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to, uint64_t object)
@@ -124,7 +102,7 @@ void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to
     if ((sgm_traced & SGM_TRACE_WAITS) == 0 || from >= to)
         return;
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_WAIT,
-                                       .what = (uint8_t)why_of(category),
+                                       .what = waits[category],
                                        .region = t->region,
                                        .time = to,
                                        .first = from,
@@ -135,7 +113,7 @@ void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to
 /* The time since `from` was spent in `category`, which is another now. */
 void sgm_trace_switched(sgm_thread *t, uint32_t category, uint64_t from)
 {
-    if (why_of(category) != SG_WHY_OTHER)
+    if (waits[category] != SG_WHY_OTHER)
         sgm_trace_wait(t, category, from, t->last, t->object);
     sgm_trace_make_room(t);
 }

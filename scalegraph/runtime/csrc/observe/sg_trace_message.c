@@ -91,28 +91,10 @@ void sg_trace_message_waited(enum sg_category category, int32_t by, uint64_t rel
 
 enum sg_trace_why sg_trace_why_of(const sg_thread *t, enum sg_category category)
 {
-    switch (category) {
-    case SG_CATEGORY_IDLE_BARRIER:
-        return SG_WHY_BARRIER;
-    case SG_CATEGORY_IDLE_LOCK:
-        return SG_WHY_LOCK;
-    case SG_CATEGORY_IDLE_ORDER:
-        return SG_WHY_ORDERED;
-    case SG_CATEGORY_IDLE_TASK:
-        return SG_WHY_TASK;
-    case SG_CATEGORY_IDLE_WAIT:
-        if (t->wait_holder >= 0)
-            return SG_WHY_JOIN; /* nothing else waits for one thread by its name */
-        return t->wait_object != 0 ? SG_WHY_CONDITION : SG_WHY_OTHER; /* else it sleeps */
-    case SG_CATEGORY_IDLE_LATE_SENDER:
-    case SG_CATEGORY_IDLE_TRANSFER:
-    case SG_CATEGORY_IDLE_NETWORK:
-        return SG_WHY_RECEIVE;
-    case SG_CATEGORY_IDLE_LATE_RECEIVER:
-        return SG_WHY_SEND;
-    case SG_CATEGORY_IDLE_COLLECTIVE:
-        return SG_WHY_COLLECTIVE;
-    default:
-        return SG_WHY_OTHER;
-    }
+    static const uint8_t waits[] = SG_CATEGORY_WAITS;
+    if (category != SG_CATEGORY_IDLE_WAIT)
+        return (enum sg_trace_why)waits[category];
+    if (t->wait_holder >= 0)
+        return SG_WHY_JOIN; /* nothing else waits for one thread by its name */
+    return t->wait_object != 0 ? SG_WHY_CONDITION : SG_WHY_OTHER; /* else it sleeps */
 }

@@ -1,0 +1,49 @@
+"""Computers of a Dask cluster: each run is measured on one of them, which does nothing else for us meanwhile."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.link.cluster.places import INSTALL, lacking
+from scalegraph.link.targets.base import WORKERS, Finding, Place, Target
+
+if TYPE_CHECKING:
+    from scalegraph.base.cancel import CancelToken
+    from scalegraph.base.run import RunRecord
+    from scalegraph.link.job import Job
+
+
+class _Dask(Target):
+    """Runs a program on the workers that ``--on`` names, which have the same ScaleGraph and architecture."""
+
+    name = "dask"
+    title = "Computers of a Dask cluster"
+    help = "Each run goes to a worker of the cluster that --on names, and is measured there"
+    measures = ("time", "regions", "waits", "counters")
+    side_by_side = True  # `cluster.worker` measures one run at a time on each computer
+    elsewhere = True
+    on_workers = True
+    order = 22
+
+    def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:  # noqa: ARG002 - nothing is run here
+        """Refuse *job*: it is the link to the workers that runs it, and there is none."""
+        raise InputError(Fault(f"target 'dask' has no workers; expected {WORKERS}", key="target.name"))
+
+    def check(self) -> Finding:
+        """Return whether Dask is installed; workers are reached with the first run only."""
+        if missing := lacking("tcp"):
+            return Finding("remark", f"{' and '.join(missing)} not installed", INSTALL)
+        return Finding("ok", f"distributed {version('distributed')}; name the workers with scalegraph run --on ADDRESS")
+
+    def processors(self) -> int | None:
+        """Return ``None``: the workers' computers decide."""
+        return None
+
+    def place(self) -> Place:
+        """Return the workers' computers; each run's record has the name of its own."""
+        return Place("dask", "computers of a Dask cluster", {})
+
+
+TARGET = _Dask()

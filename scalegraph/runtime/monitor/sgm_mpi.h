@@ -1,0 +1,45 @@
+/* What the parts of the monitor that observe MPI share. */
+#ifndef SGM_MPI_H
+#define SGM_MPI_H
+
+#include <mpi.h>
+
+#include "sgm.h"
+
+/* A call of MPI whose time counts for `category`. */
+#define SGM_MPI_AS(category, name, parameters, given)                                                        \
+    SGM_API int name parameters                                                                              \
+    {                                                                                                        \
+        uint32_t before = sgm_switch(sgm_self(), category);                                                  \
+        int result = P##name given;                                                                          \
+        sgm_switch(sgm_self(), before);                                                                      \
+        return result;                                                                                       \
+    }
+
+/* What is known of a communicator; those of the same processes have the same number, which is 0 for all of
+ * them. */
+typedef struct sgm_group {
+    MPI_Comm communicator;
+    bool used, between;
+    uint32_t number;
+    int *world; /* the rank in MPI_COMM_WORLD of each member */
+} sgm_group;
+
+/* The rank in MPI_COMM_WORLD of `rank` of `communicator`, and the number of that; -1 where `rank` is none of
+ * its members' (MPI_PROC_NULL), or of another group's. */
+int sgm_mpi_partner(MPI_Comm communicator, int rank, uint32_t *number);
+/* The bytes of `count` elements of `type`. */
+uint64_t sgm_mpi_bytes(const void *data, int count, MPI_Datatype type);
+
+static inline void sgm_mpi_lock(int64_t *lock)
+{
+    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0)
+        ;
+}
+
+static inline void sgm_mpi_unlock(int64_t *lock)
+{
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+#endif

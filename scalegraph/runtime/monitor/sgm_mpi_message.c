@@ -1,0 +1,410 @@
+/* Messages from rank to rank by MPI's profiling interface: what is sent and received is an overhead, what is
+ * waited for is waiting. A trace gets a record of each send and of each receive by itself; which belong
+ * together follows after the run from their order, as MPI delivers messages of one sender, receiver, tag and
+ * communicator in the order in which they were sent to receives in the order in which those were posted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sgm_mpi.h"
+
+/* ---- requests that a receive is known of, or a persistent send ---- */
+
+enum { BUCKETS = 1024, AT_ONCE = 64 };
+
+typedef struct pending {
+    struct pending *next;
+    MPI_Request request;
+    MPI_Comm communicator;
+    uint64_t posted, bytes;
+    int to, tag; /* of a persistent send */
+    bool sends, stays;
+} pending;
+
+static pending *requests[BUCKETS], *unused;
+static uint32_t known; /* requests in the table */
+static int64_t lock;
+
+static bool is_traced(void)
+{
+    return (sgm_traced & SGM_TRACE_MESSAGES) != 0;
+}
+
+/* Whether a request that completes may be one of the table's. */
+static bool any_known(void)
+{
+    return __atomic_load_n(&known, __ATOMIC_RELAXED) > 0;
+}
+
+static pending **place_of(MPI_Request request)
+{
+    uint64_t handle = 0;
+    memcpy(&handle, &request, sizeof request < sizeof handle ? sizeof request : sizeof handle);
+    pending **at = &requests[(handle ^ handle >> 10 ^ handle >> 20) % BUCKETS];
+    while (*at != NULL && (*at)->request != request)
+        at = &(*at)->next;
+    return at;
+}
+
+static void remember(pending what)
+{
+    sgm_mpi_lock(&lock);
+    pending **at = place_of(what.request), *p = *at;
+    if (p == NULL) {
+        p = unused;
+        if (p != NULL)
+            unused = p->next;
+        else
+            p = sgm_new_memory(sizeof *p);
+        what.next = NULL;
+        *at = p;
+        known++;
+    } else
+        what.next = p->next; /* its request was completed where nobody looked, and its handle came again */
+    *p = what;
+    sgm_mpi_unlock(&lock);
+}
+
+/* Takes what is known of `request` out of the table, if it does not stay there; returns whether there was
+ * anything. */
+static bool recall(MPI_Request request, pending *found, bool forget)
+{
+    sgm_mpi_lock(&lock);
+    pending **at = place_of(request), *p = *at;
+    if (p != NULL) {
+        *found = *p;
+        if (forget || !p->stays) {
+            *at = p->next;
+            p->next = unused;
+            unused = p;
+            known--;
+        }
+    }
+    sgm_mpi_unlock(&lock);
+    return p != NULL;
+}
+
+/* ---- records ---- */
+
+static uint64_t stream_of(uint32_t number, int tag)
+{
+    return number | (uint64_t)(uint32_t)tag << 32;
+}
+
+static void sent(sgm_thread *t, int to, int tag, uint64_t bytes, MPI_Comm communicator, uint64_t begin)
+{
+    uint32_t number;
+    int partner = is_traced() ? sgm_mpi_partner(communicator, to, &number) : -1;
+    if (partner < 0)
+        return;
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_SENT,
+                                       .region = (uint32_t)partner,
+                                       .time = t->last,
+                                       .first = begin,
+                                       .second = stream_of(number, tag)});
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_PARCEL, .time = t->last, .first = bytes});
+}
+
+static void taken(sgm_thread *t, const MPI_Status *status, MPI_Comm communicator, uint64_t posted)
+{
+    uint32_t number;
+    int cancelled = 0,
+        partner = is_traced() ? sgm_mpi_partner(communicator, status->MPI_SOURCE, &number) : -1;
+    if (partner < 0)
+        return;
+    PMPI_Test_cancelled(status, &cancelled);
+    if (cancelled)
+        return;
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_TAKEN,
+                                       .region = (uint32_t)partner,
+                                       .time = t->last,
+                                       .first = posted,
+                                       .second = stream_of(number, status->MPI_TAG)});
+}
+
+/* `request`, as it was before the call that completed it. */
+static void completed(sgm_thread *t, MPI_Request request, const MPI_Status *status)
+{
+    pending found;
+    if (request != MPI_REQUEST_NULL && recall(request, &found, false) && !found.sends)
+        taken(t, status, found.communicator, found.posted);
+}
+
+/* ---- sends ---- */
+
+#define SENT (const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator)
+#define SENT_LATER                                                                                           \
+    (const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,                 \
+     MPI_Request *request)
+#define SENDS(category, name, parameters, given)                                                             \
+    SGM_API int name parameters                                                                              \
+    {                                                                                                        \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t before = sgm_switch(t, category);                                                           \
+        uint64_t begin = t->last;                                                                            \
+        int result = P##name given;                                                                          \
+        sgm_switch(t, before);                                                                               \
+        sent(t, to, tag, sgm_mpi_bytes(data, count, type), communicator, begin);                             \
+        return result;                                                                                       \
+    }
+SENDS(SG_CATEGORY_PRIM_SEND, MPI_Send, SENT, (data, count, type, to, tag, communicator))
+SENDS(SG_CATEGORY_PRIM_SEND, MPI_Bsend, SENT, (data, count, type, to, tag, communicator))
+SENDS(SG_CATEGORY_PRIM_SEND, MPI_Rsend, SENT, (data, count, type, to, tag, communicator))
+SENDS(SG_CATEGORY_IDLE_LATE_RECEIVER, MPI_Ssend, SENT, (data, count, type, to, tag, communicator))
+SENDS(SG_CATEGORY_PRIM_SEND, MPI_Isend, SENT_LATER, (data, count, type, to, tag, communicator, request))
+SENDS(SG_CATEGORY_PRIM_SEND, MPI_Irsend, SENT_LATER, (data, count, type, to, tag, communicator, request))
+SENDS(SG_CATEGORY_PRIM_SEND, MPI_Issend, SENT_LATER, (data, count, type, to, tag, communicator, request))
+SENDS(SG_CATEGORY_PRIM_SEND, MPI_Ibsend, SENT_LATER, (data, count, type, to, tag, communicator, request))
+
+/* ---- receives ---- */
+
+/* A receive waits if the message is not there yet when it is called. */
+SGM_API int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
+                     MPI_Status *status)
+{
+    int there = 0;
+    MPI_Status mine;
+    sgm_thread *t = sgm_self();
+    uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_RECEIVE);
+    uint64_t posted = t->last;
+    status = status == MPI_STATUS_IGNORE ? &mine : status;
+    PMPI_Iprobe(from, tag, communicator, &there, MPI_STATUS_IGNORE);
+    if (!there)
+        sgm_switch(t, SG_CATEGORY_IDLE_MESSAGE);
+    int result = PMPI_Recv(data, count, type, from, tag, communicator, status);
+    sgm_switch(t, before);
+    taken(t, status, communicator, posted);
+    return result;
+}
+
+SGM_API int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
+                      MPI_Request *request)
+{
+    sgm_thread *t = sgm_self();
+    uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_RECEIVE);
+    uint64_t posted = t->last;
+    int result = PMPI_Irecv(data, count, type, from, tag, communicator, request);
+    if (is_traced() && result == MPI_SUCCESS)
+        remember((pending){.request = *request, .communicator = communicator, .posted = posted});
+    sgm_switch(t, before);
+    return result;
+}
+
+#define EXCHANGES(name, parameters, given, bytes)                                                            \
+    SGM_API int name parameters                                                                              \
+    {                                                                                                        \
+        MPI_Status mine;                                                                                     \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t before = sgm_switch(t, SG_CATEGORY_IDLE_MESSAGE);                                           \
+        uint64_t begin = t->last;                                                                            \
+        status = status == MPI_STATUS_IGNORE ? &mine : status;                                               \
+        int result = P##name given;                                                                          \
+        sgm_switch(t, before);                                                                               \
+        sent(t, to, tag, bytes, communicator, begin);                                                        \
+        taken(t, status, communicator, begin);                                                               \
+        return result;                                                                                       \
+    }
+EXCHANGES(MPI_Sendrecv,
+          (const void *out, int outs, MPI_Datatype of, int to, int tag, void *in, int ins, MPI_Datatype type,
+           int from, int as, MPI_Comm communicator, MPI_Status *status),
+          (out, outs, of, to, tag, in, ins, type, from, as, communicator, status),
+          sgm_mpi_bytes(out, outs, of))
+EXCHANGES(MPI_Sendrecv_replace,
+          (void *data, int count, MPI_Datatype type, int to, int tag, int from, int as, MPI_Comm communicator,
+           MPI_Status *status),
+          (data, count, type, to, tag, from, as, communicator, status), sgm_mpi_bytes(data, count, type))
+
+/* ---- persistent requests ---- */
+
+#define PREPARES(name)                                                                                       \
+    SGM_API int name SENT_LATER                                                                              \
+    {                                                                                                        \
+        uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_SEND);                                     \
+        int result = P##name(data, count, type, to, tag, communicator, request);                             \
+        if (is_traced() && result == MPI_SUCCESS)                                                            \
+            remember((pending){.request = *request,                                                          \
+                               .communicator = communicator,                                                 \
+                               .bytes = sgm_mpi_bytes(data, count, type),                                    \
+                               .to = to,                                                                     \
+                               .tag = tag,                                                                   \
+                               .sends = true,                                                                \
+                               .stays = true});                                                              \
+        sgm_switch(sgm_self(), before);                                                                      \
+        return result;                                                                                       \
+    }
+PREPARES(MPI_Send_init)
+PREPARES(MPI_Bsend_init)
+PREPARES(MPI_Rsend_init)
+PREPARES(MPI_Ssend_init)
+
+SGM_API int MPI_Recv_init(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
+                          MPI_Request *request)
+{
+    uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_RECEIVE);
+    int result = PMPI_Recv_init(data, count, type, from, tag, communicator, request);
+    if (is_traced() && result == MPI_SUCCESS)
+        remember((pending){.request = *request, .communicator = communicator, .stays = true});
+    sgm_switch(sgm_self(), before);
+    return result;
+}
+
+static void started(sgm_thread *t, int count, const MPI_Request *all, uint64_t begin)
+{
+    pending found;
+    for (int at = 0; any_known() && at < count; at++)
+        if (recall(all[at], &found, false)) {
+            found.posted = begin;
+            remember(found);
+            if (found.sends)
+                sent(t, found.to, found.tag, found.bytes, found.communicator, begin);
+        }
+}
+
+SGM_API int MPI_Start(MPI_Request *request)
+{
+    sgm_thread *t = sgm_self();
+    uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_SEND);
+    uint64_t begin = t->last;
+    int result = PMPI_Start(request);
+    sgm_switch(t, before);
+    started(t, 1, request, begin);
+    return result;
+}
+
+SGM_API int MPI_Startall(int count, MPI_Request *all)
+{
+    sgm_thread *t = sgm_self();
+    uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_SEND);
+    uint64_t begin = t->last;
+    int result = PMPI_Startall(count, all);
+    sgm_switch(t, before);
+    started(t, count, all, begin);
+    return result;
+}
+
+SGM_API int MPI_Request_free(MPI_Request *request)
+{
+    pending found;
+    if (any_known())
+        recall(*request, &found, true);
+    return PMPI_Request_free(request);
+}
+
+/* ---- completion ---- */
+
+/* What a call that completes several requests needs of them: their handles before it, and their statuses. */
+typedef struct several {
+    MPI_Request few[AT_ONCE], *before;
+    MPI_Status few_statuses[AT_ONCE], *statuses;
+} several;
+
+/* False where nothing of the requests is known, or there is no memory. */
+static bool begin_several(several *s, int count, const MPI_Request *all, MPI_Status *statuses)
+{
+    if (!any_known() || count <= 0)
+        return false;
+    s->before = count <= AT_ONCE ? s->few : malloc((size_t)count * sizeof *s->before);
+    s->statuses = statuses;
+    if (statuses == MPI_STATUSES_IGNORE)
+        s->statuses = count <= AT_ONCE ? s->few_statuses : malloc((size_t)count * sizeof *s->statuses);
+    if (s->before == NULL || s->statuses == NULL)
+        sgm_stop("no memory for requests");
+    memcpy(s->before, all, (size_t)count * sizeof *all);
+    return true;
+}
+
+static void end_several(several *s, const MPI_Status *statuses)
+{
+    if (s->before != s->few)
+        free(s->before);
+    if (s->statuses != statuses && s->statuses != s->few_statuses)
+        free(s->statuses);
+}
+
+#define COMPLETES_ONE(category, name, parameters, given, done)                                               \
+    SGM_API int name parameters                                                                              \
+    {                                                                                                        \
+        MPI_Status mine;                                                                                     \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t category_before = sgm_switch(t, category);                                                  \
+        MPI_Request before = *request;                                                                       \
+        status = status == MPI_STATUS_IGNORE ? &mine : status;                                               \
+        int result = P##name given;                                                                          \
+        sgm_switch(t, category_before);                                                                      \
+        if (any_known() && (done))                                                                           \
+            completed(t, before, status);                                                                    \
+        return result;                                                                                       \
+    }
+COMPLETES_ONE(SG_CATEGORY_IDLE_MESSAGE, MPI_Wait, (MPI_Request * request, MPI_Status *status),
+              (request, status), true)
+COMPLETES_ONE(SG_CATEGORY_PRIM_RECEIVE, MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status),
+              (request, flag, status), *flag)
+
+#define COMPLETES_ALL(category, name, parameters, given, done)                                               \
+    SGM_API int name parameters                                                                              \
+    {                                                                                                        \
+        several s;                                                                                           \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t category_before = sgm_switch(t, category);                                                  \
+        MPI_Status *theirs = statuses;                                                                       \
+        bool looks = begin_several(&s, count, all, statuses);                                                \
+        statuses = looks ? s.statuses : statuses;                                                            \
+        int result = P##name given;                                                                          \
+        sgm_switch(t, category_before);                                                                      \
+        for (int at = 0; looks && (done) && at < count; at++)                                                \
+            completed(t, s.before[at], &statuses[at]);                                                       \
+        if (looks)                                                                                           \
+            end_several(&s, theirs);                                                                         \
+        return result;                                                                                       \
+    }
+COMPLETES_ALL(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitall, (int count, MPI_Request *all, MPI_Status *statuses),
+              (count, all, statuses), true)
+COMPLETES_ALL(SG_CATEGORY_PRIM_RECEIVE, MPI_Testall,
+              (int count, MPI_Request *all, int *flag, MPI_Status *statuses), (count, all, flag, statuses),
+              *flag)
+
+#define COMPLETES_ANY(category, name, parameters, given, done)                                               \
+    SGM_API int name parameters                                                                              \
+    {                                                                                                        \
+        several s;                                                                                           \
+        MPI_Status mine;                                                                                     \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t category_before = sgm_switch(t, category);                                                  \
+        status = status == MPI_STATUS_IGNORE ? &mine : status;                                               \
+        bool looks = begin_several(&s, count, all, s.few_statuses);                                          \
+        int result = P##name given;                                                                          \
+        sgm_switch(t, category_before);                                                                      \
+        if (looks && (done) && *index != MPI_UNDEFINED)                                                      \
+            completed(t, s.before[*index], status);                                                          \
+        if (looks)                                                                                           \
+            end_several(&s, s.few_statuses);                                                                 \
+        return result;                                                                                       \
+    }
+COMPLETES_ANY(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitany,
+              (int count, MPI_Request *all, int *index, MPI_Status *status), (count, all, index, status),
+              true)
+COMPLETES_ANY(SG_CATEGORY_PRIM_RECEIVE, MPI_Testany,
+              (int count, MPI_Request *all, int *index, int *flag, MPI_Status *status),
+              (count, all, index, flag, status), *flag)
+
+#define COMPLETES_SOME(category, name)                                                                       \
+    SGM_API int name(int count, MPI_Request *all, int *done, int *indices, MPI_Status *statuses)             \
+    {                                                                                                        \
+        several s;                                                                                           \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t category_before = sgm_switch(t, category);                                                  \
+        MPI_Status *theirs = statuses;                                                                       \
+        bool looks = begin_several(&s, count, all, statuses);                                                \
+        statuses = looks ? s.statuses : statuses;                                                            \
+        int result = P##name(count, all, done, indices, statuses);                                           \
+        sgm_switch(t, category_before);                                                                      \
+        for (int at = 0; looks && *done != MPI_UNDEFINED && at < *done; at++)                                \
+            completed(t, s.before[indices[at]], &statuses[at]);                                              \
+        if (looks)                                                                                           \
+            end_several(&s, theirs);                                                                         \
+        return result;                                                                                       \
+    }
+COMPLETES_SOME(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitsome)
+COMPLETES_SOME(SG_CATEGORY_PRIM_RECEIVE, MPI_Testsome)
+
+SGM_MPI_AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Probe,
+           (int from, int tag, MPI_Comm communicator, MPI_Status *status), (from, tag, communicator, status))
