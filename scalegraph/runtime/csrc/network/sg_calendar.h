@@ -80,12 +80,17 @@ static inline uint64_t sg_calendar_find(const sg_calendar *c, uint64_t from, uin
 }
 
 /* `waited`: how long the transaction had to wait for this resource. */
-static inline void sg_calendar_take(sg_calendar *c, uint64_t start, uint64_t length, uint32_t place,
-                                    uint64_t waited)
+static inline void sg_calendar_count(sg_calendar *c, uint64_t length, uint64_t waited)
 {
     c->transactions++;
     c->occupied += length;
     c->waited += waited;
+}
+
+static inline void sg_calendar_take(sg_calendar *c, uint64_t start, uint64_t length, uint32_t place,
+                                    uint64_t waited)
+{
+    sg_calendar_count(c, length, waited);
     if (place == c->count)
         sg_calendar_take_last(c, start, length);
     else

@@ -26,26 +26,29 @@
 
 /* A divisor with its reciprocal: the host divides slowly, and each packet needs two quotients. */
 typedef struct divisor {
-    uint64_t by, reciprocal; /* 2^64 / by, rounded up; 0 for 1 */
-    uint64_t itself;         /* all bits set for 1 */
+    uint64_t by, reciprocal; /* 2^(64 + shift) / by, rounded up; for a power of two one less */
+    uint32_t shift, more;    /* more: 1 for a power of two */
 } divisor;
 
 static divisor divisor_of(uint64_t by)
 {
-    return by == 1 ? (divisor){1, 0, UINT64_MAX} : (divisor){by, UINT64_MAX / by + 1, 0};
+    uint32_t shift = 63 - (uint32_t)__builtin_clzll(by);
+    if ((by & (by - 1)) == 0)
+        return (divisor){by, UINT64_MAX, shift, 1};
+    return (divisor){by, (uint64_t)(((unsigned __int128)1 << (64 + shift)) / by) + 1, shift, 0};
 }
 
-/* Returns value / d.by, exactly: because the reciprocal is rounded up, the product may be one too many. */
+/* Returns value / d.by, exactly for values below 2^62: the reciprocal is too large by less than 1, so the
+ * product by less than 2^-2 of a multiple of 1 / by. A power of two multiplies value + 1 by just less than
+ * 2^64. */
 static inline uint64_t divide(uint64_t value, const divisor *d)
 {
-    uint64_t quotient = (uint64_t)((unsigned __int128)value * d->reciprocal >> 64) + (value & d->itself);
-    return quotient - (quotient * d->by > value);
+    return (uint64_t)((unsigned __int128)(value + d->more) * d->reciprocal >> 64) >> d->shift;
 }
 
 /* A ring as a packet sees it. */
 typedef struct track {
     sg_calendar *slots;
-    sg_interval *last; /* of each slot the last interval of its calendar, or zeros; side by side */
     divisor count, hop, revolution;
 } track;
 
@@ -73,23 +76,21 @@ typedef struct ring_net {
 
 static const sg_net_parameter parameters[] = {SG_RING_PARAMETERS};
 
-static track make_track(const ring_net *net, sg_interval *last, size_t first, uint64_t count, uint64_t hop)
+static track make_track(const ring_net *net, size_t first, uint64_t count, uint64_t hop)
 {
-    return (track){net->slots + first, last + first, divisor_of(count), divisor_of(hop),
-                   divisor_of(count * hop)};
+    return (track){net->slots + first, divisor_of(count), divisor_of(hop), divisor_of(count * hop)};
 }
 
 /* Shares out the network's memory: `slots` calendars, one of each of the `cells`, what belongs to them. */
 static void lay_out(ring_net *net, size_t slots, size_t cells)
 {
     net->cell = net->slots + slots;
-    sg_interval *last = (sg_interval *)(net->cell + cells);
-    net->spot = (spot *)(last + slots);
+    net->spot = (spot *)(net->cell + cells);
     for (uint32_t p = 0; p < cells; p++)
         net->spot[p] = (spot){p / net->cells, p % net->cells};
     for (uint32_t ring = 0; ring < net->rings; ring++)
-        net->leaf[ring] = make_track(net, last, (size_t)ring * net->stations, net->stations, net->hop);
-    net->upper = make_track(net, last, slots - net->rings, net->rings, net->upper_hop);
+        net->leaf[ring] = make_track(net, (size_t)ring * net->stations, net->stations, net->hop);
+    net->upper = make_track(net, slots - net->rings, net->rings, net->upper_hop);
 }
 
 static void *create(const sg_config *config, char *error, unsigned error_size)
@@ -110,7 +111,7 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->holder = sg_config_u64(config, "holder_cycles");
     net->revolution = net->hop * net->stations;
     size_t slots = (size_t)net->rings * net->stations + net->rings, cells = (size_t)net->rings * net->cells;
-    net->bytes = (slots + cells) * sizeof(sg_calendar) + slots * sizeof(sg_interval) + cells * sizeof(spot);
+    net->bytes = (slots + cells) * sizeof(sg_calendar) + cells * sizeof(spot);
     if (net->rings * net->cells < config->max_processors)
         snprintf(error, error_size,
                  "machine.network.rings: expected room for %u processors, got %u rings of %u",
@@ -139,14 +140,16 @@ static inline uint64_t distance(const track *t, uint64_t from, uint64_t to)
 
 /* A slot at the station and when, and where that belongs in its calendar. */
 typedef struct passage {
-    uint64_t slot, time;
+    sg_calendar *slot;
+    uint64_t time;
     uint32_t place;
 } passage;
 
 /* The slot is reserved for later than at->time + length, by its last interval: is it empty until then? Sets
  * at->place if so. */
-static inline int has_gap(const sg_calendar *slot, passage *at, uint64_t length)
+static inline int has_gap(passage *at, uint64_t length)
 {
+    const sg_calendar *slot = at->slot;
     const sg_interval *before = &slot->busy[slot->count - 1];
     if (before->end > at->time) {
         if (before->start < at->time + length)
@@ -158,86 +161,78 @@ static inline int has_gap(const sg_calendar *slot, passage *at, uint64_t length)
 }
 
 /* Is the slot empty for `length` cycles when it passes at at->time? Sets at->place if so. */
-static inline int is_empty(const track *t, passage *at, uint64_t length)
+static inline int is_empty(passage *at, uint64_t length)
 {
-    const sg_interval *last = &t->last[at->slot];
-    if (last->end <= at->time) {
-        at->place = (uint32_t)t->slots[at->slot].count;
-        return 1;
-    }
-    return last->start >= at->time + length && has_gap(&t->slots[at->slot], at, length);
+    at->place = (uint32_t)at->slot->count;
+    return at->slot->busy[0].end <= at->time ||
+           (at->slot->busy[0].start >= at->time + length && has_gap(at, length));
+}
+
+/* The slot that passes after `slot`. */
+static inline sg_calendar *next_slot(const track *t, sg_calendar *slot)
+{
+    return slot == t->slots ? slot + t->count.by - 1 : slot - 1;
 }
 
 /* The earliest passage of an empty slot when none is empty that passes in the revolution before `at`. A slot
  * comes by every revolution. */
-static __attribute__((noinline)) passage first_later(const track *t, passage at, uint64_t length)
+static passage first_later(const track *t, passage at, uint64_t length)
 {
     passage best = {.time = UINT64_MAX};
     uint64_t revolution = t->revolution.by, first = at.time;
     for (uint64_t i = 0; i < t->count.by && best.time > first + i * t->hop.by; i++) {
         at.time = first + i * t->hop.by;
-        while (at.time < best.time && !is_empty(t, &at, length)) {
-            uint64_t free = sg_calendar_find(&t->slots[at.slot], at.time, length, &at.place);
+        while (at.time < best.time && !is_empty(&at, length)) {
+            uint64_t free = sg_calendar_find(at.slot, at.time, length, &at.place);
             at.time = free >= best.time
                           ? free
                           : at.time + divide(free - at.time + revolution - 1, &t->revolution) * revolution;
         }
         if (at.time < best.time)
             best = at;
-        at.slot = at.slot == 0 ? t->count.by - 1 : at.slot - 1;
+        at.slot = next_slot(t, at.slot);
     }
     return best;
 }
 
-/* The copy of a slot's last interval, after `length` from `start` on was taken. (Not copied as a whole: the
- * host waits when it reads in one piece what it has just written in two.) */
-static inline void follow(const sg_calendar *slot, sg_interval *last, uint64_t start, uint64_t length)
+/* Takes an empty slot that is not the first to pass, `slot` at `first`, or has later reservations. Returns
+ * when. */
+static __attribute__((noinline)) uint64_t take_other(const track *t, sg_calendar *slot, uint64_t first,
+                                                     uint64_t length)
 {
-    if (start >= last->end) {
-        if (start != last->end)
-            last->start = start;
-        last->end = start + length;
-    } else if (start + length == last->start) {
-        *last = slot->busy[0];
-    }
-}
-
-/* The first empty one of `count` slots, of which at->slot passes at at->time and those with smaller numbers
- * one hop after the other. Else at->time is behind them. */
-static inline int first_empty(const track *t, passage *at, uint64_t count, uint64_t length)
-{
-    const sg_interval *last = &t->last[at->slot], *end = last - count;
-    uint64_t hop = t->hop.by;
-    for (; last != end; last--, at->time += hop)
-        if (last->end <= at->time || last->start >= at->time + length) {
-            at->slot = (uint64_t)(last - t->last);
-            if (is_empty(t, at, length))
-                return 1;
+    passage at = {.slot = slot, .time = first};
+    uint64_t end = first + t->revolution.by, hop = t->hop.by;
+    for (; at.time != end; at.time += hop, at.slot = next_slot(t, at.slot)) {
+        const sg_interval *last = &at.slot->busy[0];
+        if (last->end <= at.time) {
+            sg_calendar_count(at.slot, length, at.time - first);
+            sg_calendar_take_last(at.slot, at.time, length);
+            return at.time;
         }
-    return 0;
+        if (last->start >= at.time + length && has_gap(&at, length))
+            break;
+    }
+    if (at.time == end)
+        at = first_later(t, at, length);
+    sg_calendar_take(at.slot, at.time, length, at.place, at.time - first);
+    return at.time;
 }
 
 /* Puts a packet on the ring at `station`, not before `time`, into the first slot that passes there and is
  * empty for `length` cycles. Returns when; adds the time beyond the first passing slot to `wait`. */
 static uint64_t load(const track *t, uint64_t station, uint64_t time, uint64_t length, uint64_t *wait)
 {
-    uint64_t hop = t->hop.by, count = t->count.by;
-    uint64_t hops = divide(time + hop - 1, &t->hop), first = hops * hop;
-    uint64_t passed = hops - divide(hops, &t->count) * count;
-    uint64_t slot = station >= passed ? station - passed : station + count - passed;
-    passage at = {.slot = slot, .time = first};
-    if (!first_empty(t, &at, slot + 1, length)) {
-        at.slot = count - 1;
-        if (!first_empty(t, &at, count - 1 - slot, length)) {
-            at.slot = slot;
-            at = first_later(t, at, length);
-        }
+    uint64_t hops = divide(time + t->hop.by - 1, &t->hop), first = hops * t->hop.by;
+    uint64_t passed = hops - divide(hops, &t->count) * t->count.by;
+    sg_calendar *slot = &t->slots[station >= passed ? station - passed : station + t->count.by - passed];
+    if (slot->busy[0].end <= first) {
+        sg_calendar_count(slot, length, 0);
+        sg_calendar_take_last(slot, first, length);
+        return first;
     }
-    sg_calendar *taken = &t->slots[at.slot];
-    sg_calendar_take(taken, at.time, length, at.place, at.time - first);
-    follow(taken, &t->last[at.slot], at.time, length);
-    *wait += at.time - first;
-    return at.time;
+    time = take_other(t, slot, first, length);
+    *wait += time - first;
+    return time;
 }
 
 #define NOBODY UINT32_MAX
