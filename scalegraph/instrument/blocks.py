@@ -29,7 +29,7 @@ __all__ = ["LineMap", "ProbeReport", "block_costs", "block_table", "lines", "pro
 
 BLOCKS_SECTION = 1
 # What elftools raises on damaged executables, beside its own errors.
-_DAMAGE = (ELFError, DWARFError, OSError, MemoryError, struct.error, AssertionError, ValueError, LookupError)
+DAMAGE = (ELFError, DWARFError, OSError, MemoryError, struct.error, AssertionError, ValueError, LookupError)
 _OPS_MAX = np.iinfo(np.uint16).max
 _CALLED = Operation((CALL,), is_call=True, target=0)  # of a hook that was left out
 
@@ -43,7 +43,7 @@ def block_table(path: Path | str) -> bytes:
     try:
         image = Image(Path(path))
         paid = _costs(image)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
     records = np.zeros(len(paid), dtype=BLOCK)
     if paid:
@@ -67,11 +67,9 @@ def block_costs(path: Path | str) -> dict[int, Counts]:
 
 
 def _costs(image: Image) -> dict[int, Counts]:
-    probes = image.calls_to(PROBE.__eq__)
     is_frame_real = unoptimised(image.path)
-    functions = {f.start: f for address in probes if (f := image.function_at(int(address))) is not None}
     paid: dict[int, Counts] = {}
-    for function in functions.values():
+    for function in probed_functions(image):
         instructions = list(disassemble(image, function))
         calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
         chunks = chunks_of(instructions, calls)
@@ -82,6 +80,13 @@ def _costs(image: Image) -> dict[int, Counts]:
         }
         paid.update(attribute(chunks, costs))
     return paid
+
+
+def probed_functions(image: Image) -> list[Function]:
+    """Return the functions of *image* that have probes."""
+    probes = image.calls_to(PROBE.__eq__)
+    found = {f.start: f for address in probes if (f := image.function_at(int(address))) is not None}
+    return list(found.values())
 
 
 def disassemble(image: Image, function: Function) -> Iterator[Instruction]:

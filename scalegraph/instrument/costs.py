@@ -29,8 +29,7 @@ def cost(
 ) -> Counts:
     """Return the operations of *instructions* by class and, last, their flops."""
     counts = np.zeros(WIDTH)
-    served = serving(instructions, architecture) | _parallel_steps(instructions)
-    dropped = _feeding_hooks(instructions, architecture) if frame_is_memory else served
+    dropped = left_out(instructions, architecture, frame_is_memory=frame_is_memory)
     for number, instruction in enumerate(instructions):
         if instruction.hook and instruction.operation.is_jump:
             counts[CALL] += 1  # the last hook of a function returns in its place
@@ -46,6 +45,15 @@ def cost(
         if instruction.callee in MATH_COSTS:
             counts += MATH_COSTS[instruction.callee]
     return counts
+
+
+def left_out(
+    instructions: Sequence[Instruction], architecture: Architecture = X86_64, *, frame_is_memory: bool = False
+) -> set[int]:
+    """Return the positions of instructions, but for calls of hooks, that uninstrumented code would not have."""
+    if frame_is_memory:
+        return _feeding_hooks(instructions, architecture)
+    return serving(instructions, architecture) | _parallel_steps(instructions)
 
 
 def serving(instructions: Sequence[Instruction], architecture: Architecture) -> set[int]:

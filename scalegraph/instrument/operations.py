@@ -57,7 +57,7 @@ _X87: Final = {
     "ftst": ("fp_add", 0), "fmul": ("fp_mul", 1), "fimul": ("fp_mul", 1), "fdiv": ("fp_div", 1),
     "fdivr": ("fp_div", 1), "fidiv": ("fp_div", 1), "fidivr": ("fp_div", 1), "fsqrt": ("fp_sqrt", 1),
 }  # fmt: skip
-_REGISTERS: Final = {
+REGISTERS: Final = {
     **{f"{p}{r}x": f"r{r}x" for r in "abcd" for p in ("r", "e", "")},
     **{f"{r}{h}": f"r{r}x" for r in "abcd" for h in "lh"},
     **{f"{p}{r}": f"r{r}" for r in ("si", "di", "bp", "sp") for p in ("r", "e", "")},
@@ -246,4 +246,4 @@ def _split(operands: str) -> list[str]:
 def _registers(text: str) -> frozenset[str]:
     """Return the 64-bit names of the general registers that *text* names."""
     words = text.translate(_SEPARATORS).split()
-    return frozenset([_REGISTERS[word] for word in words if word in _REGISTERS])
+    return frozenset([REGISTERS[word] for word in words if word in REGISTERS])

@@ -93,7 +93,7 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) ->
         "run.stack_bytes": str(_stack_bytes(env, job.limits)),
         "run.quantum_cycles": str(_QUANTUM_CYCLES),
         "run.result_path": str(result_path),
-        "run.blocks_path": str(job.build.blocks),
+        "run.blocks_path": str(_blocks(job, place)),
         **({"run.ranks": str(job.processes)} if job.processes else {}),
     }
     variant = job.point.variant
@@ -111,6 +111,17 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) ->
     if job.collect:
         values["run.collect"] = ",".join(job.collect)
     return values
+
+
+def _blocks(job: Job, place: Path) -> Path:
+    """Return the block table of *job*: that of its build, or one in *place* with what blocks take on the machine."""
+    if not job.machine.processor.pipeline.is_given:
+        return job.build.blocks
+    from scalegraph.instrument.timed import timed_table  # most machines do without
+
+    made = place / "blocks"
+    made.write_bytes(timed_table(job.build.blocks.read_bytes(), job.build.executable, job.machine.processor))
+    return made
 
 
 def _trace_config(job: Job, traced: Path | None) -> dict[str, str]:

@@ -14,6 +14,7 @@ from scalegraph.machine.interconnects import Interconnect
 from scalegraph.machine.message import Messages, Nodes
 from scalegraph.machine.networks import Network
 from scalegraph.machine.text import write
+from scalegraph.machine.timing import Pipeline
 
 _CYCLES = "cycles"
 
@@ -87,6 +88,7 @@ class Processor(Section):
         runtime=None,
     )
     operation_cycles: Operations = Field(description="Cost of each class of operations.")
+    pipeline: Pipeline = Field(default_factory=Pipeline, description="How operations overlap, where that is known.")
 
 
 _SIZE = (Given("size_bytes", lambda kib, _on: kib * 1024, 64, 2**40),)
@@ -356,6 +358,11 @@ class Machine(Section):
         if self.nodes.speeds:
             config["nodes.speeds"] = ",".join(str(round(1000 * speed)) for speed in self.nodes.speeds)
         return {f"machine.{key}": str(value) for key, value in config.items()}
+
+    def pipeline_config(self) -> dict[str, str]:
+        """Return the values that decide what blocks cost before a run starts; empty on a machine without a pipeline."""
+        pipeline = self.processor.pipeline
+        return {f"pipeline.{key}": str(value) for key, value in pipeline} if pipeline.is_given else {}
 
     def _given(self, section: Section) -> dict[str, Any]:
         return given(section, self.clock_hz, self.coherence.line_bytes)

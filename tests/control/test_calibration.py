@@ -33,6 +33,7 @@ NS = {
     "chase_33554432": 160.0, "visit_33554432": 10.0, "memory_chase": 166.0, "memory_visit": 16.0, "page_touch": 800.0,
     "thread_create": 9000.0, "thread_switch": 1200.0, "transfer": 62.0, "atomic_contended": 32.0, "atomic": 5.0,
     "lock_by_one": 17.0, "region_by_one": 236.0, "barrier_by_one": 120.0, "chunk_by_one": 6.7, "task_by_one": 6.6,
+    "forward_chain": 0.28, "forward_fp_chain": 1.7, "fp_mixed_free": 0.14,
     "region_by_two": 760.0, "barrier_by_two": 300.0, "chunk_by_two": 25.0,
 }  # fmt: skip
 CACHES = (
@@ -90,6 +91,26 @@ def test_values_follow_from_the_measurements(host: Host, measured: dict[str, Sam
     assert found.synchronisation.fork_cycles == round(236 / 0.28) - round(120 / 0.28)
 
 
+def _waits(kind: str, size: int) -> dict[str, Sample]:
+    """Two misses with instructions between them, of which *size* are under way at a time."""
+    return {
+        f"{kind}_{number}": Sample("ns", ns, ns, 1.01 * ns, 21)
+        for number in (16, 64, 128, 256, 448, 512, 768)
+        for ns in (150.0 + 0.05 * number + (150.0 if number > size else 0.0),)
+    }
+
+
+def test_window_is_where_misses_cease_to_overlap(host: Host, measured: dict[str, Sample]) -> None:
+    found = derive(host, measured | _waits("window", 500) | _waits("scheduler", 100)).processor.pipeline
+    assert (found.window, found.scheduler) == (480, 96)
+    assert found.fp_add == 2.0
+    assert found.load == pytest.approx(1.39 / 0.28, abs=0.01)
+
+
+def test_host_whose_window_is_not_seen_has_no_pipeline(host: Host, measured: dict[str, Sample]) -> None:
+    assert not derive(host, measured).processor.pipeline.is_given
+
+
 def test_virtual_machine_has_as_much_of_the_last_cache_as_is_measured(host: Host, measured: dict[str, Sample]) -> None:
     last = derive(host, measured).cache[-1]
     assert last.size_kib == 16 * 1024  # 32 MiB are as slow as memory, whatever the system says
@@ -141,6 +162,12 @@ def test_machine_without_compare_is_refused() -> None:
     result = CliRunner().invoke(cli, ["machines", "calibrate", "--machine", "ksr1"])
     assert result.exit_code == 2
     assert "--machine goes with --compare" in result.output
+
+
+def test_less_disturbed_round_is_kept() -> None:
+    short, long = Sample("ns", 1.0, 1.0, 1.0, 3), Sample("ns", 2.0, 1.0, 2.0, 3)
+    assert short.is_better(long)
+    assert replace(long, unit="GB/s").is_better(replace(short, unit="GB/s"))
 
 
 def test_line_of_measurements_gives_median_and_quartiles() -> None:

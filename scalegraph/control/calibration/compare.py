@@ -52,7 +52,9 @@ class Subject:
 
 @dataclass(frozen=True)
 class Row:
-    """One program with one number of threads; seconds. *spread*: distance of the quartiles of *scalar_s*, of it.
+    """One program with one number of threads; seconds, measured ones the least of several runs.
+
+    *spread*: distance of the quartiles of the runs that *scalar_s* is the least of, of their median.
 
     *failure* is why there are no times, in a sentence; all times are NaN then.
     """
@@ -195,8 +197,8 @@ def _row(
         native = f"{fast.status} on this host, {slow.status} there without vectorisation"
         raise RunError(f"{subject.name}: ended with status {status} in the simulation, but {native}")
     scalar = sorted(max(0.0, taken - start) for taken in slow.times)
-    optimised = statistics.median(max(0.0, taken - start) for taken in fast.times)
-    return Row(subject.name, count, optimised, statistics.median(scalar), _spread(scalar), predicted)
+    optimised = min(max(0.0, taken - start) for taken in fast.times)
+    return Row(subject.name, count, optimised, scalar[0], _spread(scalar), predicted)
 
 
 def _sentence(error: Exception) -> str:

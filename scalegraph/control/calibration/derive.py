@@ -16,6 +16,7 @@ from scalegraph.base.errors import WorkError
 from scalegraph.control.calibration.caches import cache_levels
 from scalegraph.control.calibration.host import Host
 from scalegraph.control.calibration.measure import Sample
+from scalegraph.control.calibration.pipeline import pipeline
 from scalegraph.machine import Machine
 from scalegraph.machine.text import keys
 
@@ -125,6 +126,7 @@ def _processor(origins: Origins, host: Host) -> dict[str, Any]:
         "out_of_order": origins.note(f"{key}.out_of_order", True, "estimate: so are all processors of this kind"),
         "memory_parallelism": _parallelism(origins),
         "operation_cycles": _operations(origins),
+        "pipeline": pipeline(origins),
     }
 
 

@@ -172,7 +172,7 @@ class Submission:
                 {
                     "program": build.digest,
                     "arguments": digest(target.args, dict(target.env)),
-                    "machine": digest(dict(found.machine.runtime_config())),
+                    "machine": digest(found.machine.runtime_config() | found.machine.pipeline_config()),
                     "schedule": found.request.schedule,
                     "input": stdin,
                     **processes.identity(found.request),

@@ -39,6 +39,8 @@ void bench_pin(int processor);
 void *bench_map(size_t bytes, int large_pages);
 
 void bench_operations(void);
+void bench_prediction(void);
+void bench_window(void);
 void bench_memory(void);
 void bench_system(void);
 void bench_threads(void);

@@ -124,6 +124,8 @@ int main(int count, char **argument)
         }
     bench_pin(bench.first);
     bench_operations();
+    bench_prediction();
+    bench_window();
     bench_memory();
     bench_system();
     if (bench.second >= 0)

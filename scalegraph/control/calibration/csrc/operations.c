@@ -126,6 +126,23 @@ static NOINLINE void store_chain(uint64_t times, void *state)
     }
 }
 
+/* The same where each store goes to another place: a[i + 1] needs a[i]. */
+#define FORWARD(name, type)                                                                                  \
+    static NOINLINE void name(uint64_t times, void *state)                                                   \
+    {                                                                                                        \
+        for (; times > 0; times--) {                                                                         \
+            volatile type *a = state;                                                                        \
+            PASS(a) PASS(a) PASS(a) PASS(a) PASS(a) PASS(a) PASS(a) PASS(a) * (volatile type *)state = a[0]; \
+        }                                                                                                    \
+    }
+#define PASS(a)                                                                                              \
+    a[1] = a[0];                                                                                             \
+    a++;                                                                                                     \
+    KEEP(a);
+
+FORWARD(forward_chain, uint64_t)
+FORWARD(forward_fp_chain, double)
+
 /* ---- control ---- */
 
 static NOINLINE void branch_not_taken(uint64_t times, void *state)
@@ -147,29 +164,6 @@ static NOINLINE void branch_taken(uint64_t times, void *state)
     (void)state;
     for (; times > 0; times--)
         KEEP(times);
-}
-
-#define PATTERN 32768 /* longer than a predictor remembers, and in the first cache level */
-
-/* A branch that goes either way at random; the loop around it is the same as for one that never does. */
-static NOINLINE uint64_t branch_pattern(uint64_t times, const uint8_t *taken)
-{
-    uint64_t ways = 0;
-    for (uint64_t i = 0; i < times; i++) {
-        uint64_t step = taken[i % PATTERN];
-        KEEP(step);
-        if (step) {
-            __asm__ volatile("nop");
-            ways++;
-        }
-    }
-    return ways;
-}
-
-static void branch_random(uint64_t times, void *state)
-{
-    uint64_t ways = branch_pattern(times, state);
-    KEEP(ways);
 }
 
 static NOINLINE uint64_t callee(uint64_t value)
@@ -199,19 +193,24 @@ static NOINLINE void no_operation(uint64_t times, void *state)
 
 static void measure_branches(void)
 {
-    static uint8_t never[PATTERN], random[PATTERN];
-    uint64_t one[2] = {1, 1}, seed = 88172645463325252u;
-    for (int i = 0; i < PATTERN; i++) {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        random[i] = seed & 1;
-    }
+    uint64_t one[2] = {1, 1};
     bench_measure("branch_not_taken", branch_not_taken, one, UNROLLED);
     bench_measure("branch_taken", branch_taken, NULL, 1);
-    bench_measure("branch_never", branch_random, never, 1);
-    bench_measure("branch_random", branch_random, random, 1);
     bench_measure("call_and_return", call_and_return, one, UNROLLED);
+}
+
+/* Additions and multiplications side by side: have they units of their own? */
+static NOINLINE void fp_mixed_free(uint64_t times, void *state)
+{
+    const double start = ((const double *)state)[0], c = ((const double *)state)[1];
+    double a0 = start, a1 = start, a2 = start, a3 = start, a4 = start, a5 = start, a6 = start, a7 = start;
+    for (; times > 0; times--) {
+#define MIXED_EIGHT                                                                                          \
+    FP_ADD_STEP(a0)                                                                                          \
+    FP_MUL_STEP(a1)                                                                                          \
+    FP_ADD_STEP(a2) FP_MUL_STEP(a3) FP_ADD_STEP(a4) FP_MUL_STEP(a5) FP_ADD_STEP(a6) FP_MUL_STEP(a7)
+        MIXED_EIGHT MIXED_EIGHT MIXED_EIGHT MIXED_EIGHT
+    }
 }
 
 #define BOTH(name, state, operations)                                                                        \
@@ -224,7 +223,7 @@ void bench_operations(void)
     uint32_t small[2] = {1234, 1234567890};
     double real[2] = {1.3, 1.000000001}, ratio[2] = {1.3, 1.7};
     void *self = &self;
-    uint64_t words[8] __attribute__((aligned(64))) = {0};
+    uint64_t words[16] __attribute__((aligned(64))) = {0};
     /* The host may still be raising its clock. */
     for (uint64_t end = bench_now() + (uint64_t)(100 * bench.sample_ns); bench_now() < end;)
         int_add_chain(1000, whole);
@@ -237,7 +236,10 @@ void bench_operations(void)
     bench_measure("load_chain", load_chain, &self, UNROLLED);
     bench_measure("store_free", store_free, words, UNROLLED);
     bench_measure("store_chain", store_chain, words, UNROLLED);
+    bench_measure("forward_chain", forward_chain, words, 9);
+    bench_measure("forward_fp_chain", forward_fp_chain, words, 9);
     measure_branches();
+    bench_measure("fp_mixed_free", fp_mixed_free, real, UNROLLED);
     BOTH(fp_add, real, UNROLLED);
     BOTH(fp_mul, real, UNROLLED);
     if (HAS_FMA) {

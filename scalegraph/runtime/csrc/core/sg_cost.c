@@ -81,7 +81,15 @@ static uint64_t out_of_order(const sg_block *block, uint64_t ops, const uint64_t
     return parts != 0 ? parts : 1; /* so that a spinning loop makes time pass */
 }
 
-static void block_cost(const sg_block *block, sg_block_cost *cost)
+/* What a block takes in the model of the pipeline, which overlaps blocks. */
+static uint64_t pipelined(uint32_t millicycles)
+{
+    uint64_t parts = (uint64_t)millicycles * SG_PARTS / 1000;
+    return parts != 0 ? parts : 1; /* so that a spinning loop makes time pass */
+}
+
+/* `millicycles`: what the block takes; NULL: what its operations cost. */
+static void block_cost(const sg_block *block, const uint32_t *millicycles, sg_block_cost *cost)
 {
     const sg_config *config = &sg->config;
     uint64_t weight[4] = {0}, ops = 0;
@@ -90,8 +98,13 @@ static void block_cost(const sg_block *block, sg_block_cost *cost)
         weight[op_category[op]] += (uint64_t)block->ops[op] * config->op_millicycles[op];
     }
     uint64_t width = config->issue_width ? config->issue_width : 1;
-    uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3], unit = config->out_of_order ? 1 : SG_PARTS;
-    cost->parts = config->out_of_order ? out_of_order(block, ops, weight, width) : in_order(ops, sum, width);
+    uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3];
+    uint64_t unit = config->out_of_order || millicycles != NULL ? 1 : SG_PARTS;
+    if (millicycles != NULL)
+        cost->parts = pipelined(*millicycles);
+    else
+        cost->parts =
+            config->out_of_order ? out_of_order(block, ops, weight, width) : in_order(ops, sum, width);
     cost->ops = ops;
     cost->flops = block->flops;
     split(cost->parts / unit, weight, cost->busy);
@@ -122,8 +135,9 @@ static uint32_t code_checksum(void)
     return b << 16 | a;
 }
 
-/* Maps the block table; returns the number of its records. */
-static size_t read_blocks(const char *path, const sg_block **records)
+/* Maps the block table; returns the number of its records. `millicycles`: what each takes, NULL if the table
+ * does not say that. */
+static size_t read_blocks(const char *path, const sg_block **records, const uint32_t **millicycles)
 {
     size_t size;
     const char *data = sg_map_file(path, &size);
@@ -140,6 +154,14 @@ static size_t read_blocks(const char *path, const sg_block **records)
     if (header->flags != code_checksum())
         sg_stop(SG_STATUS_INTERNAL, "the block table %s was made for another executable than this one", path);
     *records = (const sg_block *)(data + section->offset);
+    const sg_section *taken = header->sections < 2 ? NULL : section + 1;
+    if (taken != NULL) {
+        if (taken->record_size != sizeof(uint32_t) || taken->count != section->count ||
+            taken->offset > size || taken->count > (size - taken->offset) / sizeof(uint32_t))
+            sg_stop(SG_STATUS_INTERNAL, "the block table %s has no cycles for each block, or is cut short",
+                    path);
+        *millicycles = (const uint32_t *)(data + taken->offset);
+    }
     return section->count;
 }
 
@@ -186,7 +208,9 @@ void sg_cost_open(void)
     sg->sites_count = 1;                                                     /* number 0: anywhere else */
 
     const sg_block *records = NULL;
-    size_t count = sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records) : 0;
+    const uint32_t *millicycles = NULL;
+    size_t count =
+        sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records, &millicycles) : 0;
     sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost), PURPOSE);
     sg->blocks_count = (uint32_t)count + 1;
     sg->executions_count = sg->blocks_count + sg_inline_slots();
@@ -199,7 +223,7 @@ void sg_cost_open(void)
         uint64_t address = records[i].address;
         if (address < sg->text_low || address > sg->text_high)
             continue;
-        block_cost(&records[i], &sg->blocks[i + 1]);
+        block_cost(&records[i], millicycles == NULL ? NULL : &millicycles[i], &sg->blocks[i + 1]);
         sg->block_parts[i + 1] = sg->block_parts[sg->executions_count + i + 1] = sg->blocks[i + 1].parts;
         sg->block_address[i + 1] = address;
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;

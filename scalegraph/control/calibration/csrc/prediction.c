@@ -1,0 +1,90 @@
+/* Prediction of branches: what a misprediction costs, how long a random pattern may be that is still
+ * remembered when it comes again and again, and over how many taken jumps two branches are seen to agree. */
+#include "bench.h"
+
+#include <stdio.h>
+
+#define PATTERN (1u << 17) /* longer than a predictor remembers */
+
+static uint8_t never[PATTERN], random_ways[PATTERN];
+
+typedef struct pattern {
+    const uint8_t *taken;
+    uint32_t mask, at;
+} pattern;
+
+/* A branch that goes the ways of a pattern; the loop around it is the same for all patterns. */
+static NOINLINE void follow(uint64_t times, void *state)
+{
+    pattern *p = state;
+    uint64_t ways = 0;
+    uint32_t at = p->at;
+    for (; times > 0; times--) {
+        uint64_t step = p->taken[at & p->mask];
+        at++;
+        __asm__ volatile("" : "+r"(step));
+        if (step) {
+            __asm__ volatile("nop");
+            ways++;
+        }
+    }
+    p->at = at;
+    __asm__ volatile("" ::"r"(ways));
+}
+
+#define TEXT(x)  #x
+#define COUNT(n) TEXT(n)
+#if defined(__x86_64__)
+#define JUMP "jmp 1f\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n1:\n\t"
+#else
+#define JUMP "b 1f\n\tnop\n\tnop\n\tnop\n1:\n\t"
+#endif
+
+/* Two branches that go the same way, with taken jumps between them. */
+#define AGREE(number)                                                                                        \
+    static NOINLINE void agree_##number(uint64_t times, void *state)                                         \
+    {                                                                                                        \
+        pattern *p = state;                                                                                  \
+        uint32_t at = p->at;                                                                                 \
+        for (; times > 0; times--) {                                                                         \
+            uint64_t step = p->taken[at & p->mask];                                                          \
+            at++;                                                                                            \
+            __asm__ volatile("" : "+r"(step));                                                               \
+            if (step)                                                                                        \
+                __asm__ volatile("nop");                                                                     \
+            __asm__ volatile(".rept " COUNT(number) "\n\t" JUMP ".endr" : "+r"(step));                       \
+            if (step)                                                                                        \
+                __asm__ volatile("nop\n\tnop");                                                              \
+        }                                                                                                    \
+        p->at = at;                                                                                          \
+    }
+
+#define DISTANCES(x) x(16) x(32) x(64) x(128) x(256)
+
+DISTANCES(AGREE)
+
+#define MEASURE(number)                                                                                      \
+    bench_measure("agree_never_" #number, agree_##number, &straight, 1);                                     \
+    bench_measure("agree_random_" #number, agree_##number, &whole, 1);
+
+void bench_prediction(void)
+{
+    char name[64];
+    uint64_t seed = 88172645463325252u;
+    for (uint32_t i = 0; i < PATTERN; i++) {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        random_ways[i] = seed >> 33 & 1;
+    }
+    pattern straight = {never, PATTERN - 1, 0}, whole = {random_ways, PATTERN - 1, 0};
+    bench_measure("branch_never", follow, &straight, 1);
+    bench_measure("branch_random", follow, &whole, 1);
+    for (uint32_t period = 64; period < PATTERN; period *= 2) {
+        pattern again = {random_ways, period - 1, 0};
+        follow(16 * (uint64_t)period, &again); /* learns it */
+        snprintf(name, sizeof name, "branch_period_%u", period);
+        bench_measure(name, follow, &again, 1);
+    }
+    DISTANCES(MEASURE)
+}

@@ -1,0 +1,76 @@
+/* How far a processor looks ahead: two loads that miss all caches, with instructions between them. While both
+ * fit into the reorder buffer their misses overlap; behind that size the second waits for the first.
+ * Instructions that need the first load's value wait in the scheduler, whose size shows in the same way. */
+#include "bench.h"
+
+#include <stdio.h>
+
+typedef struct link {
+    struct link *next;
+    char rest[LINE - sizeof(struct link *)];
+} link;
+
+#define TEXT(x)  #x
+#define COUNT(n) TEXT(n)
+
+/* Four instructions that need nothing from the load, or its value (no additions of constants, which some
+ * processors carry out where they rename registers). */
+#if defined(__x86_64__)
+#define FREE_FOUR    "add $1, %%r8\n\tadd $1, %%r9\n\tadd $1, %%r10\n\tadd $1, %%r11\n\t"
+#define WAITING_FOUR "or %0, %%r8\n\tor %0, %%r9\n\tor %0, %%r10\n\tor %0, %%r11\n\t"
+#define LOAD(at)     "mov (" at "), " at "\n\t"
+#define USED         "r8", "r9", "r10", "r11", "cc"
+#else
+#define FREE_FOUR    "add x9, x9, #1\n\tadd x10, x10, #1\n\tadd x11, x11, #1\n\tadd x12, x12, #1\n\t"
+#define WAITING_FOUR "orr x9, x9, %0\n\torr x10, x10, %0\n\torr x11, x11, %0\n\torr x12, x12, %0\n\t"
+#define LOAD(at)     "ldr " at ", [" at "]\n\t"
+#define USED         "x9", "x10", "x11", "x12"
+#endif
+
+#define AHEAD(kind, four, number)                                                                            \
+    static NOINLINE void kind##_##number(uint64_t times, void *state)                                        \
+    {                                                                                                        \
+        link **at = state;                                                                                   \
+        link *one = at[0], *two = at[1];                                                                     \
+        for (; times > 0; times--)                                                                           \
+            __asm__ volatile(LOAD("%0") ".rept " COUNT(number) " / 4\n\t" four ".endr\n\t" LOAD(             \
+                                 "%1") ".rept " COUNT(number) " / 4\n\t" FREE_FOUR ".endr"                   \
+                             : "+r"(one), "+r"(two)::USED);                                                  \
+        at[0] = one;                                                                                         \
+        at[1] = two;                                                                                         \
+    }
+
+#define SIZES(x, kind, four)                                                                                 \
+    x(kind, four, 16) x(kind, four, 32) x(kind, four, 48) x(kind, four, 64) x(kind, four, 80)                \
+        x(kind, four, 96) x(kind, four, 112) x(kind, four, 128) x(kind, four, 160) x(kind, four, 192)        \
+            x(kind, four, 224) x(kind, four, 256) x(kind, four, 320) x(kind, four, 384) x(kind, four, 448)   \
+                x(kind, four, 512) x(kind, four, 576) x(kind, four, 640) x(kind, four, 768)                  \
+                    x(kind, four, 1024)
+
+SIZES(AHEAD, window, FREE_FOUR)
+SIZES(AHEAD, scheduler, WAITING_FOUR)
+
+#define MEASURE(kind, four, number) bench_measure(#kind "_" #number, kind##_##number, at, 1);
+
+/* Threads the lines of `memory`, a power of two, into one cycle without an order that a prefetcher could
+ * follow: a linear congruential generator of full period. */
+static void thread_lines(link *memory, size_t lines)
+{
+    for (size_t i = 0, at = 0; i < lines; i++) {
+        size_t next = (at * 1664525u + 1013904223u) & (lines - 1);
+        memory[at].next = &memory[next];
+        at = next;
+    }
+}
+
+void bench_window(void)
+{
+    size_t lines = 1;
+    while (2 * lines * sizeof(link) <= bench.large)
+        lines *= 2;
+    link *memory = bench_map(lines * sizeof(link), 1);
+    thread_lines(memory, lines);
+    link *at[2] = {&memory[0], &memory[lines / 2]};
+    SIZES(MEASURE, window, FREE_FOUR)
+    SIZES(MEASURE, scheduler, WAITING_FOUR)
+}

@@ -1,0 +1,89 @@
+"""The pipeline of the host: latencies of dependent operations, and how far the processor looks ahead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from scalegraph.control.calibration.derive import Origins
+
+_KEY: Final = "processor.pipeline"
+_LATENCIES: Final = (  # value, measurement of a chain, operations of the class in one step of it
+    ("int_alu", "int_add_chain", 1),
+    ("int_mul", "int_mul_chain", 1),
+    ("int_div", "int_div_chain", 1),
+    ("load", "load_chain", 1),
+    ("forward", "forward_chain", 1),
+    ("forward_fp", "forward_fp_chain", 1),
+    ("fp_add", "fp_add_chain", 1),
+    ("fp_mul", "fp_mul_chain", 1),
+    ("fp_fma", "fp_fma_chain", 1),
+    ("fp_div", "fp_div_chain", 1),
+    ("fp_sqrt", "fp_sqrt_chain", 1),
+    ("fp_other", "convert_chain", 1),
+)
+
+
+def pipeline(origins: Origins) -> dict[str, Any]:
+    """Return the section ``[processor.pipeline]``; empty where the measurements do not show a window.
+
+    Only code for x86-64 is modelled so far (`instrument.timed`), so other hosts get none.
+    """
+    window = size_of(origins, "window")
+    if window == 0 or "window_16" not in origins.measured:
+        return {}
+    values: dict[str, Any] = {
+        "window": origins.measured_as(
+            f"{_KEY}.window", window, *_ends(origins, "window"), how="where two misses cease to overlap"
+        ),
+        "scheduler": origins.measured_as(
+            f"{_KEY}.scheduler",
+            min(window, size_of(origins, "scheduler") or window),
+            *_ends(origins, "scheduler"),
+            how="the same where the instructions between wait for the first, at most the window",
+        ),
+        "fp_mixed": origins.measured_as(f"{_KEY}.fp_mixed", round(origins.cycles("fp_mixed_free"), 3), "fp_mixed_free"),
+    }
+    for name, measured, count in _LATENCIES:
+        if measured in origins.measured:
+            values[name] = origins.measured_as(f"{_KEY}.{name}", round(origins.cycles(measured) / count, 2), measured)
+        else:
+            both = values["fp_mul"] + values["fp_add"]
+            values[name] = origins.note(f"{_KEY}.{name}", both, "estimate: multiply and add, the processor has no such")
+    return values
+
+
+def _numbered(origins: Origins, kind: str) -> list[tuple[int, float]]:
+    """Return (number, ns) of the measurements ``KIND_NUMBER``, by number."""
+    prefix = f"{kind}_"
+    found = [(name.removeprefix(prefix), sample.median) for name, sample in origins.measured.items()]
+    measured = [
+        (int(number), median)
+        for number, median in found
+        if number.isdecimal() and f"{prefix}{number}" in origins.measured
+    ]
+    return sorted(measured)
+
+
+def _ends(origins: Origins, kind: str) -> tuple[str, str]:
+    numbered = _numbered(origins, kind)
+    return f"{kind}_{numbered[0][0]}", f"{kind}_{numbered[-1][0]}"
+
+
+def size_of(origins: Origins, kind: str) -> int:
+    """Return how many instructions lie between two misses that still overlap; 0 if that is not seen.
+
+    The times of one and of two misses are known from the fewest instructions between them: beyond one and a half times
+    that, the second miss waits for the first.
+    """
+    numbered = _numbered(origins, kind)
+    if not numbered:
+        return 0
+    alone = sorted(ns for _, ns in numbered[: max(1, len(numbered) // 4)])
+    limit = 1.5 * alone[len(alone) // 2]
+    within = 0
+    for number, ns in numbered:
+        if ns > limit:
+            return (within + number) // 2 if within else 0
+        within = number
+    return within

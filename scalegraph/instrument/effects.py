@@ -1,0 +1,122 @@
+"""What x86-64 instructions read and write, vector registers, flags and memory places included.
+
+`operations` names general registers only, which is enough to find what serves the instrumentation. A model of the
+pipeline needs every dependence, so capstone's sets of registers are read here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from scalegraph.instrument.operations import REGISTERS
+
+_VECTOR: Final = re.compile(r"[xyz]mm(\d+)")
+_UNSEEN: Final = frozenset(("rip", "eip", "fs", "gs", "ds", "es", "ss", "cs", "fpsw", "fpcw"))
+_ZEROING: Final = frozenset(("xor", "sub", "pxor", "xorps", "xorpd", "vpxor", "vxorps", "vxorpd", "pcmpeqd"))
+_FLAGS: Final = "flags"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in memory: *base* + *index* x *scale* + *offset*; empty names stand for no register."""
+
+    base: str
+    index: str
+    scale: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Registers that an instruction *reads* as values, those it *writes*, and the *place* in memory that it refers to.
+
+    *copies*: (to, from, constant) if it only writes the 64-bit register *from* plus a constant to another one.
+    """
+
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    place: Place | None = None
+    copies: tuple[str, str, int] | None = None
+
+
+def effects(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, Effects]]:
+    """Yield (address, effects) of a function's instructions; *is_constant* knows read-only data, which is no place."""
+    import capstone
+
+    engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    engine.detail = True
+    engine.skipdata = True
+
+    @cache
+    def canonical(number: int) -> str:
+        return _canonical(engine.reg_name(number) or "")
+
+    for instruction in engine.disasm(code, start):
+        yield instruction.address, _effects(instruction, canonical, is_constant) if instruction.id else Effects()
+
+
+def _canonical(name: str) -> str:
+    """Return the whole register that *name* is a part of; empty for what carries no dependence."""
+    if match := _VECTOR.fullmatch(name):
+        return f"v{match[1]}"
+    if name in ("rflags", "eflags", "flags"):
+        return _FLAGS
+    return "" if name in _UNSEEN else REGISTERS.get(name, name)
+
+
+def _effects(instruction: Any, canonical: Callable[[int], str], is_constant: Callable[[int], bool]) -> Effects:
+    import capstone
+    from capstone import x86
+
+    seen, written = instruction.regs_access()
+    writes = frozenset(canonical(number) for number in written) - {"", "rsp"}
+    operands = instruction.operands
+    named = [canonical(one.reg) for one in operands if one.type == x86.X86_OP_REG]
+    if instruction.mnemonic in _ZEROING and len(named) == len(operands) and len(set(named[-2:])) == 1:
+        return Effects(writes=writes)
+    values = {canonical(one.reg) for one in operands if one.type == x86.X86_OP_REG and one.access & capstone.CS_AC_READ}
+    place, in_address = None, set[str]()
+    for operand in operands:
+        if operand.type == x86.X86_OP_MEM and instruction.mnemonic != "nop":
+            in_address = {canonical(number) for number in (operand.mem.base, operand.mem.index) if number}
+            if instruction.mnemonic == "lea":
+                values |= in_address
+            else:
+                place = _place(operand.mem, canonical, instruction.address + instruction.size, is_constant)
+    implied = {canonical(number) for number in seen} - in_address - set(named)
+    return Effects(frozenset((values | implied) - {"", "rsp"}), writes, place, _copies(instruction, named, canonical))
+
+
+def _place(
+    memory: Any, canonical: Callable[[int], str], following: int, is_constant: Callable[[int], bool]
+) -> Place | None:
+    """Return where an operand points to; None for read-only data."""
+    base = canonical(memory.base) if memory.base else ""
+    if memory.base and not base:  # relative to the instruction
+        address = following + memory.disp
+        return None if is_constant(address) else Place("", "", 1, address)
+    return Place(base, canonical(memory.index) if memory.index else "", memory.scale, memory.disp)
+
+
+def _copies(instruction: Any, registers: list[str], canonical: Callable[[int], str]) -> tuple[str, str, int] | None:
+    """Return what a move, an addition of a constant or an address with one register copies."""
+    from capstone import x86
+
+    operands = instruction.operands
+    if not operands or operands[0].type != x86.X86_OP_REG or operands[0].size != 8:
+        return None
+    to, name, last = registers[0], instruction.mnemonic, operands[-1]
+    if name == "mov" and len(registers) == 2:
+        return to, registers[1], 0
+    if name in ("add", "sub") and last.type == x86.X86_OP_IMM:
+        return to, to, last.imm if name == "add" else -last.imm
+    if name in ("inc", "dec"):
+        return to, to, 1 if name == "inc" else -1
+    if name == "lea" and last.type == x86.X86_OP_MEM and last.mem.base and not last.mem.index:
+        source = canonical(last.mem.base)
+        return (to, source, last.mem.disp) if source else None
+    return None

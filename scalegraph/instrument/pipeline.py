@@ -1,0 +1,218 @@
+"""The time of machine code on an out-of-order processor, from a machine's measured values.
+
+The model executes a path of instructions: a loop's body again and again. Instructions are taken in order, as many in a
+cycle as the machine issues, while there is room in the window (reorder buffer) and in the scheduler (those that wait
+for operands). Each begins when its operands are there and a unit of its class is free, and ends after the latency of
+its class; a load waits for its address, and for the value of a store to the same place before it. They retire in order,
+and what an instruction takes is the time from the retirement of the one before to its own, so that the times of a path
+add up. Misses of caches, mispredicted branches and synchronisation are no part of it: the runtime charges them.
+
+The same few rules, with tables of a processor's units from its vendor, are those of llvm-mca and OSACA; here units and
+latencies are classes of operations that `scalegraph machines calibrate` measures.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from scalegraph.instrument.effects import Place
+from scalegraph.machine.model import Processor
+from scalegraph.machine.timing import Pipeline
+from scalegraph.runtime.format import OP_CLASS_NAMES
+
+_LATENCIES: Final = frozenset(Pipeline.model_fields) & frozenset(OP_CLASS_NAMES) - {"load"}
+_DIVIDER: Final = frozenset(("fp_div", "fp_sqrt"))
+_MIXED: Final = frozenset(("fp_add", "fp_mul", "fp_fma"))
+_EPSILON: Final = 1e-9
+
+Key = tuple[int, int, int, int]
+"""A place in memory as the model knows it: numbers of two unknown values, a scale and an offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction of a path.
+
+    *slots*: places that it takes where instructions are issued, 0 for what only serves the instrumentation, or costs
+    nothing; *work*: its classes of operations, without loads and stores. *copies*: see `effects.Effects`. *clobbers*:
+    registers of which nothing is known after it, because a call does not keep them.
+    """
+
+    slots: float = 1.0
+    work: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    place: Place | None = None
+    loads: bool = False
+    stores: bool = False
+    copies: tuple[str, str, int] | None = None
+    clobbers: tuple[str, ...] = ()
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether it writes a vector register."""
+        return any(register[0] == "v" for register in self.writes)
+
+
+@dataclass
+class _Unit:
+    """A unit that takes up one cycle's work in a cycle, at any time that is left."""
+
+    used: dict[int, float] = field(default_factory=dict)
+    full: int = 0  # before this cycle nothing is left
+
+    def take(self, ready: float, cost: float) -> float:
+        """Return when work of *cost* cycles begins that can begin at *ready*."""
+        cycle = max(int(ready), self.full)
+        while self.used.get(cycle, 0.0) > 1 - _EPSILON:
+            cycle += 1
+        begin = max(ready, float(cycle))
+        while cost > _EPSILON:
+            free = 1 - self.used.get(cycle, 0.0)
+            part = min(free, cost)
+            self.used[cycle] = 1 - free + part
+            cost -= part
+            cycle += 1
+        while self.used.get(self.full, 0.0) > 1 - _EPSILON:
+            del self.used[self.full]
+            self.full += 1
+        return begin
+
+
+class Core:
+    """A processor while it executes a path."""
+
+    def __init__(self, processor: Processor) -> None:
+        pipeline = processor.pipeline
+        costs = processor.operation_cycles
+        self.slot = 1 / processor.issue_width
+        self.window = pipeline.window
+        self.scheduler = pipeline.scheduler or pipeline.window
+        self.costs = {name: float(getattr(costs, name)) for name in OP_CLASS_NAMES}
+        self.latencies = {name: float(getattr(pipeline, name)) for name in _LATENCIES}
+        self.load, self.mixed = pipeline.load, pipeline.fp_mixed
+        self.forward, self.forward_fp = pipeline.forward, pipeline.forward_fp
+        self.units = {name: _Unit() for name in OP_CLASS_NAMES}
+        for name in _DIVIDER:
+            self.units[name] = self.units["fp_div"]
+        self.both = _Unit()
+        self.ready: dict[str, float] = {}
+        self.stored: dict[Key, float] = {}
+        self.values: dict[str, tuple[int, int]] = {}  # register -> (number of an unknown value, added constant)
+        self.unknown = 0
+        self.issued = 0.0
+        self.retired = 0.0
+        self.under_way: deque[float] = deque()  # retirement of those in the window
+        self.waiting: list[float] = []  # when those in the scheduler begin
+
+    def execute(self, step: Step) -> float:
+        """Execute *step*; return when it has retired."""
+        if step.slots > 0:
+            self._issue(step.slots)
+        ready = max([self.issued, *(self.ready.get(register, 0.0) for register in step.reads)])
+        place = None if step.place is None else self._key(step.place)
+        begun = ready
+        if step.place is not None and (step.loads or step.stores):
+            at = max(self.issued, self.ready.get(step.place.base, 0.0), self.ready.get(step.place.index, 0.0))
+            if step.loads:
+                at = self.units["load"].take(at, self.costs["load"])
+                begun = at
+                at = max(at + self.load, self._forwarded(step, place))
+            ready = max(ready, at)
+        done = self._work(step.work, ready)
+        if step.slots > 0 and not step.loads:
+            begun = done[0]
+        if step.stores and place is not None:
+            self.units["store"].take(done[1], self.costs["store"])
+            self.stored[place] = done[1]
+        self._write(step, done[1])
+        if step.slots > 0:
+            heapq.heappush(self.waiting, begun)
+            self.retired = max(self.retired, done[1])
+            self.under_way.append(self.retired)
+        return self.retired
+
+    def _forwarded(self, step: Step, place: Key | None) -> float:
+        """Return when a load has the value that a store before it wrote to the same place; 0 if none has."""
+        if place is None or place not in self.stored:
+            return 0.0
+        return self.stored[place] + (self.forward_fp if step.is_vector else self.forward)
+
+    def enter(self) -> None:
+        """Enter a function: its arguments have been there for long, and nothing is known of them."""
+        self.ready.clear()
+        self.values.clear()
+
+    def _issue(self, slots: float) -> None:
+        """Let the next instruction in: when it is its turn, and there is room for it."""
+        self.issued += slots * self.slot
+        if len(self.under_way) >= self.window:
+            self.issued = max(self.issued, self.under_way.popleft())
+        while self.waiting and self.waiting[0] <= self.issued:
+            heapq.heappop(self.waiting)
+        if len(self.waiting) >= self.scheduler:
+            self.issued = max(self.issued, heapq.heappop(self.waiting))
+
+    def _work(self, work: Sequence[str], ready: float) -> tuple[float, float]:
+        """Carry out operations one after the other; return when the first begins and the last has its result."""
+        begin = first = ready
+        for number, name in enumerate(work):
+            at = self.units[name].take(begin, self.costs[name])
+            if self.mixed > 0 and name in _MIXED:
+                at = max(at, self.both.take(at, self.mixed))
+            if number == 0:
+                first = at
+            begin = at + self.latencies.get(name, 0.0)
+        return first, begin
+
+    def _write(self, step: Step, done: float) -> None:
+        source = self._value(step.copies[1]) if step.copies else None
+        for register in step.writes:
+            self.ready[register] = done
+            self.values.pop(register, None)
+        if step.copies and source:
+            self.values[step.copies[0]] = source[0], source[1] + step.copies[2]
+        for register in step.clobbers:
+            self.ready[register] = done
+            self.values.pop(register, None)
+
+    def _value(self, register: str) -> tuple[int, int]:
+        """Return what is known of a register: which unknown value it holds, and a constant added to that."""
+        if not register:
+            return 0, 0
+        if register not in self.values:
+            self.unknown += 1
+            self.values[register] = self.unknown, 0
+        return self.values[register]
+
+    def _key(self, place: Place) -> Key:
+        base, index = self._value(place.base), self._value(place.index)
+        return base[0], index[0], place.scale if place.index else 0, base[1] + place.scale * index[1] + place.offset
+
+
+def times(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: bool = False) -> list[float]:
+    """Return the cycles that each of *bodies* takes, whose concatenation is executed again and again.
+
+    The first rounds only fill the window; times are means over as many rounds again. *enters*: between two rounds
+    registers are new, as for a function that is called again.
+    """
+    live = sum(step.slots > 0 for body in bodies for step in body)
+    if live == 0:
+        return [0.0] * len(bodies)
+    core = Core(processor)
+    rounds = max(2, min(40, -(-2 * core.window // live)))
+    taken = [0.0] * len(bodies)
+    for number in range(2 * rounds):
+        if enters:
+            core.enter()
+        for position, body in enumerate(bodies):
+            before = core.retired
+            for step in body:
+                core.execute(step)
+            if number >= rounds:
+                taken[position] += core.retired - before
+    return [cycles / rounds for cycles in taken]

@@ -1,0 +1,203 @@
+"""What basic blocks cost on a machine with a pipeline: cycles of each probe, from the loop that the block is in.
+
+Every chunk of a function (`flow`) is executed by the model of the pipeline (`pipeline`) as a part of the shortest way
+round that contains it: the innermost loop, or, where there is none, the function called again and again. So operations
+overlap across blocks and iterations as far as window and dependences let them, and each chunk gets the time that it
+adds. Which probe pays for which chunk is what `flow.attribute` says, as for counts of operations.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.instrument.architecture import X86_64
+from scalegraph.instrument.blocks import DAMAGE, disassemble, probed_functions
+from scalegraph.instrument.costs import left_out
+from scalegraph.instrument.debuginfo import unoptimised
+from scalegraph.instrument.effects import Effects, effects
+from scalegraph.instrument.flow import Chunk, Instruction, attribute, chunks_of
+from scalegraph.instrument.image import PROBE, Function, Image
+from scalegraph.instrument.mathlib import MATH_COSTS
+from scalegraph.instrument.operations import INT_ALU, LOAD, STORE
+from scalegraph.instrument.pipeline import Step, times
+from scalegraph.machine.model import Processor
+from scalegraph.runtime.format import BLOCK, HEADER, OP_CLASS_NAMES, SECTION
+
+CYCLES_SECTION = 2
+_LONGEST: Final = 4000  # instructions of a way round; a longer one is cut
+_RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
+
+
+def timed_table(table: bytes, path: Path, processor: Processor) -> bytes:
+    """Return the block table *table* of the executable at *path* with what its blocks take on *processor*.
+
+    A second section has a whole number for each record: thousandths of a cycle. Raises as `probe_cycles` does.
+    """
+    cycles = probe_cycles(path, processor)
+    head = HEADER.itemsize
+    header = np.frombuffer(table[:head], dtype=HEADER).copy()
+    section = np.frombuffer(table[head : head + SECTION.itemsize], dtype=SECTION)
+    records = table[int(section["offset"][0]) :][: BLOCK.itemsize * int(section["count"][0])]
+    taken = [cycles[int(address)] for address in np.frombuffer(records, dtype=BLOCK)["address"]]
+    header["sections"] = 2
+    sections = np.zeros(2, dtype=SECTION)
+    sections[0] = section[0]
+    sections["offset"] = np.array([0, len(records)]) + head + sections.nbytes
+    sections["id"][1], sections["record_size"][1], sections["count"][1] = CYCLES_SECTION, 4, len(taken)
+    milli = np.rint(np.minimum(1000 * np.array(taken), np.iinfo(np.uint32).max)).astype("<u4")
+    return b"".join((header.tobytes(), sections.tobytes(), records, milli.tobytes()))
+
+
+def probe_cycles(path: Path, processor: Processor) -> dict[int, float]:
+    """Return the cycles that each probe of the executable at *path* pays for, by return address.
+
+    Raises `InputError` if *path* is damaged, or not for an architecture whose pipeline is modelled: x86-64.
+    """
+    return dict(_cycles(path, path.stat().st_mtime_ns, processor))
+
+
+@lru_cache(maxsize=32)
+def _cycles(path: Path, _stamp: int, processor: Processor) -> Mapping[int, float]:
+    try:
+        image = Image(path)
+        if image.architecture is not X86_64:
+            text = f"is {image.architecture.name} code; a machine with [pipeline] needs x86-64"
+            raise InputError(Fault(text, str(path)))
+        is_frame_real = unoptimised(path)
+        paid: dict[int, float] = {}
+        for function in probed_functions(image):
+            paid |= _function(image, function, processor, frame_is_memory=is_frame_real(function.start))
+    except DAMAGE as error:
+        raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
+    return paid
+
+
+def _function(image: Image, function: Function, processor: Processor, *, frame_is_memory: bool) -> dict[int, float]:
+    """Return the cycles of the probes of *function*."""
+    instructions = list(disassemble(image, function))
+    known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
+    calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
+    chunks = chunks_of(instructions, calls)
+    bodies = {
+        start: _steps(chunk.instructions, known, frame_is_memory=frame_is_memory) for start, chunk in chunks.items()
+    }
+    costs: dict[int, NDArray[np.float64]] = {}
+    for start in chunks:
+        if start not in costs:
+            way, enters = _way_round(chunks, bodies, start)
+            taken = times([bodies[at] for at in way], processor, enters=enters)
+            for at, cycles in zip(way, taken, strict=True):
+                if at == start or (at not in costs and _way_round(chunks, bodies, at)[0] == _turned(way, at)):
+                    costs[at] = np.array([cycles])
+    return {probe: float(cycles[0]) for probe, cycles in attribute(chunks, costs).items()}
+
+
+def _turned(way: Sequence[int], first: int) -> list[int]:
+    at = list(way).index(first)
+    return [*way[at:], *way[:at]]
+
+
+# ---- ways round ----
+
+
+def _way_round(chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], start: int) -> tuple[list[int], bool]:
+    """Return the shortest way from *start* back to it, and whether that leaves the function and enters it again."""
+    entry = next(iter(chunks))
+    length = {at: 1 + sum(step.slots > 0 for step in body) for at, body in bodies.items()}
+    best: dict[int, int] = {start: 0}
+    before: dict[int, int] = {}
+    pending = [(0, start)]
+    while pending:
+        so_far, at = heapq.heappop(pending)
+        if so_far > best.get(at, so_far):
+            continue
+        for following in _following(chunks[at], entry):
+            if following == start:
+                before[start] = at
+                return _traced(before, start, entry, chunks)
+            longer = so_far + length[following]
+            if longer < best.get(following, sys.maxsize) and longer < _LONGEST:
+                best[following] = longer
+                before[following] = at
+                heapq.heappush(pending, (longer, following))
+    return [start], True  # it never ends, or ends the program
+
+
+def _following(chunk: Chunk, entry: int) -> Iterator[int]:
+    yield from chunk.successors
+    if chunk.instructions[-1].operation.ends and not chunk.successors:
+        yield entry
+
+
+def _traced(before: Mapping[int, int], start: int, entry: int, chunks: Mapping[int, Chunk]) -> tuple[list[int], bool]:
+    way = [before[start]]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    way.reverse()
+    enters = any(not chunks[at].successors for at in way)
+    if enters:  # rounds begin where the function does
+        way = _turned(way, entry)
+    return way, enters
+
+
+# ---- instructions ----
+
+
+def _steps(instructions: Sequence[Instruction], known: Mapping[int, Effects], *, frame_is_memory: bool) -> list[Step]:
+    """Return *instructions* as the model executes them; hooks are none."""
+    dropped = left_out(instructions, X86_64, frame_is_memory=frame_is_memory)
+    steps: list[Step] = []
+    compared = False  # the instruction before has set the flags, and can be one with a branch
+    for number, instruction in enumerate(instructions):
+        if instruction.hook:
+            continue
+        step = _step(instruction, known.get(instruction.address, Effects()), frame_is_memory=frame_is_memory)
+        if number in dropped:
+            step = Step(0.0, (), step.reads, step.writes, copies=step.copies)
+        elif instruction.operation.is_jump and compared:
+            step = Step(0.0, step.work, step.reads, step.writes, step.place, step.loads, step.stores)
+        compared = number not in dropped and INT_ALU in instruction.operation.classes and "flags" in step.writes
+        steps.append(step)
+    return steps
+
+
+def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -> Step:
+    operation = instruction.operation
+    classes = (*operation.classes, *(operation.frame if frame_is_memory else ()))
+    reads, writes = set(effect.reads), set(effect.writes)
+    copies, place = effect.copies, effect.place
+    loads, stores = LOAD in classes, STORE in classes
+    if operation.is_call:
+        return _call(instruction, loads, place)
+    if place is not None and not loads and not stores:  # a register that the instrumentation has driven out
+        slot = f"{place.base}{place.offset:+d}"
+        kept = LOAD in operation.frame, STORE in operation.frame
+        plain = not operation.classes and len(effect.reads | effect.writes) == 1
+        if kept[0]:
+            reads.add(slot)
+            copies = (next(iter(writes)), slot, 0) if plain and writes else copies
+        if kept[1]:
+            copies = (slot, next(iter(reads)), 0) if plain and reads else None
+            writes.add(slot)
+        place = None
+    work = tuple(OP_CLASS_NAMES[kind] for kind in classes if kind not in (LOAD, STORE))
+    slots = 1.0 if classes else 0.0
+    return Step(slots, work, tuple(reads), tuple(writes), place, loads, stores, copies)
+
+
+def _call(instruction: Instruction, loads: bool, place: object) -> Step:
+    """Return a call: what the library's mathematics cost is work of it, one after the other only in its classes."""
+    del place
+    counts = MATH_COSTS.get(instruction.callee)
+    work = tuple(OP_CLASS_NAMES[kind] for kind in instruction.operation.classes if kind != LOAD)
+    slots = 1.0 if counts is None else 1.0 + float(counts[:-1].sum())
+    return Step(slots, work, ("v0", "v1") if counts is not None else (), (), None, loads, False, None, _RETURNED)

@@ -1,0 +1,68 @@
+"""What a processor's time depends on besides the costs of its operations: pipeline, branches, address translation.
+
+Everything here is off where a machine file does not give it: then blocks cost what `Operations` says, branches and
+address translation nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from scalegraph.machine.fields import Section, quantity
+
+_CYCLES: Final = "cycles"
+
+
+def _latency(description: str) -> Any:
+    """Declare a latency, in cycles; the runtime does not get it, since it gets what blocks cost."""
+    return quantity(description, _CYCLES, 0, 100_000, default=0.0, runtime=())
+
+
+class Pipeline(Section):
+    """How an out-of-order processor overlaps operations: each waits for its operands, not only for a unit.
+
+    With a window, a block costs what its instructions take when the loop that it is in goes round (instrument.pipeline
+    has the model); the values below are latencies: from an operation's operands to its result.
+    """
+
+    window: int = quantity(
+        "Instructions that can be under way at a time (reorder buffer); 0: latencies cost nothing.",
+        "instructions",
+        0,
+        100_000,
+        default=0,
+        runtime=(),
+    )
+    scheduler: int = quantity(
+        "Of them, those that may wait for their operands; 0: as many as the window has.",
+        "instructions",
+        0,
+        100_000,
+        default=0,
+        runtime=(),
+    )
+    fp_mixed: float = quantity(
+        "Cost of a floating-point addition or multiplication where both are mixed: 0 if each has units of its own.",
+        _CYCLES,
+        0,
+        100_000,
+        default=0.0,
+        runtime=(),
+    )
+    int_alu: float = _latency("Integer add, logic, shift, compare, address arithmetic.")
+    int_mul: float = _latency("Integer multiply.")
+    int_div: float = _latency("Integer divide.")
+    load: float = _latency("A load that hits the first cache level, from its address.")
+    forward: float = _latency("A load to a general register of what a store wrote before, from the store's value.")
+    forward_fp: float = _latency("The same to a floating-point register.")
+    fp_add: float = _latency("Floating-point add, subtract, compare, minimum, maximum.")
+    fp_mul: float = _latency("Floating-point multiply.")
+    fp_fma: float = _latency("Fused multiply-add.")
+    fp_div: float = _latency("Floating-point divide.")
+    fp_sqrt: float = _latency("Floating-point square root.")
+    fp_other: float = _latency("Floating-point conversion and other operations.")
+
+    @property
+    def is_given(self) -> bool:
+        """Whether blocks cost what the pipeline takes."""
+        return self.window > 0

@@ -1,0 +1,170 @@
+"""The model of an out-of-order processor's pipeline: each limit binds where it must, and times of a path add up."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scalegraph import machine
+from scalegraph.base.errors import InputError
+from scalegraph.base.run import RunPoint
+from scalegraph.control import build
+from scalegraph.instrument.effects import Place, effects
+from scalegraph.instrument.pipeline import Step, times
+from scalegraph.instrument.timed import probe_cycles, timed_table
+from scalegraph.link import Job, Simulated
+from scalegraph.machine.model import Processor
+from scalegraph.runtime.format import BLOCK, HEADER, SECTION
+
+PIPELINE = {
+    "window": 100, "scheduler": 100, "fp_mixed": 0.5, "int_alu": 1.0, "int_mul": 3.0, "int_div": 11.0, "load": 5.0,
+    "forward": 1.0, "forward_fp": 6.0, "fp_add": 2.0, "fp_mul": 4.0, "fp_fma": 4.0, "fp_div": 14.0, "fp_sqrt": 13.0,
+    "fp_other": 6.0,
+}  # fmt: skip
+COSTS = {
+    "int_alu": 0.25, "int_mul": 1.0, "int_div": 6.0, "load": 0.5, "store": 0.5, "branch": 1.0, "call": 2.0,
+    "fp_add": 0.5, "fp_mul": 0.5, "fp_fma": 0.5, "fp_div": 4.0, "fp_sqrt": 4.0, "fp_other": 1.0,
+}  # fmt: skip
+
+
+def processor(**changes: float) -> Processor:
+    """A processor of width 4."""
+    return Processor.model_validate({
+        "count": 1, "clock_mhz": 1000.0, "issue_width": 4, "operation_cycles": COSTS, "out_of_order": True,
+        "pipeline": PIPELINE | changes,
+    })  # fmt: skip
+
+
+def add(to: str, *reads: str) -> Step:
+    return Step(1.0, ("fp_add",), reads, (to,))
+
+
+def test_dependent_operations_take_their_latency() -> None:
+    assert times([[add("v0", "v0")] * 10], processor()) == pytest.approx([20.0])
+
+
+def test_independent_operations_take_what_their_units_need() -> None:
+    body = [add(f"v{number}", f"v{number}") for number in range(8)]
+    assert times([body], processor()) == pytest.approx([4.0], abs=0.1)
+
+
+def test_nothing_is_faster_than_it_is_issued() -> None:
+    body = [Step(1.0, ("int_alu",), (), (f"r{number}",)) for number in range(8)]
+    assert times([body], processor(int_alu=1.0)) == pytest.approx([2.0], abs=0.1)
+
+
+def test_additions_and_multiplications_share_units_where_they_do() -> None:
+    mixed = [Step(1.0, (kind,), (f"v{n}",), (f"v{n}",)) for n in range(16) for kind in (("fp_add", "fp_mul")[n % 2],)]
+    assert times([mixed], processor(fp_mixed=0.5))[0] == pytest.approx(8.0, abs=0.2)
+    assert times([mixed], processor(fp_mixed=0.0))[0] == pytest.approx(4.0, abs=0.2)
+
+
+@pytest.mark.parametrize(("window", "overlaps"), [(400, True), (50, False)])
+def test_chains_of_two_iterations_overlap_within_the_window_only(window: int, overlaps: bool) -> None:
+    # a hundred operations that wait for each other, and for none of the hundred before them
+    body = [Step(1.0, ("int_mul",), (), ("r0",)), *[Step(1.0, ("int_alu",), ("r0",), ("r0",))] * 99]
+    (taken,) = times([body], processor(window=window, scheduler=window))
+    assert (taken < 40) is overlaps
+
+
+def test_operations_that_wait_fill_the_scheduler() -> None:
+    body = [Step(1.0, ("int_mul",), (), ("r0",)), *[Step(1.0, ("int_alu",), ("r0",), ("r0",))] * 99]
+    (free,), (held,) = (times([body], processor(window=1000, scheduler=number)) for number in (1000, 20))
+    assert held > 1.5 * free
+
+
+def test_load_of_what_was_stored_waits_for_the_value() -> None:
+    step = Step(1.0, ("int_alu",), ("r1",), ("r1",), copies=("r1", "r1", 8))
+    load = Step(1.0, (), (), ("v0",), Place("r1", "", 1, 0), loads=True)
+    same = Step(1.0, (), ("v0",), (), Place("r1", "", 1, 8), stores=True)
+    other = Step(1.0, (), ("v0",), (), Place("r1", "", 1, -8), stores=True)
+    assert times([[load, same, step]], processor()) == pytest.approx([6.0], abs=0.2)  # a[i + 1] = a[i]
+    assert times([[load, other, step]], processor())[0] < 1.5  # a[i - 1] = a[i]
+
+
+def test_times_of_bodies_add_up_and_what_serves_hooks_costs_nothing() -> None:
+    bodies = [[add("v0", "v0")], [Step(0.0, (), ("r1",), ("r2",))], [add("v0", "v0"), add("v1", "v1")]]
+    taken = times(bodies, processor())
+    assert sum(taken) == pytest.approx(4.0)
+    assert taken[1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("code", "reads", "writes", "copies"),
+    [
+        ("4883c008", {"rax"}, {"rax", "flags"}, ("rax", "rax", 8)),  # add rax, 8
+        ("488d4310", {"rbx"}, {"rax"}, ("rax", "rbx", 16)),  # lea rax, [rbx + 16]
+        ("660fefc0", set(), {"v0"}, None),  # pxor xmm0, xmm0
+        ("f20f58c1", {"v0", "v1"}, {"v0"}, None),  # addsd xmm0, xmm1
+        ("f20f1007", set(), {"v0"}, None),  # movsd xmm0, [rdi]
+        ("480307", {"rax"}, {"rax", "flags"}, None),  # add rax, [rdi]
+        ("480300", {"rax"}, {"rax", "flags"}, None),  # add rax, [rax]
+        ("7400", {"flags"}, set(), None),  # je
+    ],
+)
+def test_instruction_reads_and_writes(
+    code: str, reads: set[str], writes: set[str], copies: tuple[str, str, int] | None
+) -> None:
+    ((_, found),) = effects(bytes.fromhex(code), 0x1000, lambda _: False)
+    assert (found.reads, found.writes, found.copies) == (reads, writes, copies)
+
+
+CHAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(int n, char **a) {
+    int steps = n > 1 ? atoi(a[1]) : 1000;
+    double x = 1, y = 1, z = 1, w = 1, c = steps * 1e-9 + 1;
+    for (int i = 0; i < steps; i++) { KIND }
+    printf("%g\\n", x + y + z + w);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def host() -> machine.Machine:
+    changes = {f"processor.pipeline.{key}": str(value) for key, value in PIPELINE.items()}
+    return machine.load("server-2x32", {"processor.out_of_order": "true", **changes})
+
+
+def _time(source: str, place: Path, on: machine.Machine) -> int:
+    path = place / "chain.c"
+    path.write_text(source)
+    record = Simulated().run(Job(build([path]), on, RunPoint(processors=1), ("20000",)))
+    assert (record.status, record.message) == ("ok", "")
+    assert record.time_cycles is not None
+    return record.time_cycles
+
+
+@pytest.mark.compiler
+def test_dependent_loop_costs_its_chain_in_a_run(tmp_path: Path, host: machine.Machine) -> None:
+    dependent = _time(CHAIN.replace("KIND", "x *= c; x *= c; x *= c; x *= c;"), tmp_path, host)
+    independent = _time(CHAIN.replace("KIND", "x *= c; y *= c; z *= c; w *= c;"), tmp_path, host)
+    assert dependent - independent == pytest.approx(20000 * 12, rel=0.02)
+
+
+@pytest.mark.compiler
+def test_table_has_cycles_for_each_block_and_the_records_as_they_were(tmp_path: Path, host: machine.Machine) -> None:
+    path = tmp_path / "chain.c"
+    path.write_text(CHAIN.replace("KIND", "x *= c;"))
+    built = build([path])
+    table = built.blocks.read_bytes()
+    timed = timed_table(table, built.executable, host.processor)
+    head = HEADER.itemsize
+    first, second = np.frombuffer(timed[head : head + 2 * SECTION.itemsize], dtype=SECTION)
+    records = timed[int(first["offset"]) :][: int(first["count"]) * BLOCK.itemsize]
+    assert records == table[-len(records) :]
+    assert second["count"] == first["count"] > 0
+    assert len(timed) == int(second["offset"]) + 4 * int(second["count"])
+    cycles = probe_cycles(built.executable, host.processor)
+    assert list(np.frombuffer(timed[int(second["offset"]) :], "<u4")) == [
+        round(1000 * cycles[int(address)]) for address in np.frombuffer(records, BLOCK)["address"]
+    ]
+
+
+def test_damaged_program_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "program"
+    path.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="program"):
+        probe_cycles(path, processor())
