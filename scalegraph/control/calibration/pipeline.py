@@ -71,7 +71,7 @@ def _ends(origins: Origins, kind: str) -> tuple[str, str]:
 
 
 def size_of(origins: Origins, kind: str) -> int:
-    """Return how many instructions lie between two misses that still overlap; 0 if that is not seen.
+    """Return how many instructions there are between two misses that still overlap; 0 if that is not seen.
 
     The times of one and of two misses are known from the fewest instructions between them: beyond one and a half times
     that, the second miss waits for the first.
