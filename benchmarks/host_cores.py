@@ -2,9 +2,10 @@
 
     python benchmarks/host_cores.py [--machine ksr1] [--processors 64] [--program NAME ...]
 
-Transactions of the memory system and choices of the next processor have one order, which decides every cycle after them:
-they are serial. Between two transactions a simulated processor executes its program and what its private caches answer;
-only that could go to other cores. perf samples how much of a run's time is of which kind, and two numbers follow:
+Transactions of the memory system and choices of the next processor have one order, which decides every cycle after
+them: they are serial. Between two transactions a simulated processor executes its program and what its private caches
+answer; only that could go to other cores. perf samples how much of a run's time is of which kind, and two numbers
+follow:
 
 - the bound: 1 / (serial + private / 2) on two cores, as if handing work over cost nothing;
 - the private time between two transactions, beside what it takes to hand work to another core and to take its answer
@@ -109,7 +110,7 @@ def main() -> None:
     options = parser.parse_args()
     if shutil.which("perf") is None:
         raise SystemExit("perf is not installed: apt-get install linux-perf")
-    if (os.cpu_count() or 1) < 2:  # noqa: PLR2004 - a hand-over needs two
+    if (os.cpu_count() or 1) < 2:
         raise SystemExit("this computer has one processor")
     choose_compiler()
     bounds = []

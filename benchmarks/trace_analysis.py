@@ -1,9 +1,13 @@
 """How fast the critical path, the wait states and the sums over intervals of a large trace are found.
 
     python benchmarks/trace_analysis.py [--events 10000000] [--locations 64] [--derived]
+    python benchmarks/trace_analysis.py --events 100000000 --write FILE.sgtrace
+    python benchmarks/trace_analysis.py --by-times FILE.sgtrace
 
 The trace is a loop of steps: every location calls functions for a random time, sends round the ring and waits at a
-barrier. With --derived the trace records no waits: they come from the calls of the barrier and the messages.
+barrier. With --derived the trace records no waits: they come from the calls of the barrier and the messages. With
+--by-times a trace that --write has written is examined one time after the other, as those of more than 25 million
+events are, and the memory that is the process's own is said.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import argparse
 import resource
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -23,9 +28,12 @@ from scalegraph.analyze.trace.messages import by_pair, sent_messages
 from scalegraph.analyze.trace.profile import call_sums, flat, tree
 from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
 from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.analyze.trace.whole import on_path_by_times, times_of, waits_by_times
 from scalegraph.traces.builder import Builder
+from scalegraph.traces.container import write_container
 from scalegraph.traces.kinds import Operation, Wait
 from scalegraph.traces.model import Communicator, Group, Location, Meta, Region, Trace
+from scalegraph.traces.reading import read
 
 _Made = TypeVar("_Made")
 _ROWS = 11  # of a location in a step
@@ -80,15 +88,46 @@ def timed(name: str, work: Callable[[], _Made]) -> _Made:
     return result
 
 
+def own_gib() -> float:
+    """Return the memory that is the process's own, without mapped files, in GiB."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon"))
+    return int(line.split()[1]) / 2**20
+
+
+def by_times(path: Path) -> None:
+    """Measure waits and critical path of the trace at *path*, one time after the other."""
+    with read(path) as trace:
+        print(f"{sum(trace.counts().values()):,} events: {trace.counts()}")
+        table = timed("calls matched, with their paths", lambda: CallTable(trace))
+        times = times_of(trace)
+        print(f"{len(times)} times, {own_gib():.2f} GiB of its own")
+        waits = timed("waits", lambda: waits_by_times(trace, table, times))
+        print(f"{len(waits.rows):,} waits, {own_gib():.2f} GiB of its own")
+        found = timed("critical path", lambda: critical_path(trace, waits))
+        timed("what lies on it", lambda: on_path_by_times(trace, table, times, waits, found))
+        states = timed("wait states", lambda: wait_states(trace, waits))
+        timed("worst waits and places", lambda: (worst(trace, states), by_place(trace, states)))
+        share = found.length / (trace.meta.end - trace.meta.begin)
+        print(f"length {share:.6f} of the run, {own_gib():.2f} GiB of its own")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--locations", type=int, default=64)
     parser.add_argument("--derived", action="store_true")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the trace, measure nothing")
+    parser.add_argument("--by-times", type=Path, metavar="FILE", help="examine this trace one time after the other")
     options = parser.parse_args()
+    if options.by_times:
+        by_times(options.by_times)
+        return
     trace = made(options.events, options.locations, derived=options.derived)
     print(f"{sum(trace.counts().values()):,} events: {trace.counts()}")
+    if options.write:
+        write_container(trace, options.write)
+        return
     start = time.perf_counter()
     waits = timed("waits: read, derived, in order", lambda: Waits.of(trace))
     path = timed("critical path", lambda: critical_path(trace, waits))

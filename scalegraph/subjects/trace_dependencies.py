@@ -7,12 +7,12 @@ from typing import Final
 
 from scalegraph.analyze.trace.critical_path import CriticalPath, critical_path
 from scalegraph.analyze.trace.critical_path_profile import Contents, OnPath, on_path
-from scalegraph.analyze.trace.interval import LARGE, LATER, part_of, reach, rows_in
+from scalegraph.analyze.trace.interval import LARGE, part_of, reach, rows_in
 from scalegraph.analyze.trace.wait_states import WaitStates, wait_states
 from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.analyze.trace.whole import on_path_by_times, times_of, waits_by_times
 from scalegraph.base.cancel import stage
-from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.units import si, thousands
+from scalegraph.base.units import thousands
 from scalegraph.subjects.interval_sums import calls, remembered
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
@@ -37,22 +37,29 @@ def path(data: TraceData) -> CriticalPath:
     return remembered(data, "critical path", lambda: critical_path(data.trace, waits(data)))
 
 
-def too_many(window: Window) -> str:
-    """Return what to do where the time of *window* has more events than are processed together; else nothing."""
+def _fits(window: Window) -> bool:
+    """Whether what happens in *window* can be examined at once."""
     trace = window.data.trace
     if rows_in(trace, trace.meta.begin, trace.meta.end) <= LARGE:
-        return ""
+        return True
     since, until = reach(trace, window.begin, window.end)
-    rows = remembered(window.data, f"interval rows {since} {until}", lambda: rows_in(trace, since, until))
-    if rows <= LARGE:
-        return ""
-    ticks = (until - since) * LARGE / rows * LATER / (LATER + 1)
-    return (
-        f"For {window.words} {thousands(rows)} events have to be analysed together, and no more than"
-        f" {thousands(LARGE)} are. Choose a"
-        f" time of about {si(ticks / trace.meta.ticks_per_second, 's', 2)} or less by begin and end; in the window by"
-        " From and To, or in the timeline."
-    )
+    key = f"interval rows {since} {until}"
+    return remembered(window.data, key, lambda: rows_in(trace, since, until)) <= LARGE
+
+
+def _times(data: TraceData) -> list[tuple[int, int]]:
+    return remembered(data, "times", lambda: times_of(data.trace, LARGE))
+
+
+def waits_in(window: Window) -> Waits:
+    """Return the waits of the trace, or of a very large one those that *window* needs, found one time after another."""
+    if _fits(window):
+        return waits(subject(window))
+    data = window.data
+    with stage(0.0, 0.2):
+        table = calls(data)
+    with stage(0.2, 1.0):
+        return remembered(data, "waits by times", lambda: waits_by_times(data.trace, table, _times(data), LARGE))
 
 
 def around(window: Window, tick: int) -> Window:
@@ -66,15 +73,10 @@ def around(window: Window, tick: int) -> Window:
 
 
 def subject(window: Window) -> TraceData:
-    """Return the data that is examined for *window*: all of the trace, or of a very large one what is needed.
-
-    Raises `InputError` where even that is too much (`too_many`).
-    """
+    """Return the data that is examined for *window*: all of the trace, or of a very large one what is needed."""
     data, meta = window.data, window.data.trace.meta
-    if rows_in(data.trace, meta.begin, meta.end) <= LARGE:
+    if rows_in(data.trace, meta.begin, meta.end) <= LARGE or not _fits(window):
         return data
-    if said := too_many(window):
-        raise InputError(Fault(said, key="begin"))
     with stage(0.0, 0.3):
         table = calls(data)
 
@@ -88,28 +90,43 @@ def subject(window: Window) -> TraceData:
         return remembered(data, f"interval part {window.begin} {window.end}", made)
 
 
+def path_of(window: Window) -> CriticalPath:
+    """Return the critical path of what is examined for *window*: of the whole run, or of a part of a very large one."""
+    if _fits(window):
+        return path(subject(window))
+    with stage(0.0, 0.9):
+        found = waits_in(window)
+    data = window.data
+    return remembered(data, "path by times", lambda: critical_path(data.trace, found))
+
+
 def path_in(window: Window) -> CriticalPath:
     """Return what of the critical path is in the time of *window*."""
-    return path(subject(window)).within(window.begin, window.end)
+    return path_of(window).within(window.begin, window.end)
 
 
 def on_path_in(window: Window) -> OnPath:
     """Return the regions on the critical path in the time of *window*."""
     data = subject(window)
-    return remembered(
-        data,
-        f"interval on path {window.begin} {window.end}",
-        lambda: on_path(contents(data), path_in(window)),
-    )
+
+    def made() -> OnPath:
+        if _fits(window):
+            return on_path(contents(data), path_in(window))
+        with stage(0.0, 0.6):
+            here = path_in(window)
+        with stage(0.6, 1.0):
+            return on_path_by_times(data.trace, calls(data), _times(data), waits_in(window), here)
+
+    return remembered(data, f"interval on path {window.begin} {window.end}", made)
 
 
 def wait_states_in(window: Window, least: int = 0) -> WaitStates:
     """Return the waits in *window*, the longest first, of those that last *least* ticks or more."""
-    data = subject(window)
+    data, found = subject(window), waits_in(window)
     return remembered(
         data,
         f"interval waits {window.begin} {window.end} {hash((window.locations, window.regions, least))}",
-        lambda: wait_states(data.trace, waits(data), window.begin, window.end, window.locations, window.regions, least),
+        lambda: wait_states(data.trace, found, window.begin, window.end, window.locations, window.regions, least),
     )
 
 
@@ -142,7 +159,7 @@ def at(data: TraceData, region: int) -> str:
 def notes(window: Window) -> tuple[str, ...]:
     """Return what must be said of what the trace does not record itself, and of what was not examined."""
     data = subject(window)
-    found = waits(data).between(window.begin, window.end)
+    found = waits_in(window).between(window.begin, window.end)
     said = [*found.doubts]
     if data is not window.data:
         said.append(

@@ -120,4 +120,3 @@ OTHER_TRACE: Final = Need(
     met=lambda data, **_: bool(data.others),
 )
 SECOND_TRACE: Final = replace(OTHER_TRACE, text="This compares two traces, and one is open.")
-TOO_MANY: Final = Need("{said}")  # events that have to be analysed together

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
@@ -46,31 +46,72 @@ class Contents:
         self.calls = _Calls.of(trace, waits.stacks)
         self.told: _Shares | _States = _Shares.of(trace) if trace.count("shares") else _States.of(trace)
 
+    def sums(self, path: CriticalPath) -> Sums:
+        """Return the ticks of *path*, or of a part of it, by region and state, and those of all in its time.
+
+        Shape: (regions + 1,), (states + 1,). Unit: ticks. Source: Böhme and others 2012.
+        """
+        locations = np.flatnonzero(self.waits.present)
+        whole = _Stretch(locations, np.full(len(locations), path.run_begin), np.full(len(locations), path.run_end))
+        busy = path.kind == Piece.COMPUTE
+        mine = _Stretch(path.location[busy], path.begin[busy], path.end[busy])
+        inner, inclusive = self.calls.sums(mine)
+        total, _ = self.calls.sums(whole, inclusive=False)
+        checkpoint()
+        state_path, shared_path = self.told.sums(mine)
+        state_total, shared_total = self.told.sums(whole)
+        if self.trace.count("shares"):  # they record it by region too, in cycles
+            inner, total = shared_path, shared_total
+        return Sums(inner, inclusive, total, state_path, state_total)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Ticks by region and by state (-1 first): on a path itself and, *total*, of all locations in its time.
+
+    *inclusive* has what is within a region and all it calls. Sums of times that follow each other add up.
+    """
+
+    inner: Array
+    inclusive: Array
+    total: Array
+    state: Array
+    state_total: Array
+
+    @classmethod
+    def none(cls) -> Sums:
+        """Return those of no time.
+
+        Shape: (1,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
+        return cls(*(np.zeros(1) for _ in range(5)))
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(Sums)))
+
 
 def on_path(contents: Contents, path: CriticalPath) -> OnPath:
     """Return what is on *path*, or on a part of it (`CriticalPath.within`): totals are of the time that it covers.
 
     Shape: (regions,), (states,), (locations,). Unit: ticks. Source: Böhme and others 2012.
     """
-    trace, waits, calls, reported = contents.trace, contents.waits, contents.calls, contents.told
-    locations = np.flatnonzero(waits.present)
-    whole = _Stretch(locations, np.full(len(locations), path.run_begin), np.full(len(locations), path.run_end))
+    return on_path_of(contents.trace, contents.waits, path, contents.sums(path))
+
+
+def on_path_of(trace: Trace, waits: Waits, path: CriticalPath, sums: Sums) -> OnPath:
+    """Return the tables of *path*, of whose regions and states *sums* has the ticks.
+
+    Shape: (regions,), (states,), (locations,). Unit: ticks. Source: Böhme and others 2012.
+    """
     busy = path.kind == Piece.COMPUTE
-    begin, end, location = path.begin[busy], path.end[busy], path.location[busy]
-    mine = _Stretch(location, begin, end)
-    inner, inclusive = calls.sums(mine)
-    total_of_regions, _ = calls.sums(whole, inclusive=False)
-    checkpoint()
-    state_path, shared_path = reported.sums(mine)
-    state_total, shared_total = reported.sums(whole)
-    if trace.count("shares"):  # they record it by region too, in cycles
-        inner, total_of_regions = shared_path, shared_total
-    where = np.bincount(location, (end - begin).astype(float), minlength=len(trace.definitions.locations))
+    locations = max(int(np.count_nonzero(waits.present)), 1)
+    took = (path.end - path.begin)[busy]
+    where = np.bincount(path.location[busy], took.astype(float), minlength=len(trace.definitions.locations))
     kinds = [(PIECES[kind], path.ticks(kind)) for kind in Piece]
     came = np.flatnonzero(np.r_[True, path.location[1:] != path.location[:-1]][: len(path)])
     return OnPath(
-        _table("region", inner, total_of_regions, max(len(locations), 1), inclusive),
-        _table("state", state_path, state_total, max(len(locations), 1)),
+        _table("region", sums.inner, sums.total, locations, sums.inclusive),
+        _table("state", sums.state, sums.state_total, locations),
         pd.DataFrame({"location": np.arange(len(where)), "path": where.astype(np.int64),
                       "pieces": np.bincount(path.location[came], minlength=len(where))})
         .sort_values("path", ascending=False, kind="stable").reset_index(drop=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,17 +89,25 @@ def barriers(regions: list[Region]) -> Array:
     return _named(regions, _BARRIER, but=re.compile(r"(init|destroy|create|attr)", re.I))
 
 
-def operations(trace: Trace) -> Array:
+def recorded(trace: Trace) -> frozenset[str]:
+    """Return the kinds that *trace* has rows of.
+
+    Shape: (kinds,). Unit: none. Source: ScaleGraph.
+    """
+    return frozenset(kind for kind, rows in trace.counts().items() if rows)
+
+
+def operations(trace: Trace, kinds: AbstractSet[str]) -> Array:
     """Return of each region the `Operation` that its calls are by kind or name, if all wait for all in it; else -1.
 
-    Those of MPI are none where the trace records collective operations itself.
+    Those of MPI are none where the run records collective operations itself; *kinds* are those that it has rows of.
 
     Shape: (regions,). Unit: none (numbers of `Operation`). Source: ScaleGraph.
     """
     regions = trace.definitions.regions
     found = np.where(barriers(regions), Operation.BARRIER, -1).astype(np.int64)
     found[(found < 0) & _named(regions, _ALL_WITH_ALL)] = Operation.ALL_REDUCE
-    if trace.count("collectives"):
+    if "collectives" in kinds:
         found[_named(regions, _MPI)] = -1
     return found
 
@@ -123,10 +132,10 @@ class Presence:
     idle: Rows
 
 
-def presence(trace: Trace, stacks: Stacks) -> Presence:
+def presence(trace: Trace, stacks: Stacks, kinds: AbstractSet[str]) -> Presence:
     """Return when every location of *trace* was there, and idle.
 
-    States and shares show it if there are any; else a location is idle where it is outside of every region.
+    States and shares show it if the run has any (*kinds*); else a location is idle where it is outside of every region.
 
     Shape: (stretches,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -139,7 +148,7 @@ def presence(trace: Trace, stacks: Stacks) -> Presence:
         first[some] = np.minimum(first[some], stacks.time[stacks.first[some]])
         last[some] = np.maximum(last[some], stacks.time[stacks.first[some + 1] - 1])
     rows = [_of_states(trace, first, last), _of_shares(trace, first, last)]
-    if not any(trace.count(kind) for kind in ("states", "shares")):
+    if kinds.isdisjoint({"states", "shares"}):
         rows.append(_outside(stacks))
     return Presence(first, last, in_order(Rows.joined(rows)))
 

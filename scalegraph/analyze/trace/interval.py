@@ -26,7 +26,8 @@ class Beyond:
     *begin* and *end* (ticks) bound what is examined. *callers* are numbers region * locations + location, rising, of
     regions in which all wait for all; *before* and *total* say how many calls each has before the first that is
     examined at, and in the whole run. *sizes* are those of all messages, rising, and *fastest* the ticks in which one
-    of that size came at best.
+    of that size came at best. *kinds* are those that the whole trace has rows of: a trace that records waits records
+    all, also where there are none.
     """
 
     begin: int
@@ -36,6 +37,7 @@ class Beyond:
     total: Array
     sizes: Array
     fastest: Array
+    kinds: frozenset[str]
 
 
 def reach(trace: Trace, begin: int, end: int) -> tuple[int, int]:
@@ -81,7 +83,8 @@ def part_of(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Trace
     for kind, pieces in (("collectives", _collectives(trace, begin, end)), ("tasks", _tasks(trace, begin, end)),
                          ("locks", _locks(trace, begin, end))):  # fmt: skip
         parts[kind] = [MemoryPart(kind, piece) for piece in pieces]
-    beyond = Beyond(begin, end, *_callers(trace, table, begin, end), *_fastest(trace))
+    kinds = idle.recorded(trace)
+    beyond = Beyond(begin, end, *_callers(trace, table, begin, end), *_fastest(trace), kinds)
     return Trace(trace.definitions, trace.meta, parts), beyond
 
 
@@ -216,7 +219,7 @@ def _locks(trace: Trace, begin: int, end: int) -> Iterator[Columns]:
 
 def _callers(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Array, Array, Array]:
     """Return who calls regions in which all wait for all, how often before what is examined, and how often in all."""
-    wanted = idle.operations(trace) >= 0
+    wanted = idle.operations(trace, idle.recorded(trace)) >= 0
     regions, locations = len(wanted), len(trace.definitions.locations)
     pairs, before, total = (np.zeros(0, np.int64) for _ in range(3))
     for part in trace.parts["calls"] if wanted.any() and not trace.count("waits") else ():

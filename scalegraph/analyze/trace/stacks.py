@@ -61,6 +61,15 @@ class Stacks:
             checkpoint(0.6 + 0.4 * high / max(rows, 1))
         return cls(first, time, region, enters, inner)
 
+    @classmethod
+    def none(cls, locations: int) -> Stacks:
+        """Return those of a trace without calls.
+
+        Shape: (0,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
+        nothing = np.zeros(0, np.int64)
+        return cls(np.zeros(locations + 1, np.int64), nothing, nothing, nothing.astype(bool), nothing)
+
     def caller(self, row: Array) -> Array:
         """Return the enter of the caller of each enter in *row*; -1 without a caller, and for rows of -1.
 

@@ -92,7 +92,7 @@ def wait_states(
     numbers, lost = numbers[order], lost[order]
     mine = rows.take(numbers)
     start, stop = np.maximum(mine.begin, since), np.minimum(mine.end, until)
-    released = np.where(mine.released == NO_TIME, mine.end, np.clip(mine.released, mine.begin, mine.end))
+    released = _released(mine)
     handed = np.where(mine.holder >= 0, np.maximum(stop - np.maximum(released, start), 0), 0)
     known = np.flatnonzero(mine.holder >= 0)
     known = known[np.argsort(numbers[known])]  # looked up in the order in which they are in memory
@@ -102,9 +102,8 @@ def wait_states(
         waits, mine.holder[known], np.minimum(start[known], let_go)
     )
     count = len(trace.definitions.locations) if locations is None else len(locations)
-    return WaitStates(
-        waits, numbers, lost, handed, indirect, _delays(trace, waits, mine, released), since, until, count
-    )
+    region = delays(trace, waits, mine) if waits.delayed is None else waits.delayed[numbers]
+    return WaitStates(waits, numbers, lost, handed, indirect, region, since, until, count)
 
 
 def _waited(waits: Waits, location: Array, time: Array) -> Array:
@@ -116,8 +115,19 @@ def _waited(waits: Waits, location: Array, time: Array) -> Array:
     return np.where(last >= 0, lengths[last] - lengths[waits.first[location]] + inside, 0)
 
 
-def _delays(trace: Trace, waits: Waits, mine: Rows, released: Array) -> Array:
-    """Return the region that took most of each holder's time from the begin of the wait until it let go; -1: none."""
+def _released(rows: Rows) -> Array:
+    """Return when the other one let go, within each wait."""
+    return np.where(rows.released == NO_TIME, rows.end, np.clip(rows.released, rows.begin, rows.end))
+
+
+def delays(trace: Trace, waits: Waits, mine: Rows) -> Array:
+    """Return the region that took most of each holder's time from the begin of the wait until it let go; -1: none.
+
+    *mine*: some of *waits*, those that matter most first.
+
+    Shape: (rows,). Unit: none (numbers of regions). Source: ScaleGraph.
+    """
+    released = _released(mine)
     found = np.full(len(mine), -1, np.int64)
     stacks = waits.stacks
     known = np.flatnonzero((mine.holder >= 0) & (released > mine.begin))
@@ -175,10 +185,10 @@ def worst(trace: Trace, states: WaitStates, most: int = 200) -> pd.DataFrame:
     """
     numbers = states.numbers[:most]
     rows, second, meta = states.waits.rows.take(numbers), trace.meta.ticks_per_second, trace.meta
-    regions, stacks = trace.definitions.regions, states.waits.stacks
-    inner = stacks.at(rows.location, rows.end, before=True)
+    regions = trace.definitions.regions
     # the wait's own region may be recorded, or the caller's: show the way to where the location was
-    paths = [" > ".join(regions[r].name for r in stacks.path(int(row)) if 0 <= r < len(regions)) for row in inner]
+    ways = states.waits.ways_to(rows)
+    paths = [" > ".join(regions[r].name for r in way if 0 <= r < len(regions)) for way in ways]
     places = [regions[r] if 0 <= r < len(regions) else None for r in rows.region.tolist()]
     return pd.DataFrame(
         {

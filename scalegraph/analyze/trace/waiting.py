@@ -22,8 +22,9 @@ Rules of what is derived (wait states as Scalasca has them, https://scalasca.org
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -61,6 +62,10 @@ class Waits:
 
     ``first[l]`` to ``first[l + 1]`` are the rows of location l. *since* and *until* (ticks, by location) say from
     when to when a location did anything. *doubts* are sentences about what did not fit together.
+
+    Where the calls of the run are too many to be in memory (`whole.waits_by_times`), *stacks* has none; *delayed* is
+    the region in which each holder was longest (-1: not known), *ways* has the regions of the longest waits by
+    location and end.
     """
 
     rows: Rows
@@ -69,6 +74,8 @@ class Waits:
     until: Array
     stacks: Stacks
     doubts: tuple[str, ...] = ()
+    delayed: Array | None = None
+    ways: Mapping[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trace: Trace, beyond: Beyond | None = None) -> Waits:
@@ -80,7 +87,8 @@ class Waits:
         regions = trace.definitions.regions
         with stage(0.0, 0.4):
             stacks = Stacks.of(trace)
-        there = idle.presence(trace, stacks)
+        kinds = idle.recorded(trace) if beyond is None else beyond.kinds
+        there = idle.presence(trace, stacks, kinds)
         collective, unusual = collective_waits(trace)
         reported = _of_operations(_named(_told(trace), there.idle, count), collective, count)
         checkpoint(0.6)
@@ -89,12 +97,12 @@ class Waits:
         if unusual:
             doubts.append(f"{thousands(unusual)} collective operations contradict themselves and are left out.")
         layers: list[Callable[[], Rows]] = [
-            lambda: _while_idle(trace, there.idle, collective),
-            lambda: _while_idle(trace, there.idle, message_waits(trace, stacks, calls, beyond)),
+            lambda: _while_idle(trace, kinds, there.idle, collective),
+            lambda: _while_idle(trace, kinds, there.idle, message_waits(trace, stacks, calls, beyond)),
         ]
-        if not trace.count("waits"):
+        if "waits" not in kinds:
             layers += [
-                lambda: _at_calls(trace, stacks, doubts, beyond),
+                lambda: _at_calls(trace, stacks, kinds, doubts, beyond),
                 lambda: lock_waits(trace, stacks, idle.locking(regions)),
             ]
         # a part that ends before the run does not record what comes after it
@@ -124,8 +132,21 @@ class Waits:
 
         Shape: (waits,) of each array. Unit: ticks. Source: ScaleGraph.
         """
-        rows = self.rows.take((self.rows.end > begin) & (self.rows.begin < end))
-        return replace(self, rows=rows, first=rows.starts(len(self.since)))
+        chosen = (self.rows.end > begin) & (self.rows.begin < end)
+        rows = self.rows.take(chosen)
+        delayed = None if self.delayed is None else self.delayed[chosen]
+        return replace(self, rows=rows, first=rows.starts(len(self.since)), delayed=delayed)
+
+    def ways_to(self, rows: Rows) -> list[tuple[int, ...]]:
+        """Return the regions, from the outermost, in which each location was just before the end of its wait.
+
+        Shape: (rows,). Unit: none (numbers of regions). Source: ScaleGraph.
+        """
+        if self.delayed is None:
+            inner = self.stacks.at(rows.location, rows.end, before=True)
+            return [self.stacks.path(int(row)) for row in inner]
+        places = zip(rows.location.tolist(), rows.end.tolist(), rows.region.tolist(), strict=True)
+        return [self.ways.get((location, end), (region,)) for location, end, region in places]
 
     @property
     def present(self) -> Array:
@@ -179,8 +200,10 @@ def _told(trace: Trace) -> Rows:
     )  # fmt: skip
 
 
-def _while_idle(trace: Trace, there: Rows, derived: Rows) -> Rows:
+def _while_idle(trace: Trace, kinds: AbstractSet[str], there: Rows, derived: Rows) -> Rows:
     """Return *derived* as far as the accounts of a simulated run agree that a location was idle (*there*).
+
+    *kinds*: what the whole run has rows of.
 
     What messages and operations cost a processor is within them, too, and nobody waits meanwhile.
     """
@@ -188,8 +211,8 @@ def _while_idle(trace: Trace, there: Rows, derived: Rows) -> Rows:
         return derived
     done = derived.take(derived.cause == Cause.COMPLETION)
     derived = derived.take(derived.cause != Cause.COMPLETION)
-    if not trace.count("shares"):  # all waits of a simulated run are recorded, if any
-        return done if trace.count("waits") else Rows.joined((done, derived))
+    if "shares" not in kinds:  # all waits of a simulated run are recorded, if any
+        return done if "waits" in kinds else Rows.joined((done, derived))
     count = len(trace.definitions.locations)
     return Rows.joined((done, common(in_order(derived), there, count)))
 
@@ -259,8 +282,8 @@ def _of_operations(reported: Rows, derived: Rows, count: int) -> Rows:
     )
 
 
-def _at_calls(trace: Trace, stacks: Stacks, doubts: list[str], beyond: Beyond | None) -> Rows:
-    found, unusual = call_waits(trace, stacks, idle.operations(trace), beyond)
+def _at_calls(trace: Trace, stacks: Stacks, kinds: AbstractSet[str], doubts: list[str], beyond: Beyond | None) -> Rows:
+    found, unusual = call_waits(trace, stacks, idle.operations(trace, kinds), beyond)
     if unusual:
         doubts.append(
             f"In {thousands(unusual)} regions all wait for all by their names, but their calls do not fit"

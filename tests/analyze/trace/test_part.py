@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.candidates import Cause
+from scalegraph.analyze.trace.critical_path import critical_path
+from scalegraph.analyze.trace.critical_path_profile import Contents, on_path
 from scalegraph.analyze.trace.interval import part_of, reach, rows_in
+from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
 from scalegraph.analyze.trace.waiting import Waits
-from scalegraph.base.errors import InputError
+from scalegraph.analyze.trace.whole import on_path_by_times, times_of, waits_by_times
+from scalegraph.figures.figure import Table
 from scalegraph.subjects import trace_dependencies as trace_dependencies
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import window
@@ -64,30 +68,31 @@ def test_the_waits_of_a_part_are_those_of_the_whole(trace: Trace) -> None:
     assert told[0][0][0]
 
 
-def test_views_of_a_very_large_trace_ask_for_a_time_and_show_it(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+def shown(data: TraceData, name: str, **choices: float) -> list[list[str]]:
+    """Return the cells of all tables of a view."""
+    tables = [panel for panel in get(name).build(data, **choices).panels if isinstance(panel, Table)]
+    return [
+        [f"{cell:.9g}" if isinstance(cell, float) else str(cell) for cell in row.values]
+        for table in tables
+        for row in table.rows
+    ]
+
+
+def test_views_of_a_very_large_trace_show_what_they_show_of_a_small_one(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begin, end = middle(trace)
-    monkeypatch.setattr(trace_dependencies, "LARGE", rows_in(trace, *reach(trace, begin, end)))
-    data = TraceData(trace, Timeline.open(trace), "large")
-    assert get("durations").build(data).panels  # goes through the events part by part
-    for name in ("waits", "critical-path"):
-        figure = get(name).build(data)
-        assert "Choose a time of about" in figure.empty
-        length = re.search(r"about ([\d.]+) µs or less", figure.empty)
-        assert length is not None
-        # what it says is not too much, as far as events are even in time
-        assert (
-            float(length[1]) * 1e-6
-            <= data.length
-            * rows_in(trace, *reach(trace, begin, end))
-            / 1.25
-            / rows_in(trace, trace.meta.begin, trace.meta.end)
-            * 1.01
-        )
-        shown = get(name).build(data, begin=data.seconds(begin), end=data.seconds(end))
-        assert shown.panels
-    with pytest.raises(InputError, match="Choose a time"):
-        trace_dependencies.wait_states_in(window(data))
-    assert get("moment").build(data, at=data.seconds(begin)).panels
+    small, large = (TraceData(trace, Timeline.open(trace), "run") for _ in range(2))
+    whole = {name: (shown(small, name), get(name).build(small).sentence) for name in ("waits", "critical-path")}
+    monkeypatch.setattr(trace_dependencies, "LARGE", sum(trace.counts().values()) // 3)
+    assert len(trace_dependencies._times(large)) > 4
+    for name, (rows, sentence) in whole.items():
+        assert shown(large, name) == rows, name
+        assert get(name).build(large).sentence == sentence
+    some = {"begin": small.seconds(begin), "end": small.seconds(end)}
+    assert shown(large, "waits", **some)
+    assert get("durations").build(large).panels  # goes through the events part by part
+    assert get("moment").build(large, at=large.seconds(begin)).panels
 
 
 def test_the_path_of_a_part_is_that_of_the_whole_run(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,6 +172,34 @@ def test_an_interval_of_any_run_has_the_waits_of_the_whole(
             assert said[0] in (cause, Cause.UNKNOWN)
             assert said[1] in (holder, -1)
     assert not other
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.one_of(programs().map(Model.made), st.just(idlers())), st.booleans(), st.integers(1, 6), st.integers(10, 200))
+def test_waits_and_path_that_are_found_one_time_after_the_other_are_those_of_the_whole(
+    made: Trace, by_location: bool, pieces: int, most: int
+) -> None:
+    trace = in_parts(made, pieces, by_location=by_location)
+    whole = Waits.of(trace)
+    times = times_of(trace, most)
+    assert times[0][0] <= trace.meta.begin
+    assert times[-1][1] == trace.meta.end
+    assert [begin for begin, _ in times[1:]] == [end for _, end in times[:-1]]
+    table = CallTable(trace)
+    joined = waits_by_times(trace, table, times)
+    for name in ("begin", "end", "location", "holder", "released", "cause", "region", "object", "jump", "told"):
+        assert getattr(joined.rows, name).tolist() == getattr(whole.rows, name).tolist(), name
+    assert (joined.since.tolist(), joined.until.tolist()) == (whole.since.tolist(), whole.until.tolist())
+    one, other = wait_states(trace, whole), wait_states(trace, joined)
+    for tabulate in (by_place, worst):
+        told, found = (tabulate(trace, states).drop(columns="holder_region") for states in (one, other))
+        pd.testing.assert_frame_equal(found, told)
+    path = critical_path(trace, whole)
+    again = critical_path(trace, joined)
+    assert [path.begin.tolist(), path.location.tolist()] == [again.begin.tolist(), again.location.tolist()]
+    expected, found = on_path(Contents(trace, whole), path), on_path_by_times(trace, table, times, joined, again)
+    for name in ("regions", "states", "locations", "kinds"):
+        pd.testing.assert_frame_equal(getattr(found, name), getattr(expected, name))
 
 
 @pytest.mark.parametrize("by_location", [False, True])

@@ -18,7 +18,6 @@ from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
-from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace.places import Place
 from scalegraph.views.view import View
@@ -49,8 +48,6 @@ def _make(
     most: object = _MOST, duration: object = None,
 ) -> Figure | Need:  # fmt: skip
     window = trace_window.window(data, begin, end, locations, region)
-    if said := dependencies.too_many(window):
-        return needs.TOO_MANY.of(said=said)
     states = dependencies.wait_states_in(window, trace_choices.least(data, duration))
     if not len(states.numbers):
         return _nothing(window, duration)
@@ -177,6 +174,6 @@ VIEW = View(
         ),
     ),
     order=40,
-    needs=(needs.TOO_MANY, _TOO_SHORT, _NO_WAIT, _NOT_HERE),
+    needs=(_TOO_SHORT, _NO_WAIT, _NOT_HERE),
     subject="trace",
 )

@@ -20,7 +20,6 @@ from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
 from scalegraph.traces import activities
-from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import tracks as trace_tracks
 from scalegraph.views.trace.places import Place
@@ -50,8 +49,6 @@ def _make(
     width: object = 1000, show: object = "regions",
 ) -> Figure | Need:  # fmt: skip
     window = trace_window.window(data, begin, end, locations, region, width)
-    if said := dependencies.too_many(window):
-        return needs.TOO_MANY.of(said=said)
     part = dependencies.path_in(window)
     if not len(part):
         return _NO_TIME
@@ -232,7 +229,7 @@ def _remarks(window: Window, part: CriticalPath) -> tuple[str, ...]:
     data, said = dependencies.subject(window), []
     if data is window.data:
         run = data.trace.meta.end - data.trace.meta.begin
-        ratio = percent(dependencies.path(data).length / max(run, 1))
+        ratio = percent(dependencies.path_of(window).length / max(run, 1))
         said.append(f"The path is {ratio} as long as the run; a run cannot be shorter than it.")
     if not window.whole_time and data is window.data:
         said.append("Shares are of the time shown; the path is that of the whole run.")
@@ -254,7 +251,7 @@ VIEW = View(
                description="what of the path the table lists"),
     ),
     order=30,
-    needs=(needs.TOO_MANY, _NO_TIME),
+    needs=(_NO_TIME,),
     subject="trace",
     window=True,
 )  # fmt: skip

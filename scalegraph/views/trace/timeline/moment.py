@@ -21,7 +21,6 @@ from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
-from scalegraph.views import needs
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.view import View
 
@@ -51,8 +50,6 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
     last = max(meta.end - 1, meta.begin)  # nobody is anywhere at the end itself
     tick = meta.begin if at is None else min(max(data.ticks(float(str(at))), meta.begin), last)
     around = dependencies.around(window, tick)
-    if said := dependencies.too_many(around):
-        return needs.TOO_MANY.of(said=said)
     data = dependencies.subject(around)
     window = replace(window, data=data)
     now = moment(dependencies.waits(data), tick, window.locations, _states(data))
@@ -204,6 +201,6 @@ VIEW = View(
         trace_window.REGION,
     ),
     order=35,
-    needs=(needs.TOO_MANY, _NOBODY),
+    needs=(_NOBODY,),
     subject="trace",
 )  # fmt: skip
