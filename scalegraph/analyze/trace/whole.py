@@ -49,8 +49,8 @@ def times_of(trace: Trace, most: int = LARGE) -> list[tuple[int, int]]:
 def waits_by_times(trace: Trace, table: CallTable, times: list[tuple[int, int]], most: int = LARGE) -> Waits:
     """Return all waits of *trace*, whose calls are in *table*, found in *times* one after the other.
 
-    Calls are not in memory afterwards: ``stacks`` has none, ``delayed`` and ``ways`` have what they would tell. Of a
-    wait that began so long before the time in which it ends that more than *most* rows lie between, ``delayed`` says
+    Calls are not in memory afterwards: ``stacks`` has none, ``delayed`` and ``ways`` have what is needed of them. Of a
+    wait that began so long before the time in which it ends that more than *most* rows are between, ``delayed`` says
     what its holder did in that time only.
 
     Shape: (waits,) of each array. Unit: ticks. Source: as of `Waits.of`.
