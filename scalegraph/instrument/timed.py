@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -25,68 +26,110 @@ from scalegraph.instrument.costs import left_out
 from scalegraph.instrument.debuginfo import unoptimised
 from scalegraph.instrument.effects import Effects, effects
 from scalegraph.instrument.flow import Chunk, Instruction, attribute, chunks_of
-from scalegraph.instrument.image import PROBE, Function, Image
+from scalegraph.instrument.image import PROBE, Image
 from scalegraph.instrument.mathlib import MATH_COSTS
 from scalegraph.instrument.operations import INT_ALU, LOAD, STORE
 from scalegraph.instrument.pipeline import Step, times
+from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
-from scalegraph.runtime.format import BLOCK, HEADER, OP_CLASS_NAMES, SECTION
+from scalegraph.runtime.format import BLOCK, HEADER, OP_CLASS_NAMES, SECTION, TIMING, TIMING_BY_OPERATIONS
 
-CYCLES_SECTION = 2
+TIMING_SECTION: Final = 2
 _LONGEST: Final = 4000  # instructions of a way round; a longer one is cut
 _RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
 
-def timed_table(table: bytes, path: Path, processor: Processor) -> bytes:
-    """Return the block table *table* of the executable at *path* with what its blocks take on *processor*.
+@dataclass(frozen=True)
+class Timing:
+    """What is known of the blocks of a program, by return address of their probes.
 
-    A second section has a whole number for each record: thousandths of a cycle. Raises as `probe_cycles` does.
+    *cycles*: what each takes, empty where operations cost what they cost; *predicted*: those that are entered from a
+    branch which can go elsewhere, too.
     """
-    cycles = probe_cycles(path, processor)
+
+    cycles: Mapping[int, float]
+    predicted: frozenset[int]
+
+
+def timed_table(table: bytes, path: Path, machine: Machine) -> bytes:
+    """Return the block table *table* of the executable at *path* with a second section: timing on *machine*.
+
+    Raises as `timing` does.
+    """
+    found = timing(path, machine.processor)
     head = HEADER.itemsize
     header = np.frombuffer(table[:head], dtype=HEADER).copy()
     section = np.frombuffer(table[head : head + SECTION.itemsize], dtype=SECTION)
     records = table[int(section["offset"][0]) :][: BLOCK.itemsize * int(section["count"][0])]
-    taken = [cycles[int(address)] for address in np.frombuffer(records, dtype=BLOCK)["address"]]
+    addresses = [int(address) for address in np.frombuffer(records, dtype=BLOCK)["address"]]
+    rows = np.zeros(len(addresses), dtype=TIMING)
+    rows["millicycles"] = TIMING_BY_OPERATIONS
+    if found.cycles:
+        milli = np.rint(1000 * np.array([found.cycles[address] for address in addresses]))
+        rows["millicycles"] = np.minimum(milli, TIMING_BY_OPERATIONS - 1)
+    rows["predicted"] = [address in found.predicted for address in addresses]
     header["sections"] = 2
     sections = np.zeros(2, dtype=SECTION)
     sections[0] = section[0]
     sections["offset"] = np.array([0, len(records)]) + head + sections.nbytes
-    sections["id"][1], sections["record_size"][1], sections["count"][1] = CYCLES_SECTION, 4, len(taken)
-    milli = np.rint(np.minimum(1000 * np.array(taken), np.iinfo(np.uint32).max)).astype("<u4")
-    return b"".join((header.tobytes(), sections.tobytes(), records, milli.tobytes()))
+    sections["id"][1], sections["record_size"][1], sections["count"][1] = TIMING_SECTION, TIMING.itemsize, len(rows)
+    return b"".join((header.tobytes(), sections.tobytes(), records, rows.tobytes()))
 
 
-def probe_cycles(path: Path, processor: Processor) -> dict[int, float]:
-    """Return the cycles that each probe of the executable at *path* pays for, by return address.
+def timing(path: Path, processor: Processor) -> Timing:
+    """Return what the blocks of the executable at *path* take on *processor*, and which need a prediction.
 
     Raises `InputError` if *path* is damaged, or not for an architecture whose pipeline is modelled: x86-64.
     """
-    return dict(_cycles(path, path.stat().st_mtime_ns, processor))
+    return _timing(path, path.stat().st_mtime_ns, processor)
 
 
 @lru_cache(maxsize=32)
-def _cycles(path: Path, _stamp: int, processor: Processor) -> Mapping[int, float]:
+def _timing(path: Path, _stamp: int, processor: Processor) -> Timing:
+    is_piped = processor.pipeline.is_given
+    cycles: dict[int, float] = {}
+    predicted: set[int] = set()
     try:
         image = Image(path)
-        if image.architecture is not X86_64:
+        if is_piped and image.architecture is not X86_64:
             text = f"is {image.architecture.name} code; a machine with [pipeline] needs x86-64"
             raise InputError(Fault(text, str(path)))
         is_frame_real = unoptimised(path)
-        paid: dict[int, float] = {}
         for function in probed_functions(image):
-            paid |= _function(image, function, processor, frame_is_memory=is_frame_real(function.start))
+            instructions = list(disassemble(image, function))
+            calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
+            chunks = chunks_of(instructions, calls)
+            predicted |= _predicted(chunks)
+            if is_piped:
+                known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
+                cycles |= _function(chunks, known, processor, frame_is_memory=is_frame_real(function.start))
     except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
-    return paid
+    return Timing(cycles, frozenset(predicted))
 
 
-def _function(image: Image, function: Function, processor: Processor, *, frame_is_memory: bool) -> dict[int, float]:
-    """Return the cycles of the probes of *function*."""
-    instructions = list(disassemble(image, function))
-    known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
-    calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
-    chunks = chunks_of(instructions, calls)
+def _predicted(chunks: Mapping[int, Chunk]) -> set[int]:
+    """Return the probes that control reaches first behind a jump with two ways, or one whose ways are not known."""
+    entry = next(iter(chunks), 0)
+    pending = [start for chunk in chunks.values() if len(chunk.successors) > 1 for start in chunk.successors]
+    pending += [start for start, chunk in chunks.items() if chunk.predecessors == 0 and start != entry]
+    seen: set[int] = set()
+    found: set[int] = set()
+    while pending:
+        start = pending.pop()
+        if start not in seen:
+            seen.add(start)
+            if chunks[start].probe:
+                found.add(chunks[start].probe)
+            else:
+                pending += chunks[start].successors
+    return found
+
+
+def _function(
+    chunks: Mapping[int, Chunk], known: Mapping[int, Effects], processor: Processor, *, frame_is_memory: bool
+) -> dict[int, float]:
+    """Return the cycles of the probes of a function."""
     bodies = {
         start: _steps(chunk.instructions, known, frame_is_memory=frame_is_memory) for start, chunk in chunks.items()
     }

@@ -115,12 +115,12 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) ->
 
 def _blocks(job: Job, place: Path) -> Path:
     """Return the block table of *job*: that of its build, or one in *place* with what blocks take on the machine."""
-    if not job.machine.processor.pipeline.is_given:
+    if not job.machine.times_blocks:
         return job.build.blocks
     from scalegraph.instrument.timed import timed_table  # most machines do without
 
     made = place / "blocks"
-    made.write_bytes(timed_table(job.build.blocks.read_bytes(), job.build.executable, job.machine.processor))
+    made.write_bytes(timed_table(job.build.blocks.read_bytes(), job.build.executable, job.machine))
     return made
 
 

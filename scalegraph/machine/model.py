@@ -14,7 +14,7 @@ from scalegraph.machine.interconnects import Interconnect
 from scalegraph.machine.message import Messages, Nodes
 from scalegraph.machine.networks import Network
 from scalegraph.machine.text import write
-from scalegraph.machine.timing import Pipeline
+from scalegraph.machine.timing import Branches, Pipeline
 
 _CYCLES = "cycles"
 
@@ -284,6 +284,7 @@ class Machine(Section):
     network: Network
     memory: Memory
     synchronisation: Synchronisation
+    branches: Branches = Field(default_factory=Branches, description="Prediction of branches.")
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
     monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and what it costs.")
@@ -359,6 +360,11 @@ class Machine(Section):
             config["nodes.speeds"] = ",".join(str(round(1000 * speed)) for speed in self.nodes.speeds)
         return {f"machine.{key}": str(value) for key, value in config.items()}
 
+    @property
+    def times_blocks(self) -> bool:
+        """Whether the runtime needs to know more of blocks than their operations: what they take, or how entered."""
+        return self.processor.pipeline.is_given or self.branches.penalty_cycles > 0
+
     def pipeline_config(self) -> dict[str, str]:
         """Return the values that decide what blocks cost before a run starts; empty on a machine without a pipeline."""
         pipeline = self.processor.pipeline
@@ -380,7 +386,8 @@ SECTIONS: Final = {
     "threads": "",
     "monitor": "",
     "disturbance": "",
+    "branches": "",
     "nodes": "",
     "messages": "",
 }
-OPTIONAL: Final = ("disturbance", "nodes", "messages")  # the runtime has defaults for them
+OPTIONAL: Final = ("disturbance", "branches", "nodes", "messages")  # the runtime has defaults for them

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from scalegraph.machine.fields import Section, quantity
+from scalegraph.machine.fields import Given, Section, quantity, same
 
 _CYCLES: Final = "cycles"
 
@@ -66,3 +66,35 @@ class Pipeline(Section):
     def is_given(self) -> bool:
         """Whether blocks cost what the pipeline takes."""
         return self.window > 0
+
+
+class Branches(Section):
+    """Prediction of branches: the predictor's size, and what a wrong prediction costs.
+
+    The predictor is a TAGE of four tables (runtime/csrc/core/sg_branch.c), one for each processor.
+    """
+
+    penalty_cycles: int = quantity(
+        "What a mispredicted branch takes besides; 0: branches are always foreseen.",
+        _CYCLES,
+        0,
+        10_000,
+        default=0,
+        runtime=(Given("branches_penalty_cycles", same, 0, 10_000),),
+    )
+    entries: int = quantity(
+        "Entries of the predictor's tables, all together.",
+        "entries",
+        64,
+        2**22,
+        default=4096,
+        runtime=(Given("branches_entries", same, 64, 2**22),),
+    )
+    history: int = quantity(
+        "Branches before one that its prediction depends on, at most.",
+        "branches",
+        4,
+        1024,
+        default=256,
+        runtime=(Given("branches_history", same, 4, 1024),),
+    )

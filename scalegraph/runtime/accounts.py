@@ -81,5 +81,6 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("prefetches", "lines that prefetchers brought"),
     ("tasks", "explicit tasks created and deferred"),
     ("steals", "tasks taken from the queue of another member of the team"),
+    ("mispredictions", "branches that the machine's processors did not foresee"),
     ("serial_ops", "operations executed by one processor while all others waited; not counted with virtual speedups"),
 )

@@ -270,6 +270,10 @@ WAIT: Final = Layout(
 )
 # One record per basic block, sorted by address.
 BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("pad", "<u2"), ("flops", "<u4")])
+# Beside the blocks, where a machine has a pipeline or predicts branches: one record for each of them. Thousandths of a
+# cycle that the block takes, TIMING_BY_OPERATIONS: what its operations cost; is it entered from a branch?
+TIMING: Final = Layout([("millicycles", "<u4"), ("predicted", "<u4")])
+TIMING_BY_OPERATIONS: Final = 2**32 - 1
 GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")
 
 # ---- the records of a trace ----

@@ -43,6 +43,8 @@ from scalegraph.runtime.format import (
     SITE,
     STATUS_NAMES,
     STATUSES,
+    TIMING,
+    TIMING_BY_OPERATIONS,
     TASK_STEPS,
     TRACE_COMMUNICATORS,
     TRACE_EVENTS,
@@ -108,6 +110,7 @@ def write_header(out: TextIO) -> None:
     out.write(f"#define SG_FORMAT_VERSION {VERSION}u\n#define SG_ENDIAN_MARK 0x{ENDIAN_MARK:08x}u\n")
     out.write(f'#define SG_RESULT_MAGIC "{RESULT_MAGIC.decode()}"\n')
     out.write(f'#define SG_BLOCKS_MAGIC "{BLOCKS_MAGIC.decode()}"\n')
+    out.write(f"#define SG_TIMING_BY_OPERATIONS {TIMING_BY_OPERATIONS}u\n")
     out.write(f'#define SG_TRACE_MAGIC "{TRACE_MAGIC.decode()}"\n#define SG_TRACE_VERSION {TRACE_VERSION}u\n\n')
     _write_enums(out)
     for label, prefix, found in (
@@ -141,6 +144,7 @@ def write_header(out: TextIO) -> None:
         ("sg_blame", BLAME),
         ("sg_blamed_site", BLAMED_SITE),
         ("sg_block", BLOCK),
+        ("sg_timing", TIMING),
         ("sg_trace_header", TRACE_HEADER),
         ("sg_trace_record", TRACE_RECORD),
         *observed.STRUCTS,

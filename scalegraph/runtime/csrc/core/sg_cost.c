@@ -88,8 +88,8 @@ static uint64_t pipelined(uint32_t millicycles)
     return parts != 0 ? parts : 1; /* so that a spinning loop makes time pass */
 }
 
-/* `millicycles`: what the block takes; NULL: what its operations cost. */
-static void block_cost(const sg_block *block, const uint32_t *millicycles, sg_block_cost *cost)
+/* `timing`: what the block takes; NULL: what its operations cost. */
+static void block_cost(const sg_block *block, const sg_timing *timing, sg_block_cost *cost)
 {
     const sg_config *config = &sg->config;
     uint64_t weight[4] = {0}, ops = 0;
@@ -99,9 +99,10 @@ static void block_cost(const sg_block *block, const uint32_t *millicycles, sg_bl
     }
     uint64_t width = config->issue_width ? config->issue_width : 1;
     uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3];
-    uint64_t unit = config->out_of_order || millicycles != NULL ? 1 : SG_PARTS;
-    if (millicycles != NULL)
-        cost->parts = pipelined(*millicycles);
+    bool is_timed = timing != NULL && timing->millicycles != SG_TIMING_BY_OPERATIONS;
+    uint64_t unit = config->out_of_order || is_timed ? 1 : SG_PARTS;
+    if (is_timed)
+        cost->parts = pipelined(timing->millicycles);
     else
         cost->parts =
             config->out_of_order ? out_of_order(block, ops, weight, width) : in_order(ops, sum, width);
@@ -135,9 +136,9 @@ static uint32_t code_checksum(void)
     return b << 16 | a;
 }
 
-/* Maps the block table; returns the number of its records. `millicycles`: what each takes, NULL if the table
+/* Maps the block table; returns the number of its records. `timing`: what is known of each, NULL if the table
  * does not say that. */
-static size_t read_blocks(const char *path, const sg_block **records, const uint32_t **millicycles)
+static size_t read_blocks(const char *path, const sg_block **records, const sg_timing **timing)
 {
     size_t size;
     const char *data = sg_map_file(path, &size);
@@ -154,13 +155,12 @@ static size_t read_blocks(const char *path, const sg_block **records, const uint
     if (header->flags != code_checksum())
         sg_stop(SG_STATUS_INTERNAL, "the block table %s was made for another executable than this one", path);
     *records = (const sg_block *)(data + section->offset);
-    const sg_section *taken = header->sections < 2 ? NULL : section + 1;
-    if (taken != NULL) {
-        if (taken->record_size != sizeof(uint32_t) || taken->count != section->count ||
-            taken->offset > size || taken->count > (size - taken->offset) / sizeof(uint32_t))
-            sg_stop(SG_STATUS_INTERNAL, "the block table %s has no cycles for each block, or is cut short",
-                    path);
-        *millicycles = (const uint32_t *)(data + taken->offset);
+    const sg_section *timed = header->sections < 2 ? NULL : section + 1;
+    if (timed != NULL) {
+        if (timed->record_size != sizeof(sg_timing) || timed->count != section->count ||
+            timed->offset > size || timed->count > (size - timed->offset) / sizeof(sg_timing))
+            sg_stop(SG_STATUS_INTERNAL, "the block table %s does not time each block, or is cut short", path);
+        *timing = (const sg_timing *)(data + timed->offset);
     }
     return section->count;
 }
@@ -208,14 +208,15 @@ void sg_cost_open(void)
     sg->sites_count = 1;                                                     /* number 0: anywhere else */
 
     const sg_block *records = NULL;
-    const uint32_t *millicycles = NULL;
-    size_t count =
-        sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records, &millicycles) : 0;
+    const sg_timing *timing = NULL;
+    size_t count = sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records, &timing) : 0;
     sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost), PURPOSE);
     sg->blocks_count = (uint32_t)count + 1;
     sg->executions_count = sg->blocks_count + sg_inline_slots();
     sg->block_parts = sg_reserve(2 * sg->executions_count * sizeof(uint64_t), PURPOSE);
     sg->block_address = sg_reserve((count + 1) * sizeof(uint64_t), PURPOSE);
+    if (timing != NULL)
+        sg->branch_targets = sg_reserve((count + 1) * sizeof *sg->branch_targets, PURPOSE);
     /* A block without a record. */
     sg->blocks[0] = (sg_block_cost){.busy = {SG_PARTS}, .ops = 1, .parts = SG_PARTS};
     sg->block_parts[0] = SG_PARTS;
@@ -223,9 +224,11 @@ void sg_cost_open(void)
         uint64_t address = records[i].address;
         if (address < sg->text_low || address > sg->text_high)
             continue;
-        block_cost(&records[i], millicycles == NULL ? NULL : &millicycles[i], &sg->blocks[i + 1]);
+        block_cost(&records[i], timing == NULL ? NULL : &timing[i], &sg->blocks[i + 1]);
         sg->block_parts[i + 1] = sg->block_parts[sg->executions_count + i + 1] = sg->blocks[i + 1].parts;
         sg->block_address[i + 1] = address;
+        if (timing != NULL)
+            sg->branch_targets[i + 1] = timing[i].predicted != 0;
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
         sg->lone_index[address - sg->text_low] = sg->executions_count + (uint32_t)i + 1;
     }

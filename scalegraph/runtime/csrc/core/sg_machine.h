@@ -200,6 +200,9 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.tick_handler_cycles", "1000"}, \
     {"machine.tick_spread", "1"}, \
     {"machine.tick_seed", "1"}, \
+    {"machine.branches_penalty_cycles", "0"}, \
+    {"machine.branches_entries", "4096"}, \
+    {"machine.branches_history", "256"}, \
     {"machine.node_processors", "0"}, \
     {"machine.node_memory_bytes", "0"}, \
     {"machine.message_send_cycles", "300"}, \
@@ -259,6 +262,9 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(tick_handler_cycles, "tick_handler_cycles", 0, 1000000000) /* Ticks: what the handler takes from the processor. [cycles] */ \
     U32(tick_spread, "tick_spread", 0, 1) /* When the first tick comes. spread: on each processor at a time of its own; together: on all at once. */ \
     U32(tick_seed, "tick_seed", 0, 4294967295) /* Spread ticks: from which the times of the first ones are computed. */ \
+    U32(branches_penalty_cycles, "branches_penalty_cycles", 0, 10000) /* What a mispredicted branch takes besides; 0: branches are always foreseen. [cycles] */ \
+    U32(branches_entries, "branches_entries", 64, 4194304) /* Entries of the predictor's tables, all together. [entries] */ \
+    U32(branches_history, "branches_history", 4, 1024) /* Branches before one that its prediction depends on, at most. [branches] */ \
     U32(node_processors, "node_processors", 0, 4096) /* Processors of a node; 0: all of the machine, which is one node then. [processors] */ \
     U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes; 0: as much as a program wants. [MiB] */ \
     U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions of a send. [cycles] */ \

@@ -3,6 +3,7 @@
 #define SG_RUNTIME_H
 
 #include "sg_account.h"
+#include "sg_branch.h"
 #include "sg_observer.h"
 #include "sg_reference.h"
 #include "sg_sched.h"

@@ -366,7 +366,7 @@ void sg_give_way(sg_processor *p, const void *site)
 {
     p->site = site;
     if (SG_UNLIKELY(p->clock >= SG_TRAP)) {
-        sg_observed.block(p, site);
+        sg_branch_enter(p, site);
         if (sg->attention != 0 ? stays(p) : p->clock <= p->limit)
             return;
     }

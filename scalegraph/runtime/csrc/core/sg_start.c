@@ -107,6 +107,7 @@ static void open_runtime(char **argv)
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
     sg_observers_open();
+    sg_branch_open();
     sg_ranks_open();
     sg_sched_open();
     sg_numa_open();

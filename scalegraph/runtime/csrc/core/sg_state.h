@@ -344,6 +344,7 @@ typedef struct sg_context {
     sg_speed *speed;       /* by config.node_speeds, or the only one: blocks and block_parts */
     uint32_t speeds;
     uint64_t *block_address;
+    bool *branch_targets; /* of blocks: are they entered from a branch? NULL: that is not known */
     uint32_t blocks_count;
     sg_slot *slots;            /* by place in executions */
     uint32_t executions_count; /* blocks and slots */

@@ -1,0 +1,188 @@
+/* Prediction of branches: a predictor for each processor, of the size that the machine has.
+ *
+ * Its kind is TAGE (Seznec and Michaud, JILP 2006), by entered blocks instead of single jumps: the block
+ * table says which blocks are entered from a branch that can go elsewhere, too. From the block of that kind
+ * which was entered last, and from which came before it, the predictor says which is the next. A base table
+ * has one entry for each block; four tables, which share the machine's entries, know what followed after 4,
+ * 16, 64 and 256 blocks of that kind, as far as the machine's history goes. The longest history that is known
+ * decides. A wrong prediction makes an entry with a longer history.
+ *
+ * A block that is entered for the first time after another is no misprediction: nothing is charged for
+ * learning the program. */
+#include "sg_branch.h"
+#include "sg_observer.h"
+#include "sg_runtime.h"
+
+#define PURPOSE  "the prediction of branches"
+#define TABLES   4u
+#define HISTORY  256u /* a power of two: entered blocks that are remembered */
+#define TAG_BITS 12u
+
+typedef struct entry {
+    uint32_t target; /* number of a block; 0: the entry is free */
+    uint16_t tag;
+    uint8_t sure, useful; /* 0 to 3 */
+} entry;
+
+/* A history, folded to the bits of an index and of a tag. */
+typedef struct folded {
+    uint32_t index, tag, tag_too;
+} folded;
+
+typedef struct predictor {
+    entry *base; /* by block */
+    entry *table[TABLES];
+    folded fold[TABLES];
+    uint32_t last; /* block that was entered last */
+    uint32_t at;   /* in the ring of what was entered */
+    uint8_t ring[HISTORY];
+} predictor;
+
+static struct {
+    predictor *of; /* by processor; NULL: nothing is predicted */
+    uint32_t bits; /* of the index of a table */
+    uint32_t tables, length[TABLES];
+    uint64_t penalty; /* in parts of a cycle */
+} branches = {0};
+
+static uint32_t mix(uint32_t value)
+{
+    value *= 0x9E3779B1u;
+    return value ^ value >> 15;
+}
+
+static uint32_t fold_in(uint32_t old, uint32_t bits, uint32_t in, uint32_t out, uint32_t length)
+{
+    uint32_t mask = (1u << bits) - 1, turn = length % bits;
+    uint32_t gone = (out << turn | out >> (bits - turn)) & mask;
+    return ((old << 1 | old >> (bits - 1)) & mask) ^ (in & mask) ^ gone;
+}
+
+static void remember(predictor *q, uint32_t number)
+{
+    uint32_t in = mix(number) >> 24;
+    for (uint32_t i = 0; i < branches.tables; i++) {
+        uint32_t length = branches.length[i], out = q->ring[(q->at - length) % HISTORY];
+        folded *f = &q->fold[i];
+        f->index = fold_in(f->index, branches.bits, in, out & ((1u << branches.bits) - 1), length);
+        f->tag = fold_in(f->tag, TAG_BITS, in, out, length);
+        f->tag_too = fold_in(f->tag_too, TAG_BITS - 1, in, out & ((1u << (TAG_BITS - 1)) - 1), length);
+    }
+    q->ring[q->at % HISTORY] = (uint8_t)in;
+    q->at++;
+    q->last = number;
+}
+
+static entry *entry_of(predictor *q, uint32_t table, uint16_t *tag)
+{
+    uint32_t from = mix(q->last + 1), mask = (1u << branches.bits) - 1;
+    const folded *f = &q->fold[table];
+    *tag = (uint16_t)((from >> 8 ^ f->tag ^ f->tag_too << 1) & ((1u << TAG_BITS) - 1));
+    return &q->table[table][(from ^ from >> branches.bits ^ f->index ^ table) & mask];
+}
+
+static void learn(entry *e, uint32_t number)
+{
+    if (e->target == number)
+        e->sure += e->sure < 3;
+    else if (e->sure > 0)
+        e->sure--;
+    else
+        e->target = number;
+}
+
+/* Gives the transition an entry with a longer history than table `from - 1` has. */
+static void allocate(predictor *q, uint32_t from, uint32_t number)
+{
+    for (uint32_t i = from; i < branches.tables; i++) {
+        uint16_t tag;
+        entry *e = entry_of(q, i, &tag);
+        if (e->useful == 0) {
+            *e = (entry){number, tag, 0, 0};
+            return;
+        }
+    }
+    for (uint32_t i = from; i < branches.tables; i++) {
+        uint16_t tag;
+        entry_of(q, i, &tag)->useful--;
+    }
+}
+
+/* Is the block that is entered another one than was predicted? */
+static bool is_mispredicted(predictor *q, uint32_t number)
+{
+    entry *best = &q->base[q->last], *other = best;
+    uint32_t longer = 0;
+    for (uint32_t i = 0; i < branches.tables; i++) {
+        uint16_t tag;
+        entry *e = entry_of(q, i, &tag);
+        if (e->target != 0 && e->tag == tag) {
+            other = best;
+            best = e;
+            longer = i + 1;
+        }
+    }
+    bool known = best->target != 0, right = best->target == number;
+    if (best != other && best->target != other->target) {
+        if (right)
+            best->useful += best->useful < 3;
+        else
+            best->useful -= best->useful > 0;
+    }
+    learn(best, number);
+    if (known && !right)
+        allocate(q, longer, number);
+    return known && !right;
+}
+
+static predictor *predictor_of(const sg_processor *p)
+{
+    predictor *q = &branches.of[p->id];
+    if (q->base == NULL) {
+        q->base = sg_new(sg->blocks_count * sizeof *q->base);
+        for (uint32_t i = 0; i < branches.tables; i++)
+            q->table[i] = sg_new(sizeof(entry) << branches.bits);
+    }
+    return q;
+}
+
+void sg_branch_open(void)
+{
+    const sg_config *config = &sg->config;
+    if (config->branches_penalty_cycles == 0 || sg->branch_targets == NULL)
+        return;
+    branches.of = sg_new(sg->processors * sizeof *branches.of);
+    branches.penalty = (uint64_t)config->branches_penalty_cycles * SG_PARTS;
+    while ((2ull << branches.bits) * TABLES <= config->branches_entries)
+        branches.bits++;
+    for (uint32_t length = 4; length <= config->branches_history && branches.tables < TABLES; length *= 4)
+        branches.length[branches.tables++] = length < HISTORY ? length : HISTORY - 1;
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
+        for (uint32_t k = 0; sg->branch_targets[i] && k < sg->speeds; k++) {
+            uint64_t *parts = sg->speed[k].parts;
+            if (sg_observed.block != NULL) /* which charges the whole block */
+                parts[i] = SG_TRAP_PARTS;
+            else
+                parts[i] = parts[sg->executions_count + i] = parts[i] + SG_TRAP_PARTS;
+        }
+}
+
+void sg_branch_enter(sg_processor *p, const void *site)
+{
+    uintptr_t offset = (uintptr_t)site - sg->text_low;
+    uint32_t number = offset <= sg->text_high - sg->text_low ? sg->block_index[offset] : 0;
+    if (sg_observed.block != NULL)
+        sg_observed.block(p, site);
+    else
+        p->time -= SG_TRAP_PARTS;
+    if (branches.of == NULL || !sg->branch_targets[number])
+        return;
+    predictor *q = predictor_of(p);
+    if (is_mispredicted(q, number)) {
+        p->time += branches.penalty;
+        p->account->busy[SG_CATEGORY_BUSY_CONTROL] += branches.penalty;
+        sg->blocks[number].more += branches.penalty;
+        sg_count(p, SG_COUNTER_MISPREDICTIONS, 1);
+    }
+    remember(q, number);
+}
