@@ -107,6 +107,16 @@ def test_window_is_where_misses_cease_to_overlap(host: Host, measured: dict[str,
     assert found.load == pytest.approx(1.39 / 0.28, abs=0.01)
 
 
+def test_predictor_is_as_large_as_the_pattern_that_is_remembered(host: Host, measured: dict[str, Sample]) -> None:
+    periods = {f"branch_period_{period}": 0.3 if period <= 2048 else 4.0 for period in (512, 1024, 2048, 4096)}
+    agreeing = {f"agree_{ways}_{jumps}": ns for jumps in (16, 64) for ways, ns in (("never", 9.0), ("random", 12.9))}
+    agreeing["agree_random_64"] = 9.0 + 7.6  # both are mispredicted
+    more = {name: Sample("ns", ns, ns, ns, 21) for name, ns in (periods | agreeing).items()}
+    found = derive(host, measured | more).branches
+    assert found.penalty_cycles == round(2 * (4.1 - 0.28) / 0.28)
+    assert (found.entries, found.history) == (2048, 16)
+
+
 def test_host_whose_window_is_not_seen_has_no_pipeline(host: Host, measured: dict[str, Sample]) -> None:
     assert not derive(host, measured).processor.pipeline.is_given
 

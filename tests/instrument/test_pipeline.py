@@ -11,10 +11,10 @@ from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.instrument.effects import Place, effects
 from scalegraph.instrument.pipeline import Step, times
-from scalegraph.instrument.timed import probe_cycles, timed_table
+from scalegraph.instrument.timed import timed_table, timing
 from scalegraph.link import Job, Simulated
 from scalegraph.machine.model import Processor
-from scalegraph.runtime.format import BLOCK, HEADER, SECTION
+from scalegraph.runtime.format import BLOCK, HEADER, SECTION, TIMING
 
 PIPELINE = {
     "window": 100, "scheduler": 100, "fp_mixed": 0.5, "int_alu": 1.0, "int_mul": 3.0, "int_div": 11.0, "load": 5.0,
@@ -150,21 +150,22 @@ def test_table_has_cycles_for_each_block_and_the_records_as_they_were(tmp_path: 
     path.write_text(CHAIN.replace("KIND", "x *= c;"))
     built = build([path])
     table = built.blocks.read_bytes()
-    timed = timed_table(table, built.executable, host.processor)
+    timed = timed_table(table, built.executable, host)
     head = HEADER.itemsize
     first, second = np.frombuffer(timed[head : head + 2 * SECTION.itemsize], dtype=SECTION)
     records = timed[int(first["offset"]) :][: int(first["count"]) * BLOCK.itemsize]
     assert records == table[-len(records) :]
     assert second["count"] == first["count"] > 0
-    assert len(timed) == int(second["offset"]) + 4 * int(second["count"])
-    cycles = probe_cycles(built.executable, host.processor)
-    assert list(np.frombuffer(timed[int(second["offset"]) :], "<u4")) == [
-        round(1000 * cycles[int(address)]) for address in np.frombuffer(records, BLOCK)["address"]
-    ]
+    rows = np.frombuffer(timed[int(second["offset"]) :], TIMING)
+    found = timing(built.executable, host.processor)
+    addresses = [int(address) for address in np.frombuffer(records, BLOCK)["address"]]
+    assert list(rows["millicycles"]) == [round(1000 * found.cycles[address]) for address in addresses]
+    assert list(rows["predicted"]) == [address in found.predicted for address in addresses]
+    assert 0 < sum(rows["predicted"]) < len(rows)
 
 
 def test_damaged_program_is_named(tmp_path: Path) -> None:
     path = tmp_path / "program"
     path.write_bytes(b"nothing")
     with pytest.raises(InputError, match="program"):
-        probe_cycles(path, processor())
+        timing(path, processor())

@@ -16,13 +16,13 @@ from scalegraph.base.errors import WorkError
 from scalegraph.control.calibration.caches import cache_levels
 from scalegraph.control.calibration.host import Host
 from scalegraph.control.calibration.measure import Sample
-from scalegraph.control.calibration.pipeline import pipeline
+from scalegraph.control.calibration.pipeline import branches, pipeline
 from scalegraph.machine import Machine
 from scalegraph.machine.text import keys
 
 _SUMMARY = (
     "This host as `scalegraph machines calibrate` measured it, with small programs and large pages. Simplified: "
-    "instruction fetch, address translation and mispredicted branches are not simulated, and the clock is fixed."
+    "instruction fetch and address translation are not simulated, and the clock is fixed."
 )
 _OPERATIONS: Final = (  # class, measurement of independent operations, operations in one of them
     ("int_alu", "int_add_free", 1),
@@ -88,6 +88,7 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         "memory": _memory(origins, host),
         "synchronisation": _synchronisation(origins, host),
         "threads": _threads(origins),
+        "branches": branches(origins),
     }
     title = f"{host.model}, {len(host.processors)} processors"[:120]
     try:

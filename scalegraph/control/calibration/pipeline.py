@@ -87,3 +87,49 @@ def size_of(origins: Origins, kind: str) -> int:
             return (within + number) // 2 if within else 0
         within = number
     return within
+
+
+def branches(origins: Origins) -> dict[str, Any]:
+    """Return the section ``[branches]``: what a random branch costs more than one that is always the same.
+
+    The predictor has as many entries as the longest random pattern that the host still remembers when it comes again.
+    """
+    never, random = (origins.cycles(name) for name in ("branch_never", "branch_random"))
+    penalty = round(2 * (random - never))  # every second one goes the other way
+    if penalty <= 0:
+        return {}
+    key = "branches"
+    periods = _numbered(origins, "branch_period")
+    known = [period for period, ns in periods if ns * origins.clock_ghz < never + (random - never) / 2]
+    values: dict[str, Any] = {
+        "penalty_cycles": origins.measured_as(
+            f"{key}.penalty_cycles", penalty, "branch_random", "branch_never", how="twice the difference"
+        )
+    }
+    if known:
+        values["entries"] = origins.measured_as(
+            f"{key}.entries",
+            max(64, known[-1]),
+            f"branch_period_{known[-1]}",
+            how="the longest random pattern whose branches are foreseen more often than not",
+        )
+    apart = _apart(origins, penalty / origins.clock_ghz)
+    if apart:
+        values["history"] = origins.measured_as(
+            f"{key}.history",
+            apart,
+            f"agree_random_{apart}",
+            f"agree_never_{apart}",
+            how="taken jumps over which a branch is known from an equal one before",
+        )
+    return values
+
+
+def _apart(origins: Origins, penalty_ns: float) -> int:
+    """Return over how many jumps the second of two equal random branches is foreseen more often than not."""
+    apart = 0
+    for number, random in _numbered(origins, "agree_random"):
+        never = origins.measured[f"agree_never_{number}"].median
+        if random - never < 0.75 * penalty_ns:
+            apart = number
+    return apart

@@ -24,9 +24,13 @@ typedef struct entry {
     uint8_t sure, useful; /* 0 to 3 */
 } entry;
 
-/* A history, folded to the bits of an index and of a tag. */
+/* A history, folded to numbers of so many bits. The numbers of bits are primes, so that what comes in a
+ * rhythm is not folded onto itself. */
+#define FOLDS 3u
+static const uint32_t fold_bits[FOLDS] = {13, 17, 19};
+
 typedef struct folded {
-    uint32_t index, tag, tag_too;
+    uint32_t of[FOLDS];
 } folded;
 
 typedef struct predictor {
@@ -45,28 +49,27 @@ static struct {
     uint64_t penalty; /* in parts of a cycle */
 } branches = {0};
 
-static uint32_t mix(uint32_t value)
+static uint64_t mix(uint64_t value)
 {
-    value *= 0x9E3779B1u;
-    return value ^ value >> 15;
+    value *= 0x9E3779B97F4A7C15u;
+    return value ^ value >> 29;
 }
 
+/* One step of a history: `in` comes, and `out` goes that came `length` steps before. */
 static uint32_t fold_in(uint32_t old, uint32_t bits, uint32_t in, uint32_t out, uint32_t length)
 {
     uint32_t mask = (1u << bits) - 1, turn = length % bits;
     uint32_t gone = (out << turn | out >> (bits - turn)) & mask;
-    return ((old << 1 | old >> (bits - 1)) & mask) ^ (in & mask) ^ gone;
+    return ((old << 1 | old >> (bits - 1)) & mask) ^ in ^ gone;
 }
 
 static void remember(predictor *q, uint32_t number)
 {
-    uint32_t in = mix(number) >> 24;
+    uint32_t in = (uint32_t)(mix(number) >> 56);
     for (uint32_t i = 0; i < branches.tables; i++) {
         uint32_t length = branches.length[i], out = q->ring[(q->at - length) % HISTORY];
-        folded *f = &q->fold[i];
-        f->index = fold_in(f->index, branches.bits, in, out & ((1u << branches.bits) - 1), length);
-        f->tag = fold_in(f->tag, TAG_BITS, in, out, length);
-        f->tag_too = fold_in(f->tag_too, TAG_BITS - 1, in, out & ((1u << (TAG_BITS - 1)) - 1), length);
+        for (uint32_t k = 0; k < FOLDS; k++)
+            q->fold[i].of[k] = fold_in(q->fold[i].of[k], fold_bits[k], in, out, length);
     }
     q->ring[q->at % HISTORY] = (uint8_t)in;
     q->at++;
@@ -75,10 +78,11 @@ static void remember(predictor *q, uint32_t number)
 
 static entry *entry_of(predictor *q, uint32_t table, uint16_t *tag)
 {
-    uint32_t from = mix(q->last + 1), mask = (1u << branches.bits) - 1;
-    const folded *f = &q->fold[table];
-    *tag = (uint16_t)((from >> 8 ^ f->tag ^ f->tag_too << 1) & ((1u << TAG_BITS) - 1));
-    return &q->table[table][(from ^ from >> branches.bits ^ f->index ^ table) & mask];
+    const uint32_t *of = q->fold[table].of;
+    uint64_t all = of[0] | (uint64_t)of[1] << fold_bits[0] | (uint64_t)of[2] << (fold_bits[0] + fold_bits[1]);
+    uint64_t mixed = mix(all ^ mix(q->last));
+    *tag = (uint16_t)(mixed & ((1u << TAG_BITS) - 1));
+    return &q->table[table][mixed >> TAG_BITS & ((1u << branches.bits) - 1)];
 }
 
 static void learn(entry *e, uint32_t number)
@@ -160,7 +164,7 @@ void sg_branch_open(void)
     for (uint32_t i = 0; i < sg->blocks_count; i++)
         for (uint32_t k = 0; sg->branch_targets[i] && k < sg->speeds; k++) {
             uint64_t *parts = sg->speed[k].parts;
-            if (sg_observed.block != NULL) /* which charges the whole block */
+            if (sg->blocks_scaled) /* by an observer, which charges the whole block */
                 parts[i] = SG_TRAP_PARTS;
             else
                 parts[i] = parts[sg->executions_count + i] = parts[i] + SG_TRAP_PARTS;

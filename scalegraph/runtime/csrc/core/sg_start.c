@@ -107,12 +107,12 @@ static void open_runtime(char **argv)
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
     sg_observers_open();
-    sg_branch_open();
     sg_ranks_open();
     sg_sched_open();
     sg_numa_open();
     sg_posix_open();
     sg_observers_begin();
+    sg_branch_open();
     sg_inline_begin(sg_mem_filter(sg->mem, 0));
     sg_fault_open();
     sg_omp_open();
