@@ -17,6 +17,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 from scalegraph.base.links import LinkLoads
 from scalegraph.base.loops import LoopCost
 from scalegraph.base.messages import MessageCosts
+from scalegraph.base.resource_costs import ResourceCosts
 from scalegraph.base.units import assigned
 
 Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
@@ -293,17 +294,6 @@ class SharedLine(_Frozen):
     more_users: int = 0
 
 
-class ResourceCost(_Frozen):
-    """What one part of the network (``link``) or of the memory (``module``) has done."""
-
-    kind: str
-    name: str
-    units: int = 1  # that work side by side: busy is at most units x T_para
-    busy: Count = 0  # cycles, of all units together
-    transactions: Count = 0
-    waiting: Count = 0  # cycles that transactions waited for it
-
-
 class Wait(_Frozen):
     """What a thread, or a processor that never had one, was doing when a run stopped abnormally."""
 
@@ -398,7 +388,7 @@ class RunRecord(_Frozen):
     classes: Causes = Field(default_factory=dict)  # misses: cause -> class -> count
     variables: tuple[VariableCost, ...] = ()  # the most expensive first
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
-    resources: tuple[ResourceCost, ...] = ()
+    resources: ResourceCosts = ResourceCosts()
     links: LinkLoads | None = None  # of an interconnect, over time
     messages: MessageCosts | None = None  # of an MPI program, by rank, communicator and partner
     loops: tuple[LoopCost, ...] = ()  # that asked the runtime for chunks, by schedule

@@ -112,7 +112,7 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "classes": record.classes,
         "variables": [variable.model_dump(exclude_defaults=True) for variable in record.variables],
         "shared_lines": [line.model_dump(exclude_defaults=True) for line in record.shared_lines],
-        "resources": record.model_dump(include={"resources"})["resources"],
+        "resources": record.resources.documents(),
         "messages": message_documents(record),
         "waits": [wait.model_dump() for wait in record.waits],
         "trace": str(path) if (path := path_of(record, place)) else None,

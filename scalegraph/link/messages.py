@@ -10,10 +10,11 @@ from scalegraph.runtime.results import Result
 
 def message_costs(build: Build, result: Result) -> MessageCosts | None:
     """Return what messages cost, by the MESSAGE and COMMUNICATOR records; ``None`` where there are none."""
-    columns = result.columns("MESSAGES")
+    series = result.series("MESSAGES")
+    columns = {name: lists[0] for name, lists in series.items()}
     if not columns["rank"]:
         return None
-    cycles = zip(observed.MESSAGE_CATEGORIES, zip(*columns["cycles"], strict=True), strict=True)
+    cycles = zip(observed.MESSAGE_CATEGORIES, series["cycles"], strict=True)
     return MessageCosts(
         communicators=_communicators(build, result, set(columns["communicator"])),
         rank=tuple(columns["rank"]),
@@ -21,7 +22,7 @@ def message_costs(build: Build, result: Result) -> MessageCosts | None:
         partner=tuple(columns["peer"]),
         messages=tuple(columns["messages"]),
         bytes=tuple(columns["bytes"]),
-        cycles={name: column for name, column in cycles if any(column)},
+        cycles={name: tuple(column) for name, column in cycles if any(column)},
     )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast, get_args
 
-from scalegraph.base.run import ClockRead, LineCost, RegionCost, RunRecord, Status, Wait
+from scalegraph.base.run import ClockRead, LineCost, RunRecord, Status, Wait
 from scalegraph.link import causes
-from scalegraph.link.blame import blamed_sites, by_cause_and_category, caused, start_lines
+from scalegraph.link.accounts import Accounts
+from scalegraph.link.blame import blamed_sites, by_cause_and_category, start_lines
 from scalegraph.link.build import Build
 from scalegraph.link.job import Job
 from scalegraph.link.links import link_loads
@@ -28,11 +29,7 @@ from scalegraph.runtime.format import (
     GROUPS,
     NO_THREAD,
 )
-from scalegraph.runtime.layout import Row
 from scalegraph.runtime.results import Result
-
-_BUSY = [index for index, name in enumerate(CATEGORY_NAMES) if CATEGORY_GROUPS[name] == "busy"]
-_USEFUL = [index for index, name in enumerate(CATEGORY_NAMES) if CATEGORY_GROUPS[name] in ("busy", "memory_stall")]
 
 
 def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iterable[str] = ()) -> RunRecord:
@@ -42,8 +39,9 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
     warnings = [*remarks, *_remarks(job, outcome, result)]
     fields: dict[str, Any] = {}
     if result is not None:
-        fields = _measured(job, result)
-        broken = identity_fault(result, int(result.meta.get("time_cycles", "0"))) if status in ("ok", "failed") else ""
+        accounts = Accounts(result)
+        fields = _measured(job, result, accounts)
+        broken = accounts.fault(int(result.meta.get("time_cycles", "0"))) if status in ("ok", "failed") else ""
         if broken:
             status, message = "internal", broken
     if status not in ("ok", "failed"):  # how far a stopped run came is no time of the program
@@ -71,38 +69,12 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
     )
 
 
-def identity_fault(result: Result, time_cycles: int) -> str:
-    """Return a sentence when some processor's categories do not add up to *time_cycles*, else an empty string."""
-    if not result.rows("COSTS"):
-        return "the simulator's result has no accounts; please report this"
-    sums = [sum(categories) for categories in _by_processor(result)]
-    wrong = [processor for processor, cycles in enumerate(sums) if cycles != time_cycles]
-    if not wrong:
-        return ""
-    return (
-        f"the accounting identity is broken: the categories of processor {wrong[0]} add up to {sums[wrong[0]]} cycles, "
-        f"the run took {time_cycles} ({len(wrong)} of {len(sums)} processors differ); please report this"
-    )
-
-
-def _by_processor(result: Result) -> list[list[int]]:
-    """Return the categories of each processor in cycles."""
-    costs = result.rows("COSTS")
-    processors = int(result.meta.get("processors", "0")) or max(cost["processor"] for cost in costs) + 1
-    table = [[0] * len(CATEGORY_NAMES) for _ in range(processors)]
-    for cost in costs:
-        table[cost["processor"]] = list(map(int.__add__, table[cost["processor"]], cost["categories"]))
-    return table
-
-
-def _measured(job: Job, result: Result) -> dict[str, Any]:
+def _measured(job: Job, result: Result, accounts: Accounts) -> dict[str, Any]:
     clock = job.machine.clock_hz
     cycles = int(result.meta["time_cycles"]) if "time_cycles" in result.meta else None
-    costs = result.rows("COSTS")
-    columns = list(zip(*_by_processor(result), strict=True)) if costs else [() for _ in CATEGORY_NAMES]
-    counts = causes.sums(costs, "counters") if costs else [0] * len(COUNTER_NAMES)
+    columns = accounts.categories
     categories = {name: sum(column) for name, column in zip(CATEGORY_NAMES, columns, strict=True)}
-    counters = dict(zip(COUNTER_NAMES, counts, strict=True))
+    counters = dict(zip(COUNTER_NAMES, accounts.counters, strict=True))
     groups = {
         group: sum(value for name, value in categories.items() if CATEGORY_GROUPS[name] == group) for group in GROUPS
     }
@@ -118,9 +90,9 @@ def _measured(job: Job, result: Result) -> dict[str, Any]:
         "categories": categories,
         "counters": counters,
         "processor_categories": {
-            name: list(column) for name, column in zip(CATEGORY_NAMES, columns, strict=True) if any(column)
+            name: column for name, column in zip(CATEGORY_NAMES, columns, strict=True) if any(column)
         },
-        "regions": _regions(result),
+        "regions": accounts.regions(result),
         "lines": _lines(job.build, result),
         "blame": by_cause_and_category(result.rows("BLAMES")),
         "readings": _readings(job.build, result),
@@ -156,34 +128,6 @@ def _causes(job: Job, result: Result) -> dict[str, Any]:
         "shared_lines": causes.shared_lines(job.build, result, variables),
         "resources": causes.resources(result.columns("RESOURCES")),
     }
-
-
-def _regions(result: Result) -> tuple[RegionCost, ...]:
-    elapsed = {part["region"]: part["cycles"] for part in result.rows("PARTS")}
-    parts = causes.grouped(result.rows("CAUSES"), "region")
-    spread = causes.grouped(result.rows("WIDTHS"), "region")
-    blames = causes.grouped(result.rows("BLAMES"), "region")
-    return tuple(
-        RegionCost(
-            region=region,
-            categories=causes.named(CATEGORY_NAMES, causes.sums(mine, "categories")),
-            counters=causes.named(COUNTER_NAMES, causes.sums(mine, "counters")),
-            busy_max=_most(mine, _BUSY),
-            useful_max=_most(mine, _USEFUL),
-            causes=causes.by_cause(parts.get(region, ())),
-            widths=causes.widths(spread.get(region, ())),
-            classes=causes.named(CLASS_NAMES, causes.sums(parts[region], "classes")) if region in parts else {},
-            waited=by_cause_and_category(blames.get(region, ())),
-            caused=caused(blames.get(region, ())),
-            elapsed=elapsed.get(region),
-        )
-        for region, mine in causes.grouped(result.rows("COSTS"), "region").items()
-    )
-
-
-def _most(costs: Sequence[Row], categories: Sequence[int]) -> int:
-    """Return the greatest sum of some *categories*, by number, of one processor in *costs* of a region."""
-    return max(sum(int(cost["categories"][category]) for category in categories) for cost in costs)
 
 
 def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import struct
+import sys
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 Field: TypeAlias = tuple[str, str] | tuple[str, str, tuple[int, ...]]
 Row: TypeAlias = dict[str, Any]
 
-_CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i"}
+_CODES: Final[dict[str, Literal["B", "H", "I", "Q", "i"]]] = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i"}
 
 
 class Layout:
@@ -60,12 +61,32 @@ class Layout:
 
     def columns(self, data: bytes) -> dict[str, list[Any]]:
         """Return the records of *data* as one list for each field, of what `rows` has; many records take less time."""
-        found = list(zip(*self._struct.iter_unpack(data), strict=True)) or [()] * self._ends[-1]
-        columns: dict[str, list[Any]] = {
-            name: list(zip(*found[end - count : end], strict=True)) if count else list(found[end - 1])
-            for name, count, end in self._columns()
+        parts = self.series(data)
+        return {
+            name: list(zip(*parts[name], strict=True)) if count else parts[name][0]
+            for name, count, _ in self._columns()
         }
-        return columns | {name: [text.rstrip(b"\0") for text in columns[name]] for name in self._texts}
+
+    def series(self, data: bytes) -> dict[str, list[list[Any]]]:
+        """Return the lists of each field of the records in *data*: one, or one for each place of its array."""
+        found: dict[str, list[list[Any]]] = {}
+        at = 0
+        for field, count in zip(self.fields, self._counts, strict=True):
+            kind = field[1].lstrip("<")
+            width = int(kind[1:])
+            lists = [self._list(data, at + place * width, kind, width) for place in range(count or 1)]
+            found[field[0]] = lists
+            at += width * (count or 1)
+        return found
+
+    def _list(self, data: bytes, at: int, kind: str, width: int) -> list[Any]:
+        """Return what is at *at* of each record: a number, or bytes without trailing zeros."""
+        if kind.startswith("S"):
+            return [data[begin : begin + width].rstrip(b"\0") for begin in range(at, len(data), self.itemsize)]
+        code = _CODES[kind]
+        if sys.byteorder == "little" and at % width == 0 and self.itemsize % width == 0:
+            return memoryview(data).cast(code)[at // width :: self.itemsize // width].tolist()
+        return [struct.unpack_from("<" + code, data, begin)[0] for begin in range(at, len(data), self.itemsize)]
 
     def _columns(self) -> Iterator[tuple[str, int, int]]:
         """Yield each field: name, length of its array (0: it is none), and where its values end among all."""

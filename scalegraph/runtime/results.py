@@ -90,6 +90,10 @@ class Result:
         """Return the same as `rows`, as one list for each field: of many records that are kept by field."""
         return _LAYOUTS[section].columns(self._sections.get(section, b""))
 
+    def series(self, section: str) -> dict[str, list[list[Any]]]:
+        """Return the lists of each field of the same records: one, or one for each place of its array."""
+        return _LAYOUTS[section].series(self._sections.get(section, b""))
+
     def _array(self, section: str) -> Records:
         import numpy as np
 

@@ -49,6 +49,8 @@ class Study:
         self._lock = lock
         self._mutex = threading.RLock()
         self._cache: dict[int, RunRecord] = {}
+        # By point: runs in memory with their output, which are packed only if the study is saved.
+        self._unpacked: dict[str, RunRecord] = {}
         self._manifest: Manifest | None = None
         self._version = 0  # of the file, when the manifest was read
         self._set: tuple[MeasurementSet, Mapping | None] | None = None
@@ -194,10 +196,12 @@ class Study:
 
     def add_run(self, record: RunRecord) -> None:
         """Add *record*, in place of an earlier run of the same point; it is on the disk when this returns."""
-        light, output = codec.pack(record)
+        light, output = (b"", b"") if self._path is None else codec.pack(record)
         row = (record.point.key, record.point.processors, record.status, light, output)
         with self._mutex, self._said():
             self._writable()
+            if self._path is None:
+                self._unpacked[record.point.key] = record
             done = self._connection.execute(
                 "INSERT OR REPLACE INTO runs (key, processors, status, record, output) VALUES (?, ?, ?, ?, ?)", row
             )
@@ -208,6 +212,7 @@ class Study:
         """Add many records in one transaction: all of them or none."""
         with self._mutex, self._said():
             self._writable()
+            before = dict(self._unpacked)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for record in records:
@@ -216,6 +221,7 @@ class Study:
             except BaseException:
                 self._connection.execute("ROLLBACK")
                 self._cache.clear()  # numbers of rows that are not there come again
+                self._unpacked = before
                 raise
 
     def has(self, key: str, *, ok: bool = True) -> bool:
@@ -348,6 +354,10 @@ class Study:
                 raise StoreError(f"{self._place}: is damaged: its {place}: {what}") from None
 
     def _record(self, number: int, key: str, light: bytes, output: bytes | None = None) -> RunRecord:
+        if (record := self._unpacked.get(key)) is not None:
+            if number not in self._cache:
+                self._cache[number] = record.model_copy(update={"stdout": "", "stderr": ""})
+            return self._cache[number] if output is None else record
         try:
             if number not in self._cache:
                 self._cache[number] = codec.unpack(light, key)
@@ -361,6 +371,10 @@ class Study:
 
     def _copy_to(self, path: Path, final: Path | None = None) -> None:
         """Copy everything to the file *path*, which will be *final*: seen from there, traces are elsewhere."""
+        for key, record in self._unpacked.items():
+            packed = codec.pack(record)
+            self._connection.execute("UPDATE runs SET record = ?, output = ? WHERE key = ?", (*packed, key))
+        self._unpacked.clear()
         target = sqlite3.connect(path, isolation_level=None)
         try:
             self._connection.backup(target)

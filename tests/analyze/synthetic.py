@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from scalegraph.base.resource_costs import ResourceCost, ResourceCosts
 from scalegraph.base.run import (
     LineCost,
     LinePart,
     LineUser,
     Region,
     RegionCost,
-    ResourceCost,
     RunPoint,
     RunRecord,
     SharedLine,
@@ -170,9 +170,11 @@ def caused(n: int, balls: int, steps: int) -> dict[str, Any]:
                 ),
             ),
         ),
-        "resources": (
-            ResourceCost(kind="link", name="ring 0", units=34, busy=170 * far, transactions=2 * far, waiting=far),
-            ResourceCost(kind="module", name="memory 0", busy=10 * far, transactions=far),
+        "resources": ResourceCosts.of(
+            [
+                ResourceCost(kind="link", name="ring 0", units=34, busy=170 * far, transactions=2 * far, waiting=far),
+                ResourceCost(kind="module", name="memory 0", busy=10 * far, transactions=far),
+            ]
         ),
     }
 

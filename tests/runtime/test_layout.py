@@ -36,3 +36,12 @@ def test_columns_are_the_fields_of_the_rows(name: str, count: int) -> None:
     assert tuple(columns) == layout.names
     for field, column in columns.items():
         assert column == [row[field] for row in rows]
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_series_are_the_same_on_a_host_of_the_other_byte_order(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = LAYOUTS[name]
+    data = np.random.default_rng(5).integers(0, 256, 3 * layout.itemsize, np.uint8).tobytes()
+    native = layout.series(data)
+    monkeypatch.setattr("sys.byteorder", "big")
+    assert layout.series(data) == native

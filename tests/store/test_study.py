@@ -122,6 +122,27 @@ def test_a_study_in_memory_can_be_saved(path: Path) -> None:
         assert len(study) == 1
 
 
+def test_a_study_in_memory_has_what_it_was_given_before_and_after_it_is_saved(path: Path) -> None:
+    given = [record(1, stdout="one"), record(2, stdout="two"), record(1, stdout="one again")]
+
+    def broken() -> Iterator[RunRecord]:
+        yield record(3)
+        raise KeyError
+
+    with Study.memory(MANIFEST) as study:
+        for one in given:
+            study.add_run(one)
+        with pytest.raises(KeyError):
+            study.add_runs(broken())
+        before = study.runs(output=True)
+        assert before == [given[1], given[2]]
+        assert study.runs() == [one.model_copy(update={"stdout": ""}) for one in before]
+        study.save_as(path)
+        assert study.runs(output=True) == before
+    with Study.open(path) as study:
+        assert study.runs(output=True) == before
+
+
 def test_save_as_copies_the_whole_study_and_leaves_no_litter(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "b.sgstudy"
     with Study.create(path, MANIFEST) as study:

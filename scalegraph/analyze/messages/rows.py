@@ -64,15 +64,15 @@ def by_partner(run: RunRecord) -> list[dict[str, Any]]:
     Shape: one row for each pair that had any. Unit: cycles; bytes. Source: ScaleGraph.
     """
     costs = run.messages or MessageCosts()
-    sums: dict[tuple[int, int], tuple[int, ...]] = {}
-    pairs = zip(costs.rank, costs.partner, strict=True)
-    for pair, values in zip(pairs, zip(*_columns(costs), strict=True), strict=True):
-        own = sums.get(pair)
-        sums[pair] = values if own is None else tuple(map(int.__add__, own, values))
-    return [
-        dict(zip(PARTNER_COLUMNS, (*pair, *values, sum(values[2:])), strict=True))
-        for pair, values in sorted(sums.items())
-    ]
+    columns = _columns(costs)
+    cycles = map(sum, zip(*columns[2:], strict=True))
+    found: list[list[int]] = []
+    for entry in sorted(zip(costs.rank, costs.partner, *columns, cycles, strict=True)):
+        if found and found[-1][0] == entry[0] and found[-1][1] == entry[1]:  # of another communicator
+            found[-1][2:] = map(int.__add__, found[-1][2:], entry[2:])
+        else:
+            found.append(list(entry))
+    return [dict(zip(PARTNER_COLUMNS, values, strict=True)) for values in found]
 
 
 def _columns(costs: MessageCosts) -> list[tuple[int, ...]]:
