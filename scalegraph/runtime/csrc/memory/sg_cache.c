@@ -5,6 +5,10 @@
 
 /* A private cache of so many entries keeps its ways apart (sg_cache.h). */
 #define SEPARATE_ENTRIES ((uint64_t)1 << 16)
+/* Of ways apart that take so many bytes each, those behind the first get small pages of the host: there a
+ * program uses a few sets of each processor, so most of a large page, which many processors share, would be
+ * cleared and never used. */
+#define SPARSE_BYTES ((size_t)64 << 20)
 
 void *sg_map(size_t bytes)
 {
@@ -56,6 +60,9 @@ int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t insta
         cache->set_stride = cache->rest_step = 1;
         cache->way_stride = sets * instances;
         cache->rest = cache->first + cache->way_stride;
+        size_t way_bytes = cache->way_stride * sizeof(uint64_t);
+        if (way_bytes >= SPARSE_BYTES)
+            madvise(cache->rest, cache->bytes - way_bytes, MADV_NOHUGEPAGE);
     } else if (is_first_level) {
         cache->stride = sets;
         cache->set_stride = 1;
