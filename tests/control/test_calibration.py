@@ -117,6 +117,17 @@ def test_predictor_is_as_large_as_the_pattern_that_is_remembered(host: Host, mea
     assert (found.entries, found.history) == (2048, 16)
 
 
+def test_lines_that_come_in_order_show_the_prefetcher(host: Host, measured: dict[str, Sample]) -> None:
+    def at(ns: float) -> tuple[str, int]:
+        prefetch = derive(host, measured | {"ordered_8388608": Sample("ns", ns, ns, ns, 21)}).prefetch
+        return prefetch.kind, prefetch.distance
+
+    assert at(6.2) == ("stride", 10)
+    assert at(0.5) == ("stride", 64)
+    assert at(60.0)[0] == "none"
+    assert derive(host, measured).prefetch.kind == "none"
+
+
 def test_host_whose_window_is_not_seen_has_no_pipeline(host: Host, measured: dict[str, Sample]) -> None:
     assert not derive(host, measured).processor.pipeline.is_given
 

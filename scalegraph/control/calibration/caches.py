@@ -52,6 +52,30 @@ def cache_levels(origins: Origins, host: Host) -> list[dict[str, Any]]:
     return levels
 
 
+def prefetcher(origins: Origins, host: Host) -> dict[str, Any]:
+    """Return the section ``[prefetch]``: how many lines are on their way from the last cache where they come in order.
+
+    Empty where the system describes no second level, or lines that come in order take as long as others.
+    """
+    levels = _described(host)
+    name = _inside(origins, levels[-2].size_bytes, levels[-1].size_bytes) if len(levels) > 2 else ""
+    ordered = name.replace("chase", "ordered")
+    if not name or ordered not in origins.measured:
+        return {}
+    ahead = round(origins.measured[name].median / origins.measured[ordered].median)
+    if ahead < 2:
+        return {}
+    key = "prefetch"
+    return {
+        "kind": origins.measured_as(f"{key}.kind", "stride", name, ordered, how="lines in order are far faster"),
+        "level": origins.note(f"{key}.level", 1, "choice: the level before the last cache"),
+        "degree": origins.note(f"{key}.degree", 1, "choice: as many as are used"),
+        "distance": origins.measured_as(
+            f"{key}.distance", min(64, ahead), name, ordered, how="the first by the second: lines on their way"
+        ),
+    }
+
+
 def _described(host: Host) -> tuple[CacheLevel, ...]:
     """Return at most four levels, with the coherence line everywhere and only the last shared."""
     levels = host.caches[:4] or _FALLBACK

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from scalegraph.base.errors import WorkError
-from scalegraph.control.calibration.caches import cache_levels
+from scalegraph.control.calibration.caches import cache_levels, prefetcher
 from scalegraph.control.calibration.host import Host
 from scalegraph.control.calibration.measure import Sample
 from scalegraph.control.calibration.pipeline import branches, pipeline
@@ -89,6 +89,7 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         "synchronisation": _synchronisation(origins, host),
         "threads": _threads(origins),
         "branches": branches(origins),
+        "prefetch": prefetcher(origins, host),
     }
     title = f"{host.model}, {len(host.processors)} processors"[:120]
     try:

@@ -50,6 +50,15 @@ static void thread_places(walk *w, size_t total, size_t count)
     w->next = &w->places[w->order[0]];
 }
 
+/* The same places one behind the other, as a prefetcher sees them coming. */
+static void thread_in_order(walk *w, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        w->places[i].next = &w->places[(i + 1) % count];
+    w->count = count;
+    w->next = &w->places[0];
+}
+
 static NOINLINE void chase(uint64_t times, void *state)
 {
     walk *w = state;
@@ -100,6 +109,9 @@ static void measure_sizes(walk *w)
         bench_measure(name, chase, w, 1);
         snprintf(name, sizeof name, "visit_%zu", bench.sizes[i]);
         bench_measure(name, visit, w, 1);
+        thread_in_order(w, lines);
+        snprintf(name, sizeof name, "ordered_%zu", bench.sizes[i]);
+        bench_measure(name, chase, w, 1);
     }
 }
 
