@@ -118,3 +118,58 @@ def test_a_generalised_request_that_nobody_completes_is_a_deadlock(
     (row,) = json.loads(capsys.readouterr().out)["runs"]
     assert row["status"] == "deadlock"
     assert "rank 0 waits in MPI_Wait for MPI_Grequest_complete at " in row["message"]
+
+
+MANY = r"""
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+enum { THREADS = 3 };
+static MPI_Comm comms[THREADS];
+static int rank;
+static void *work(void *number)
+{
+    int t = (int)(long)number, sum, scan, all;
+    MPI_Request requests[3];
+    if (t == rank)
+        usleep(2000);
+    MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comms[t], &requests[0]);
+    MPI_Iscan(&rank, &scan, 1, MPI_INT, MPI_SUM, comms[t], &requests[1]);
+    MPI_Ibarrier(comms[t], &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Allreduce(&scan, &all, 1, MPI_INT, MPI_SUM, comms[t]);
+    printf("%d.%d: %d %d %d\n", rank, t, sum, scan, all);
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    int level;
+    pthread_t threads[THREADS];
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int t = 0; t < THREADS; t++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
+    for (long t = 0; t < THREADS; t++)
+        pthread_create(&threads[t], NULL, work, (void *)t);
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("each", [1, 4])
+def test_threads_that_wait_for_the_same_operations_sleep(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, each: int
+) -> None:
+    """One thread of each of three ranks comes 2 ms later than all others, which do nothing meanwhile."""
+    (tmp_path / "p.c").write_text(MANY)
+    command = ["simulate", str(tmp_path / "p.c"), "-p", str(4 * each), "--threads-per-process", str(each)]
+    assert scalegraph([*command, "--machine", "cluster-hdr", "--no-reference", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    lines = [f"{rank}.{t}: 6 {rank * (rank + 1) // 2} 10" for rank in range(4) for t in range(3)]
+    assert sorted(row["stdout"].splitlines()) == lines
+    assert row["time_cycles"] < 8_000_000
+    assert row["leaves"]["prim_receive"] < 200_000

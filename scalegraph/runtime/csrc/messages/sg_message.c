@@ -86,6 +86,39 @@ void sg_completion_wake(sg_thread *t, const sg_completion *done)
     sg_wake(t, done->clock > now ? done->clock : now);
 }
 
+void sg_waiters_wake(const sg_waiter *list, const sg_completion *done)
+{
+    for (const sg_waiter *w = list; w != NULL; w = w->next)
+        sg_completion_wake(w->thread, done);
+}
+
+void sg_waiter_add(sg_waiter **list, sg_waiter *w)
+{
+    sg_waiter **end = list;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *w = (sg_waiter){NULL, list, sg_self()};
+    *end = w;
+}
+
+void sg_waiter_remove(sg_waiter *w)
+{
+    sg_waiter **at = w->list;
+    if (at == NULL)
+        return;
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    w->list = NULL;
+}
+
+void sg_waiters_leave(sg_waiter **list)
+{
+    for (sg_waiter *w = *list; w != NULL; w = w->next)
+        w->list = NULL;
+    *list = NULL;
+}
+
 /* Receive and message have found each other at the running processor's clock: when has each side all? */
 static void match(sg_receive *r, sg_message *m)
 {
@@ -115,10 +148,10 @@ static void match(sg_receive *r, sg_message *m)
             m->send->message = NULL;
             m->send->completion =
                 (sg_completion){way.free, now, answer.contention, m->send->completion.talk, now};
-            sg_completion_wake(m->send->awaited, &m->send->completion);
+            sg_waiters_wake(m->send->waiters, &m->send->completion);
         }
     }
-    sg_completion_wake(r->awaited, done);
+    sg_waiters_wake(r->waiters, done);
 }
 
 /* What stands for all sends that are complete when they begin. */
@@ -296,7 +329,7 @@ void sg_message_charge(enum sg_category category, uint64_t cycles)
     sg_observe_talked(p, category, p->clock - before);
 }
 
-/* Suspends the running thread until something that it has marked as awaited is complete. */
+/* Suspends the running thread until something in whose list it is wakes it. */
 static void suspend(enum sg_side side, int32_t other, int32_t tag, const char *what)
 {
     sg_thread *self = sg_self();
@@ -320,29 +353,30 @@ void sg_completion_suspend(enum sg_side side, int32_t other, const char *what)
 }
 
 /* Waits until `done` says when, and then until that time. */
-static void wait_until(const sg_completion *done, sg_thread **awaited, enum sg_side side, int32_t other,
+static void wait_until(const sg_completion *done, sg_waiter **list, enum sg_side side, int32_t other,
                        int32_t tag, const char *what)
 {
     sg_turn_of_all(sg_now);
-    *awaited = sg_self();
     if (done->clock == SG_NEVER) {
+        sg_waiter own;
+        sg_waiter_add(list, &own);
         sg_rank_self()->talk = done->talk;
         suspend(side, other, tag, what);
+        sg_waiter_remove(&own);
     }
-    *awaited = NULL;
     sg_completion_wait(done);
 }
 
 void sg_send_wait(sg_send *send)
 {
     const sg_message *m = send->message;
-    wait_until(&send->completion, &send->awaited, SG_SENDER, m != NULL ? (int32_t)m->to->number : SG_ANY,
+    wait_until(&send->completion, &send->waiters, SG_SENDER, m != NULL ? (int32_t)m->to->number : SG_ANY,
                m != NULL ? m->tag : SG_ANY, NULL);
 }
 
 void sg_receive_wait(sg_receive *r)
 {
-    wait_until(&r->completion, &r->awaited, SG_RECEIVER, r->from, r->tag, r->what);
+    wait_until(&r->completion, &r->waiters, SG_RECEIVER, r->from, r->tag, r->what);
 }
 
 /* Asking takes as long as finding out whether a message matches. */
@@ -371,49 +405,55 @@ static const sg_completion *earlier(const sg_completion *a, const sg_completion 
     return a == NULL || b->clock < a->clock ? b : a;
 }
 
-/* Marks what is awaited, by a thread or by none; false: another thread waits for it. */
-static bool mark(sg_thread **by, sg_thread *awaited)
+/* The one that is complete first. */
+static const sg_completion *first_of(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                                     size_t receive_count)
 {
-    if (*by != NULL && *by != sg_self())
-        return false;
-    *by = awaited;
-    return true;
+    const sg_completion *first = NULL;
+    for (size_t i = 0; i < send_count; i++)
+        first = earlier(first, &sends[i]->completion);
+    for (size_t i = 0; i < receive_count; i++)
+        first = earlier(first, &receives[i]->completion);
+    return first;
 }
 
-/* The one that is complete first; marks them all as awaited or not. False: another thread waits for one. */
-static bool find_first(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                       size_t receive_count, sg_thread *awaited, const sg_completion **first)
+/* Sleeps until one of them is known to be complete, and returns it; .clock is 0 if another thread has ended
+ * that already. */
+static sg_completion sleep_for(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                               size_t receive_count)
 {
-    bool own = true;
-    *first = NULL;
+    const sg_completion *first = NULL;
+    size_t count = send_count + receive_count;
+    sg_waiter *own = allocate((count + 1) * sizeof *own);
     for (size_t i = 0; i < send_count; i++)
-        if (sends[i] != NULL) {
-            own &= mark(&sends[i]->awaited, awaited);
-            *first = earlier(*first, &sends[i]->completion);
-        }
+        sg_waiter_add(&sends[i]->waiters, &own[i]);
     for (size_t i = 0; i < receive_count; i++)
-        if (receives[i] != NULL) {
-            own &= mark(&receives[i]->awaited, awaited);
-            *first = earlier(*first, &receives[i]->completion);
-        }
-    return own;
+        sg_waiter_add(&receives[i]->waiters, &own[send_count + i]);
+    suspend(SG_RECEIVER, SG_ANY, SG_ANY, NULL); /* sg_completion_wake records with whom */
+    for (size_t i = 0; i < count; i++) {
+        if (own[i].list == NULL)
+            continue;
+        first =
+            earlier(first, i < send_count ? &sends[i]->completion : &receives[i - send_count]->completion);
+        sg_waiter_remove(&own[i]);
+    }
+    free(own);
+    return first != NULL && first->clock != SG_NEVER ? *first : (sg_completion){0};
 }
 
 void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                         size_t receive_count)
+                         size_t receive_count, bool listed)
 {
-    const sg_completion *first;
     sg_turn_of_all(sg_now);
-    if (!find_first(sends, send_count, receives, receive_count, sg_self(), &first)) {
-        find_first(sends, send_count, receives, receive_count, NULL, &first);
-        sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1); /* asks again */
+    const sg_completion *first = first_of(sends, send_count, receives, receive_count);
+    if (first == NULL && !listed)
         return;
-    }
-    if (first != NULL && first->clock == SG_NEVER) /* sg_completion_wake records with whom */
-        suspend(SG_RECEIVER, SG_ANY, SG_ANY, NULL);
-    find_first(sends, send_count, receives, receive_count, NULL, &first);
-    if (first != NULL)
-        sg_completion_wait(first);
+    sg_completion known = {0}; /* a copy: another thread may take what is complete */
+    if (first != NULL && first->clock != SG_NEVER)
+        known = *first;
+    else
+        known = sleep_for(sends, send_count, receives, receive_count);
+    sg_completion_wait(&known);
 }
 
 static void report(const sg_receive *r)
@@ -444,12 +484,15 @@ void sg_send_free(sg_send *send)
 {
     if (send->message != NULL)
         send->message->send = NULL;
-    if (send != &sent)
+    if (send != &sent) {
+        sg_waiters_leave(&send->waiters);
         free(send);
+    }
 }
 
 void sg_receive_free(sg_receive *r)
 {
+    sg_waiters_leave(&r->waiters);
     free(r->message);
     free(r);
 }

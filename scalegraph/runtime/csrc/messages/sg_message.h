@@ -26,10 +26,17 @@ typedef struct sg_completion {
         released; /* clock at which the other side had done its part; 0: at `met`; SG_NEVER: it has none */
 } sg_completion;
 
+/* A thread that sleeps until something is complete, in the list of that; several threads of a process may
+ * wait for the same. */
+typedef struct sg_waiter {
+    struct sg_waiter *next, **list; /* list: NULL when what was waited for no longer exists */
+    sg_thread *thread;
+} sg_waiter;
+
 typedef struct sg_send {
     sg_completion completion;
     struct sg_message *message; /* not matched yet */
-    sg_thread *awaited;         /* by this thread; NULL: nobody waits for it */
+    sg_waiter *waiters;
 } sg_send;
 
 typedef struct sg_receive {
@@ -43,7 +50,7 @@ typedef struct sg_receive {
     char *data;          /* its contents, within `message` */
     struct sg_message *message;
     uint64_t sent, left, posted; /* for observers, see sg_passed */
-    sg_thread *awaited;
+    sg_waiter *waiters;
     bool cancelled;
     bool buffered;    /* the message had come before the receive */
     const char *what; /* it waits for something else than a message: what, for a report */
@@ -123,9 +130,18 @@ void sg_receive_free(sg_receive *receive);
 bool sg_receive_cancel(sg_receive *receive);
 /* The same for a send that waits for its receiver. */
 bool sg_send_cancel(sg_send *send);
-/* Waits until one of them at least is complete; either list may be empty and have NULLs. */
+/* The running thread sleeps for this, too, from now on until it takes itself out again. */
+void sg_waiter_add(sg_waiter **list, sg_waiter *w);
+void sg_waiter_remove(sg_waiter *w);
+/* What they sleep for ends: none of them is in its list any more. */
+void sg_waiters_leave(sg_waiter **list);
+/* They know now when it is complete. */
+void sg_waiters_wake(const sg_waiter *list, const sg_completion *done);
+/* Waits until one of them at least is complete; either list may be empty. `listed`: the caller has put the
+ * running thread into the list of something else that may wake it. Other threads may wait for the same and
+ * end it first: nothing of it may be used before it is looked up again. */
 void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                         size_t receive_count);
+                         size_t receive_count, bool listed);
 
 /* What waits for something else than a message: `side` of a transfer that has to wait for the other one. */
 enum sg_side { SG_SENDER, SG_RECEIVER };

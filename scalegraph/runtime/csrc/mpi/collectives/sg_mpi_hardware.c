@@ -75,7 +75,7 @@ static void hand_out(const meeting *m, sg_receive *r, const void *data)
     r->completion = m->done;
     r->bytes = data != NULL ? m->bytes : 0;
     r->data = data != NULL ? sg_mpi_copy(data, m->bytes) : NULL;
-    sg_completion_wake(r->awaited, &r->completion);
+    sg_waiters_wake(r->waiters, &r->completion);
 }
 
 /* `sum` = `sum` op the contribution of rank `i`, in the order of ranks. */
@@ -151,6 +151,7 @@ void sg_hardware_end(sg_step *step)
 {
     sg_receive *r = step->receive;
     step->receive = NULL;
+    sg_waiters_leave(&r->waiters);
     if (r->data != NULL)
         sg_type_unpack(r->data, r->bytes, step->to, step->count, step->type);
     sg_mpi_free(r->data);

@@ -204,12 +204,6 @@ static void take_data(sg_schedule *s, sg_step *step)
     step->receive = NULL;
 }
 
-/* Another thread of the rank waits for it, and goes on with the schedule. */
-static bool of_another(const sg_thread *awaited)
-{
-    return awaited != NULL && awaited != sg_self();
-}
-
 static bool receives(const sg_step *step)
 {
     return (step->kind == SG_STEP_RECEIVE || step->kind == SG_STEP_HARDWARE) && step->receive != NULL;
@@ -221,14 +215,14 @@ static bool end_step(sg_schedule *s, sg_step *step, bool wait)
     if (receives(step)) {
         if (wait)
             sg_receive_wait(step->receive);
-        else if (step->receive->completion.clock > sg_now->clock || of_another(step->receive->awaited))
+        else if (step->receive->completion.clock > sg_now->clock)
             return false;
         take_data(s, step);
     }
     if (step->kind == SG_STEP_SEND && step->send != NULL) {
         if (wait)
             sg_send_wait(step->send);
-        else if (step->send->completion.clock > sg_now->clock || of_another(step->send->awaited))
+        else if (step->send->completion.clock > sg_now->clock)
             return false;
         sg_send_free(step->send);
         step->send = NULL;
@@ -268,6 +262,11 @@ bool sg_schedule_advance(sg_schedule *s, bool wait)
     s->busy = true;
     bool done = advance(s, wait);
     s->busy = false;
+    if (s->waiters != NULL) {
+        uint64_t now = sg_now->clock;
+        sg_waiters_wake(s->waiters, &(sg_completion){now, now, 0, sg_rank_self()->talk, now});
+        sg_waiters_leave(&s->waiters);
+    }
     return done;
 }
 
@@ -349,12 +348,16 @@ void sg_awaited_receive(sg_awaited *p, sg_receive *receive)
     p->receives[p->receive_count++] = receive;
 }
 
+/* Steps of a schedule that another thread works on are left to it: it may end them meanwhile. */
 void sg_awaited_wait(sg_awaited *p)
 {
-    bool busy = false;
-    for (const sg_schedule *s = sg_mpi_self()->schedules; s != NULL; s = s->next) {
-        busy |= s->busy;
-        for (uint32_t i = s->begin; i < s->end; i++) {
+    sg_schedule *busy = NULL;
+    sg_waiter own;
+    sg_turn_of_all(sg_now); /* from here on no other thread goes on before this one sleeps */
+    for (sg_schedule *s = sg_mpi_self()->schedules; s != NULL; s = s->next) {
+        if (s->busy)
+            busy = s;
+        for (uint32_t i = s->begin; i < s->end && !s->busy; i++) {
             const sg_step *step = &s->steps[i];
             if (step->kind == SG_STEP_SEND && step->send != NULL)
                 sg_awaited_send(p, step->send);
@@ -362,12 +365,11 @@ void sg_awaited_wait(sg_awaited *p)
                 sg_awaited_receive(p, step->receive);
         }
     }
-    if (busy) { /* another thread works on it */
-        sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
-        sg_turn_of_all(sg_now);
-    } else {
-        sg_message_wait_any(p->sends, p->send_count, p->receives, p->receive_count);
-    }
+    if (busy != NULL)
+        sg_waiter_add(&busy->waiters, &own);
+    sg_message_wait_any(p->sends, p->send_count, p->receives, p->receive_count, busy != NULL);
+    if (busy != NULL)
+        sg_waiter_remove(&own);
     sg_mpi_free(p->sends);
     sg_mpi_free(p->receives);
     *p = (sg_awaited){0};

@@ -44,7 +44,8 @@ struct sg_schedule {
     sg_comm *comm;
     const sg_comm *view; /* to whose ranks the next steps go: the communicator, or its local processes */
     int tag;
-    bool done, busy; /* busy: a thread works on it */
+    bool done, busy;    /* busy: a thread works on it */
+    sg_waiter *waiters; /* other threads of the rank, until none works on it */
     int error;
     const char *call;
     const void *site;
@@ -93,6 +94,8 @@ void sg_schedule_start(sg_schedule *s);
 
 /* ---- waiting for anything ---- */
 
+/* Other threads of the rank may wait for the same steps. Who is the first to go on ends what is complete, and
+ * begins what follows. */
 typedef struct sg_awaited {
     sg_send **sends;
     sg_receive **receives;
