@@ -187,6 +187,9 @@ WRONG = {
     "MPI_Win_fence(0, win); MPI_Accumulate(fixed, 1, MPI_FLOAT, 1, 0, 1, MPI_FLOAT, MPI_BXOR, win);": (
         "MPI_BXOR does not work on the datatype of the target"
     ),
+    "MPI_Win_fence(0, win); MPI_Compare_and_swap(fixed, fixed, &x, MPI_FLOAT, 1, 0, win);": (
+        "only whole numbers, logical values and bytes can be swapped"
+    ),
     "MPI_Win_fence(0, win); MPI_Put(&x, 1, MPI_INT, 1, 0, 2, MPI_INT, win);": (
         "4 bytes are sent, but the datatype of the target has 8"
     ),

@@ -17,7 +17,8 @@ from scalegraph.cli.main import run as scalegraph
 
 pytestmark = pytest.mark.compiler
 
-CALLS = Path(__file__).parents[2] / "scalegraph" / "runtime" / "include" / "mpi_calls.h"
+INCLUDE = Path(__file__).parents[2] / "scalegraph" / "runtime" / "include"
+HEADERS = ("mpi_calls.h", "mpi_removed.h")  # of MPI 3.1, and of MPI-1 that 3.0 has removed
 DECLARED = re.compile(r"^int SCALEGRAPH_MPI\((\w+)\)\((.*)\);$", re.MULTILINE)
 PARAMETER = re.compile(r"^(?P<type>.*?[\s*])(?P<name>\w+)(?P<array>(?:\[\d*\])*)$")
 
@@ -159,7 +160,8 @@ def parameter(text: str) -> Parameter:
 
 
 def functions() -> Iterator[tuple[str, list[Parameter]]]:
-    for name, inside in DECLARED.findall(CALLS.read_text(encoding="utf-8")):
+    declared = "".join((INCLUDE / header).read_text(encoding="utf-8") for header in HEADERS)
+    for name, inside in DECLARED.findall(declared):
         if not LEFT_OUT.match(name) and inside != "void":
             yield name, [parameter(text) for text in inside.split(",")]
 

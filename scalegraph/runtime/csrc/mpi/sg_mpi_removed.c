@@ -39,7 +39,7 @@ SG_API int PMPI_Type_lb(MPI_Datatype type, MPI_Aint *low)
 SG_API int PMPI_Type_ub(MPI_Datatype type, MPI_Aint *high)
 {
     MPI_Aint low, extent = 0;
-    int error = AS(PMPI_Type_get_extent(type, &low, &extent));
+    int error = AS(PMPI_Type_get_extent(type, &low, high != NULL ? &extent : NULL));
     if (error == MPI_SUCCESS)
         *high = low + extent;
     return error;

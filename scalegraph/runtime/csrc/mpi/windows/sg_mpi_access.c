@@ -47,9 +47,19 @@ static int take_type(sg_window *w, const end *e, const call *target, sg_type **t
     return error;
 }
 
+/* Whole numbers, logical values and bytes, as the standard says of MPI_Compare_and_swap. */
+static bool can_be_swapped(const sg_type *t)
+{
+    return t->basic && ((t->class >= SG_CLASS_BYTE && t->class <= SG_CLASS_U64) ||
+                        (t->class >= SG_CLASS_BOOL && t->class <= SG_CLASS_LOGICAL64));
+}
+
 static int check_operation(sg_window *w, const call *c, const sg_type *type)
 {
     const sg_mpi_op *op = sg_op_of(c->op);
+    if (c->kind == SG_COMPARE_AND_SWAP && !can_be_swapped(type))
+        return sg_window_error(w, MPI_ERR_TYPE,
+                               "only whole numbers, logical values and bytes can be swapped");
     if (c->kind != SG_ACCUMULATE && c->kind != SG_GET_ACCUMULATE)
         return MPI_SUCCESS;
     if (op == NULL || op->name == NULL)
