@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from scalegraph.base.measures import Measure, measure
+from scalegraph.figures.figure import Column
 
 
 def column_measure(values: Iterable[float | str | None], unit: str) -> Measure | None:
     """Return how the numbers among *values*, in *unit*, are written; None where there is no number."""
     numbers = [value for value in values if isinstance(value, int | float)]
     return measure(numbers, unit) if numbers else None
+
+
+def column_measures(columns: Sequence[Column], cells: Sequence[Sequence[float | str | None]]) -> list[Measure | None]:
+    """Return how the numbers of each of *columns* are written, whose values are *cells* (one sequence for each)."""
+    found = []
+    for column, own in zip(columns, cells, strict=True):
+        like = [column.compared and one.compared and one.unit == column.unit for one in columns]
+        shared = [value for there, some in zip(like, cells, strict=True) if there for value in some]
+        found.append(column_measure(shared or own, column.unit))
+    return found
 
 
 def column_heading(how: Measure | None, name: str, unit: str) -> str:

@@ -201,11 +201,15 @@ class Grid:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. *bar_role* draws a bar behind the number, relative to the column's largest."""
+    """A column of a table. *bar_role* draws a bar behind the number, relative to the column's largest.
+
+    All columns of a table that are *compared* and have one unit are written in the same multiple of it.
+    """
 
     name: str
     unit: str = ""
     bar_role: str = ""
+    compared: bool = False
 
 
 @dataclass(frozen=True)

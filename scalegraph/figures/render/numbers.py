@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scalegraph.base.errors import InputError
 from scalegraph.base.text import one_line, visible
 from scalegraph.base.units import as_read, significant, thousands
-from scalegraph.figures.columns import cell_text, column_heading, column_measure
+from scalegraph.figures.columns import cell_text, column_heading, column_measures
 from scalegraph.figures.diagram import Diagram
 from scalegraph.figures.figure import (
     Cell,
@@ -165,8 +165,8 @@ def _written(figure: Figure, header: list[str], rows: Rows) -> tuple[list[str], 
         return header, [[short(cell) for cell in row] for row in rows]
     first = next((i for i, name in enumerate(header) if name == _title(columns[0])), 0)  # behind depth, line
     header, texts = list(header), [[short(cell) for cell in row] for row in rows]
-    for place, column in enumerate(columns, start=first):
-        how = column_measure([row[place] for row in rows], column.unit)
+    cells = [[row[place] for row in rows] for place in range(first, first + len(columns))]
+    for place, (column, how) in enumerate(zip(columns, column_measures(columns, cells), strict=True), start=first):
         header[place] = column_heading(how, column.name, column.unit)
         for row, text in zip(rows, texts, strict=True):
             text[place] = cell_text(how, row[place])

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from scalegraph.base.measures import Measure
 from scalegraph.base.units import narrow, stacked
-from scalegraph.figures.columns import cell_text, column_heading, column_measure
+from scalegraph.figures.columns import cell_text, column_heading, column_measure, column_measures
 from scalegraph.figures.figure import Column, Source, SourceLine, Table
 from scalegraph.figures.palette import colour
 from scalegraph.figures.render.text import fitted, measure
@@ -32,7 +33,9 @@ def draw_table(brush: Brush, axes: Axes, table: Table) -> None:
 
 
 def _prepared(table: Table) -> list[_Prepared]:
-    return [_prepare(column, [row.values[i] for row in table.rows]) for i, column in enumerate(table.columns)]
+    cells = [[row.values[i] for row in table.rows] for i in range(len(table.columns))]
+    made = zip(table.columns, cells, column_measures(table.columns, cells), strict=True)
+    return [_prepare(column, values, how) for column, values, how in made]
 
 
 def _fitted(table: Table, room: float) -> tuple[list[_Prepared], float, list[float]]:
@@ -98,11 +101,10 @@ def _table(brush: Brush, axes: Axes, table: Table) -> None:
         sheet.text(0, shown + head, text, size)
 
 
-def _prepare(column: Column, values: Values) -> _Prepared:
-    """Return heading, texts, shares of the largest (for bars) and the bars' role."""
+def _prepare(column: Column, values: Values, how: Measure | None) -> _Prepared:
+    """Return heading, texts as *how* says, shares of the largest (for bars) and the bars' role."""
     known = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
     top = max((abs(v) for v in known), default=0.0)
-    how = column_measure(values, column.unit)
     heading = stacked(column_heading(how, column.name, column.unit))
     texts = [cell_text(how, v) for v in values]
     shares = [max(0.0, float(v)) / top if isinstance(v, int | float) and top > 0 else 0.0 for v in values]
@@ -145,7 +147,7 @@ def _source(brush: Brush, axes: Axes, source: Source) -> None:
     for i, column in enumerate(source.columns):
         values = [line.values[i] if i < len(line.values) else None for line in source.lines]
         if any(value for value in values):
-            heading, texts, shares, role = _prepare(column, values)
+            heading, texts, shares, role = _prepare(column, values, column_measure(values, column.unit))
             texts = ["" if value is None else text for value, text in zip(values, texts, strict=True)]
             columns.append((narrow(heading), texts[first:last], shares[first:last], role))
     left = 0.0

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalegraph.base.measures import exact, measure
-from scalegraph.figures.figure import Axis, Line, Plot
+from scalegraph.figures.columns import cell_text, column_heading, column_measures
+from scalegraph.figures.figure import Axis, Column, Line, Plot
 from scalegraph.figures.render.plot import Scale as PrintedScale
 from scalegraph.gui.base.tints import heat, legible_on
 from scalegraph.gui.dock.arrangements import tiles, views_of
@@ -38,6 +39,15 @@ def test_a_column_has_one_unit_unless_its_values_span_too_many_decades(
     how = measure(values, unit)
     assert how.heading("t") == heading
     assert [how.number(value) for value in values] == texts
+
+
+def test_columns_that_are_compared_have_one_unit() -> None:
+    columns = [Column("a", "s", compared=True), Column("b", "s"), Column("c", "s", compared=True), Column("n")]
+    cells: list[list[float | str | None]] = [[0.0002, 0.0005], [0.0002, 0.0005], [0.05, None], [1, 2]]
+    written = column_measures(columns, cells)
+    headings = [column_heading(how, one.name, one.unit) for how, one in zip(written, columns, strict=True)]
+    assert headings == ["a (ms)", "b (µs)", "c (ms)", "n"]
+    assert cell_text(written[0], 0.0002) == "0.20"
 
 
 def test_a_unit_that_the_name_says_already_is_not_repeated() -> None:

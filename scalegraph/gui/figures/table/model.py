@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
 
-from scalegraph.base.measures import Measure, exact
+from scalegraph.base.measures import exact
 from scalegraph.base.units import stacked
-from scalegraph.figures.columns import cell_text, column_heading, column_measure
+from scalegraph.figures.columns import cell_text, column_heading, column_measures
 from scalegraph.figures.figure import Row, Table
 from scalegraph.gui.figures.plot.targets import rich
 
@@ -98,14 +98,13 @@ class TableModel(QAbstractItemModel):
         for number, row in enumerate(table.rows, 1):
             self._keys.setdefault(row.key, []).append(number)
         self._texts: dict[int, list[str]] = {}  # of columns that were requested
-        self._measures: list[Measure | None] = []
+        self._measures = column_measures(table.columns, [self._cells(i) for i in range(len(table.columns))])
         self._numeric: list[bool] = []
         self._largest: list[float] = []
-        for i, column in enumerate(table.columns):
+        for i in range(len(table.columns)):
             cells = self._cells(i)
             numbers = [v for v in cells if isinstance(v, int | float)]
             texts = any(isinstance(v, str) for v in cells)
-            self._measures.append(column_measure(cells, column.unit))
             self._numeric.append(bool(numbers) and not texts)
             self._largest.append(max((abs(v) for v in numbers if math.isfinite(v)), default=0.0))
         self._choose()

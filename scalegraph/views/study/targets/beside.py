@@ -14,6 +14,7 @@ from scalegraph.views.view import View
 _TITLE = "Simulated beside measured"
 _NOTES = (
     "Times of causes are summed over processors. Memory stalls count as computing, as measured runs do not part them.",
+    "Ratio: simulated over measured; difference: measured without simulated.",
     "Of several repetitions the run with the median time is shown.",
 )
 
@@ -21,12 +22,12 @@ _NOTES = (
 def _rows(pair: Pair) -> list[Row]:
     simulated, measured = pair.simulated.time_s or 0.0, pair.measured.time_s or 0.0
     count = pair.simulated.point.processors
-    whole = (count, "elapsed time", simulated, measured, measured - simulated, _ratio(simulated, measured))
+    whole = ("elapsed time", count, simulated, measured, _ratio(simulated, measured), measured - simulated)
     rows = [Row(whole, key=pair.simulated.point.key, tip=pair.measured.point.label())]
     for one in differences(pair):
         if one.simulated_s or one.measured_s:
-            values = (one.simulated_s, one.measured_s, one.difference_s, _ratio(one.simulated_s, one.measured_s))
-            rows.append(Row((count, one.words, *values), depth=1, key=pair.simulated.point.key))
+            values = (one.simulated_s, one.measured_s, _ratio(one.simulated_s, one.measured_s), one.difference_s)
+            rows.append(Row((one.words, count, *values), depth=1, key=pair.simulated.point.key))
     return rows
 
 
@@ -39,12 +40,12 @@ def _make(data: StudyData, size: object = None) -> Figure:
     same = shown.simulated.point.parameters
     found = [pair for pair in pairs.of_study(data) if pair.simulated.point.parameters == same]
     columns = (
-        Column("N"),
         Column("what"),
-        Column("simulated", "s", "time"),
-        Column("measured", "s", "time"),
-        Column("difference", "s"),
-        Column("simulated / measured"),
+        Column("N"),
+        Column("simulated", "s", compared=True),
+        Column("measured", "s", compared=True),
+        Column("ratio"),
+        Column("difference", "s", "time", compared=True),
     )
     last = found[-1]
     simulated, measured = last.simulated.time_s or 0.0, last.measured.time_s or 0.0

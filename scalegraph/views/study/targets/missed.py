@@ -28,18 +28,18 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         return pairs.ACCOUNTS
     columns = (
         Column("region"),
-        Column("place"),
         Column("cause"),
-        Column("simulated", "s"),
-        Column("measured", "s"),
-        Column("difference", "s", "time"),
+        Column("difference", "s", "time", compared=True),
+        Column("simulated", "s", compared=True),
+        Column("measured", "s", compared=True),
+        Column("place"),
     )
     rows = []
     for one in found[:_SHOWN]:
         region = names.get(one.region or 0, PROGRAM)
         place = f"{region.file}:{region.line}" if region.line else ""
-        values = (one.simulated_s, one.measured_s, one.difference_s)
-        rows.append(Row((region.name, place, one.words, *values), key=str(one.region)))
+        values = (one.difference_s, one.simulated_s, one.measured_s)
+        rows.append(Row((region.name, one.words, *values, place), key=str(one.region), tip=place))
     worst = found[0]
     more = "more" if worst.difference_s > 0 else "less"
     return Figure(
