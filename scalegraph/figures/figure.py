@@ -22,8 +22,7 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 Origin: TypeAlias = Literal["simulated", "measured", "imported", "predicted", "computed"]
 
-# Units of shares, which say of what: a "%" alone would leave a reader to guess. tests/views/test_bases.py holds
-# every view to it.
+# Units of shares, which say of what: a "%" alone would leave a reader to guess (tests/views/test_bases.py).
 PROCESSOR_TIME = "% of processor time"  # N T_para of the run, all groups, waiting included
 LOSS = "% of the loss"  # of N T_para - T_seq
 MISSES = "% of misses"  # of the run
@@ -201,15 +200,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. *bar_role* draws a bar behind the number, relative to the column's largest.
-
-    All columns of a table that are *compared* and have one unit are written in the same multiple of it.
-    """
+    """A column of a table. *bar_role* draws a bar behind the number, relative to the column's largest."""
 
     name: str
     unit: str = ""
     bar_role: str = ""
-    compared: bool = False
+    compared: bool = False  # all of a table that are, and have one unit, are written in one multiple of it
 
 
 @dataclass(frozen=True)

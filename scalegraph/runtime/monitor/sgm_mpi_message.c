@@ -339,7 +339,8 @@ COMPLETES_ONE(SG_CATEGORY_IDLE_MESSAGE, MPI_Wait, (MPI_Request * request, MPI_St
 COMPLETES_ONE(SG_CATEGORY_PRIM_RECEIVE, MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status),
               (request, flag, status), *flag)
 
-#define COMPLETES_ALL(category, name, parameters, given, done)                                               \
+/* `many` of the requests are completed: number `which` of `all` has status `at`. */
+#define COMPLETES(category, name, parameters, given, many, which)                                            \
     SGM_API int name parameters                                                                              \
     {                                                                                                        \
         several s;                                                                                           \
@@ -350,17 +351,22 @@ COMPLETES_ONE(SG_CATEGORY_PRIM_RECEIVE, MPI_Test, (MPI_Request * request, int *f
         statuses = looks ? s.statuses : statuses;                                                            \
         int result = P##name given;                                                                          \
         sgm_switch(t, category_before);                                                                      \
-        for (int at = 0; looks && (done) && at < count; at++)                                                \
-            completed(t, s.before[at], &statuses[at]);                                                       \
+        for (int at = 0; looks && at < (many); at++)                                                         \
+            completed(t, s.before[which], &statuses[at]);                                                    \
         if (looks)                                                                                           \
             end_several(&s, theirs);                                                                         \
         return result;                                                                                       \
     }
-COMPLETES_ALL(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitall, (int count, MPI_Request *all, MPI_Status *statuses),
-              (count, all, statuses), true)
-COMPLETES_ALL(SG_CATEGORY_PRIM_RECEIVE, MPI_Testall,
-              (int count, MPI_Request *all, int *flag, MPI_Status *statuses), (count, all, flag, statuses),
-              *flag)
+#define ALL  (int count, MPI_Request *all, MPI_Status *statuses)
+#define TEST (int count, MPI_Request *all, int *flag, MPI_Status *statuses)
+#define SOME (int count, MPI_Request *all, int *done, int *indices, MPI_Status *statuses)
+COMPLETES(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitall, ALL, (count, all, statuses), count, at)
+COMPLETES(SG_CATEGORY_PRIM_RECEIVE, MPI_Testall, TEST, (count, all, flag, statuses), *flag ? count : 0, at)
+/* MPI_UNDEFINED, where there was nothing to complete, is below 0 */
+COMPLETES(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitsome, SOME, (count, all, done, indices, statuses), *done,
+          indices[at])
+COMPLETES(SG_CATEGORY_PRIM_RECEIVE, MPI_Testsome, SOME, (count, all, done, indices, statuses), *done,
+          indices[at])
 
 #define COMPLETES_ANY(category, name, parameters, given, done)                                               \
     SGM_API int name parameters                                                                              \
@@ -385,26 +391,6 @@ COMPLETES_ANY(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitany,
 COMPLETES_ANY(SG_CATEGORY_PRIM_RECEIVE, MPI_Testany,
               (int count, MPI_Request *all, int *index, int *flag, MPI_Status *status),
               (count, all, index, flag, status), *flag)
-
-#define COMPLETES_SOME(category, name)                                                                       \
-    SGM_API int name(int count, MPI_Request *all, int *done, int *indices, MPI_Status *statuses)             \
-    {                                                                                                        \
-        several s;                                                                                           \
-        sgm_thread *t = sgm_self();                                                                          \
-        uint32_t category_before = sgm_switch(t, category);                                                  \
-        MPI_Status *theirs = statuses;                                                                       \
-        bool looks = begin_several(&s, count, all, statuses);                                                \
-        statuses = looks ? s.statuses : statuses;                                                            \
-        int result = P##name(count, all, done, indices, statuses);                                           \
-        sgm_switch(t, category_before);                                                                      \
-        for (int at = 0; looks && *done != MPI_UNDEFINED && at < *done; at++)                                \
-            completed(t, s.before[indices[at]], &statuses[at]);                                              \
-        if (looks)                                                                                           \
-            end_several(&s, theirs);                                                                         \
-        return result;                                                                                       \
-    }
-COMPLETES_SOME(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitsome)
-COMPLETES_SOME(SG_CATEGORY_PRIM_RECEIVE, MPI_Testsome)
 
 SGM_MPI_AS(SG_CATEGORY_IDLE_MESSAGE, MPI_Probe,
            (int from, int tag, MPI_Comm communicator, MPI_Status *status), (from, tag, communicator, status))

@@ -1,0 +1,48 @@
+/* Threads that wait for something to be complete: they go on when it is known when that is. */
+#include "sg_message.h"
+
+/* `t`, if not NULL, waits for this among other things; now it is known when that is complete. */
+void sg_completion_wake(sg_thread *t, const sg_completion *done)
+{
+    uint64_t now = sg_now->clock;
+    if (t == NULL || t->state != SG_BLOCKED)
+        return;
+    t->rank->talk = done->talk;
+    t->by_message = true;
+    t->met = done->met;
+    t->jam = done->contention;
+    sg_wake(t, done->clock > now ? done->clock : now);
+}
+
+void sg_waiters_wake(const sg_waiter *list, const sg_completion *done)
+{
+    for (const sg_waiter *w = list; w != NULL; w = w->next)
+        sg_completion_wake(w->thread, done);
+}
+
+void sg_waiter_add(sg_waiter **list, sg_waiter *w)
+{
+    sg_waiter **end = list;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *w = (sg_waiter){NULL, list, sg_self()};
+    *end = w;
+}
+
+void sg_waiter_remove(sg_waiter *w)
+{
+    sg_waiter **at = w->list;
+    if (at == NULL)
+        return;
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    w->list = NULL;
+}
+
+void sg_waiters_leave(sg_waiter **list)
+{
+    for (sg_waiter *w = *list; w != NULL; w = w->next)
+        w->list = NULL;
+    *list = NULL;
+}
