@@ -201,8 +201,8 @@ def _share_of_others(thread: _Thread, ran: int, late: int) -> None:
     """Take out of the thread's accounts the time for which, as the kernel says, it did not run.
 
     A thread that computes and neither *ran* nor was ready was blocked in the system, in nothing that the monitor
-    observes. Its time on the run queue is spread over all that it did but sleeping. *late*: how far behind the kernel
-    may be.
+    observes. Its time on the run queue is spread over all that it did but sleeping, and leaves what it *ran*, a tick at
+    least: part of that time may have been in a sleep. *late*: how far behind the kernel may be.
     """
     working = [name for name, group in CATEGORY_GROUPS.items() if group in ("busy", "primitive")]
     blocked = thread.sum(working) - ran - thread.waited
@@ -211,8 +211,9 @@ def _share_of_others(thread: _Thread, ran: int, late: int) -> None:
     there = sorted({name for row in thread.rows.values() for name in row} - _ASLEEP)
     whole = {name: thread.sum((name,)) for name in there}
     every = sum(whole.values())
+    preempted = min(thread.waited, every - max(min(ran, every), 1)) if every else 0
     for name, ticks in whole.items():
-        thread.move(name, PREEMPTED, min(thread.waited, every) * ticks // every if every else 0)
+        thread.move(name, PREEMPTED, preempted * ticks // every if every else 0)
 
 
 def _on_processors(threads: list[_Thread], count: int, ticks: int) -> list[_Thread]:

@@ -9,7 +9,9 @@ from PySide6.QtCore import QObject, QTimer
 
 _EVERY_MS: Final = 400
 _OLDEST: Final = 2  # generation
-_REST: Final = 50  # times in a row that nothing was due, after which nobody is at work: 20 s
+_PAUSE: Final = 5  # times in a row that nothing young was due, after which a longer stretch disturbs nobody: 2 s
+_REST: Final = 50  # the same, after which nobody is at work: 20 s
+_OVERDUE: Final = 10  # times its threshold, beyond which the oldest generation no longer waits for a pause
 
 
 class Collector(QObject):
@@ -19,9 +21,10 @@ class Collector(QObject):
     Qt holds a lock of its own: disconnecting a signal calls back into Python with one, and the destructor of a widget
     waits for the same one for ever.
 
-    A collection of everything takes longer than a user should wait, the longer the more views there are. So what one
-    of the oldest generation leaves is set aside, and the next examines what is new since then. What was set aside is
-    examined when nothing has happened for a while. Only what refers to itself waits for that: all else goes at once.
+    A collection of everything takes longer than a user should wait, the longer the more views there are. So the oldest
+    generation waits for a pause, what its collection leaves is set aside, and the next examines what is new since then.
+    What was set aside is examined when nothing has happened for a while. Only what refers to itself waits for that: all
+    else goes at once.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -29,7 +32,7 @@ class Collector(QObject):
         self._was_on = gc.isenabled()
         self._settled = False
         self._aside = False  # whether something was set aside since everything was examined
-        self._rested = 0  # times in a row that nothing was due
+        self._rested = 0  # times in a row that nothing young was due
         gc.disable()
         self._timer = QTimer(self, interval=_EVERY_MS)
         self._timer.timeout.connect(self.collect)
@@ -37,21 +40,23 @@ class Collector(QObject):
 
     def collect(self) -> int:
         """Collect the oldest generation that is due; return its number, -1 if none is."""
-        due = [
-            n for n, (count, most) in enumerate(zip(gc.get_count(), gc.get_threshold(), strict=True)) if count > most
-        ]
-        if not due:
-            self._rested += 1
-            if self._aside and self._rested >= _REST:
-                self.collect_all()
-                return _OLDEST
-            return -1
-        self._rested = 0
-        gc.collect(due[-1])
-        if due[-1] == _OLDEST:
-            self._aside = True
+        counts, thresholds = gc.get_count(), gc.get_threshold()
+        due = [n for n, (count, most) in enumerate(zip(counts, thresholds, strict=True)) if count > most]
+        young = [n for n in due if n != _OLDEST]
+        self._rested = 0 if young else self._rested + 1
+        overdue = counts[_OLDEST] > _OVERDUE * max(thresholds[_OLDEST], 1)
+        if _OLDEST in due and (overdue or self._rested >= _PAUSE):
+            gc.collect(_OLDEST)
+            self._aside, self._rested = True, 0
             gc.freeze()
-        return due[-1]
+            return _OLDEST
+        if young:
+            gc.collect(young[-1])
+            return young[-1]
+        if self._aside and self._rested >= _REST:
+            self.collect_all()
+            return _OLDEST
+        return -1
 
     def collect_all(self) -> None:
         """Collect also what was set aside."""

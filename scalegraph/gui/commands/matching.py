@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from rapidfuzz.distance import OSA
+
 _WORD: Final = re.compile(r"\w+")
 _LITTLE: Final = frozenset({"a", "an", "the", "of", "to", "in", "as", "my", "this", "and", "or", "for", "with", "on"})
 _ONE_TYPO_FROM, _TWO_TYPOS_FROM = 4, 8  # letters
@@ -58,25 +60,11 @@ def _word(typed: str, known: str) -> float:
     if known.startswith(typed):
         return 0.5
     typos = 2 if len(typed) >= _TWO_TYPOS_FROM else 1 if len(typed) >= _ONE_TYPO_FROM else 0
-    found = min(
-        (edits(typed, known[:length]) for length in range(len(typed) - typos, len(typed) + typos + 1)), default=99
-    )
-    return 5.0 * found if found <= typos and known[:1] == typed[:1] else float("inf")
-
-
-def edits(one: str, other: str) -> int:
-    """Return how many letters must be inserted, removed, replaced or swapped with a neighbour to make *other*."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        last, before = before, row
-        row = [i]
-        for j, there in enumerate(other, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != there))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == there:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-    return row[-1]
+    if not typos or known[:1] != typed[:1]:
+        return float("inf")
+    starts = (known[:length] for length in range(len(typed) - typos, len(typed) + typos + 1))
+    found = min(OSA.distance(typed, start, score_cutoff=typos) for start in starts)
+    return 5.0 * found if found <= typos else float("inf")
 
 
 def _walk(wanted: str, text: str) -> float | None:

@@ -239,11 +239,11 @@ def test_what_is_old_is_looked_at_again_only_when_nothing_happens(
 ) -> None:
     kept = Cycle()
     left = weakref.ref(kept)
-    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 99))
+    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 999))  # too late to wait for a pause
     assert collector.collect() == 2
     assert not [each for each in gc.get_objects() if each is kept]  # the next collection has less to do
     del kept
-    for counts in ((0, 0, 99), (999, 0, 0)):  # somebody is at work
+    for counts in ((0, 0, 999), (999, 0, 0)):  # somebody is at work
         monkeypatch.setattr(gc, "get_count", lambda counts=counts: counts)
         collector.collect()
         assert left() is not None
@@ -254,6 +254,19 @@ def test_what_is_old_is_looked_at_again_only_when_nothing_happens(
         times += 1
     assert times in (49, 50)  # its own timer may have counted once
     assert [collector.collect() for _ in range(60)] == [-1] * 60  # nothing more to look at
+
+
+def test_the_oldest_generation_waits_for_a_pause(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = gc.get_threshold()
+    at_work, pause = (most[0] + 1, 0, most[2] + 1), (0, 0, most[2] + 1)
+    monkeypatch.setattr(gc, "get_count", lambda: at_work)
+    assert [collector.collect() for _ in range(20)] == [0] * 20
+    monkeypatch.setattr(gc, "get_count", lambda: pause)
+    times = 1
+    while collector.collect() != 2:
+        times += 1
+        assert times < 10
+    assert times in (4, 5)  # its own timer may have counted once
 
 
 def test_filters_are_chips_and_can_be_undone() -> None:
