@@ -11,6 +11,7 @@ import pytest
 
 from scalegraph.base.resources import resource_dir
 from scalegraph.cli.main import run as scalegraph
+from scalegraph.runtime.compiler import find_compiler
 from scalegraph.store import Study
 from scalegraph.traces.container import open_container
 
@@ -126,6 +127,44 @@ int main(int argc, char **argv)
     assert sorted(row["stdout"].splitlines()) == [
         "0 1 0 a", "1 2 1 b", "2 3 2 c", "gone 0 1", "gone 1 2", "gone 2 3"
     ]  # fmt: skip
+
+
+LIBRARY = r"""
+#include <mutex>
+static std::once_flag once;
+static std::mutex mutex;
+static int begun, values;
+/* Takes far longer than ranks of a node run ahead of each other. */
+static void initialize()
+{
+    begun++;
+    for (int i = 0; i < 20000; i++)
+        std::lock_guard<std::mutex> held(mutex);
+    values++;
+}
+struct slow {
+    slow() { initialize(); }
+};
+extern "C" int use_once() { std::call_once(once, initialize); return 10 * begun + values; }
+extern "C" int use_static() { static slow one; return 10 * begun + values; }
+"""
+
+
+@pytest.mark.parametrize("use", ["use_once", "use_static"])
+def test_what_a_library_initializes_once_is_whole_for_every_rank(simulate: Simulate, use: str) -> None:
+    Path("library.cpp").write_text(LIBRARY)
+    find_compiler().run(["-shared", "-fPIC", "library.cpp", "-lstdc++", "-o", "library.so"])
+    body = rf"""
+extern "C" int {use}();
+int main(int argc, char **argv)
+{{
+    begin(&argc, &argv);
+    printf("%d\n", {use}());
+    MPI_Finalize();
+}}
+"""
+    row = simulate(body, 4, "--ldflags", str(Path("library.so").resolve()), ending="cpp")
+    assert row["stdout"].split() == ["11"] * 4
 
 
 def test_streams_of_cpp_work_in_every_rank_and_each_has_its_own_settings(simulate: Simulate) -> None:

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "sg_posix.h"
+#include "sg_rank.h"
 
 /* Keys exist before the runtime does: libraries make some while they start. */
 static struct {
@@ -77,6 +78,33 @@ void sg_keys_destroy(sg_posix *posix)
     }
 }
 
+/* ---- what the first rank initialises for all ---- */
+
+/* Static data of libraries is the same for all ranks; natively each process initialises its own. So the first
+ * rank that comes initialises it at no cost, as a constructor does: no other rank runs meanwhile and finds it
+ * half done. One initialisation may lead to others. */
+static struct {
+    const void *control; /* of the outermost one; NULL: none */
+    sg_processor *processor;
+} for_all;
+
+static void begin_for_all(const void *control)
+{
+    if (sg_rank_self() == NULL || !sg_image_of_library(control))
+        return;
+    for_all.control = control;
+    for_all.processor = sg_now;
+    sg_now = &sg_idle_processor;
+}
+
+static void end_for_all(const void *control)
+{
+    if (for_all.control != control)
+        return;
+    for_all.control = NULL;
+    sg_now = for_all.processor;
+}
+
 /* ---- once ---- */
 
 enum { ONCE_NEW = 0, ONCE_RUNS = 1, ONCE_DONE = 2 };
@@ -88,6 +116,7 @@ typedef struct once {
 
 static void leave_once(once *o)
 {
+    end_for_all(o->state);
     *o->state =
         o->done ? ONCE_DONE : ONCE_NEW; /* left by an exception or a cancellation: somebody else will */
     if (sg_self() != NULL) {
@@ -110,6 +139,7 @@ int sg_once(pthread_once_t *control, void (*function)(void), const void *site)
         return 0;
     *control = ONCE_RUNS;
     once running __attribute__((cleanup(leave_once))) = {control, false};
+    begin_for_all(control);
     function();
     running.done = true;
     return 0;
@@ -138,11 +168,13 @@ SG_API int __cxa_guard_acquire(char *guard)
     if (guard[0] != 0)
         return 0;
     guard[1] = 1;
+    begin_for_all(guard);
     return 1;
 }
 
 static void leave_guard(char *guard, char done, const void *site)
 {
+    end_for_all(guard);
     guard[0] = done;
     guard[1] = 0;
     if (!sg_enter(site))

@@ -136,6 +136,24 @@ bool sg_image_holds(const char *low, const char *high)
     return false;
 }
 
+static int holds_static_data(struct dl_phdr_info *info, size_t size, void *address)
+{
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) &&
+            (uintptr_t)address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz)
+            return 1;
+    }
+    return 0;
+}
+
+bool sg_image_of_library(const void *address)
+{
+    const char *at = address;
+    return !sg_image_holds(at, at + 1) && dl_iterate_phdr(holds_static_data, (void *)at) != 0;
+}
+
 static void move(const part *p, uint64_t from, uint64_t to)
 {
     long a[6] = {(long)from, (long)p->whole, (long)p->whole, MREMAP_MAYMOVE | MREMAP_FIXED, (long)to, 0};

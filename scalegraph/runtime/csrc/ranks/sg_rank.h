@@ -101,6 +101,8 @@ void sg_rank_memory_open(void);
 uint64_t sg_image_bytes(void);
 /* Whether any of [low, high) is static data: it is mapped only while its rank runs. */
 bool sg_image_holds(const char *low, const char *high);
+/* Whether a library has static data there, which all ranks share. */
+bool sg_image_of_library(const void *address);
 
 void sg_image_open(void);
 struct sg_image *sg_image_new(uint32_t number);
