@@ -97,7 +97,6 @@ ALLOWED = {
     ("Type_get_contents", "array_of_datatypes"),
 }
 OF_GRIDS = ["Cart_coords", "Cart_get", "Cart_rank", "Cart_shift", "Cart_sub", "Cartdim_get"]
-RANKS = ["dest", "source", "target_rank"]
 BUFFERS = [
     "buf",
     "buffer",
@@ -113,9 +112,11 @@ BUFFERS = [
 OF_NULL = {"key": "MPI_ERR_INFO_KEY", "value": "MPI_ERR_INFO_VALUE"}
 WRONG_NUMBERS = {
     **dict.fromkeys(COUNTS, (("-1", "MPI_ERR_COUNT"),)),
-    **dict.fromkeys(RANKS, (("77", "MPI_ERR_RANK"), ("-77", "MPI_ERR_RANK"))),
-    **dict.fromkeys(("tag", "sendtag", "recvtag"), (("-55", "MPI_ERR_TAG"),)),
-    "root": (("77", "MPI_ERR_ROOT"), ("-77", "MPI_ERR_ROOT")),
+    "source": (("77", "MPI_ERR_RANK"), ("-77", "MPI_ERR_RANK")),
+    **dict.fromkeys(("dest", "target_rank"), tuple((rank, "MPI_ERR_RANK") for rank in ("77", "-77", "MPI_ANY_SOURCE"))),
+    **dict.fromkeys(("tag", "recvtag"), (("-55", "MPI_ERR_TAG"),)),
+    "sendtag": (("-55", "MPI_ERR_TAG"), ("MPI_ANY_TAG", "MPI_ERR_TAG")),
+    "root": tuple((root, "MPI_ERR_ROOT") for root in ("77", "-77", "-1", "MPI_ROOT", "MPI_PROC_NULL")),
 }
 
 

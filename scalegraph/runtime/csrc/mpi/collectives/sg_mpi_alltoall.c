@@ -95,7 +95,7 @@ static int alltoall(sg_schedule **s, const void *out, int out_count, MPI_Datatyp
             sg_collective_apart(sg_comm_of(comm), out, out_count * ranks, sent, in, in_count * ranks, got);
     int64_t bytes = error == MPI_SUCCESS ? in_count * got->size : 0;
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin_typed(comm, -1, in_count, got, NULL, s);
+        error = sg_collective_begin_typed(comm, SG_NO_ROOT, in_count, got, NULL, s);
     if (error != MPI_SUCCESS)
         return error;
     int size = sg_comm_peers((*s)->comm);
@@ -188,7 +188,7 @@ static int general(sg_schedule **s, const side *out, const side *in, MPI_Comm co
     if (error == MPI_SUCCESS && from != NULL)
         error = apart(sg_comm_of(comm), from, to, size);
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin(comm, -1, -1, s);
+        error = sg_collective_begin(comm, SG_NO_ROOT, -1, s);
     if (error == MPI_SUCCESS && out->buffer == MPI_IN_PLACE) {
         from = sg_mpi_new((size_t)size * sizeof *from);
         in_place(*s, from, to);

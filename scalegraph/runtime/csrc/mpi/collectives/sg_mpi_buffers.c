@@ -75,7 +75,7 @@ int sg_blocks_apart(sg_comm *c, const void *out, int64_t out_count, const sg_typ
 int sg_reduction_buffers(sg_comm *c, int root, const void *out, int64_t out_count, const void *in,
                          int64_t in_count, const sg_type *t)
 {
-    bool all = root == -1, here = c->remote == NULL && (all || root == c->rank);
+    bool all = root == SG_NO_ROOT, here = c->remote == NULL && (all || root == c->rank);
     bool gives = root != MPI_ROOT && root != MPI_PROC_NULL, takes = all || here || root == MPI_ROOT;
     bool in_place = here && out == MPI_IN_PLACE;
     int error = MPI_SUCCESS;

@@ -3,6 +3,8 @@
 #ifndef SG_MPI_CALLS_H
 #define SG_MPI_CALLS_H
 
+#include <limits.h>
+
 #include "sg_mpi_collective.h"
 #include "sg_mpi_request.h"
 
@@ -30,8 +32,9 @@
 
 /* ---- sg_mpi_collective.c ---- */
 
-/* Begins a collective operation: checks communicator, root (-1: none) and that the other ranks do the same.
- */
+#define SG_NO_ROOT INT_MIN /* no argument of the program: -1 may be one, which is wrong */
+
+/* Begins a collective operation: checks communicator, root and that the other ranks do the same. */
 int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s);
 /* The same for so many items, of which all ranks must have the same; `op`: of a reduction, else NULL. */
 int sg_collective_begin_typed(MPI_Comm comm, int root, int64_t count, sg_type *type, const sg_mpi_op *op,
@@ -49,7 +52,7 @@ int sg_collective_apart(sg_comm *c, const void *out, int64_t out_count, const sg
 /* The same for blocks that are received, one of each rank. */
 int sg_blocks_apart(sg_comm *c, const void *out, int64_t out_count, const sg_type *sent, const void *in,
                     const int counts[], const int places[], const sg_type *got);
-/* Checks the buffers of a reduction, with so many items each. */
+/* Checks the buffers of a reduction, with so many items each; `root` as above. */
 int sg_reduction_buffers(sg_comm *c, int root, const void *out, int64_t out_count, const void *in,
                          int64_t in_count, const sg_type *t);
 

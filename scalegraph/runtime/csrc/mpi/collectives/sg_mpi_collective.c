@@ -9,17 +9,17 @@ static int begin(MPI_Comm comm, int root, int64_t bytes, const sg_signature *sig
     if (c == NULL)
         return sg_comm_missing(comm);
     bool special = c->remote != NULL && (root == MPI_ROOT || root == MPI_PROC_NULL);
-    if (root != -1 && !special && (root < 0 || root >= sg_comm_peers(c)))
+    if (root != SG_NO_ROOT && !special && (root < 0 || root >= sg_comm_peers(c)))
         return sg_mpi_error(c, MPI_ERR_ROOT, "the root %d is none of the %d ranks of the communicator", root,
                             sg_comm_peers(c));
     bool all = c->remote == NULL;
-    int error =
-        sg_collective_compare(c, all ? root : -1, all ? bytes : -1, all ? signature : NULL, all ? op : NULL);
+    int error = sg_collective_compare(c, all && root >= 0 ? root : -1, all ? bytes : -1,
+                                      all ? signature : NULL, all ? op : NULL);
     if (error == MPI_ERR_ROOT)
         return error;
     /* after other errors that are returned the rank takes part all the same: nobody waits for it in vain */
     *s = sg_schedule_new(c);
-    (*s)->root = special ? -1 : root;
+    (*s)->root = root >= 0 ? root : -1;
     (*s)->error = error;
     return MPI_SUCCESS;
 }
@@ -70,7 +70,7 @@ SG_API int PMPI_Barrier(MPI_Comm comm)
 {
     SG_ENTER("Barrier");
     sg_schedule *s = NULL;
-    int error = sg_collective_begin(comm, -1, -1, &s);
+    int error = sg_collective_begin(comm, SG_NO_ROOT, -1, &s);
     if (error != MPI_SUCCESS)
         return error;
     sg_inter_barrier(s);
@@ -83,7 +83,7 @@ SG_API int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     SG_ENTER("Ibarrier");
     SG_NEEDS(request)
     sg_schedule *s = NULL;
-    int error = sg_collective_begin(comm, -1, -1, &s);
+    int error = sg_collective_begin(comm, SG_NO_ROOT, -1, &s);
     if (error != MPI_SUCCESS)
         return error;
     sg_inter_barrier(s);
@@ -290,8 +290,8 @@ static int all_of(sg_schedule **s, const void *out, int out_count, MPI_Datatype 
     if (error == MPI_SUCCESS)
         error = all_apart(sg_comm_of(comm), out, out_count, sent, in, count, counts, places, got);
     if (error == MPI_SUCCESS)
-        error = counts == NULL ? sg_collective_begin_typed(comm, -1, count, got, NULL, s)
-                               : sg_collective_begin(comm, -1, -1, s);
+        error = counts == NULL ? sg_collective_begin_typed(comm, SG_NO_ROOT, count, got, NULL, s)
+                               : sg_collective_begin(comm, SG_NO_ROOT, -1, s);
     if (error != MPI_SUCCESS)
         return error;
     sg_comm *c = (*s)->comm;

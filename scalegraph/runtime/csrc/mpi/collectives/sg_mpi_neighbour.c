@@ -69,7 +69,7 @@ static int exchange(sg_schedule **s, const side *out, const side *in, MPI_Comm c
     if (error == MPI_SUCCESS)
         error = blocks_of(comm, in_degree, sources, in, to);
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin(comm, -1, -1, s);
+        error = sg_collective_begin(comm, SG_NO_ROOT, -1, s);
     turn(c, to, in_degree);
     if (error == MPI_SUCCESS)
         sg_exchange(*s, from, out_degree, to, in_degree);

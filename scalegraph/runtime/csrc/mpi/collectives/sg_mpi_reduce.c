@@ -86,7 +86,7 @@ static int allreduce(sg_schedule **s, const void *out, void *in, int count, MPI_
                      MPI_Comm comm)
 {
     sg_type *t;
-    int error = begin(s, out, count, in, count, type, op, -1, 0, comm, &t);
+    int error = begin(s, out, count, in, count, type, op, SG_NO_ROOT, 0, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     if ((*s)->comm->remote != NULL) {
@@ -122,7 +122,7 @@ static int scattered(sg_schedule **s, const void *out, void *in, int each, const
     }
     sg_type *t;
     int64_t mine = counts != NULL ? counts[c->rank] : each;
-    int error = begin(s, out, total, in, mine, type, op, -1, c->remote != NULL ? -1 : 0, comm, &t);
+    int error = begin(s, out, total, in, mine, type, op, SG_NO_ROOT, c->remote != NULL ? -1 : 0, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     int64_t *all = sg_schedule_memory(*s, (int64_t)sizeof *all * (c->size + 1));
@@ -173,7 +173,7 @@ static int scan(sg_schedule **s, const void *out, void *in, int count, MPI_Datat
         return sg_mpi_error(c, MPI_ERR_COMM, "a scan needs an intracommunicator");
     bool gets =
         own || out == MPI_IN_PLACE || c == NULL || c->rank > 0; /* the first one has nothing before it */
-    int error = begin(s, out, count, in, gets ? count : 0, type, op, -1, 0, comm, &t);
+    int error = begin(s, out, count, in, gets ? count : 0, type, op, SG_NO_ROOT, 0, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     const void *mine = out == MPI_IN_PLACE ? in : out;
