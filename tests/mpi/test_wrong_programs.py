@@ -133,6 +133,10 @@ def test_the_same_elements_may_come_as_another_datatype(simulate: Simulate, sent
             "rank 1: MPI_Allreduce at {0} passes MPI_INT, but rank 0 of the communicator MPI_UNSIGNED at {0}",
         ),
         (
+            "MPI_Allgatherv(MPI_IN_PLACE, 0, made, out, counts, places, rank ? MPI_INT : MPI_FLOAT, MPI_COMM_WORLD);",
+            "rank 1: MPI_Allgatherv at {0} passes MPI_INT, but rank 0 of the communicator MPI_FLOAT at {0}",
+        ),
+        (
             "MPI_Gather(in, 1, MPI_INT, out, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);",
             "rank 0: MPI_Gather at {0} receives MPI_FLOAT, but rank 0 sent MPI_INT with MPI_Gather at {0}",
         ),

@@ -278,6 +278,15 @@ static int all_apart(sg_comm *c, const void *out, int out_count, const sg_type *
     return sg_collective_apart(c, out, out_count, sent, in, (int64_t)count * sg_comm_peers(c), got);
 }
 
+/* What every rank must pass alike: `count` items of each, or the sum of `counts`. */
+static int64_t passed_by_all(const sg_comm *c, int count, const int counts[])
+{
+    int64_t sum = count;
+    for (int i = 0; counts != NULL && i < sg_comm_peers(c); i++)
+        sum += counts[i];
+    return sum;
+}
+
 /* `counts` items of each rank; NULL: `count` of each, one behind the other. */
 static int all_of(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in, int count,
                   const int counts[], const int places[], MPI_Datatype in_type, MPI_Comm comm)
@@ -290,8 +299,8 @@ static int all_of(sg_schedule **s, const void *out, int out_count, MPI_Datatype 
     if (error == MPI_SUCCESS)
         error = all_apart(sg_comm_of(comm), out, out_count, sent, in, count, counts, places, got);
     if (error == MPI_SUCCESS)
-        error = counts == NULL ? sg_collective_begin_typed(comm, SG_NO_ROOT, count, got, NULL, s)
-                               : sg_collective_begin(comm, SG_NO_ROOT, -1, s);
+        error = sg_collective_begin_typed(comm, SG_NO_ROOT, passed_by_all(sg_comm_of(comm), count, counts),
+                                          got, NULL, s);
     if (error != MPI_SUCCESS)
         return error;
     sg_comm *c = (*s)->comm;
