@@ -108,7 +108,7 @@ def calibrate(
         elif not comparing:
             echo(found.to_toml(), nl=False, exact=True)
         if comparing:
-            _compare(found, subjects, counts, cancel, repeat=1 if quick else 7, as_json=as_json)
+            _compare(found, subjects, counts, cancel, repeat=1 if quick else 25, as_json=as_json)
 
 
 def _calibrated(name: str, effort: Effort, cancel: CancelToken) -> Machine:

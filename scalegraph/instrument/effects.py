@@ -18,6 +18,16 @@ _VECTOR: Final = re.compile(r"[xyz]mm(\d+)")
 _UNSEEN: Final = frozenset(("rip", "eip", "fs", "gs", "ds", "es", "ss", "cs", "fpsw", "fpcw"))
 _ZEROING: Final = frozenset(("xor", "sub", "pxor", "xorps", "xorpd", "vpxor", "vxorps", "vxorpd", "pcmpeqd"))
 _FLAGS: Final = "flags"
+_WHOLE_BYTES: Final = 4  # an operand of so many bytes, or more, replaces the whole register
+# Processors join these, if one operand is not both in memory and compared with a constant, with the branch after them.
+_FUSED: Final = frozenset(("cmp", "test", "add", "sub", "and", "inc", "dec"))
+_SELECTING: Final = frozenset((
+    "shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shlx", "shrx", "sarx", "rorx", "bt", "bts", "btr", "btc",
+    "adc", "sbb",
+))  # fmt: skip
+_MERGING: Final = frozenset((  # scalar operations that keep the upper part of the register that they write
+    "cvtsi2sd", "cvtsi2ss", "cvtss2sd", "cvtsd2ss", "sqrtsd", "sqrtss", "roundsd", "roundss", "rcpss", "rsqrtss",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +45,16 @@ class Effects:
     """Registers that an instruction *reads* as values, those it *writes*, and the *place* in memory that it refers to.
 
     *copies*: (to, from, constant) if it only writes the 64-bit register *from* plus a constant to another one.
+    *fuses*: whether it is one operation with a conditional branch that follows; *selects*: whether it is a conditional
+    move, a set by flags, a shift or an addition with carry, which processors carry out where they carry out branches.
     """
 
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     place: Place | None = None
     copies: tuple[str, str, int] | None = None
+    fuses: bool = False
+    selects: bool = False
 
 
 def effects(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, Effects]]:
@@ -88,7 +102,24 @@ def _effects(instruction: Any, canonical: Callable[[int], str], is_constant: Cal
             else:
                 place = _place(operand.mem, canonical, instruction.address + instruction.size, is_constant)
     implied = {canonical(number) for number in seen} - in_address - set(named)
-    return Effects(frozenset((values | implied) - {"", "rsp"}), writes, place, _copies(instruction, named, canonical))
+    return Effects(
+        frozenset((values | implied | _merged(instruction, canonical)) - {"", "rsp"}),
+        writes,
+        place,
+        _copies(instruction, named, canonical),
+        instruction.mnemonic in _FUSED and {x86.X86_OP_MEM, x86.X86_OP_IMM} - {one.type for one in operands} != set(),
+        instruction.mnemonic in _SELECTING or instruction.mnemonic.startswith(("cmov", "set")),
+    )
+
+
+def _merged(instruction: Any, canonical: Callable[[int], str]) -> set[str]:
+    """Return the registers of which an instruction writes a part and keeps the rest, so that it waits for them."""
+    import capstone
+    from capstone import x86
+
+    written = [one for one in instruction.operands if one.type == x86.X86_OP_REG and one.access & capstone.CS_AC_WRITE]
+    keeps = instruction.mnemonic in _MERGING
+    return {canonical(one.reg) for one in written if keeps or one.size < _WHOLE_BYTES}
 
 
 def _place(

@@ -3,9 +3,10 @@
 The model executes a path of instructions: a loop's body again and again. Instructions are taken in order, as many in a
 cycle as the machine issues, while there is room in the window (reorder buffer) and in the scheduler (those that wait
 for operands). Each begins when its operands are there and a unit of its class is free, and ends after the latency of
-its class; a load waits for its address, and for the value of a store to the same place before it. They retire in order,
-and what an instruction takes is the time from the retirement of the one before to its own, so that the times of a path
-add up. Misses of caches, mispredicted branches and synchronisation are no part of it: the runtime charges them.
+its class; a load waits for its address, and for the value of a store to the same place before it. From one taken jump
+to the next the fetch needs a time of its own. Instructions retire in order, and what one takes is the time from the
+retirement of the one before to its own, so that the times of a path add up. Misses of caches, mispredicted branches and
+synchronisation are no part of it: the runtime charges them.
 
 The same few rules, with tables of a processor's units from its vendor, are those of llvm-mca and OSACA; here units and
 latencies are classes of operations that `scalegraph machines calibrate` measures.
@@ -38,8 +39,9 @@ class Step:
     """One instruction of a path.
 
     *slots*: places that it takes where instructions are issued, 0 for what only serves the instrumentation, or costs
-    nothing; *work*: its classes of operations, without loads and stores. *copies*: see `effects.Effects`. *clobbers*:
-    registers of which nothing is known after it, because a call does not keep them.
+    nothing; *work*: its classes of operations, without loads and stores. *copies*, *selects*: see `effects.Effects`.
+    *clobbers*: registers of which nothing is known after it, because a call does not keep them. *taken*: whether it is
+    a jump behind which control goes on elsewhere.
     """
 
     slots: float = 1.0
@@ -51,6 +53,8 @@ class Step:
     stores: bool = False
     copies: tuple[str, str, int] | None = None
     clobbers: tuple[str, ...] = ()
+    selects: bool = False
+    taken: bool = False
 
     @property
     def is_vector(self) -> bool:
@@ -94,7 +98,10 @@ class Core:
         self.scheduler = pipeline.scheduler or pipeline.window
         self.costs = {name: float(getattr(costs, name)) for name in OP_CLASS_NAMES}
         self.latencies = {name: float(getattr(pipeline, name)) for name in _LATENCIES}
-        self.load, self.mixed = pipeline.load, pipeline.fp_mixed
+        self.load, self.mixed, self.selecting = pipeline.load, pipeline.fp_mixed, pipeline.select
+        if self.selecting > 0:
+            self.costs["branch"] = self.selecting
+        self.taken = pipeline.taken
         self.forward, self.forward_fp = pipeline.forward, pipeline.forward_fp
         self.units = {name: _Unit() for name in OP_CLASS_NAMES}
         for name in _DIVIDER:
@@ -105,6 +112,9 @@ class Core:
         self.values: dict[str, tuple[int, int]] = {}  # register -> (number of an unknown value, added constant)
         self.unknown = 0
         self.issued = 0.0
+        self.group = 0.0  # when the first instruction behind the last taken jump was issued
+        self.follows = 0.0  # before this, what is behind that jump is not issued
+        self.jumped = True
         self.retired = 0.0
         self.under_way: deque[float] = deque()  # retirement of those in the window
         self.waiting: list[float] = []  # when those in the scheduler begin
@@ -123,6 +133,8 @@ class Core:
                 begun = at
                 at = max(at + self.load, self._forwarded(step, place))
             ready = max(ready, at)
+        if step.selects and self.selecting > 0:
+            ready = self.units["branch"].take(ready, self.selecting)
         done = self._work(step.work, ready)
         if step.slots > 0 and not step.loads:
             begun = done[0]
@@ -134,6 +146,8 @@ class Core:
             heapq.heappush(self.waiting, begun)
             self.retired = max(self.retired, done[1])
             self.under_way.append(self.retired)
+        if step.taken:
+            self.follows, self.jumped = self.group + self.taken, True
         return self.retired
 
     def _forwarded(self, step: Step, place: Key | None) -> float:
@@ -149,13 +163,15 @@ class Core:
 
     def _issue(self, slots: float) -> None:
         """Let the next instruction in: when it is its turn, and there is room for it."""
-        self.issued += slots * self.slot
+        self.issued = max(self.issued + slots * self.slot, self.follows)
         if len(self.under_way) >= self.window:
             self.issued = max(self.issued, self.under_way.popleft())
         while self.waiting and self.waiting[0] <= self.issued:
             heapq.heappop(self.waiting)
         if len(self.waiting) >= self.scheduler:
             self.issued = max(self.issued, heapq.heappop(self.waiting))
+        if self.jumped:
+            self.group, self.jumped = self.issued, False
 
     def _work(self, work: Sequence[str], ready: float) -> tuple[float, float]:
         """Carry out operations one after the other; return when the first begins and the last has its result."""

@@ -11,8 +11,9 @@ from __future__ import annotations
 import heapq
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,7 @@ from scalegraph.instrument.effects import Effects, effects
 from scalegraph.instrument.flow import Chunk, Instruction, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
 from scalegraph.instrument.mathlib import MATH_COSTS
-from scalegraph.instrument.operations import INT_ALU, LOAD, STORE
+from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Step, times
 from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
@@ -137,11 +138,27 @@ def _function(
     for start in chunks:
         if start not in costs:
             way, enters = _way_round(chunks, bodies, start)
-            taken = times([bodies[at] for at in way], processor, enters=enters)
+            taken = times(_on_way(chunks, bodies, way), processor, enters=enters)
             for at, cycles in zip(way, taken, strict=True):
                 if at == start or (at not in costs and _way_round(chunks, bodies, at)[0] == _turned(way, at)):
                     costs[at] = np.array([cycles])
     return {probe: float(cycles[0]) for probe, cycles in attribute(chunks, costs).items()}
+
+
+def _on_way(
+    chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], way: Sequence[int]
+) -> list[Sequence[Step]]:
+    """Return the bodies of a way round, in which jumps that go elsewhere than to the next chunk are taken."""
+    starts = sorted(chunks)
+    behind = dict(pairwise(starts))
+    found: list[Sequence[Step]] = []
+    for at, following in zip(way, [*way[1:], way[0]], strict=True):
+        body = bodies[at]
+        jumps = chunks[at].instructions[-1].operation.is_jump
+        if jumps and body and following != behind.get(at):
+            body = [*body[:-1], replace(body[-1], taken=True)]
+        found.append(body)
+    return found
 
 
 def _turned(way: Sequence[int], first: int) -> list[int]:
@@ -199,16 +216,17 @@ def _steps(instructions: Sequence[Instruction], known: Mapping[int, Effects], *,
     """Return *instructions* as the model executes them; hooks are none."""
     dropped = left_out(instructions, X86_64, frame_is_memory=frame_is_memory)
     steps: list[Step] = []
-    compared = False  # the instruction before has set the flags, and can be one with a branch
+    fuses = False  # the instruction before is one with a branch that follows
     for number, instruction in enumerate(instructions):
         if instruction.hook:
             continue
-        step = _step(instruction, known.get(instruction.address, Effects()), frame_is_memory=frame_is_memory)
+        effect = known.get(instruction.address, Effects())
+        step = _step(instruction, effect, frame_is_memory=frame_is_memory)
         if number in dropped:
             step = Step(0.0, (), step.reads, step.writes, copies=step.copies)
-        elif instruction.operation.is_jump and compared:
-            step = Step(0.0, step.work, step.reads, step.writes, step.place, step.loads, step.stores)
-        compared = number not in dropped and INT_ALU in instruction.operation.classes and "flags" in step.writes
+        elif instruction.operation.is_jump and fuses:
+            step = replace(step, slots=0.0)
+        fuses = number not in dropped and effect.fuses
         steps.append(step)
     return steps
 
@@ -233,8 +251,8 @@ def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -
             writes.add(slot)
         place = None
     work = tuple(OP_CLASS_NAMES[kind] for kind in classes if kind not in (LOAD, STORE))
-    slots = 1.0 if classes else 0.0
-    return Step(slots, work, tuple(reads), tuple(writes), place, loads, stores, copies)
+    slots = 1.0 if classes else 0.0  # moves between registers take one, too, but most are the instrumentation's
+    return Step(slots, work, tuple(reads), tuple(writes), place, loads, stores, copies, selects=effect.selects)
 
 
 def _call(instruction: Instruction, loads: bool, place: object) -> Step:

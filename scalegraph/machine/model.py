@@ -183,7 +183,9 @@ class Prefetch(Section):
         "Number of the private level that lines are brought into; the first is 0.", "", 0, 3, default=1
     )
     degree: int = quantity("Lines brought at a time.", "lines", 1, 16, default=1)
-    distance: int = quantity("How many lines ahead the first of them is.", "lines", 1, 64, default=1)
+    distance: int = quantity(
+        "How many lines ahead the first of them is; a new stream catches up.", "lines", 1, 64, default=1
+    )
 
 
 class Synchronisation(Section):

@@ -49,6 +49,22 @@ class Pipeline(Section):
         default=0.0,
         runtime=(),
     )
+    select: float = quantity(
+        "Cost of a branch, conditional move, set by flags or shift, which share units; 0: as their classes cost.",
+        _CYCLES,
+        0,
+        100_000,
+        default=0.0,
+        runtime=(),
+    )
+    taken: float = quantity(
+        "From a taken jump to the next one at least: so long takes the fetch of what is between.",
+        _CYCLES,
+        0,
+        100_000,
+        default=0.0,
+        runtime=(),
+    )
     int_alu: float = _latency("Integer add, logic, shift, compare, address arithmetic.")
     int_mul: float = _latency("Integer multiply.")
     int_div: float = _latency("Integer divide.")

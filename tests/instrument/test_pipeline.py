@@ -59,6 +59,22 @@ def test_additions_and_multiplications_share_units_where_they_do() -> None:
     assert times([mixed], processor(fp_mixed=0.0))[0] == pytest.approx(4.0, abs=0.2)
 
 
+def test_selections_and_branches_share_units_where_they_do() -> None:
+    branch, move = Step(1.0, ("branch",)), Step(1.0, ("int_alu",), ("flags",), ("r0",), selects=True)
+    assert times([[branch, move] * 4], processor(select=0.5)) == pytest.approx([4.0], abs=0.1)
+    assert times([[move] * 8], processor(select=0.5)) == pytest.approx([4.0], abs=0.1)
+    assert times([[move] * 8], processor()) == pytest.approx([2.0], abs=0.1)  # units of their own
+
+
+@pytest.mark.parametrize(("jumps", "taken"), [(1, 1.5), (2, 3.0), (4, 6.0)])
+def test_fetch_goes_on_behind_a_taken_jump_when_it_can(jumps: int, taken: float) -> None:
+    part = [Step(1.0, ("int_alu",), (), ("r0",)), Step(0.0, ("branch",), taken=True)]
+    assert times([part * jumps], processor(taken=1.5, select=0.25)) == pytest.approx([taken], abs=0.1)
+    assert times([[*part[:1] * 20, part[1]]], processor(taken=1.5)) == pytest.approx(
+        [5.0], abs=0.1
+    )  # issue takes longer
+
+
 @pytest.mark.parametrize(("window", "overlaps"), [(400, True), (50, False)])
 def test_chains_of_two_iterations_overlap_within_the_window_only(window: int, overlaps: bool) -> None:
     # a hundred operations that wait for each other, and for none of the hundred before them
@@ -100,6 +116,9 @@ def test_times_of_bodies_add_up_and_what_serves_hooks_costs_nothing() -> None:
         ("480307", {"rax"}, {"rax", "flags"}, None),  # add rax, [rdi]
         ("480300", {"rax"}, {"rax", "flags"}, None),  # add rax, [rax]
         ("7400", {"flags"}, set(), None),  # je
+        ("400f9ac6", {"flags", "rsi"}, {"rsi"}, None),  # setp sil: keeps the rest of rsi
+        ("0fb6c0", {"rax"}, {"rax"}, None),  # movzx eax, al
+        ("f20f2ac0", {"rax", "v0"}, {"v0"}, None),  # cvtsi2sd xmm0, eax: keeps the upper half
     ],
 )
 def test_instruction_reads_and_writes(
@@ -107,6 +126,24 @@ def test_instruction_reads_and_writes(
 ) -> None:
     ((_, found),) = effects(bytes.fromhex(code), 0x1000, lambda _: False)
     assert (found.reads, found.writes, found.copies) == (reads, writes, copies)
+
+
+@pytest.mark.parametrize(
+    ("code", "fuses", "selects"),
+    [
+        ("4839c8", True, False),  # cmp rax, rcx
+        ("803800", False, False),  # cmp byte [rax], 0: in memory, with a constant
+        ("483b07", True, False),  # cmp rax, [rdi]
+        ("4883e801", True, False),  # sub rax, 1
+        ("4809c8", False, False),  # or rax, rcx
+        ("48d3e0", False, True),  # shl rax, cl
+        ("0f45c1", False, True),  # cmovne eax, ecx
+        ("0f94c0", False, True),  # sete al
+    ],
+)
+def test_instructions_that_join_a_branch_or_share_its_units(code: str, fuses: bool, selects: bool) -> None:
+    ((_, found),) = effects(bytes.fromhex(code), 0x1000, lambda _: False)
+    assert (found.fuses, found.selects) == (fuses, selects)
 
 
 CHAIN = """

@@ -62,6 +62,17 @@ def test_equal_steps_make_a_stream(memory, stride) -> None:
     assert all("misses" not in cost for cost in seen[3:])
 
 
+def test_a_new_stream_catches_up_until_it_is_as_far_ahead_as_it_may_be(memory) -> None:
+    stream = server(memory, kind="stride", degree=1, distance=8)
+    seen = [stream.read(0, BASE + 64 * line, 10_000 * line) for line in range(64)]
+    assert ["misses" in cost for cost in seen] == [True] * 3 + [False] * 61
+    brought = [cost.get("prefetches", 0) for cost in seen]
+    assert brought[:2] == [0, 0]
+    assert brought[2:9] == [2] * 7  # two ahead, three, .. eight
+    assert brought[9:55] == [1] * 46
+    assert sum(brought) == 61  # what is left of the page
+
+
 def test_no_stream_no_prefetch(memory) -> None:
     stream = server(memory, kind="stride")
     costs = [stream.read(0, BASE + 64 * line, 10_000 * line) for line in (0, 1, 5, 6, 12, 30)]

@@ -44,6 +44,11 @@ def pipeline(origins: Origins) -> dict[str, Any]:
         ),
         "fp_mixed": origins.measured_as(f"{_KEY}.fp_mixed", round(origins.cycles("fp_mixed_free"), 3), "fp_mixed_free"),
     }
+    if "select_mixed" in origins.measured:
+        values["select"] = origins.measured_as(
+            f"{_KEY}.select", round(origins.cycles("select_mixed"), 3), "select_mixed"
+        )
+    values["taken"] = origins.measured_as(f"{_KEY}.taken", round(origins.cycles("branch_taken"), 2), "branch_taken")
     for name, measured, count in _LATENCIES:
         if measured in origins.measured:
             values[name] = origins.measured_as(f"{_KEY}.{name}", round(origins.cycles(measured) / count, 2), measured)

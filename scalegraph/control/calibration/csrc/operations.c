@@ -166,6 +166,22 @@ static NOINLINE void branch_taken(uint64_t times, void *state)
         KEEP(times);
 }
 
+#if defined(__x86_64__)
+/* Conditional moves and branches side by side: do they share units? */
+static NOINLINE void select_mixed(uint64_t times, void *state)
+{
+    const int64_t start = *(const int64_t *)state;
+    int64_t a0 = start, a1 = start, a2 = start, a3 = start;
+    for (; times > 0; times--) {
+#define SELECT_STEP(a) __asm__ volatile("cmovs %1, %0" : "+r"(a) : "r"(start) : "cc");
+#define SELECT_EIGHT                                                                                         \
+    SELECT_STEP(a0)                                                                                          \
+    SKIP_STEP(a1) SELECT_STEP(a2) SKIP_STEP(a3) SELECT_STEP(a1) SKIP_STEP(a0) SELECT_STEP(a3) SKIP_STEP(a2)
+        SELECT_EIGHT SELECT_EIGHT SELECT_EIGHT SELECT_EIGHT
+    }
+}
+#endif
+
 static NOINLINE uint64_t callee(uint64_t value)
 {
     KEEP(value);
@@ -196,6 +212,9 @@ static void measure_branches(void)
     uint64_t one[2] = {1, 1};
     bench_measure("branch_not_taken", branch_not_taken, one, UNROLLED);
     bench_measure("branch_taken", branch_taken, NULL, 1);
+#if defined(__x86_64__)
+    bench_measure("select_mixed", select_mixed, one, UNROLLED);
+#endif
     bench_measure("call_and_return", call_and_return, one, UNROLLED);
 }
 

@@ -3,8 +3,9 @@
  *
  * next_line brings the lines behind one that was missed. stride keeps a few streams, one a page; two equal
  * distances between lines that follow each other make a stream known, and then the lines ahead of it are
- * brought. Neither goes beyond the page. A line that is brought is in the caches at once as far as the other
- * processors can see, but its own processor waits for what is left of its way when it uses it early. */
+ * brought: twice as many as are used until it is as far ahead as it may be. Neither goes beyond the page. A
+ * line that is brought is in the caches at once as far as the other processors can see, but its own processor
+ * waits for what is left of its way when it uses it early. */
 #include <stdlib.h>
 
 #include "sg_mem_state.h"
@@ -20,7 +21,8 @@ typedef struct awaited {
 typedef struct stream {
     uint64_t last;
     int64_t stride;
-    int used, known;
+    int64_t ahead; /* strides from `last` to the farthest line that was brought */
+    int used;
 } stream;
 
 typedef struct watcher {
@@ -106,20 +108,21 @@ static stream *stream_of(watcher *w, uint64_t line, uint32_t page_lines_shift)
 void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, sg_outcome *out)
 {
     const struct sg_prefetch *prefetch = mem->prefetch;
-    int64_t stride = 1;
-    if (prefetch->kind == SG_PREFETCH_STRIDE) {
-        uint64_t line = address >> mem->line_shift;
-        stream *s = stream_of(&mem->prefetch->watcher[p], line, mem->page_shift - mem->line_shift);
-        int64_t step = (int64_t)(line - s->last);
-        if (step == 0)
-            return;
-        s->known = step == s->stride;
-        s->stride = step;
-        s->last = line;
-        if (!s->known)
-            return;
-        stride = step;
+    const int64_t farthest = (int64_t)prefetch->distance + (int64_t)prefetch->degree - 1;
+    if (prefetch->kind != SG_PREFETCH_STRIDE) {
+        for (int64_t lines = prefetch->distance; lines <= farthest; lines++)
+            bring(mem, p, address, lines, now, out);
+        return;
     }
-    for (uint32_t i = 0; i < prefetch->degree; i++)
-        bring(mem, p, address, stride * (int64_t)(prefetch->distance + i), now, out);
+    uint64_t line = address >> mem->line_shift;
+    stream *s = stream_of(&mem->prefetch->watcher[p], line, mem->page_shift - mem->line_shift);
+    int64_t step = (int64_t)(line - s->last);
+    if (step == 0)
+        return;
+    int known = step == s->stride;
+    s->ahead = known && s->ahead > 0 ? s->ahead - 1 : 0;
+    s->stride = step;
+    s->last = line;
+    for (uint32_t i = 0; known && i < 2 * prefetch->degree && s->ahead < farthest; i++)
+        bring(mem, p, address, step * ++s->ahead, now, out);
 }
