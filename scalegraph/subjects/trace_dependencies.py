@@ -37,10 +37,15 @@ def path(data: TraceData) -> CriticalPath:
     return remembered(data, "critical path", lambda: critical_path(data.trace, waits(data)))
 
 
+def _is_whole(data: TraceData) -> bool:
+    """Whether the whole trace can be examined at once."""
+    return rows_in(data.trace, data.trace.meta.begin, data.trace.meta.end) <= LARGE
+
+
 def _fits(window: Window) -> bool:
     """Whether what happens in *window* can be examined at once."""
     trace = window.data.trace
-    if rows_in(trace, trace.meta.begin, trace.meta.end) <= LARGE:
+    if _is_whole(window.data):
         return True
     since, until = reach(trace, window.begin, window.end)
     key = f"interval rows {since} {until}"
@@ -65,7 +70,7 @@ def waits_in(window: Window) -> Waits:
 def around(window: Window, tick: int) -> Window:
     """Return *window* for what happens at *tick*: all of its time, or of a very large trace what is near."""
     meta = window.data.trace.meta
-    if rows_in(window.data.trace, meta.begin, meta.end) <= LARGE:
+    if _is_whole(window.data):
         return window
     length = (meta.end - meta.begin) // _NEAR
     since = meta.begin + (tick - meta.begin) // max(length, 1) * length  # neighbours share what is examined
@@ -74,8 +79,8 @@ def around(window: Window, tick: int) -> Window:
 
 def subject(window: Window) -> TraceData:
     """Return the data that is examined for *window*: all of the trace, or of a very large one what is needed."""
-    data, meta = window.data, window.data.trace.meta
-    if rows_in(data.trace, meta.begin, meta.end) <= LARGE or not _fits(window):
+    data = window.data
+    if _is_whole(data) or not _fits(window):
         return data
     with stage(0.0, 0.3):
         table = calls(data)
