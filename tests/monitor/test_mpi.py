@@ -128,8 +128,9 @@ int main(int count, char **words)
     int rank, size, other, done = 0, which, at[2], two = 0;
     double out[64] = {0}, in[64], more[64];
     struct timespec rest = {0, 30000000};
-    MPI_Comm apart;
+    MPI_Comm apart, between;
     MPI_Request all[3], one = MPI_REQUEST_NULL, stays[2];
+    MPI_Message probed;
     MPI_Status status;
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -168,6 +169,25 @@ int main(int count, char **words)
         MPI_Recv(in, 64, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else
         MPI_Ssend(out, 6, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD);
+    MPI_Sendrecv(out, 1, MPI_DOUBLE, other, 8, in, 64, MPI_DOUBLE, other, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        nanosleep(&rest, NULL);
+    MPI_Send(out, 7, MPI_DOUBLE, other, 9, MPI_COMM_WORLD);
+    MPI_Send(out, 8, MPI_DOUBLE, other, 9, MPI_COMM_WORLD);
+    MPI_Mprobe(other, 9, MPI_COMM_WORLD, &probed, MPI_STATUS_IGNORE);
+    MPI_Recv(more, 64, MPI_DOUBLE, other, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* the second */
+    MPI_Mrecv(in, 64, MPI_DOUBLE, &probed, MPI_STATUS_IGNORE);
+    MPI_Send(out, 9, MPI_DOUBLE, other, 10, MPI_COMM_WORLD);
+    for (done = 0; !done;)
+        MPI_Improbe(MPI_ANY_SOURCE, 10, MPI_COMM_WORLD, &done, &probed, &status);
+    MPI_Imrecv(in, 64, MPI_DOUBLE, &probed, &one);
+    MPI_Wait(&one, MPI_STATUS_IGNORE);
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, other, 12, &between);
+    MPI_Irecv(in, 64, MPI_DOUBLE, 0, 13, between, &one); /* from the only one of the other group */
+    MPI_Send(out, 10, MPI_DOUBLE, 0, 13, between);
+    MPI_Wait(&one, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&between);
+    MPI_Improbe(other, 11, MPI_COMM_WORLD, &done, &probed, MPI_STATUS_IGNORE); /* nobody sends that */
     MPI_Comm_free(&apart);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     return MPI_Finalize() + (size != 2);
@@ -181,7 +201,7 @@ def test_messages_of_a_real_run_are_traced_with_both_ends_and_waits_name_the_lat
     with read(Path(record.trace.path)) as trace:
         assert check(trace).violations == []
         found = trace.columns("messages", ("sender", "receiver", "size", "tag"))
-        ends = [(1, 8), (2, 16), (2, 24), (3, 32), (4, 40), (4, 40)]
+        ends = [(1, 8), (2, 16), (2, 24), (3, 32), (4, 40), (4, 40), (8, 8), (9, 56), (9, 64), (10, 72), (13, 80)]
         expected = [(rank, 1 - rank, size, tag) for rank in (0, 1) for tag, size in ends] + [(1, 0, 48, 7)]
         assert sorted(zip(*(found[name].tolist() for name in found), strict=True)) == sorted(expected)
         waits = trace.columns("waits", ("begin", "end", "location", "holder", "why"))

@@ -64,35 +64,52 @@ static struct {
 } counted[GROUPS];
 static int64_t group_lock;
 
-static void describe(sgm_group *g, MPI_Comm communicator)
+/* The ranks in MPI_COMM_WORLD of the members of `group`, and a number that depends on them and their order.
+ */
+static int *members_of(MPI_Group group, int size, uint32_t *number)
 {
-    MPI_Group mine, world;
-    int size, all, between = 0;
-    *g = (sgm_group){.communicator = communicator, .used = true};
-    PMPI_Comm_test_inter(communicator, &between);
-    g->between = between != 0;
-    if (g->between)
-        return;
-    PMPI_Comm_size(communicator, &size);
-    PMPI_Comm_size(MPI_COMM_WORLD, &all);
-    PMPI_Comm_group(communicator, &mine);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    int *ranks = malloc(2 * (size_t)size * sizeof *ranks);
-    if (ranks == NULL)
+    MPI_Group all;
+    int *ranks = malloc((size_t)size * sizeof *ranks), *world = malloc((size_t)size * sizeof *world);
+    if (ranks == NULL || world == NULL)
         sgm_stop("no memory for a communicator");
-    g->world = ranks + size;
-    bool whole = size == all;
-    uint32_t number = OFFSET;
     for (int rank = 0; rank < size; rank++)
         ranks[rank] = rank;
-    PMPI_Group_translate_ranks(mine, size, ranks, world, g->world);
-    for (int rank = 0; rank < size; rank++) {
-        whole = whole && g->world[rank] == rank;
-        number = (number ^ (uint32_t)g->world[rank]) * PRIME;
-    }
-    g->number = whole ? 0 : number | 1;
+    PMPI_Comm_group(MPI_COMM_WORLD, &all);
+    PMPI_Group_translate_ranks(group, size, ranks, all, world);
+    PMPI_Group_free(&all);
+    free(ranks);
+    *number = OFFSET;
+    for (int rank = 0; rank < size; rank++)
+        *number = (*number ^ (uint32_t)world[rank]) * PRIME;
+    return world;
+}
+
+static void describe(sgm_group *g, MPI_Comm communicator)
+{
+    MPI_Group mine, others;
+    int size, all, between = 0;
+    uint32_t number, theirs;
+    PMPI_Comm_test_inter(communicator, &between);
+    free(g->world);
+    *g = (sgm_group){.communicator = communicator, .used = true, .between = between != 0};
+    PMPI_Comm_size(communicator, &size);
+    PMPI_Comm_group(communicator, &mine);
+    g->world = members_of(mine, size, &number);
     PMPI_Group_free(&mine);
-    PMPI_Group_free(&world);
+    if (g->between) { /* its partners are those of the other group, and both have the same number for it */
+        PMPI_Comm_remote_size(communicator, &size);
+        PMPI_Comm_remote_group(communicator, &others);
+        free(g->world);
+        g->world = members_of(others, size, &theirs);
+        PMPI_Group_free(&others);
+        g->number = (number ^ theirs) | 1;
+        return;
+    }
+    PMPI_Comm_size(MPI_COMM_WORLD, &all);
+    bool whole = size == all;
+    for (int rank = 0; rank < size; rank++)
+        whole = whole && g->world[rank] == rank;
+    g->number = whole ? 0 : number | 1;
 }
 
 static const sgm_group *group_of(MPI_Comm communicator)
@@ -129,11 +146,9 @@ uint64_t sgm_mpi_bytes(const void *data, int count, MPI_Datatype type)
 
 int sgm_mpi_partner(MPI_Comm communicator, int rank, uint32_t *number)
 {
-    int partner = -1;
     sgm_mpi_lock(&group_lock);
     const sgm_group *g = group_of(communicator);
-    if (!g->between && rank >= 0)
-        partner = g->world[rank];
+    int partner = rank >= 0 ? g->world[rank] : -1;
     *number = g->number;
     sgm_mpi_unlock(&group_lock);
     return partner;

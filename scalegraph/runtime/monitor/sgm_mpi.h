@@ -22,11 +22,11 @@ typedef struct sgm_group {
     MPI_Comm communicator;
     bool used, between;
     uint32_t number;
-    int *world; /* the rank in MPI_COMM_WORLD of each member */
+    int *world; /* the rank in MPI_COMM_WORLD of each partner */
 } sgm_group;
 
 /* The rank in MPI_COMM_WORLD of `rank` of `communicator`, and the number of that; -1 where `rank` is none of
- * its members' (MPI_PROC_NULL), or of another group's. */
+ * its members' (MPI_PROC_NULL). Of a communicator between two groups, it is a rank of the other group. */
 int sgm_mpi_partner(MPI_Comm communicator, int rank, uint32_t *number);
 /* The bytes of `count` elements of `type`. */
 uint64_t sgm_mpi_bytes(const void *data, int count, MPI_Datatype type);

@@ -189,6 +189,35 @@ SGM_API int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int ta
     return result;
 }
 
+/* A matched probe decides which message is received, and returns when that is there: it counts as received
+ * then. */
+#define MATCHES(category, name, parameters, given, there)                                                    \
+    SGM_API int name parameters                                                                              \
+    {                                                                                                        \
+        MPI_Status mine;                                                                                     \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t before = sgm_switch(t, category);                                                           \
+        uint64_t posted = t->last;                                                                           \
+        status = status == MPI_STATUS_IGNORE ? &mine : status;                                               \
+        int result = P##name given;                                                                          \
+        sgm_switch(t, before);                                                                               \
+        if (result == MPI_SUCCESS && (there))                                                                \
+            taken(t, status, communicator, posted);                                                          \
+        return result;                                                                                       \
+    }
+MATCHES(SG_CATEGORY_IDLE_MESSAGE, MPI_Mprobe,
+        (int from, int tag, MPI_Comm communicator, MPI_Message *message, MPI_Status *status),
+        (from, tag, communicator, message, status), true)
+MATCHES(SG_CATEGORY_PRIM_RECEIVE, MPI_Improbe,
+        (int from, int tag, MPI_Comm communicator, int *flag, MPI_Message *message, MPI_Status *status),
+        (from, tag, communicator, flag, message, status), *flag)
+SGM_MPI_AS(SG_CATEGORY_PRIM_RECEIVE, MPI_Mrecv,
+           (void *data, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status),
+           (data, count, type, message, status))
+SGM_MPI_AS(SG_CATEGORY_PRIM_RECEIVE, MPI_Imrecv,
+           (void *data, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
+           (data, count, type, message, request))
+
 #define EXCHANGES(name, parameters, given, bytes)                                                            \
     SGM_API int name parameters                                                                              \
     {                                                                                                        \
