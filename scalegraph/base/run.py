@@ -18,6 +18,7 @@ from scalegraph.base.links import LinkLoads
 from scalegraph.base.loops import LoopCost
 from scalegraph.base.messages import MessageCosts
 from scalegraph.base.resource_costs import ResourceCosts
+from scalegraph.base.sampling import Sampled
 from scalegraph.base.units import assigned
 
 Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
@@ -383,7 +384,8 @@ class RunRecord(_Frozen):
     waits: tuple[Wait, ...] = ()
     causes: Causes = Field(default_factory=dict)
     widths: Widths = Field(default_factory=dict)
-    collected: tuple[str, ...] = ()  # what was collected on request: "classes"
+    collected: tuple[str, ...] = ()  # what was collected on request: "classes", "samples"
+    sampled: Sampled | None = None  # None: the whole run was simulated, nothing is estimated
     left_out: tuple[str, ...] = ()  # what the run had and was not kept, as it was not requested: "lines"
     classes: Causes = Field(default_factory=dict)  # misses: cause -> class -> count
     variables: tuple[VariableCost, ...] = ()  # the most expensive first
@@ -433,6 +435,11 @@ class RunRecord(_Frozen):
             return self.point.processors * self.time_s * self.clock_hz
         return float(sum(self.categories.values())) or math.nan
 
+    @property
+    def estimated(self) -> bool:
+        """Whether numbers are estimates from samples of the run."""
+        return self.sampled is not None and self.sampled.skipped > 0
+
     def row(self) -> dict[str, Value | None]:
         """Return one row of the run table.
 
@@ -447,6 +454,7 @@ class RunRecord(_Frozen):
             "processors": self.point.processors,
             "repetition": self.point.repetition,
             **({"variant": self.point.variant.name} if self.point.variant else {}),
+            **({"sampled": 1} if self.estimated else {}),
             **scalars,
             **{f"param.{k}": v for k, v in self.point.parameters.items()},
             **{f"leaf.{k}": v for k, v in self.categories.items()},

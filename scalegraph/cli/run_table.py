@@ -104,6 +104,7 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "status": record.status,
         "message": record.message,
         "warnings": list(record.warnings),
+        "sampled": record.sampled.model_dump() if record.sampled else None,
         "leaves": record.categories,
         "counters": record.counters,
         "causes": record.causes,
@@ -195,7 +196,7 @@ def _cells(record: RunRecord, values: dict[str, float | None], columns: tuple[Me
     total = record.point.processors * (record.time_s or 0.0)
     return [
         f"{record.point.processors}{' !' if record.warnings else ''}",
-        time.number(record.time_s),
+        f"{'~ ' if record.estimated else ''}{time.number(record.time_s)}",
         _plain(values.get("speedup")),
         _plain(values.get("efficiency")),
         latency.number(values.get("latency_s")),

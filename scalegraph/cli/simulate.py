@@ -93,6 +93,7 @@ class Given:
     speedups: tuple[str, ...] = ()
     collect: tuple[str, ...] = ()
     monitor: Monitor = "none"
+    sample: bool = False
     reference: bool = True
     accept_exit: tuple[int, ...] = ()
     trace: TraceGiven | None = None
@@ -133,6 +134,7 @@ class Given:
 @request_option("reference", "no_reference")
 @request_option("collect.regions", "no_instrument")
 @request_option("collect.classes", is_flag=False, type=click.Choice(["classes"]))
+@request_option("collect.sample", "sample")
 @request_option("collect.monitor")
 @click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
 @click.option("--output-by-rank", is_flag=True, help="The same of an MPI program, one rank after the other.")
@@ -279,8 +281,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
     cflags = _collect(faults, lambda: _words("--cflags", given.cflags)) or ()
     ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()
     variants = _collect(faults, lambda: what_ifs(_ideals(given), given.speedups)) or ()
-    if given.monitor != "none" and not given.regions:
-        faults.append(Fault("monitoring observes regions, and --no-instrument leaves them out", key="--monitor"))
+    faults += _contradictions(given)
     if faults:
         raise InputError(faults)
     request = Request(
@@ -307,13 +308,29 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
         processors=tuple({1, *counts} if given.reference else counts),
         reference=given.reference,
         schedule=given.schedule,
-        collect=Collect(regions=given.regions, classes="classes" in given.collect, monitor=given.monitor),
+        collect=_what_to_collect(given),
         what_if=tuple(what.model_copy(update={"processors": tuple(sorted(counts))}) for what in variants),
         limits=given.limits,
         timed=given.timed,
         trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,
     )
     return request, tuple(counts)
+
+
+def _what_to_collect(given: Given) -> Collect:
+    return Collect(
+        regions=given.regions, classes="classes" in given.collect, sample=given.sample, monitor=given.monitor
+    )
+
+
+def _contradictions(given: Given) -> list[Fault]:
+    """Return a fault for each option that wants what another one leaves out."""
+    whole = (("--collect", "classes" in given.collect), ("--trace", given.trace is not None))
+    text = "needs the whole run, and --sample leaves most of it out"
+    faults = [Fault(text, key=key) for key, wanted in whole if wanted and given.sample]
+    if given.monitor != "none" and not given.regions:
+        faults.append(Fault("monitoring observes regions, and --no-instrument leaves them out", key="--monitor"))
+    return faults
 
 
 def _not_utf8(given: Given) -> list[Fault]:

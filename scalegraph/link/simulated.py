@@ -14,7 +14,8 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
-from scalegraph.link import loops, process, tracing
+from scalegraph.base.sampling import SAMPLES
+from scalegraph.link import loops, process, sampled, tracing
 from scalegraph.link.balance import balanced
 from scalegraph.link.build import Limits
 from scalegraph.link.job import Job
@@ -79,6 +80,8 @@ class Simulated:
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
         record = make_record(job, outcome, result, remarks)
+        if SAMPLES in job.collect and result is not None and record.ok:
+            record = sampled.noted(record, job.build, result)
         if traced is not None and record.status != "cancelled":
             record = _with_trace(record, job, traced, result, cancel)
         return balanced(record) if "balance" in job.point.variant.ideal else record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from scalegraph.runtime.accounts import CATEGORIES, COUNTERS
 from scalegraph.runtime.layout import Layout
 
 # A place where the main thread reads a clock: the call, its caller and that one's caller (code addresses; 0: none).
@@ -126,6 +127,37 @@ CHUNK: Final = Layout(
     ]
 )
 
+# A phase of a sampled run: what the program does from one boundary to the next. *address*: of the call that is the
+# boundary, *kind*: in the order of PHASE_KINDS. *visits*: all; *measured*: those that samples are made of; *skipped*:
+# those that were not simulated. What is simulated and not measured is counted as it is.
+PHASE_KINDS: Final = ("fork", "barrier", "join")
+SAMPLED_PHASE: Final = Layout(
+    [
+        ("address", "<u8"),
+        ("kind", "<u4"),
+        ("pad", "<u4"),
+        ("visits", "<u8"),
+        ("measured", "<u8"),
+        ("skipped", "<u8"),
+    ]
+)
+# A measured visit of a phase (its place in SAMPLED_PHASES), over all processors. *work*: parts of cycles (1/1024) that
+# its basic blocks cost; *copies*: how often it was added to the accounts once more, for *skipped* visits with
+# *skipped_work*.
+SAMPLE: Final = Layout(
+    [
+        ("phase", "<u4"),
+        ("pad", "<u4"),
+        ("work", "<u8"),
+        ("cycles", "<u8"),
+        ("copies", "<u8"),
+        ("skipped", "<u8"),
+        ("skipped_work", "<u8"),
+        ("categories", "<u8", (len(CATEGORIES),)),
+        ("counters", "<u8", (len(COUNTERS),)),
+    ]
+)
+
 OUTPUT: Final = Layout([("rank", "<u4"), ("reserved", "<u4"), ("bytes", "<u8")])
 SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("READINGS", 14, "READING records: where the main thread reads a clock"),
@@ -137,6 +169,8 @@ SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("LOOP_PARTS", 20, "LOOP_PART records: what each processor did in them"),
     ("CHUNKS", 21, "CHUNK records: the first chunks of each"),
     ("OUTPUTS", 22, "OUTPUT records: stretches of the standard output in their order, by rank"),
+    ("SAMPLED_PHASES", 23, "SAMPLED_PHASE records: what a sampled run consists of"),
+    ("SAMPLES", 24, "SAMPLE records: the measured visits of these phases, in their order"),
 )
 STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (
     ("sg_reading", READING),
@@ -148,4 +182,6 @@ STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (
     ("sg_loop_part", LOOP_PART),
     ("sg_chunk_record", CHUNK),
     ("sg_output", OUTPUT),
+    ("sg_sampled_phase", SAMPLED_PHASE),
+    ("sg_sample", SAMPLE),
 )

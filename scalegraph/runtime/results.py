@@ -30,7 +30,19 @@ from scalegraph.runtime.format import (
     WIDTH,
 )
 from scalegraph.runtime.layout import Layout, Row
-from scalegraph.runtime.observed import CHUNK, COMMUNICATOR, LINK, LOOP, LOOP_PART, MESSAGE, OUTPUT, PART, READING
+from scalegraph.runtime.observed import (
+    CHUNK,
+    COMMUNICATOR,
+    LINK,
+    LOOP,
+    LOOP_PART,
+    MESSAGE,
+    OUTPUT,
+    PART,
+    READING,
+    SAMPLE,
+    SAMPLED_PHASE,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +73,8 @@ _LAYOUTS: dict[str, Layout] = {
     "LOOP_PARTS": LOOP_PART,
     "CHUNKS": CHUNK,
     "OUTPUTS": OUTPUT,
+    "SAMPLED_PHASES": SAMPLED_PHASE,
+    "SAMPLES": SAMPLE,
 }
 _NUMBERS = {number: name for name, number, _ in SECTIONS}
 

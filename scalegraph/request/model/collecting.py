@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scalegraph.base.errors import Fault
 from scalegraph.base.run import RunRecord
+from scalegraph.base.sampling import SAMPLES
 from scalegraph.request.model.request import Request
 
 LINES = "lines"  # in `RunRecord.left_out`
@@ -16,7 +17,13 @@ def machine_values(request: Request) -> dict[str, str]:
 
 
 def faults(request: Request) -> list[Fault]:
-    """Return a fault where *request* requests a monitor but not for the regions that it observes."""
+    """Return a fault where *request* wants what another of its wishes leaves out.
+
+    A monitor observes regions; misses by class and traces need the whole run, which is not sampled.
+    """
+    if request.collect.sample and (request.collect.classes or request.trace is not None):
+        key = "collect.classes" if request.collect.classes else "trace"
+        return [Fault("needs the whole run, and the request samples it (collect.sample)", key=key)]
     if request.collect.monitor == "none" or request.collect.regions:
         return []
     text = f"{request.collect.monitor} monitoring observes regions, and the request plants no region probes"
@@ -28,7 +35,11 @@ def lacks(request: Request, record: RunRecord) -> bool:
 
     Runs with something ideal in them are compared by their times: they need none of it.
     """
-    if record.point.variant or not record.ok:
+    if not record.ok:
+        return False
+    if record.estimated and not request.collect.sample:
+        return True
+    if record.point.variant:
         return False
     classes = request.collect.classes and "classes" not in record.collected
     return classes or (request.collect.lines and LINES in record.left_out)
@@ -37,6 +48,8 @@ def lacks(request: Request, record: RunRecord) -> bool:
 def collected(request: Request, before: RunRecord | None) -> tuple[str, ...]:
     """Return what a run collects besides: what is requested, and what *before*, an earlier run of its point, has."""
     there = before is not None and before.ok and "classes" in before.collected
+    if request.collect.sample:
+        return (SAMPLES,)
     return ("classes",) if request.collect.classes or there else ()
 
 

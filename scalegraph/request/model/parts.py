@@ -447,6 +447,12 @@ class Collect(Strict):
             repeat=True,
         ),
     )
+    sample: bool = asked(
+        default=False,
+        label="samples of repeated phases",
+        help="Simulate some visits of repeated phases and estimate the others, with an interval; for long programs",
+        option=option("--sample", help="Sample repeated phases of long programs; estimates have intervals of 95 %"),
+    )
     monitor: Monitor = asked(
         default="none",
         label="Monitoring",

@@ -50,6 +50,7 @@ def _not_measured(request: Request, target: Target) -> Iterator[Fault]:
         ("schedules.compare", "what_if", bool(request.schedules.compare)),
         ("predict", "work", request.predict is not None),
         ("collect.classes", "memory", request.collect.classes),
+        ("collect.sample", "what_if", request.collect.sample),
         ("trace", "trace", request.trace is not None),
         *((f"bound.{at}.kind", "work", bound.kind == "speed") for at, bound in enumerate(request.bound)),
     )

@@ -14,6 +14,7 @@ from scalegraph.base.errors import Fault, InputError, RunError, ScaleGraphError
 from scalegraph.base.events import Building, Event, EventSink, Note
 from scalegraph.base.files import reason, write_atomic
 from scalegraph.base.run import RunRecord
+from scalegraph.base.sampling import SAMPLES
 from scalegraph.link.cluster import batch
 from scalegraph.link.cluster.answers import accepted
 from scalegraph.link.cluster.order import build_of, unpack_order
@@ -173,4 +174,6 @@ def _collect(directory: Path, key: str, data: bytes, study: Study, done: Collect
 
 def _more(collected: tuple[str, ...], trace: object, before: RunRecord) -> bool:
     """Whether an order has something that the run *before* lacks."""
-    return not set(collected) <= set(before.collected) or (trace is not None and before.trace is None)
+    if before.estimated and SAMPLES not in collected:
+        return True
+    return not set(collected) - {SAMPLES} <= set(before.collected) or (trace is not None and before.trace is None)

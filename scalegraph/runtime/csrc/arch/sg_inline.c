@@ -16,25 +16,15 @@ _Static_assert(offsetof(sg_processor, time) == 0 && offsetof(sg_processor, time_
                    offsetof(sg_processor, fast) == 40,
                "toolchain/assembler.py has these offsets");
 
-enum kind { BLOCK = 1, READ, WRITE, SEGMENT, LEFT_OUT };
-
-/* One inlined hook: its code ends at the return address of the call that it may make. */
-typedef struct inlined {
-    uint64_t start;
-    uint32_t length;
-    uint32_t slot; /* address of what stands for the executions that count it */
-    uint32_t kind;
-    uint16_t shift_at, mask_at; /* where the code has the geometry, from its start on */
-} inlined;
-
 /* One for each counted segment, made by the linker from those of all objects. */
 extern uint64_t __start_scalegraph_slots[] __attribute__((weak));
 extern uint64_t __stop_scalegraph_slots[] __attribute__((weak));
 
 static struct {
-    const inlined *table;
+    const sg_inlined *table;
     size_t count;
     uint32_t *place_of; /* by offset of where the hook of a block returns to */
+    bool adapted;
 } hooks = {0};
 
 uint32_t sg_inline_slots(void)
@@ -66,8 +56,8 @@ static void read_table(void)
     const Elf64_Shdr *section = image == NULL ? NULL : section_of(image, size, TABLE);
     if (section != NULL && !(section->sh_flags & SHF_COMPRESSED) &&
         section->sh_offset + section->sh_size <= size) {
-        hooks.table = (const inlined *)(image + section->sh_offset);
-        hooks.count = section->sh_size / sizeof(inlined);
+        hooks.table = (const sg_inlined *)(image + section->sh_offset);
+        hooks.count = section->sh_size / sizeof(sg_inlined);
     } else if (!sg->alone) {
         sg_stop(SG_STATUS_INTERNAL,
                 "the program's table of hooks (section " TABLE ") is missing or compressed: build it without "
@@ -75,18 +65,18 @@ static void read_table(void)
     }
 }
 
-static bool is_in_text(const inlined *h)
+static bool is_in_text(const sg_inlined *h)
 {
     return h->start >= sg->text_low && h->start <= sg->text_high;
 }
 
-static uint64_t end_of(const inlined *h)
+static uint64_t end_of(const sg_inlined *h)
 {
     return h->start + h->length;
 }
 
 /* Of its segment in the executions of an account. */
-static uint32_t place_of(const inlined *h)
+static uint32_t place_of(const sg_inlined *h)
 {
     return sg->blocks_count + (uint32_t)((h->slot - (uintptr_t)__start_scalegraph_slots) / sizeof(uint64_t));
 }
@@ -94,17 +84,17 @@ static uint32_t place_of(const inlined *h)
 /* Which block an execution of a slot is one of, and how many references it stands for. */
 static void fill_slots(void)
 {
-    for (const inlined *h = hooks.table; h < hooks.table + hooks.count; h++) {
-        if (!is_in_text(h) || h->kind == LEFT_OUT)
+    for (const sg_inlined *h = hooks.table; h < hooks.table + hooks.count; h++) {
+        if (!is_in_text(h) || h->kind == SG_INLINED_LEFT_OUT)
             continue;
         sg_slot *slot = &sg->slots[place_of(h)];
-        if (h->kind == BLOCK) {
+        if (h->kind == SG_INLINED_BLOCK) {
             hooks.place_of[end_of(h) - sg->text_low] = place_of(h);
             slot->block = sg->block_index[end_of(h) - sg->text_low];
-        } else if (h->kind == SEGMENT)
+        } else if (h->kind == SG_INLINED_SEGMENT)
             slot->block = SG_NO_BLOCK;
         else
-            *(h->kind == READ ? &slot->reads : &slot->writes) += 1;
+            *(h->kind == SG_INLINED_READ ? &slot->reads : &slot->writes) += 1;
     }
 }
 
@@ -113,15 +103,15 @@ static void fill_behind(void)
 {
     sg_behind behind = {0, 0};
     uint32_t slot = 0;
-    for (const inlined *h = hooks.table + hooks.count; h-- > hooks.table;) {
-        if (!is_in_text(h) || h->kind == LEFT_OUT)
+    for (const sg_inlined *h = hooks.table + hooks.count; h-- > hooks.table;) {
+        if (!is_in_text(h) || h->kind == SG_INLINED_LEFT_OUT)
             continue;
         if (h->slot != slot)
             behind = (sg_behind){0, 0};
         slot = h->slot;
         sg->behind[end_of(h) - sg->text_low] = behind;
-        behind.reads += h->kind == READ;
-        behind.writes += h->kind == WRITE;
+        behind.reads += h->kind == SG_INLINED_READ;
+        behind.writes += h->kind == SG_INLINED_WRITE;
     }
 }
 
@@ -153,7 +143,7 @@ uint32_t sg_inline_place(const void *site)
 void sg_inline_crashed(sg_processor *p, uintptr_t site)
 {
     uintptr_t last = 0; /* hook before it */
-    for (const inlined *h = hooks.table; h < hooks.table + hooks.count; h++)
+    for (const sg_inlined *h = hooks.table; h < hooks.table + hooks.count; h++)
         if (is_in_text(h) && end_of(h) <= site && end_of(h) > last)
             last = end_of(h);
     if (last != 0)
@@ -197,21 +187,25 @@ static const uint64_t *slot_parts(const uint64_t *parts)
     return biased(of_slot);
 }
 
+bool sg_inline_open_code(bool writable)
+{
+    uintptr_t low = sg->text_low & ~(uintptr_t)4095, size = sg->text_high - low;
+    return mprotect((void *)low, size, PROT_READ | PROT_EXEC | (writable ? PROT_WRITE : 0)) == 0;
+}
+
 /* Writes the geometry into the code of all references. False: the host does not let us. */
 static bool adapt(const sg_filter *filter)
 {
-    uintptr_t low = sg->text_low & ~(uintptr_t)4095, size = sg->text_high - low;
     uint32_t mask = (uint32_t)filter->mask;
-    if (filter->mask > UINT32_MAX >> 1 ||
-        mprotect((void *)low, size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+    if (filter->mask > UINT32_MAX >> 1 || !sg_inline_open_code(true))
         return false;
-    for (const inlined *h = hooks.table; h < hooks.table + hooks.count; h++) {
-        if (!is_in_text(h) || (h->kind != READ && h->kind != WRITE))
+    for (const sg_inlined *h = hooks.table; h < hooks.table + hooks.count; h++) {
+        if (!is_in_text(h) || (h->kind != SG_INLINED_READ && h->kind != SG_INLINED_WRITE))
             continue;
         *(uint8_t *)(h->start + h->shift_at) = (uint8_t)filter->shift;
         memcpy((void *)(h->start + h->mask_at), &mask, sizeof mask);
     }
-    return mprotect((void *)low, size, PROT_READ | PROT_EXEC) == 0;
+    return sg_inline_open_code(false);
 }
 
 void sg_inline_begin(const sg_filter *first)
@@ -223,11 +217,24 @@ void sg_inline_begin(const sg_filter *first)
         return;
     uint64_t *nothing = sg_reserve((first->mask + 1) * sizeof *nothing, PURPOSE);
     sg_idle_processor.fast = nothing;
-    bool adapted = hooks.count > 0 && adapt(first);
+    bool adapted = hooks.adapted = hooks.count > 0 && adapt(first);
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
         p->slot_parts = sg_speed_of(i)->slot_parts;
         /* An observer may have taken the filter away. */
         p->fast = adapted && p->mask == first->mask && p->shift == first->shift ? p->filter : nothing;
     }
+}
+
+bool sg_inline_each(void (*visit)(const sg_inlined *hook))
+{
+    for (const sg_inlined *h = hooks.table; hooks.adapted && h < hooks.table + hooks.count; h++)
+        if (is_in_text(h) && h->kind != SG_INLINED_LEFT_OUT)
+            visit(h);
+    return hooks.adapted;
+}
+
+uint64_t *sg_inline_slot(uint32_t place)
+{
+    return &__start_scalegraph_slots[place - sg->blocks_count];
 }

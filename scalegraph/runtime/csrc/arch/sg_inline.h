@@ -4,6 +4,23 @@
 
 #include "sg_state.h"
 
+enum sg_inlined_kind {
+    SG_INLINED_BLOCK = 1,
+    SG_INLINED_READ,
+    SG_INLINED_WRITE,
+    SG_INLINED_SEGMENT,
+    SG_INLINED_LEFT_OUT
+};
+
+/* One inlined hook: its code ends at the return address of the call that it may make. */
+typedef struct sg_inlined {
+    uint64_t start;
+    uint32_t length;
+    uint32_t slot; /* address of what stands for the executions that count it */
+    uint32_t kind;
+    uint16_t shift_at, mask_at; /* where the code has the geometry, from its start on */
+} sg_inlined;
+
 /* How many segments of code are counted in line. */
 uint32_t sg_inline_slots(void);
 /* Reads the table of inlined hooks and makes sg->slots; the numbers of blocks are known. */
@@ -15,6 +32,13 @@ const uint64_t *sg_inline_same_parts(uint64_t parts);
 /* Where the executions of the block are counted whose inlined hook returns to `site`; 0: it is not inlined.
  */
 uint32_t sg_inline_place(const void *site);
+/* Calls `visit` for each inlined hook; false: there are none that references search in line. */
+bool sg_inline_each(void (*visit)(const sg_inlined *hook));
+/* The slot of a segment, which is not used as memory otherwise, by its place in the executions of an account.
+ */
+uint64_t *sg_inline_slot(uint32_t place);
+/* Makes the program's code writable, or not any more; false: the host does not let us. */
+bool sg_inline_open_code(bool writable);
 /* The program has crashed at `site`: what it has not referenced any more is not counted. */
 void sg_inline_crashed(sg_processor *p, uintptr_t site);
 

@@ -20,7 +20,7 @@ const sg_topology *const sg_wire_table[] = {NULL, SG_WIRES(WIRE)};
 const unsigned sg_wire_count = sizeof sg_wire_table / sizeof *sg_wire_table;
 
 static const char *const op_names[] = SG_OP_NAMES;
-static const char *const collect_names[] = {"classes", NULL};
+static const char *const collect_names[] = {"classes", "samples", NULL};
 /* In the order of enum sg_traced's bits. */
 static const char *const traced_names[] = {"regions", "waits",    "locks",    "tasks", "chunks",
                                            "shares",  "counters", "messages", NULL};

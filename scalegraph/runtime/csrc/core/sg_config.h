@@ -29,7 +29,10 @@ typedef struct sg_cache_level {
 #define SG_MAX_SPEEDS     64
 
 /* What is collected besides in this run (run.collect, a list of names). */
-enum sg_collect { SG_COLLECT_CLASSES = 1 };
+enum sg_collect {
+    SG_COLLECT_CLASSES = 1,
+    SG_COLLECT_SAMPLES = 2, /* instead of all: repeated phases are sampled */
+};
 /* What is taken as ideal in this run (run.ideal, a list of names); docs/WHATIF.md says what each means. */
 enum sg_ideal {
     SG_IDEAL_CONTENTION = 1, /* nobody waits for a slot, link, directory, module or line */
@@ -37,6 +40,7 @@ enum sg_ideal {
     SG_IDEAL_CACHE = 4,      /* caches lose no line but to another processor */
     SG_IDEAL_SYNC = 8,       /* primitives take no time */
     SG_IDEAL_MESSAGES = 16,  /* messages take no time, nor do sending and receiving them */
+    SG_SKIMMING = 32,        /* set by observe/sg_sample.c: nothing is referenced at the moment */
 };
 
 /* What a trace records (trace.what, a list of names; all if there is none). */

@@ -281,6 +281,8 @@ enum sg_task_step {
 #define SG_SECTION_LOOP_PARTS 20u /* LOOP_PART records: what each processor did in them */
 #define SG_SECTION_CHUNKS 21u /* CHUNK records: the first chunks of each */
 #define SG_SECTION_OUTPUTS 22u /* OUTPUT records: stretches of the standard output in their order, by rank */
+#define SG_SECTION_SAMPLED_PHASES 23u /* SAMPLED_PHASE records: what a sampled run consists of */
+#define SG_SECTION_SAMPLES 24u /* SAMPLE records: the measured visits of these phases, in their order */
 
 typedef struct sg_header {
     char magic[8];
@@ -572,5 +574,28 @@ typedef struct sg_output {
     uint64_t bytes;
 } sg_output;
 _Static_assert(sizeof(sg_output) == 16, "sg_output differs from format.py");
+
+typedef struct sg_sampled_phase {
+    uint64_t address;
+    uint32_t kind;
+    uint32_t pad;
+    uint64_t visits;
+    uint64_t measured;
+    uint64_t skipped;
+} sg_sampled_phase;
+_Static_assert(sizeof(sg_sampled_phase) == 40, "sg_sampled_phase differs from format.py");
+
+typedef struct sg_sample {
+    uint32_t phase;
+    uint32_t pad;
+    uint64_t work;
+    uint64_t cycles;
+    uint64_t copies;
+    uint64_t skipped;
+    uint64_t skipped_work;
+    uint64_t categories[38];
+    uint64_t counters[22];
+} sg_sample;
+_Static_assert(sizeof(sg_sample) == 528, "sg_sample differs from format.py");
 
 #endif

@@ -224,7 +224,8 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
 void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_category category)
 {
     /* Where synchronisation is free its variables do not move; an atomic operation is the program's own. */
-    if (SG_UNLIKELY(sg->config.ideal & SG_IDEAL_SYNC) && category != SG_CATEGORY_PRIM_ATOMIC) {
+    if (SG_UNLIKELY(sg->config.ideal & (SG_IDEAL_SYNC | SG_SKIMMING)) &&
+        (category != SG_CATEGORY_PRIM_ATOMIC || (sg->config.ideal & SG_SKIMMING))) {
         sg_turn(p);
         return;
     }
@@ -240,7 +241,7 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_ca
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)
 {
     sg_processor *p = sg_now;
-    if (size == 0 || p->coroutine == NULL)
+    if (size == 0 || p->coroutine == NULL || (sg->config.ideal & SG_SKIMMING))
         return;
     uint64_t words = (size + 7) / 8;
     uint32_t issue = sg->config.op_millicycles[kind == SG_READ ? SG_OP_LOAD : SG_OP_STORE];
@@ -323,7 +324,7 @@ ACCESS_VOLATILE(16, 16, true)
 static void hook_range(void *address, size_t size, enum sg_access kind, const void *site)
 {
     sg_processor *p = sg_now;
-    if (size == 0 || p->coroutine == NULL)
+    if (size == 0 || p->coroutine == NULL || (sg->config.ideal & SG_SKIMMING))
         return;
     p->site = site;
     reference_lines(p, (uint64_t)(uintptr_t)address, size, kind);

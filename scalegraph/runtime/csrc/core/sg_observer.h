@@ -23,7 +23,17 @@ enum sg_regions_change { SG_REGIONS_INNERMOST, SG_REGIONS_ALL, SG_REGIONS_TASK }
  * more iterations, and `finished` says whether it is the last one. */
 enum sg_loop_step { SG_LOOP_OPENS, SG_LOOP_TAKEN, SG_LOOP_DONE, SG_LOOP_LEFT };
 struct sg_scheduled;
+struct sg_cells;
 struct sg_loop_turn;
+
+/* Where a phase of the program begins: the address of a call, and what it is, in the order of PHASE_KINDS. */
+#define SG_PHASE_FORK    0u
+#define SG_PHASE_BARRIER 1u
+#define SG_PHASE_JOIN    2u
+static inline uint64_t sg_phase_place(const void *site, unsigned kind)
+{
+    return (uint64_t)(uintptr_t)site << 2 | kind;
+}
 
 /* A message that has been received. */
 typedef struct sg_passed {
@@ -118,6 +128,10 @@ typedef struct sg_gathered {
      * have; */                                                                                              \
     EVENT(member_starts, (sg_thread * t, uint64_t from, bool idle), (t, from, idle))                         \
     EVENT(team_started, (uint64_t from), (from))                                                             \
+    /* the outermost team of the main thread begins, or all of it have come to a barrier: `place` says       \
+     * where, */                                                                                             \
+    /* SG_PHASE_*; */                                                                                        \
+    EVENT(phase, (uint64_t place), (place))                                                                  \
     /* `number` is 0 as long as no observer has recorded the creation of the task. */                        \
     EVENT(task, (uint64_t *number, uint32_t region, enum sg_task_step step), (number, region, step))         \
     /* Loops that ask the runtime: the running thread in one, see schedules/sg_schedules.h. */               \
@@ -152,6 +166,8 @@ typedef struct sg_gathered {
     EVENT(settles, (void), ())                                                                               \
     /* Adds to `fault`, if it is empty, a sentence when parts do not add up to the whole. */                 \
     EVENT(checks, (char *fault, size_t size), (fault, size))                                                 \
+    /* Reports to `cells` all counts that grow in proportion to what is simulated: sg_cells.h. */            \
+    EVENT(cells, (struct sg_cells * cells), (cells))                                                         \
     /* Completes the result's record of the site with this number. */                                        \
     EVENT(completes, (uint32_t number, sg_site *site), (number, site))
 

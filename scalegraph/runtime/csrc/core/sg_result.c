@@ -129,8 +129,8 @@ static uint64_t last_clock(void)
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < sg->processors; i++)
-        if (sg->processor[i].clock > last)
-            last = sg->processor[i].clock;
+        if (sg_time_of(&sg->processor[i]) > last)
+            last = sg_time_of(&sg->processor[i]);
     return last;
 }
 
@@ -237,7 +237,7 @@ static void close_accounts(char *fault, size_t size)
         sg_processor *p = &sg->processor[i];
         sg_account_set(p, sg_account_of(p, 0));
         enum sg_category category = p->worked ? SG_CATEGORY_IDLE_FINISHED : SG_CATEGORY_IDLE_NOT_STARTED;
-        uint64_t cycles = sg_charge(p, category, end - p->clock);
+        uint64_t cycles = sg_charge(p, category, end - sg_time_of(p));
         if (p->thread == NULL)
             sg_observe_waited(p, NULL, category, cycles);
         uint64_t sum = 0;

@@ -385,6 +385,7 @@ typedef struct sg_context {
     uint32_t regions_watched; /* observers that want to know when a thread's regions change */
     uint64_t writes_seen;     /* by the hint at races: the time of all that it notes */
     uint64_t threads_ran;     /* cycles of all threads but the main one */
+    int64_t skipped;          /* cycles that sampling adds to every clock, see observe/sg_sample.c */
 } sg_context;
 
 /* No clock gets there; as a deadline: never. A block whose cost is scaled has SG_TRAP cycles, beyond every
@@ -403,6 +404,12 @@ extern sg_context *sg;
 extern sg_processor *sg_now;
 /* What sg_now is before the simulation begins and after its end: on it hooks do nothing. */
 extern sg_processor sg_idle_processor;
+
+/* The clock of `p` as the program and the result have it: with what was not simulated. */
+static inline uint64_t sg_time_of(const sg_processor *p)
+{
+    return (uint64_t)((int64_t)p->clock + sg->skipped);
+}
 
 static inline void sg_advance(sg_processor *p, uint64_t cycles)
 {

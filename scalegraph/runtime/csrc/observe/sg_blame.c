@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "sg_array.h"
+#include "sg_cells.h"
 #include "sg_inline.h"
 #include "sg_observers.h"
 
@@ -253,6 +254,30 @@ static void take_lock(uint64_t from)
     add_to_path(sg_self(), SG_BLAME_LOCK, sg_now->clock - from);
 }
 
+/* ---- sampling: not within a stretch ---- */
+
+static void report_sites(sg_cells *cells)
+{
+    uint32_t count = sg->sites_count;
+    sg_site_count *others = blames.other_sites;
+    sg_cells_add(cells, &blames.other_sites, &others->misses, sizeof *others, 2 * sizeof(uint64_t), count);
+    sg_cells_add(cells, &blames.other_sites[1], &others->cycles, sizeof *others,
+                 sizeof *others - offsetof(sg_site_count, cycles), count);
+    sg_cells_add(cells, &blames.sites, blames.sites, sizeof *blames.sites, offsetof(place_in_code, region),
+                 count);
+}
+
+static void report_cells(sg_cells *cells)
+{
+    sg_cells_add(cells, &blames.regions, blames.regions, sizeof *blames.regions, sizeof *blames.regions,
+                 blames.regions_count);
+    sg_cells_add(cells, &blames.block_parts, blames.block_parts, sizeof(uint64_t), sizeof(uint64_t),
+                 sg->blocks_count);
+    sg_cells_add(cells, &blames.alone, &blames.alone, 0, sizeof blames.alone, 1);
+    sg_cells_add(cells, &blames.explained, &blames.explained, 0, sizeof blames.explained, 1);
+    report_sites(cells);
+}
+
 /* ---- the end ---- */
 
 static void add_executions(uint32_t processor, uint32_t number, uint64_t executions)
@@ -420,5 +445,6 @@ const sg_observer sg_observer_blame = {
     .lock_taken = take_lock,
     .lone_executions = add_executions,
     .settles = settle,
+    .cells = report_cells,
     .checks = check,
 };

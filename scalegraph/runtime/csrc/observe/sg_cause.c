@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "sg_array.h"
+#include "sg_cells.h"
 #include "sg_observers.h"
 #include "sg_variable.h"
 
@@ -187,6 +188,21 @@ static uint64_t put_widths(struct sg_writer *w)
     return count;
 }
 
+/* ---- sampling ---- */
+
+static void report_cells(sg_cells *cells)
+{
+    size_t stride = sg->processors + 1;
+    for (uint32_t region = 0; region < causes.regions; region++) {
+        sg_cause_region *from = causes.region[region];
+        if (from == NULL)
+            continue;
+        sg_cells_add(cells, from->part, from->part, 0, sizeof from->part, 1);
+        if (from->widths != NULL)
+            sg_cells_add(cells, from->widths, from->widths, 0, SG_CAUSE_COUNT * stride * sizeof(uint64_t), 1);
+    }
+}
+
 /* ---- the check ---- */
 
 static uint64_t invalidated(void)
@@ -240,5 +256,6 @@ const sg_observer sg_observer_cause = {
     .parts_count = sizeof parts / sizeof *parts,
     .cause = count_own,
     .caused = note_caused,
+    .cells = report_cells,
     .checks = check,
 };

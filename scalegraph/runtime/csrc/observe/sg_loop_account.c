@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sg_array.h"
+#include "sg_cells.h"
 #include "sg_loop_turn.h"
 #include "sg_observers.h"
 #include "sg_schedules.h"
@@ -189,6 +190,16 @@ static void note_loop(enum sg_loop_step step, struct sg_scheduled *s, const stru
         note_left(s, turn);
 }
 
+/* ---- sampling ---- */
+
+static void report_cells(sg_cells *cells)
+{
+    sg_cells_add(cells, &accounts.loop, &accounts.loop->record.executions, sizeof *accounts.loop,
+                 2 * sizeof(uint64_t), accounts.loops_count); /* and elapsed */
+    sg_cells_add(cells, &accounts.part, &accounts.part->record.executions, sizeof *accounts.part,
+                 sizeof(sg_loop_part) - offsetof(sg_loop_part, executions), accounts.parts_count);
+}
+
 /* ---- the result ---- */
 
 static uint64_t put_loops(struct sg_writer *w)
@@ -222,4 +233,5 @@ const sg_observer sg_observer_loop = {
     .parts = parts,
     .parts_count = sizeof parts / sizeof *parts,
     .loop = note_loop,
+    .cells = report_cells,
 };

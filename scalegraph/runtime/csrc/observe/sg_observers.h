@@ -16,6 +16,7 @@ extern const sg_observer sg_observer_part;       /* parts of the run by the time
 extern const sg_observer sg_observer_primitives; /* free or scaled synchronisation */
 extern const sg_observer sg_observer_race;       /* hints at data races */
 extern const sg_observer sg_observer_resource;   /* how busy network and memory were */
+extern const sg_observer sg_observer_sample;     /* samples of repeated phases; run.collect requests them */
 extern const sg_observer sg_observer_trace;      /* traces; trace.file requests it */
 extern const sg_observer sg_observer_variable;   /* accounts by variable */
 extern const sg_observer sg_observer_whatif;     /* virtual speedups */

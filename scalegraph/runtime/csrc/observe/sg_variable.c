@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "sg_array.h"
+#include "sg_cells.h"
 #include "sg_observers.h"
 
 #define HEAP_SPAN   (1ull << 44) /* the largest run.arena_bytes */
@@ -380,6 +381,14 @@ static uint64_t put_variables(struct sg_writer *w)
     return variables->count;
 }
 
+static void report_cells(sg_cells *cells)
+{
+    sg_variable *first = variables->variables;
+    sg_cells_add(cells, &variables, &first->misses, sizeof *first,
+                 offsetof(sg_variable, cycles) + sizeof first->cycles - offsetof(sg_variable, misses),
+                 variables->count);
+}
+
 static const sg_result_part parts[] = {{SG_SECTION_VARIABLES, sizeof(sg_variable), put_variables}};
 
 const sg_observer sg_observer_variable = {
@@ -391,4 +400,5 @@ const sg_observer sg_observer_variable = {
     .freed = note_freed,
     .owns = note_own,
     .referenced = note_reference,
+    .cells = report_cells,
 };

@@ -77,6 +77,9 @@ static void leave_nested(sg_team *team)
 static void open_team(sg_team *team, const sg_thread *t, sg_taskgroup *group)
 {
     sg_omp *omp = sg->omp;
+    bool bounds = t->id == 0 && team->level == 1;
+    sg_barrier_bound(team->barrier, bounds);
+    sg_barrier_bound(team->join, bounds);
     team->users = team->size;
     team->cancelled = team->work_cancelled = false;
     sg_icv icv = t->task->icv;
@@ -204,8 +207,11 @@ static void join_team(sg_thread *t, sg_team *team)
     sg_work_pass(t, t->work);
     if (team->size > 1)
         sg_barrier_wait(team->join, member, SG_CATEGORY_PRIM_FORK_JOIN);
-    else
+    else {
         sg_tasks_drain(t);
+        if (team->level == 1 && t->id == 0)
+            sg_observe_phase(sg_phase_place(team->site, SG_PHASE_JOIN));
+    }
 }
 
 static void dock(sg_thread *t)
@@ -333,6 +339,12 @@ static sg_work *first_work(const sg_loop *loop, uint64_t sections, uint32_t memb
     return work;
 }
 
+static void begin_phase(const sg_thread *t, const sg_team *team)
+{
+    if (t->id == 0 && team->level == 1)
+        sg_observe_phase(sg_phase_place(team->site, SG_PHASE_FORK));
+}
+
 void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsigned flags,
                        const sg_loop *loop, uint64_t sections, sg_taskgroup *group)
 {
@@ -362,6 +374,7 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         sg_synchronise(); /* what it wrote alone is no turn of its team */
         sg_observe_marks(SG_MARK_FORK, size);
         sg_observe_runtime(true);
+        begin_phase(t, team);
         uint64_t from = sg_now->clock;
         root->busy += size - 1;
         uint32_t created = prepare_workers(team);
@@ -376,6 +389,8 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         sg_observe_team_started(from);
         sg_observe_runtime(false);
         sg_place_member(team, t, 0, flags);
+    } else {
+        begin_phase(t, team);
     }
     enter(team, t, 0);
 }

@@ -18,7 +18,7 @@ static uint64_t now_ns(void)
 {
     if (sg == NULL)
         return 0; /* a library that starts */
-    double clock = (double)sg_now->clock, hz = sg->config.clock_hz;
+    double clock = (double)sg_time_of(sg_now), hz = sg->config.clock_hz;
     return (uint64_t)(clock / hz * 1e9);
 }
 

@@ -46,7 +46,11 @@ static uint64_t to_clock(double ns)
 uint64_t sg_deadline(const struct timespec *time)
 {
     time_t seconds = time->tv_sec >= SG_DATE_S ? time->tv_sec - SG_DATE_S : time->tv_sec;
-    return to_clock((double)seconds * 1e9 + (double)time->tv_nsec);
+    uint64_t clock = to_clock((double)seconds * 1e9 + (double)time->tv_nsec);
+    if (sg->skipped == 0 || clock == SG_NEVER)
+        return clock;
+    int64_t left = (int64_t)clock - sg->skipped; /* the program's clocks are ahead of the simulator's */
+    return left > 0 ? (uint64_t)left : 0;
 }
 
 uint64_t sg_deadline_in(const struct timespec *duration)

@@ -32,6 +32,7 @@ struct sg_barrier {
     uint32_t here;          /* members that have come to this round */
     uint64_t latest;        /* clock of the last arrival */
     enum sg_category kind;  /* of the barrier to which the first of them came */
+    bool bounds;            /* phases of the program */
 };
 
 sg_barrier *sg_barrier_new(uint32_t members)
@@ -81,6 +82,11 @@ void sg_barrier_name(sg_barrier *barrier, uint64_t object)
 void sg_barrier_employ(sg_barrier *barrier, const sg_barrier_duty *duty)
 {
     barrier->duty = duty;
+}
+
+void sg_barrier_bound(sg_barrier *barrier, bool bounds)
+{
+    barrier->bounds = bounds;
 }
 
 sg_thread *sg_barrier_borrow(sg_barrier *barrier)
@@ -263,17 +269,29 @@ static void meet(sg_barrier *barrier, enum sg_category category)
         barrier->here = 0;
 }
 
+/* All have come. */
+static void begin_phase(enum sg_category category)
+{
+    bool joins = category == SG_CATEGORY_PRIM_FORK_JOIN;
+    sg_observe_phase(sg_phase_place(sg_now->site, joins ? SG_PHASE_JOIN : SG_PHASE_BARRIER));
+}
+
 static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg_category category)
 {
     sg_observe_marks(SG_MARK_BARRIER, barrier->nodes[0].object);
     sg_charge_site(sg_now, category, sg->config.barrier_cycles);
     sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
-    if (barrier->members <= 1)
+    if (barrier->members <= 1) {
+        if (barrier->bounds)
+            begin_phase(category);
         return;
+    }
     sg_observe_runtime(true);
     if (sg_now->clock > barrier->latest)
         barrier->latest = sg_now->clock;
     meet(barrier, category);
+    if (barrier->here == 0 && barrier->bounds)
+        begin_phase(category);
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
         hardware(barrier, round);
     else if (sg->config.barrier == SG_BARRIER_SIMPLE)

@@ -27,6 +27,8 @@ typedef struct sg_barrier_duty {
 } sg_barrier_duty;
 
 void sg_barrier_employ(sg_barrier *barrier, const sg_barrier_duty *duty);
+/* Does a phase of the program begin when all have come? */
+void sg_barrier_bound(sg_barrier *barrier, bool bounds);
 /* Takes a waiting thread out of the barrier, to be woken by the caller; NULL: none waits. */
 sg_thread *sg_barrier_borrow(sg_barrier *barrier);
 /* Whoever is at the barrier or comes to it passes, until it is mended when nobody is there any more. */

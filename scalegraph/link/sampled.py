@@ -1,0 +1,176 @@
+"""What the samples of a run say: intervals of its numbers, or why it was simulated as a whole.
+
+A phase is a stratum. Of it some visits are measured at regular distances; each stands for the visits near it that were
+skipped. What these would have cost is known as well as successive samples agree: half the mean square of their
+differences is the variance of one visit (Wolter, Introduction to Variance Estimation, 2007, chapter 8), which a steady
+change over the run enters as well, so that the interval is rather too wide. What it does not see is in
+docs/SIMULATOR.md, "Sampling".
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scalegraph.base.run import RunRecord
+from scalegraph.base.sampling import CONFIDENCE, Sampled, SampledPhase
+from scalegraph.base.units import significant
+from scalegraph.link.build import Build
+from scalegraph.runtime.format import CATEGORY_NAMES, COUNTER_NAMES
+from scalegraph.runtime.observed import PHASE_KINDS
+from scalegraph.runtime.results import Result
+
+_LEAST_VISITS = 5  # of a phase: the first is not measured, three are, and the next may be skipped
+_REFUSED = "the run is not sampled: "
+_PART = 1024  # work is in such parts of a cycle
+
+
+@dataclass(frozen=True)
+class _Stratum:
+    """The measured visits of a phase: what each cost, its work, and what it stands for."""
+
+    values: list[dict[str, int]]
+    works: list[float]
+    skipped: list[int]
+    skipped_work: list[float]
+
+    def by_work(self) -> bool:
+        """Whether the time of a visit is better known by its work, as the runtime decides it."""
+        times = [value["time_cycles"] for value in self.values]
+        per_work = [time / work for time, work in zip(times, self.works, strict=True)]
+        return _spread(per_work) < _spread(times)
+
+    def error(self, name: str) -> float:
+        """Return the standard error of what the skipped visits cost."""
+        by_work = self.by_work()
+        units = self.works if by_work else [1.0] * len(self.works)
+        costs = [value[name] / unit for value, unit in zip(self.values, units, strict=True)]
+        amounts = self.skipped_work if by_work else self.skipped
+        squares = sum(
+            amount * amount * (1 + 1 / visits) for amount, visits in zip(amounts, self.skipped, strict=True) if visits
+        )
+        return math.sqrt(_variance(costs) * squares)
+
+
+def noted(record: RunRecord, build: Build, result: Result) -> RunRecord:
+    """Return *record*, a run that was to be sampled, with what *result* says of that, and a remark for all who read it.
+
+    Elapsed times of regions, and what the program timed itself, are left out of estimates: they have no samples.
+    """
+    found = _found(build, result, record.warnings)
+    remarks = tuple(text for text in record.warnings if not text.startswith(_REFUSED))
+    fields: dict[str, Any] = {"sampled": found, "warnings": (*remarks, _remark(found, record.time_cycles))}
+    if found.skipped:
+        regions = tuple(region.model_copy(update={"elapsed": None}) for region in record.regions)
+        fields |= {"readings": (), "regions": regions}
+    return record.model_copy(update=fields)
+
+
+def _found(build: Build, result: Result, warnings: Sequence[str]) -> Sampled:
+    rows = result.rows("SAMPLED_PHASES")
+    strata = [_stratum(result, number) for number in range(len(rows))]
+    phases = _phases(build, rows, strata)
+    refused = next((text.removeprefix(_REFUSED) for text in warnings if text.startswith(_REFUSED)), "")
+    skipped = sum(phase.skipped for phase in phases)
+    return Sampled(
+        visits=sum(phase.visits for phase in phases),
+        skipped=skipped,
+        why="" if skipped else refused or _why(phases),
+        intervals=_intervals(strata) if skipped else {},
+        phases=phases,
+    )
+
+
+def _remark(found: Sampled, time_cycles: int | None) -> str:
+    """Return the sentence that goes with the numbers of a run that was to be sampled."""
+    if not found.skipped:
+        return f"not sampled, the whole run was simulated: {found.why}"
+    width = found.intervals.get("time_cycles", 0.0)
+    about = f", time ± {significant(100 * width / time_cycles)} % (95 %)" if time_cycles else ""
+    skipped = f"{found.skipped} of {found.visits} visits of phases"
+    return f"sampled: {skipped} were not simulated, their costs are estimated{about}"
+
+
+def _stratum(result: Result, phase: int) -> _Stratum:
+    rows = [row for row in result.rows("SAMPLES") if row["phase"] == phase]
+    return _Stratum(
+        [
+            {
+                "time_cycles": row["cycles"],
+                **dict(zip(CATEGORY_NAMES, map(_signed, row["categories"]), strict=True)),
+                **dict(zip(COUNTER_NAMES, map(_signed, row["counters"]), strict=True)),
+            }
+            for row in rows
+        ],
+        [float(row["work"] + _PART) for row in rows],
+        [row["skipped"] for row in rows],
+        [float(row["skipped_work"] + row["skipped"] * _PART) for row in rows],
+    )
+
+
+def _signed(value: int) -> int:
+    """Return a difference of counts as it is: a processor that came late to a barrier waits less than nothing."""
+    return value - 2**64 if value >= 2**63 else value
+
+
+def _variance(values: Sequence[float]) -> float:
+    """Return the variance of one of *values* from the differences of successive ones; 0 of one value."""
+    steps = [(b - a) ** 2 for a, b in itertools.pairwise(values)]
+    return sum(steps) / (2 * len(steps)) if steps else 0.0
+
+
+def _spread(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values) if values else 0.0
+    return math.sqrt(_variance(values)) / mean if mean > 0 else 0.0
+
+
+def _intervals(strata: Sequence[_Stratum]) -> dict[str, float]:
+    from scipy.special import stdtrit  # runs that are not sampled do without
+
+    used = [stratum for stratum in strata if len(stratum.values) > 1 and any(stratum.skipped)]
+    reaches = [float(stdtrit(len(stratum.values) - 1, (1 + CONFIDENCE) / 2)) for stratum in used]
+    found = {}
+    for name in ("time_cycles", *CATEGORY_NAMES, *COUNTER_NAMES):
+        errors = [reach * stratum.error(name) for reach, stratum in zip(reaches, used, strict=True)]
+        if any(value[name] for stratum in used for value in stratum.values):
+            found[name] = math.hypot(*errors)
+    return found
+
+
+def _phases(build: Build, rows: Sequence[Any], strata: Sequence[_Stratum]) -> tuple[SampledPhase, ...]:
+    places = build.lines.lookup([row["address"] for row in rows])
+    return tuple(
+        SampledPhase(
+            place=f"{file}:{line}" if file else hex(row["address"]),
+            kind=PHASE_KINDS[row["kind"]],
+            visits=row["visits"],
+            measured=row["measured"],
+            skipped=row["skipped"],
+            spread=_phase_spread(stratum) if row["measured"] > 1 else None,
+        )
+        for row, (file, line, _), stratum in zip(rows, places, strata, strict=True)
+    )
+
+
+def _phase_spread(stratum: _Stratum) -> float:
+    times = [float(value["time_cycles"]) for value in stratum.values]
+    per_work = [time / work for time, work in zip(times, stratum.works, strict=True)]
+    return min(_spread(times), _spread(per_work))
+
+
+def _why(phases: Sequence[SampledPhase]) -> str:
+    """Return why no visit was skipped, in a sentence that goes on after a colon."""
+    if not phases:
+        return "the program has no parallel region of OpenMP, so it has no phases"
+    most = max(phases, key=lambda phase: phase.visits)
+    begins = f"the phase that begins at {most.place} ({most.kind})"
+    if most.visits < _LEAST_VISITS:
+        return f"no phase is repeated often enough; {begins} has most visits, {most.visits}, and needs {_LEAST_VISITS}"
+    worst = max(phases, key=lambda phase: phase.spread or 0.0)
+    if worst.spread is None:
+        return f"the program's phases do not recur in a regular order; {begins} has most visits, {most.visits}"
+    begins = f"the phase that begins at {worst.place} ({worst.kind})"
+    return f"visits of a phase differ too much; those of {begins} by {significant(100 * worst.spread)} %"

@@ -1,0 +1,162 @@
+/* The program's code while it is skimmed, see sg_skim.h.
+ *
+ * While the program is skimmed its hooks are jumped over. The hook of a block counts down in the slot itself,
+ * whichever processor runs, and calls when the count is used up, so that a thread which waits for another in
+ * a loop of its own lets it go on. The two forms of the code are kept and exchanged; nobody is within a hook
+ * but behind its call. */
+#include "sg_skim.h"
+
+#include "sg_inline.h"
+#include "sg_runtime.h"
+
+/* Executions of a block until its thread gives way: so many that the call is rare, and so few that a thread
+ * which waits in a loop does not do so for long. */
+#define BUDGET 4096
+
+enum { MOST_PATCHED = 11 };
+
+typedef struct patch {
+    uint8_t *at;
+    uint8_t length;
+    uint8_t other[MOST_PATCHED]; /* what is there in the other mode */
+} patch;
+
+static struct {
+    patch *patches;
+    uint32_t count;
+    uint32_t hooks;
+    bool strange; /* a hook is none that we know */
+    bool on;
+    uint64_t parts; /* of executions beyond the counts */
+} skim = {0};
+
+static uint64_t end_of(const sg_inlined *h)
+{
+    return h->start + h->length;
+}
+
+static void put_32(uint8_t *at, int64_t value)
+{
+    int32_t small = (int32_t)value;
+    memcpy(at, &small, sizeof small);
+}
+
+static void add_patch(uint64_t at, const uint8_t *code, uint8_t length)
+{
+    patch *p = &skim.patches[skim.count++];
+    p->at = (uint8_t *)at;
+    p->length = length;
+    memcpy(p->other, code, length);
+}
+
+/* jmp to the end of the hook. */
+static void jump_over(const sg_inlined *h)
+{
+    uint8_t code[5] = {0xeb, (uint8_t)(h->length - 2)};
+    bool near = h->length - 2 <= INT8_MAX;
+    if (!near) {
+        code[0] = 0xe9;
+        put_32(code + 1, (int64_t)h->length - 5);
+    }
+    add_patch(h->start, code, near ? 2 : 5);
+}
+
+SG_API void sg_skim_late(void);
+
+/* decq slot(%rip); jns end; jmp to the call, which is of the function below. */
+static void count_down(const sg_inlined *h)
+{
+    uint8_t code[MOST_PATCHED] = {
+        0x48, 0xff, 0x0d, 0, 0, 0, 0, 0x79, (uint8_t)(h->length - 9), 0xeb, (uint8_t)(h->length - 5 - 11)};
+    uint8_t target[4];
+    put_32(code + 3, (int64_t)h->slot - (int64_t)(h->start + 7));
+    put_32(target, (int64_t)(uintptr_t)sg_skim_late - (int64_t)end_of(h));
+    add_patch(h->start, code, sizeof code);
+    add_patch(end_of(h) - sizeof target, target, sizeof target);
+}
+
+static void count_hook(const sg_inlined *h)
+{
+    (void)h;
+    skim.hooks++;
+}
+
+static void make_patch(const sg_inlined *h)
+{
+    if (h->kind != SG_INLINED_BLOCK)
+        jump_over(h);
+    else if (h->length - 9 <= INT8_MAX && *(const uint8_t *)(end_of(h) - 5) == 0xe8) /* call */
+        count_down(h);
+    else
+        skim.strange = true;
+}
+
+bool sg_skim_can(void)
+{
+    if (skim.patches == NULL) {
+        if (!sg_inline_each(count_hook))
+            return false;
+        skim.patches = sg_new((2 * skim.hooks + 1) * sizeof *skim.patches);
+        sg_inline_each(make_patch);
+    }
+    return !skim.strange;
+}
+
+bool sg_skim(bool on)
+{
+    if (on == skim.on)
+        return true;
+    if (!sg_inline_open_code(true))
+        return false;
+    for (uint32_t i = 0; i < skim.count; i++) {
+        patch *p = &skim.patches[i];
+        uint8_t there[MOST_PATCHED];
+        memcpy(there, p->at, p->length);
+        memcpy(p->at, p->other, p->length);
+        memcpy(p->other, there, p->length);
+    }
+    skim.on = on;
+    skim.parts = 0;
+    for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
+        *sg_inline_slot(place) = BUDGET;
+    return sg_inline_open_code(false);
+}
+
+/* What an execution of the block at this place costs on the machine's processors. */
+static uint64_t cost_of(uint32_t place)
+{
+    uint32_t block = sg->slots[place].block;
+    return block == SG_NO_BLOCK ? 0 : sg->speed[0].blocks[block].parts;
+}
+
+/* What the counted executions of a place cost; they are counted anew. */
+static uint64_t take(uint32_t place)
+{
+    uint64_t *slot = sg_inline_slot(place), executions = BUDGET - *slot;
+    if (executions == 0)
+        return 0;
+    *slot = BUDGET;
+    return executions * cost_of(place);
+}
+
+uint64_t sg_skim_work(void)
+{
+    uint64_t parts = skim.parts;
+    skim.parts = 0;
+    for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
+        parts += take(place);
+    return parts;
+}
+
+SG_API void sg_skim_late(void)
+{
+    sg_processor *p = sg_now;
+    const void *site = SG_CALLER;
+    uint64_t parts = take(sg_inline_place(site));
+    if (p->coroutine == NULL)
+        return; /* after the end */
+    skim.parts += parts;
+    p->time += parts < SG_PARTS ? SG_PARTS : parts & ~(SG_PARTS - 1);
+    if (p->time > p->time_limit)
+        sg_yield(p, site);
+}

@@ -1,0 +1,479 @@
+/* Sampling: of a phase that the program repeats, some visits are simulated and the others are executed
+ * without simulation (skimmed: arch/sg_skim.c). docs/SIMULATOR.md, "Sampling", says what is estimated and how
+ * well.
+ *
+ * A phase is what happens from one boundary to the next: a boundary is where the outermost team begins, where
+ * all of it have come to a barrier, or to its end. A phase is known by the boundary at which it begins. A
+ * cycle of sampling: a stretch that is skimmed; one to warm up the caches, until a boundary recurs; one that
+ * is measured, likewise. What a measured visit adds to all counts of the run is added again for the visits
+ * that were skimmed, a whole number of times, in proportion to the work of their basic blocks: one half of a
+ * skimmed stretch by the visit measured before it, the other half by the one behind it. So the parts of all
+ * accounts still add up.
+ *
+ * The clocks of the simulator do not see what is skipped: sg->skipped is added to them where the program
+ * reads them and in the result. What the primitives of a skimmed stretch make them advance is taken back. */
+#include <math.h>
+#include <stdio.h>
+
+#include "sg_array.h"
+#include "sg_cells.h"
+#include "sg_observers.h"
+#include "sg_skim.h"
+#include "sg_table.h"
+
+enum {
+    LEAST = 3,          /* measured visits of a phase before others are skipped */
+    FIRST_SKIPPED = 10, /* periods that the first skimmed stretch has; each has so many more */
+    MOST_SKIPPED = 40,  /* than the one before, up to this: then a twentieth is simulated */
+    MOST_IN_VAIN = 256, /* measured visits in a row without a phase that could be skipped: not worth it */
+    MOST_BEHIND = 64,   /* visits of a measured stretch that waits for a phase of the skimmed one */
+    MOST_PHASES = 4096,
+};
+
+/* Visits of a phase whose cycles for their work differ by more than this part of the mean (standard
+ * deviation, from one to the next) are not skipped: the estimate would need as many samples as there are
+ * visits. */
+#define MOST_SPREAD 0.25
+
+enum mode { WARMING, MEASURING, SKIMMING, GIVEN_UP };
+
+/* Visits without a simulation, and their work. */
+typedef struct skipped {
+    uint64_t visits, work;
+} skipped;
+
+/* Cycles for a unit of work, or for a visit. */
+typedef struct cost {
+    double last, sum; /* of the last sample, and of all together */
+    double squares;   /* of the differences from one sample to the next */
+} cost;
+
+typedef struct phase {
+    sg_sampled_phase record;
+    uint32_t stretch;     /* in which it was visited last */
+    uint64_t boundary;    /* at which that visit began */
+    uint32_t last_sample; /* + 1 */
+    cost by_work, by_visit;
+    skipped now, behind; /* of the running stretch; of what the next sample stands for */
+    double due; /* visits or work that copies have still to stand for, as a part of the last sample */
+    sg_difference difference;
+} phase;
+
+static struct {
+    enum mode mode;
+    sg_table number; /* of a phase, + 1, by its place */
+    phase *phases;
+    uint32_t count, phases_room;
+    sg_sample *samples;
+    uint32_t samples_count, samples_room;
+    uint32_t current;    /* phase, + 1; 0: before the first boundary */
+    uint32_t stretch;    /* number of the stretch */
+    uint64_t boundaries; /* so far */
+    uint64_t visits;     /* of the stretch */
+    uint64_t quota;      /* visits of a skimmed stretch */
+    uint32_t periods;    /* that it is made of */
+    uint32_t in_vain;
+    bool marked;    /* the counts were kept when the current visit began */
+    uint64_t begin; /* clock at that time, and at the begin of the skimmed stretch */
+    sg_cost totals; /* of all processors, at that time; and their work */
+    uint64_t work;
+} sampling = {.mode = WARMING};
+
+static bool takes_part(void)
+{
+    if (!(sg->config.collect & SG_COLLECT_SAMPLES))
+        return false;
+    if (sg->config.ranks > 0 || sg->lockstep || sg->config.scale_path[0] != 0 ||
+        sg->config.trace_file[0] != 0 || sg_observed.filter != NULL) {
+        sg_warn("the run is not sampled: programs that pass messages, traces, classes of misses and virtual "
+                "speedups need the whole run");
+        return false;
+    }
+    return true;
+}
+
+/* ---- clocks ---- */
+
+/* What `p` will be charged first when its thread goes on: it waits. */
+static uint64_t *waiting_of(sg_processor *p)
+{
+    const sg_thread *t = p->thread != NULL ? p->thread : p->last;
+    if (p->thread != NULL)
+        return &p->account->rest.categories[SG_CATEGORY_IDLE_BARRIER];
+    if (t == NULL || t->state != SG_BLOCKED || t->processor != p)
+        return &sg_account_of(p, 0)
+                    ->rest.categories[p->worked ? SG_CATEGORY_IDLE_SERIAL : SG_CATEGORY_IDLE_NOT_STARTED];
+    enum sg_category category = t->wait_category;
+    if (category == SG_CATEGORY_IDLE_NOT_STARTED)
+        category = SG_CATEGORY_IDLE_SERIAL;
+    return &sg_account_of(p, sg_region(t))->rest.categories[category];
+}
+
+/* The latest clock of all: where a boundary is in time. */
+static uint64_t latest(void)
+{
+    uint64_t clock = 0;
+    for (uint32_t i = 0; i < sg->processors; i++)
+        if (sg->processor[i].clock > clock)
+            clock = sg->processor[i].clock;
+    return clock;
+}
+
+/* Brings the accounts of all processors to the clock `when`, or back (`sign` -1). */
+static void level(uint64_t when, int sign)
+{
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        sg_processor *p = &sg->processor[i];
+        *waiting_of(p) += (uint64_t)sign * (when - p->clock);
+    }
+}
+
+/* ---- what a visit costs ---- */
+
+static void add_cost(sg_cost *sum, const sg_cost *one)
+{
+    for (int i = 0; i < SG_CATEGORY_COUNT; i++)
+        sum->categories[i] += one->categories[i];
+    for (int i = 0; i < SG_COUNTER_COUNT; i++)
+        sum->counters[i] += one->counters[i];
+}
+
+/* Returns the parts of cycles that blocks have cost so far. */
+static uint64_t totals(sg_cost *sum)
+{
+    uint64_t work = 0;
+    *sum = (sg_cost){.processor = 0};
+    for (uint32_t i = 0; i < sg->processors; i++)
+        for (uint32_t region = 0; region < sg->processor[i].accounts_size; region++) {
+            const sg_account *a = sg->processor[i].accounts[region];
+            sg_cost one;
+            if (a == NULL)
+                continue;
+            sg_account_total(a, &one);
+            add_cost(sum, &one);
+            work += a->busy[0] + a->busy[1] + a->busy[2] + a->busy[3];
+        }
+    return work;
+}
+
+/* The counts as they are now become the begin of a visit. */
+static void mark(void)
+{
+    sampling.begin = latest();
+    level(sampling.begin, 1);
+    sg_cells_copy();
+    sampling.work = totals(&sampling.totals);
+    level(sampling.begin, -1);
+    sampling.marked = true;
+}
+
+/* How much the cost differs from one of `n` samples to the next, as a part of the mean. */
+static double spread(const cost *c, uint64_t n)
+{
+    double mean = c->sum / (double)n;
+    return n < 2 || mean <= 0 ? 0 : sqrt(c->squares / (2.0 * (double)(n - 1))) / mean;
+}
+
+static void add_sample(cost *c, double value, bool first)
+{
+    if (!first)
+        c->squares += (value - c->last) * (value - c->last);
+    c->last = value;
+    c->sum += value;
+}
+
+/* Is the time of a visit of `p` better known by its work than by the visit? */
+static bool goes_by_work(const phase *p)
+{
+    return spread(&p->by_work, p->record.measured) < spread(&p->by_visit, p->record.measured);
+}
+
+/* Adds the last sample of `p` for visits that were skipped. */
+static void stand_for(phase *p, skipped what)
+{
+    sg_sample *sample = &sampling.samples[p->last_sample - 1];
+    sample->skipped += what.visits;
+    sample->skipped_work += what.work;
+    if (goes_by_work(p))
+        p->due += (double)what.work / (double)(sample->work + SG_PARTS);
+    else
+        p->due += (double)what.visits;
+    double times = floor(p->due + 0.5);
+    if (times <= 0)
+        return;
+    p->due -= times;
+    sample->copies += (uint64_t)times;
+    sg_cells_multiply(&p->difference, (uint64_t)times);
+    sg->skipped += (int64_t)(sample->cycles * (uint64_t)times);
+}
+
+/* The measured visit of `p` ends here: its sample. The counts have been kept again. */
+static void take_sample(phase *p, const sg_cost *before, uint64_t work, uint64_t begin)
+{
+    SG_ARRAY_HOLD(sampling.samples, sampling.samples_room, sampling.samples_count, 64);
+    sg_sample *sample = &sampling.samples[sampling.samples_count++];
+    const sg_cost *now = &sampling.totals;
+    *sample = (sg_sample){.phase = (uint32_t)(p - sampling.phases),
+                          .work = sampling.work - work,
+                          .cycles = sampling.begin - begin};
+    for (int i = 0; i < SG_CATEGORY_COUNT; i++)
+        sample->categories[i] = now->categories[i] - before->categories[i];
+    for (int i = 0; i < SG_COUNTER_COUNT; i++)
+        sample->counters[i] = now->counters[i] - before->counters[i];
+    bool first = p->record.measured++ == 0;
+    add_sample(&p->by_work, (double)sample->cycles / (double)(sample->work + SG_PARTS), first);
+    add_sample(&p->by_visit, (double)sample->cycles, first);
+    p->last_sample = sampling.samples_count;
+    sg_cells_differ(&p->difference);
+}
+
+/* May visits of `p` be skipped? */
+static bool is_known(const phase *p)
+{
+    uint64_t n = p->record.measured;
+    return n >= LEAST && fmin(spread(&p->by_work, n), spread(&p->by_visit, n)) <= MOST_SPREAD;
+}
+
+/* ---- stretches ---- */
+
+static void begin_stretch(enum mode mode)
+{
+    sampling.mode = mode;
+    sampling.stretch++;
+    sampling.visits = 0;
+}
+
+/* Nothing is referenced, and what is inlined is not executed: while that lasts the filter answers everything.
+ */
+static bool answer(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+{
+    (void)p, (void)address, (void)size, (void)kind, (void)site;
+    return true;
+}
+
+static const sg_observer skimmer = {.name = "skimming", .filter = answer};
+
+static void give_up(void)
+{
+    sampling.mode = GIVEN_UP;
+    sampling.marked = false;
+}
+
+static void begin_skimming(uint64_t period)
+{
+    if (!sg_skim_can() || !sg_skim(true)) {
+        sg_warn(
+            "the run is not sampled: the hooks of the program are not in its code (gcc for x86-64 puts them "
+            "there, unless SCALEGRAPH_INLINE is 0)");
+        give_up();
+        return;
+    }
+    sg->config.ideal |= SG_SKIMMING;
+    sg_observer_register(&skimmer);
+    sampling.periods += sampling.periods < MOST_SKIPPED ? FIRST_SKIPPED : 0;
+    sampling.quota = sampling.periods * period;
+    begin_stretch(SKIMMING);
+    sampling.marked = false;
+}
+
+/* All is as it was when the stretch began; then what it would have cost is added. */
+static void end_skimming(void)
+{
+    sg_skim(false);
+    sg->config.ideal &= ~(uint32_t)SG_SKIMMING;
+    sg_observer_withdraw(&skimmer);
+    sg_cells_restore();
+    uint64_t now = latest();
+    level(now, -1);
+    sg->skipped -= (int64_t)(now - sampling.begin);
+    for (uint32_t i = 0; i < sampling.count; i++) {
+        phase *p = &sampling.phases[i];
+        skipped before = {p->now.visits / 2, p->now.work / 2};
+        if (p->now.visits == 0)
+            continue;
+        p->record.skipped += p->now.visits;
+        p->behind.visits += p->now.visits - before.visits;
+        p->behind.work += p->now.work - before.work;
+        p->now = (skipped){0, 0};
+        stand_for(p, before);
+    }
+}
+
+/* A sample has been taken of `p`: it stands for the second half of what was skipped before. */
+static void catch_up(phase *p)
+{
+    skipped behind = p->behind;
+    p->behind = (skipped){0, 0};
+    if (behind.visits == 0)
+        return;
+    stand_for(p, behind);
+    mark();
+}
+
+/* ---- boundaries ---- */
+
+static phase *phase_at(uint64_t place)
+{
+    sg_table_entry *entry = sg_table_make(&sampling.number, place, 64);
+    if (entry->number == 0) {
+        SG_ARRAY_HOLD(sampling.phases, sampling.phases_room, sampling.count, 16);
+        sampling.phases[sampling.count].record.address = place >> 2;
+        sampling.phases[sampling.count].record.kind = place & 3;
+        entry->number = ++sampling.count;
+    }
+    return &sampling.phases[entry->number - 1];
+}
+
+/* The visit that was simulated ends. */
+static void end_simulated(phase *p)
+{
+    if (!sampling.marked)
+        return;
+    sg_cost before = sampling.totals;
+    uint64_t work = sampling.work, begin = sampling.begin;
+    mark();
+    take_sample(p, &before, work, begin);
+    catch_up(p);
+}
+
+/* Are all phases of the measured stretch known, and has it samples of those that were skipped? */
+static bool is_complete(void)
+{
+    bool complete = true;
+    for (uint32_t i = 0; i < sampling.count; i++) {
+        const phase *p = &sampling.phases[i];
+        if (p->stretch == sampling.stretch && !is_known(p))
+            return false;
+        complete &= p->behind.visits == 0;
+    }
+    return complete || sampling.visits >= MOST_BEHIND;
+}
+
+/* What to do with the visit that begins with `next`, at which the program is for the first time in this
+ * stretch or again (`recurs`). */
+static void choose(const phase *next, bool recurs)
+{
+    if (sampling.mode == SKIMMING) {
+        if (is_known(next) && sampling.visits < sampling.quota)
+            return;
+        end_skimming();
+        begin_stretch(WARMING);
+    } else if (recurs && sampling.mode == WARMING) {
+        begin_stretch(MEASURING);
+    } else if (recurs && sampling.mode == MEASURING) {
+        if (is_complete()) {
+            if (!sampling.marked)
+                mark();
+            sampling.in_vain = 0;
+            begin_skimming(sampling.boundaries - next->boundary);
+            return;
+        }
+        if (++sampling.in_vain == MOST_IN_VAIN)
+            give_up();
+    }
+}
+
+static void come_to(uint64_t place)
+{
+    if (sampling.mode == GIVEN_UP || sampling.count == MOST_PHASES)
+        return;
+    if (sg->lone != NULL)
+        sg_observe_lone_ends(sg_now->clock);
+    phase *next = phase_at(place),
+          *last = sampling.current > 0 ? &sampling.phases[sampling.current - 1] : NULL;
+    if (last != NULL && sampling.mode == SKIMMING) {
+        last->now.visits++;
+        last->now.work += sg_skim_work();
+    } else if (last != NULL) {
+        end_simulated(last);
+    }
+    bool recurs = next->stretch == sampling.stretch && next->record.visits > 0;
+    choose(next, recurs);
+    sampling.current = (uint32_t)(next - sampling.phases) + 1;
+    sampling.visits++;
+    next->stretch = sampling.stretch;
+    next->boundary = sampling.boundaries++;
+    next->record.visits++;
+    bool rare = next->record.visits > 2 && !is_known(next);
+    bool measured = sampling.mode == MEASURING || (sampling.mode == WARMING && rare);
+    if (measured && !sampling.marked)
+        mark();
+    sampling.marked = measured;
+}
+
+/* ---- the end ---- */
+
+static void close_samples(void)
+{
+    if (sg->lone != NULL)
+        sg_observe_lone_ends(sg_now->clock);
+    if (sampling.mode == SKIMMING) {
+        phase *last = &sampling.phases[sampling.current - 1];
+        last->now.visits++;
+        last->now.work += sg_skim_work();
+        end_skimming();
+    }
+    for (uint32_t i = 0; i < sampling.count; i++) {
+        phase *p = &sampling.phases[i];
+        if (p->behind.visits > 0)
+            stand_for(p, p->behind);
+        p->behind = (skipped){0, 0};
+    }
+    sampling.mode = GIVEN_UP;
+}
+
+/* Waiting is estimated by processor: where it would be less than nothing, because a processor that came late
+ * in a sample did not in others, it is nothing, and what the processor has most of is less. */
+static void mend(sg_processor *p)
+{
+    uint64_t *most = NULL;
+    for (uint32_t region = 0; region < p->accounts_size; region++)
+        for (int i = 0; p->accounts[region] != NULL && i < SG_CATEGORY_COUNT; i++) {
+            uint64_t *one = &p->accounts[region]->rest.categories[i];
+            if (most == NULL || (int64_t)*one > (int64_t)*most)
+                most = one;
+        }
+    for (uint32_t region = 0; region < p->accounts_size; region++)
+        for (int i = 0; p->accounts[region] != NULL && i < SG_CATEGORY_COUNT; i++) {
+            uint64_t *one = &p->accounts[region]->rest.categories[i];
+            if ((int64_t)*one < 0) {
+                *most += *one;
+                *one = 0;
+            }
+        }
+}
+
+static void end(uint64_t clock)
+{
+    (void)clock;
+    for (uint32_t i = 0; i < sg->processors && sg->skipped != 0; i++)
+        mend(&sg->processor[i]);
+}
+
+static uint64_t put_phases(struct sg_writer *w)
+{
+    for (uint32_t i = 0; i < sampling.count; i++)
+        sg_put(w, &sampling.phases[i].record, sizeof sampling.phases[i].record);
+    return sampling.count;
+}
+
+static uint64_t put_samples(struct sg_writer *w)
+{
+    sg_put(w, sampling.samples, sampling.samples_count * sizeof *sampling.samples);
+    return sampling.samples_count;
+}
+
+static const sg_result_part parts[] = {
+    {SG_SECTION_SAMPLED_PHASES, sizeof(sg_sampled_phase), put_phases},
+    {SG_SECTION_SAMPLES, sizeof(sg_sample), put_samples},
+};
+
+const sg_observer sg_observer_sample = {
+    .name = "samples",
+    .takes_part = takes_part,
+    .parts = parts,
+    .parts_count = sizeof parts / sizeof *parts,
+    .phase = come_to,
+    .closes = close_samples,
+    .ends = end,
+};

@@ -1,0 +1,232 @@
+"""Sampling: estimates of a long run lie in their intervals, its parts add up, and its output is its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scalegraph import machine
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.sampling import SAMPLES
+from scalegraph.control import build
+from scalegraph.link import Build, Job, Limits, Simulated
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.toolchain.inlining import INLINE, may_inline
+
+pytestmark = [
+    pytest.mark.compiler,
+    pytest.mark.skipif(not may_inline(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"),
+]
+
+# Two loops with a barrier behind each, 300 times; then a critical section, for what depends on all of it.
+REPEATED = """
+    #include <stdio.h>
+    #include <omp.h>
+    enum { N = 4000, STEPS = 300 };
+    static double a[N], b[N];
+    int main(void)
+    {
+        double sum = 0;
+        double begin = omp_get_wtime();
+    #pragma omp parallel
+        {
+    #pragma omp for schedule(static)
+            for (int i = 0; i < N; i++)
+                a[i] = i % 17;
+            for (int step = 0; step < STEPS; step++) {
+    #pragma omp for schedule(static)
+                for (int i = 1; i < N - 1; i++)
+                    b[i] = (a[i - 1] + 2 * a[i] + a[i + 1]) / 4;
+    #pragma omp for schedule(static)
+                for (int i = 1; i < N - 1; i++)
+                    a[i] = b[i];
+            }
+            double own = 0;
+    #pragma omp for schedule(static)
+            for (int i = 0; i < N; i++)
+                own += a[i];
+    #pragma omp critical
+            sum += (long)own;
+        }
+        printf("%.12g\\n", sum);
+        return omp_get_wtime() <= begin;
+    }"""
+# A triangle of work: later visits have less, and their own parallel regions.
+SHRINKING = """
+    #include <stdio.h>
+    enum { N = 240 };
+    static double a[N][N];
+    int main(void)
+    {
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                a[i][j] = i == j ? N : 1.0 / (1 + i + j);
+        for (int k = 0; k < N; k++) {
+    #pragma omp parallel for schedule(static)
+            for (int i = k + 1; i < N; i++)
+                for (int j = k + 1; j < N; j++)
+                    a[i][j] -= a[i][k] / a[k][k] * a[k][j];
+        }
+        printf("%.10g\\n", a[N - 1][N - 1]);
+        return 0;
+    }"""
+# A thread waits for another in a loop of its own, without any call: skimming must let the other one go on.
+SPINNING = """
+    #include <stdio.h>
+    #include <omp.h>
+    static volatile int turn[64 * 16];
+    static long work[64 * 16];
+    int main(void)
+    {
+    #pragma omp parallel
+        {
+            int me = omp_get_thread_num();
+            for (int step = 1; step <= 150; step++) {
+                if (me > 0)
+                    while (turn[(me - 1) * 16] < step)
+                        ;
+                for (int i = 0; i < 200; i++)
+                    work[me * 16] += i * step;
+                turn[me * 16] = step;
+    #pragma omp barrier
+            }
+        }
+        printf("%ld %d\\n", work[0], turn[0]);
+        return 0;
+    }"""
+ONCE = """
+    #include <stdio.h>
+    static long x[5000];
+    int main(void)
+    {
+        long sum = 0;
+    #pragma omp parallel for reduction(+ : sum)
+        for (int i = 0; i < 5000; i++)
+            sum += x[i] = i;
+        printf("%ld\\n", sum);
+        return 0;
+    }"""
+# The fourth visit takes a hundred times as long as the third, and so on in turn.
+UNEQUAL = """
+    static volatile long x[64 * 16];
+    int main(void)
+    {
+        for (int step = 0; step < 40; step++)
+    #pragma omp parallel for
+            for (int k = 0; k < 8; k++)
+                for (int i = 0; i < (step % 2 ? 20 : 20000); i++)
+                    for (int again = 0; again < (step % 3 ? 1 : 1 + (i & 1)); again++)
+                        x[(step % 2 ? 0 : k) * 16] += i;
+        return 0;
+    }"""
+
+
+def _build(text: str, place: Path) -> Build:
+    source = place / "program.c"
+    source.write_text(text)
+    return build([source], ldflags="-lm")
+
+
+def _run(program: Build, processors: int, *, sample: bool) -> RunRecord:
+    job = Job(
+        program,
+        machine.load("ksr1"),
+        RunPoint(processors=processors),
+        limits=Limits(time_s=120),
+        collect=(SAMPLES,) if sample else (),
+    )
+    record = Simulated().run(job)
+    assert record.status == "ok", record.message
+    return record
+
+
+def _adds_up(record: RunRecord) -> bool:
+    sums = [sum(column) for column in zip(*record.processor_categories.values(), strict=True)]
+    return set(sums) == {record.time_cycles}
+
+
+@pytest.mark.parametrize("processors", [1, 8])
+def test_repeated_phases_are_estimated(tmp_path: Path, processors: int) -> None:
+    program = _build(REPEATED, tmp_path)
+    whole, estimate = (_run(program, processors, sample=sample) for sample in (False, True))
+    assert estimate.sampled is not None
+    assert estimate.time_cycles
+    assert whole.time_cycles
+    assert estimate.sampled.skipped > 0.8 * estimate.sampled.visits
+    assert estimate.stdout == whole.stdout
+    assert whole.sampled is None
+    assert not whole.estimated
+    assert _adds_up(estimate)
+    width = estimate.sampled.intervals["time_cycles"]
+    # Besides the interval, what samples do not see: caches and network as sampled visits left them.
+    assert abs(estimate.time_cycles - whole.time_cycles) <= width + 0.01 * whole.time_cycles
+    for name, count in whole.counters.items():
+        assert abs(estimate.counters[name] - count) <= estimate.sampled.intervals.get(name, 0) + 0.02 * count + 64
+    assert any(text.startswith("sampled: ") for text in estimate.warnings)
+    assert sum(region.counters.get("misses", 0) for region in estimate.regions) == estimate.misses
+    assert sum(part.get("misses", 0) for part in estimate.causes.values()) == estimate.misses
+    assert sum(variable.misses for variable in estimate.variables) == estimate.misses
+
+
+def test_it_is_the_same_each_time(tmp_path: Path) -> None:
+    program = _build(REPEATED, tmp_path)
+    runs = [_run(program, 4, sample=True).model_copy(update={"host_s": 0, "host_cpu_s": 0}) for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_work_that_shrinks_is_followed(tmp_path: Path) -> None:
+    program = _build(SHRINKING, tmp_path)
+    whole, estimate = (_run(program, 8, sample=sample) for sample in (False, True))
+    assert estimate.sampled is not None
+    assert estimate.time_cycles
+    assert whole.time_cycles
+    assert estimate.sampled.skipped > 100
+    assert estimate.stdout == whole.stdout
+    assert _adds_up(estimate)
+    width = estimate.sampled.intervals["time_cycles"]
+    assert 0 < width < whole.time_cycles
+    assert abs(estimate.time_cycles - whole.time_cycles) <= width
+    assert whole.work_ops
+    assert estimate.work_ops
+    assert abs(estimate.work_ops - whole.work_ops) <= max(0.05 * whole.work_ops, estimate.sampled.intervals["ops"])
+
+
+def test_threads_that_wait_in_loops_of_their_own_go_on(tmp_path: Path) -> None:
+    program = _build(SPINNING, tmp_path)
+    whole, estimate = (_run(program, 4, sample=sample) for sample in (False, True))
+    assert estimate.estimated
+    assert estimate.stdout == whole.stdout
+    assert _adds_up(estimate)
+
+
+def test_without_repetition_the_run_is_whole_and_says_so(tmp_path: Path) -> None:
+    program = _build(ONCE, tmp_path)
+    whole, other = (_run(program, 8, sample=sample) for sample in (False, True))
+    assert other.sampled is not None
+    assert not other.estimated
+    assert other.sampled.why.startswith("no phase is repeated often enough")
+    assert "program.c:7" in other.sampled.why
+    same = {"host_s": 0, "host_cpu_s": 0, "sampled": None, "collected": (), "warnings": ()}
+    assert whole.model_copy(update=same) == other.model_copy(update=same)
+
+
+def test_visits_that_differ_are_not_skipped(tmp_path: Path) -> None:
+    program = _build(UNEQUAL, tmp_path)
+    whole, other = (_run(program, 4, sample=sample) for sample in (False, True))
+    assert other.sampled is not None
+    assert not other.estimated
+    assert "differ too much" in other.sampled.why
+    assert other.time_cycles == whole.time_cycles
+    assert other.categories == whole.categories
+
+
+def test_hooks_that_are_called_cannot_be_skimmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(INLINE, "0")
+    program = _build(REPEATED, tmp_path)
+    whole, other = (_run(program, 4, sample=sample) for sample in (False, True))
+    assert other.sampled is not None
+    assert not other.estimated
+    assert "not in its code" in other.sampled.why
+    assert other.time_cycles == whole.time_cycles
+    assert other.categories == whole.categories
