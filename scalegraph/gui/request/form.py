@@ -93,6 +93,7 @@ class RequestForm:
     bounds: tuple[BoundForm, ...] = (BoundForm(),)
     regions: bool = True
     classes: bool = False
+    sample: bool = False
     monitor: str = "none"
     lines: bool = True
     detail: str = "outer"
@@ -184,6 +185,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
             "lines": form.lines,
             "detail": form.detail,
             "classes": form.classes,
+            "sample": form.sample,
             "monitor": form.monitor,
         },
         "schedule": form.schedule.replace(" ", ""),
@@ -359,6 +361,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         bounds=tuple(map(_bound_form, request.bound)),
         regions=request.collect.regions,
         classes=request.collect.classes,
+        sample=request.collect.sample,
         monitor=request.collect.monitor,
         lines=request.collect.lines,
         detail=request.collect.detail,

@@ -117,7 +117,8 @@ class RunSection(Section):
         self.lines = self._check("lines")
         self.detail = self._choice("detail", "choice of the detail")
         self.classes = self._check("classes")
-        for place, widget in enumerate((self.regions, self.detail, self.lines, self.classes)):
+        self.sample = self._check("sample")
+        for place, widget in enumerate((self.regions, self.detail, self.lines, self.classes, self.sample)):
             grid.addWidget(widget, place // 2, place % 2)
         grid.setColumnStretch(2, 1)
         self.ask("collect", self.collect)
@@ -170,6 +171,7 @@ class RunSection(Section):
         self.regions.setChecked(form.regions)
         self.lines.setChecked(form.lines)
         self.classes.setChecked(form.classes)
+        self.sample.setChecked(form.sample)
         self.detail.show_value(form.detail)
         self.monitor.show_value(form.monitor)
         self.time_s.show_text(form.time_s)
