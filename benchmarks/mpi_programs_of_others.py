@@ -1,7 +1,7 @@
 """MPI programs that nobody of this project wrote, simulated and beside an MPI of this host: for docs/PROGRAMS.md.
 
     python benchmarks/mpi_programs_of_others.py DESCRIPTION.toml DIRECTORY [--mpiexec MPIEXEC] [--only TEXT] \
-        [--counts 1,3,16,64,256] [--compare 2,4] [--again 16] [--machine cluster-hdr] [--json FILE]
+        [--counts 1,3,16,64,256] [--compare 2,4] [--again 16] [--machine cluster-hdr] [--limit 300] [--json FILE]
 
 DIRECTORY has two trees of the same programs, built beforehand as their own documentation says: ``simulated`` by
 scalegraph-mpicc and its relatives, ``native`` by the compilers of an MPI. DESCRIPTION.toml is yours. Tables
@@ -134,14 +134,14 @@ def written(program: MpiProgram, place: Path, output: str) -> str:
 
 
 def simulated(
-    program: MpiProgram, tree: Path, ranks: int, machine: str, *kept: str, threads: int = 1
+    program: MpiProgram, tree: Path, ranks: int, machine: str, *kept: str, threads: int = 1, limit_s: int = LIMIT_S
 ) -> dict[str, Any]:
     """Return the record of the simulated run, or one with a ``message`` that says why there is none."""
     place = tree / program.folder
     prepare(program, place, ranks)
     executable, *arguments = [filled(word, ranks) for word in program.run]
     command = [str(SCRIPTS / "scalegraph"), "simulate", executable, "-m", machine, "-p", str(ranks * threads)]
-    command += ["--no-reference", "--json", "--timeout", str(LIMIT_S), "--memory", program.memory]
+    command += ["--no-reference", "--json", "--timeout", str(limit_s), "--memory", program.memory]
     command += ["--threads-per-process", str(threads)] if threads > 1 and ranks * threads > 1 else []
     command += [word for code in program.accept_exit for word in ("--accept-exit", str(code))]
     ended = subprocess.run(
@@ -157,7 +157,7 @@ def simulated(
     return run
 
 
-def natively(program: MpiProgram, tree: Path, ranks: int, mpiexec: str) -> str | None:
+def natively(program: MpiProgram, tree: Path, ranks: int, mpiexec: str, limit_s: int = LIMIT_S) -> str | None:
     """Return what the native run printed; None if it did not end as it should."""
     place = tree / program.folder
     prepare(program, place, ranks)
@@ -166,7 +166,7 @@ def natively(program: MpiProgram, tree: Path, ranks: int, mpiexec: str) -> str |
     try:
         ended = subprocess.run(
             words, cwd=place, env=environment, capture_output=True, text=True, errors="replace",
-            stdin=subprocess.DEVNULL, timeout=LIMIT_S, check=False,
+            stdin=subprocess.DEVNULL, timeout=limit_s, check=False,
         )  # fmt: skip
     except (subprocess.TimeoutExpired, OSError):
         return None
@@ -197,14 +197,16 @@ def judge(program: MpiProgram, run: dict[str, Any], theirs: str | None) -> tuple
     return "passed", ""
 
 
-def again(program: MpiProgram, tree: Path, run: dict[str, Any], ranks: int, machine: str) -> tuple[str, str]:
+def again(
+    program: MpiProgram, tree: Path, run: dict[str, Any], ranks: int, machine: str, limit_s: int
+) -> tuple[str, str]:
     """Make the run twice more, once traced; return whether it was the same, and "whole", "cut" or what is wrong."""
-    second = simulated(program, tree, ranks, machine)
+    second = simulated(program, tree, ranks, machine, limit_s=limit_s)
     other = sorted(name for name in run.keys() - SET_APART if run[name] != second.get(name))
     with tempfile.TemporaryDirectory() as place:
         study = Path(place) / "run.sgstudy"
         kept = ("-o", str(study), "--trace=all", "--trace-limit", TRACE_LIMIT)
-        third = simulated(program, tree, ranks, machine, *kept)
+        third = simulated(program, tree, ranks, machine, *kept, limit_s=limit_s)
         changed = sorted(name for name in run.keys() - SET_APART if run[name] != third.get(name))
         if changed:
             return f"differs: {', '.join(other)}" if other else "same", f"with a trace differs: {', '.join(changed)}"
@@ -231,15 +233,15 @@ def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Mpi
                 continue
             theirs = None
             if program.compare and given.mpiexec and ranks in given.compare:
-                theirs = natively(program, native, ranks, given.mpiexec)
-            run = simulated(program, ours, ranks, given.machine, threads=threads)
+                theirs = natively(program, native, ranks, given.mpiexec, given.limit)
+            run = simulated(program, ours, ranks, given.machine, threads=threads, limit_s=given.limit)
             verdict, reason = judge(program, run, theirs if threads == 1 else None)
             if theirs is None and program.compare and given.mpiexec and ranks in given.compare:
                 reason += "; the native run fails"
             made = MpiOutcome(program.suite, program.name, ranks, verdict, reason, threads=threads)
             made.host_s, made.cycles = round(run.get("host_s") or 0, 3), run.get("time_cycles") or 0
             if verdict == "passed" and ranks in given.again and threads == 1:
-                made.again, made.trace = again(program, ours, run, ranks, given.machine)
+                made.again, made.trace = again(program, ours, run, ranks, given.machine, given.limit)
             outcomes.append(made)
             print(f"{program.suite}: {program.name} {ranks} x {threads}: {verdict} {reason} {made.again} {made.trace} "
                   f"{made.host_s:.1f} s", file=sys.stderr, flush=True)  # fmt: skip
@@ -294,6 +296,7 @@ def main() -> int:
     parser.add_argument("--compare", type=numbers, default=[2, 4], help="ranks of native runs (default: 2,4)")
     parser.add_argument("--again", type=numbers, default=[16], help="ranks on which runs are repeated and traced")
     parser.add_argument("--machine", default="cluster-hdr")
+    parser.add_argument("--limit", type=int, default=LIMIT_S, help=f"seconds of this host a run (default: {LIMIT_S})")
     parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
     given = parser.parse_args()
     given.directory = given.directory.resolve()
