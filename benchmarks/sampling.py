@@ -30,18 +30,18 @@ from scalegraph.link import Build, Job, Limits, Simulated
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = {
-    "ge2-owner": ("ge-owner.c", "1500"),
-    "billiard": ("billiard.c", "20000", "20000"),
-    "apsp": ("apsp.c", "700", "parallel"),
-    "adjoint": ("adjoint.c", "200"),
-    "quicksort": ("quicksort.c", "8000000", "5000"),
+    "ge2-owner": ("ge-owner.c", "1000"),
+    "billiard": ("billiard.c", "20000", "10000"),
+    "apsp": ("apsp.c", "500", "parallel"),
+    "adjoint": ("adjoint.c", "110"),
+    "quicksort": ("quicksort.c", "2000000", "5000"),
     "cholesky": ("cholesky.c", "191"),
-    "closure": ("closure.c", "1000", "random"),
-    "jacobi": ("jacobi.c", "1024", "1000"),
-    "matmul": ("matmul.c", "512"),
-    "rarefied": ("rarefied.c", "40000", "160"),
-    "sor": ("sor.c", "1024", "200"),
-    "water": ("water.c", "512", "100"),
+    "closure": ("closure.c", "600", "random"),
+    "jacobi": ("jacobi.c", "1024", "300"),
+    "matmul": ("matmul.c", "256"),
+    "rarefied": ("rarefied.c", "40000", "80"),
+    "sor": ("sor.c", "1024", "100"),
+    "water": ("water.c", "512", "60"),
 }
 _MATTERS = 0.01  # of the processors' time
 
