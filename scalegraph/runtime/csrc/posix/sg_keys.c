@@ -86,7 +86,7 @@ void sg_keys_destroy(sg_posix *posix)
 static struct {
     const void *control; /* of the outermost one; NULL: none */
     sg_processor *processor;
-} for_all;
+} for_all = {NULL, NULL};
 
 static void begin_for_all(const void *control)
 {
