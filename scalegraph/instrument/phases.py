@@ -68,6 +68,9 @@ def _phase(
     if conditionals.context(begin.start) != conditionals.context(end.start):
         return f"{what} begins and ends in different #if branches"
     reading = next((r for view, r in readings if conditionals.is_read(begin.start, view)), readings[0][1])
+    for mark, does in ((begin, "begins"), (end, "ends")):
+        if directive := _awaiting(reading, mark):
+            return f"{what} {does} between the directive on line {places.lexed.line(directive.start)} and its statement"
     block = _block(reading, begin)
     if block is None:
         return f"{what} does not begin between statements of a function"
@@ -106,6 +109,11 @@ def _block(reading: Reading, mark: PhaseMark) -> tuple[int, int] | None:
         return None
     nested = [span for span in reading.statements if span not in reading.blocks and block[0] < span[0] <= mark.start]
     return None if any(mark.start < end for _, end in nested) else block
+
+
+def _awaiting(reading: Reading, mark: PhaseMark) -> Directive | None:
+    """Return the directive whose statement only follows behind *mark*."""
+    return next((s.lead for s in reading.sites if s.lead and s.lead.start < mark.start < s.start), None)
 
 
 def _smallest(spans: Sequence[tuple[int, int]], offset: int) -> tuple[int, int] | None:

@@ -50,6 +50,14 @@ def test_variables_declared_in_a_phase_stay_visible_after_it() -> None:
         ("/* scalegraph: stop */", "p.c:2: expected `phase` or `end`, found 'stop'"),
         ("/* scalegraph: phase a */ if (x) { /* scalegraph: end */ g(); }", "does not end in the block it begins in"),
         ("if (x /* scalegraph: phase a */) g(); /* scalegraph: end */", "does not begin between statements"),
+        (
+            "#pragma omp parallel\n// scalegraph: phase a\ng();\n// scalegraph: end",
+            "'a' begins between the directive on line 2 and its statement",
+        ),
+        (
+            "// scalegraph: phase a\n#pragma omp critical\n// scalegraph: end\ng();",
+            "'a' ends between the directive on line 3 and its statement",
+        ),
         ("#ifdef A\n// scalegraph: phase a\n#endif\n// scalegraph: end", "different #if branches"),
         ("goto in;\n// scalegraph: phase a\ng(); in: g();\n// scalegraph: end", "entered by a jump to 'in'"),
         ("// scalegraph: phase a\nint n = g(); if (n) return;\n// scalegraph: end", "left by a jump (line 3)"),
