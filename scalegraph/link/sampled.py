@@ -1,9 +1,9 @@
 """What the samples of a run say: intervals of its numbers, or why it was simulated as a whole.
 
 A phase is a stratum. Of it some visits are measured at regular distances; each stands for the visits near it that were
-skipped. What these would have cost is known as well as successive samples agree: half the mean square of their
-differences is the variance of one visit (Wolter, Introduction to Variance Estimation, 2007, chapter 8), which a steady
-change over the run enters as well, so that the interval is rather too wide. What it does not see is in
+skipped. The variance of one visit is the larger of half the mean square of the differences of successive samples
+(Wolter, Introduction to Variance Estimation, 2007, chapter 8) and of the variance of all samples: a change over the run
+may be one of the sampling itself, of caches that skipped visits would have filled. What the interval does not see is in
 docs/SIMULATOR.md, "Sampling".
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,8 @@ from scalegraph.runtime.format import CATEGORY_NAMES, COUNTER_NAMES
 from scalegraph.runtime.observed import PHASE_KINDS
 from scalegraph.runtime.results import Result
 
-_LEAST_VISITS = 5  # of a phase: the first is not measured, three are, and the next may be skipped
+_LEAST_VISITS = 6  # of a phase: the first is not measured, four are, and the next may be skipped
+_RECENT, _DRIFT, _LEAST_DRIFT = 8, 0.6, 0.003  # of samples that go one way, as the runtime has them
 _REFUSED = "the run is not sampled: "
 _PART = 1024  # work is in such parts of a cycle
 
@@ -36,6 +38,15 @@ class _Stratum:
     works: list[float]
     skipped: list[int]
     skipped_work: list[float]
+
+    def drifts(self) -> bool:
+        """Whether visits still became cheaper, or dearer, one after the other when the last was measured."""
+        times = [float(value["time_cycles"]) for value in self.values]
+        costs = [time / work for time, work in zip(times, self.works, strict=True)] if self.by_work() else times
+        last = costs[-_RECENT:]
+        if len(last) < 2 or statistics.stdev(last) <= _LEAST_DRIFT * sum(last) / len(last):
+            return False
+        return _successive(last) < _DRIFT * statistics.variance(last)
 
     def by_work(self) -> bool:
         """Whether the time of a visit is better known by its work, as the runtime decides it."""
@@ -78,7 +89,7 @@ def _found(build: Build, result: Result, warnings: Sequence[str]) -> Sampled:
     return Sampled(
         visits=sum(phase.visits for phase in phases),
         skipped=skipped,
-        why="" if skipped else refused or _why(phases),
+        why="" if skipped else refused or _why(phases, strata),
         intervals=_intervals(strata) if skipped else {},
         phases=phases,
     )
@@ -116,15 +127,20 @@ def _signed(value: int) -> int:
     return value - 2**64 if value >= 2**63 else value
 
 
-def _variance(values: Sequence[float]) -> float:
+def _successive(values: Sequence[float]) -> float:
     """Return the variance of one of *values* from the differences of successive ones; 0 of one value."""
     steps = [(b - a) ** 2 for a, b in itertools.pairwise(values)]
     return sum(steps) / (2 * len(steps)) if steps else 0.0
 
 
+def _variance(values: Sequence[float]) -> float:
+    """Return the variance of one of *values*: what goes one way over the run counts in full; 0 of one value."""
+    return max(_successive(values), statistics.variance(values)) if len(values) > 1 else 0.0
+
+
 def _spread(values: Sequence[float]) -> float:
     mean = sum(values) / len(values) if values else 0.0
-    return math.sqrt(_variance(values)) / mean if mean > 0 else 0.0
+    return math.sqrt(_successive(values)) / mean if mean > 0 else 0.0
 
 
 def _intervals(strata: Sequence[_Stratum]) -> dict[str, float]:
@@ -161,7 +177,7 @@ def _phase_spread(stratum: _Stratum) -> float:
     return min(_spread(times), _spread(per_work))
 
 
-def _why(phases: Sequence[SampledPhase]) -> str:
+def _why(phases: Sequence[SampledPhase], strata: Sequence[_Stratum]) -> str:
     """Return why no visit was skipped, in a sentence that goes on after a colon."""
     if not phases:
         return "the program has no parallel region of OpenMP, so it has no phases"
@@ -169,6 +185,10 @@ def _why(phases: Sequence[SampledPhase]) -> str:
     begins = f"the phase that begins at {most.place} ({most.kind})"
     if most.visits < _LEAST_VISITS:
         return f"no phase is repeated often enough; {begins} has most visits, {most.visits}, and needs {_LEAST_VISITS}"
+    steady = [phase for phase, stratum in zip(phases, strata, strict=True) if stratum.drifts()]
+    if steady:
+        first = max(steady, key=lambda phase: phase.visits)
+        return f"visits of the phase that begins at {first.place} ({first.kind}) become cheaper or dearer one by one"
     worst = max(phases, key=lambda phase: phase.spread or 0.0)
     if worst.spread is None:
         return f"the program's phases do not recur in a regular order; {begins} has most visits, {most.visits}"

@@ -121,6 +121,38 @@ UNEQUAL = """
         return 0;
     }"""
 
+# Everybody reads other rows in each visit, so that copies pile up in all caches, visit by visit.
+PILING = """
+    #include <stdio.h>
+    #include <stdlib.h>
+    static double x[512], next[512];
+    int main(void)
+    {
+        double *a = malloc(512 * 512 * sizeof *a);
+    #pragma omp parallel for schedule(dynamic)
+        for (int i = 0; i < 512; i++)
+            for (int j = 0; j < 512; j++)
+                a[i * 512 + j] = i < 102 ? j : 0;
+        for (int step = 0; step < 120; step++) {
+    #pragma omp parallel
+            {
+    #pragma omp for schedule(dynamic)
+                for (int i = 0; i < 512; i++) {
+                    double sum = 0;
+                    for (int j = 0; j < 512; j++)
+                        if (a[i * 512 + j] != 0)
+                            sum += a[i * 512 + j] * x[j];
+                    next[i] = sum;
+                }
+    #pragma omp single
+                for (int i = 0; i < 512; i++)
+                    x[i] = next[i] + 1;
+            }
+        }
+        printf("%g\\n", x[511]);
+        return 0;
+    }"""
+
 
 def _build(text: str, place: Path) -> Build:
     source = place / "program.c"
@@ -190,6 +222,18 @@ def test_work_that_shrinks_is_followed(tmp_path: Path) -> None:
     assert whole.work_ops
     assert estimate.work_ops
     assert abs(estimate.work_ops - whole.work_ops) <= max(0.05 * whole.work_ops, estimate.sampled.intervals["ops"])
+
+
+def test_visits_that_become_cheaper_one_by_one_are_simulated_for_longer(tmp_path: Path) -> None:
+    program = _build(PILING, tmp_path)
+    whole, estimate = (_run(program, 16, sample=sample) for sample in (False, True))
+    assert estimate.sampled is not None
+    assert estimate.time_cycles
+    assert whole.time_cycles
+    measured = max(phase.measured for phase in estimate.sampled.phases)
+    assert measured > 12
+    width = estimate.sampled.intervals.get("time_cycles", 0)
+    assert abs(estimate.time_cycles - whole.time_cycles) <= width
 
 
 def test_threads_that_wait_in_loops_of_their_own_go_on(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@
 #include "sg_table.h"
 
 enum {
-    LEAST = 3,          /* measured visits of a phase before others are skipped */
+    LEAST = 4,          /* measured visits of a phase before others are skipped */
+    RECENT = 8,         /* samples of which a drift is found */
     FIRST_SKIPPED = 10, /* periods that the first skimmed stretch has; each has so many more */
     MOST_SKIPPED = 40,  /* than the one before, up to this: then a twentieth is simulated */
     MOST_IN_VAIN = 256, /* measured visits in a row without a phase that could be skipped: not worth it */
@@ -34,6 +35,11 @@ enum {
  * deviation, from one to the next) are not skipped: the estimate would need as many samples as there are
  * visits. */
 #define MOST_SPREAD 0.25
+/* Nor visits that become cheaper, or dearer, one by one, as while caches fill: the mean square of successive
+ * differences is this part of what it is without order, or less (von Neumann, Annals of Mathematical
+ * Statistics 12, 1941), and their standard deviation more than this part of the mean. */
+#define DRIFT       0.6
+#define LEAST_DRIFT 0.003
 
 enum mode { WARMING, MEASURING, SKIMMING, GIVEN_UP };
 
@@ -44,8 +50,9 @@ typedef struct skipped {
 
 /* Cycles for a unit of work, or for a visit. */
 typedef struct cost {
-    double last, sum; /* of the last sample, and of all together */
-    double squares;   /* of the differences from one sample to the next */
+    double last, sum;      /* of the last sample, and of all together */
+    double squares;        /* of the differences from one sample to the next */
+    double recent[RECENT]; /* sample n at n % RECENT */
 } cost;
 
 typedef struct phase {
@@ -174,11 +181,11 @@ static double spread(const cost *c, uint64_t n)
     return n < 2 || mean <= 0 ? 0 : sqrt(c->squares / (2.0 * (double)(n - 1))) / mean;
 }
 
-static void add_sample(cost *c, double value, bool first)
+static void add_sample(cost *c, double value, uint64_t n)
 {
-    if (!first)
+    if (n > 0)
         c->squares += (value - c->last) * (value - c->last);
-    c->last = value;
+    c->last = c->recent[n % RECENT] = value;
     c->sum += value;
 }
 
@@ -194,10 +201,7 @@ static void stand_for(phase *p, skipped what)
     sg_sample *sample = &sampling.samples[p->last_sample - 1];
     sample->skipped += what.visits;
     sample->skipped_work += what.work;
-    if (goes_by_work(p))
-        p->due += (double)what.work / (double)(sample->work + SG_PARTS);
-    else
-        p->due += (double)what.visits;
+    p->due += goes_by_work(p) ? (double)what.work / (double)(sample->work + SG_PARTS) : (double)what.visits;
     double times = floor(p->due + 0.5);
     if (times <= 0)
         return;
@@ -220,18 +224,36 @@ static void take_sample(phase *p, const sg_cost *before, uint64_t work, uint64_t
         sample->categories[i] = now->categories[i] - before->categories[i];
     for (int i = 0; i < SG_COUNTER_COUNT; i++)
         sample->counters[i] = now->counters[i] - before->counters[i];
-    bool first = p->record.measured++ == 0;
-    add_sample(&p->by_work, (double)sample->cycles / (double)(sample->work + SG_PARTS), first);
-    add_sample(&p->by_visit, (double)sample->cycles, first);
+    uint64_t n = p->record.measured++;
+    add_sample(&p->by_work, (double)sample->cycles / (double)(sample->work + SG_PARTS), n);
+    add_sample(&p->by_visit, (double)sample->cycles, n);
     p->last_sample = sampling.samples_count;
     sg_cells_differ(&p->difference);
+}
+
+/* Do the last of `n` samples go one way? */
+static bool drifts(const cost *c, uint64_t n)
+{
+    uint64_t first = n > RECENT ? n - RECENT : 0;
+    double count = (double)(n - first), mean = 0, around = 0, between = 0;
+    for (uint64_t i = first; i < n; i++)
+        mean += c->recent[i % RECENT] / count;
+    for (uint64_t i = first; i < n; i++) {
+        double value = c->recent[i % RECENT], step = i > first ? value - c->recent[(i - 1) % RECENT] : 0;
+        around += (value - mean) * (value - mean);
+        between += step * step;
+    }
+    return sqrt(around / (count - 1)) > LEAST_DRIFT * mean && between < 2 * DRIFT * around;
 }
 
 /* May visits of `p` be skipped? */
 static bool is_known(const phase *p)
 {
     uint64_t n = p->record.measured;
-    return n >= LEAST && fmin(spread(&p->by_work, n), spread(&p->by_visit, n)) <= MOST_SPREAD;
+    if (n < LEAST)
+        return false;
+    const cost *c = goes_by_work(p) ? &p->by_work : &p->by_visit;
+    return spread(c, n) <= MOST_SPREAD && !drifts(c, n);
 }
 
 /* ---- stretches ---- */
@@ -243,8 +265,7 @@ static void begin_stretch(enum mode mode)
     sampling.visits = 0;
 }
 
-/* Nothing is referenced, and what is inlined is not executed: while that lasts the filter answers everything.
- */
+/* Nothing is referenced and what is inlined is not executed: so long the filter answers everything. */
 static bool answer(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
 {
     (void)p, (void)address, (void)size, (void)kind, (void)site;
