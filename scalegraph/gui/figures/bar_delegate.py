@@ -18,9 +18,9 @@ _SIDES = 10  # pixels that a style leaves beside a text, left and right
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
-def spare(*, bar: bool) -> int:
-    """Return the pixels beside the text of a cell, with a *bar* behind it or without."""
-    return 30 if bar else 8
+def room_for(text: int, *, bar: bool) -> int:
+    """Return the pixels of a cell whose text is *text* pixels wide, with a *bar* behind it or without."""
+    return text + _SIDES + (30 if bar else 8)
 
 
 class BarDelegate(QStyledItemDelegate):
@@ -62,14 +62,14 @@ class BarDelegate(QStyledItemDelegate):
             lines = elided(str(index.data()), option.fontMetrics, room, _LINES)
             box = option.fontMetrics.boundingRect(QRect(0, 0, room, 10_000), _WRAP, lines)
             return QSize(box.width() + _SIDES, box.height() + 7)
-        bar, height = bool(index.data(BAR_ROLE)), self._heights.get(option.fontMetrics.height())
-        if height is not None:
+        metrics = option.fontMetrics
+        if (height := self._heights.get(metrics.height())) is None:
             # Qt requests every cell of rows that differ in height, and at every polish the cells of a row where they
             # do not; it would work out all that they are painted with each time
-            return QSize(option.fontMetrics.horizontalAdvance(str(index.data())) + _SIDES + spare(bar=bar), height)
-        size = super().sizeHint(option, index)
-        height = self._heights[option.fontMetrics.height()] = max(size.height(), option.fontMetrics.height() + 7)
-        return QSize(size.width() + spare(bar=bar), height)
+            height = max(super().sizeHint(option, index).height(), metrics.height() + 7)
+            self._heights[metrics.height()] = height
+        width = metrics.horizontalAdvance(str(index.data()))
+        return QSize(room_for(width, bar=bool(index.data(BAR_ROLE))), height)
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Long names are cut at their end, with the place in the source first."""

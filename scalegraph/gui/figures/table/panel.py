@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
-    QStyle,
     QTreeView,
     QWidget,
 )
@@ -23,7 +22,7 @@ from PySide6.QtWidgets import (
 from scalegraph.figures.figure import Table
 from scalegraph.gui.base.key_claim import KeyClaim
 from scalegraph.gui.base.layouts import vertical
-from scalegraph.gui.figures.bar_delegate import BAR, BarDelegate, spare
+from scalegraph.gui.figures.bar_delegate import BAR, BarDelegate, room_for
 from scalegraph.gui.figures.table.model import KEY_ROLE, TableModel
 
 _LOW = 190  # pixels of height below which the search field is folded away until it is requested
@@ -169,9 +168,8 @@ class TablePanel(QWidget):
         if indent:
             longest += nlargest(_LONGEST, {(depth, text, depth) for text, depth in texts})
         widest = max((metrics.horizontalAdvance(text) + indent * (depth + 1) for _, text, depth in longest), default=0)
-        margin = 2 * (tree.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, tree) + 1)
         bar = bool(self.table.columns[column].bar_role)
-        return max(widest + margin + spare(bar=bar), tree.header().sectionSizeHint(column))
+        return max(room_for(widest, bar=bar), tree.header().sectionSizeHint(column))
 
     def _share_width(self) -> None:
         """Give one column of text what the others leave, but enough to read it; then the table scrolls sideways.
