@@ -11,13 +11,13 @@ import numpy as np
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
+from scalegraph.link.targets._tasks import ADDRESS_BITS
 from scalegraph.runtime.format import CATEGORY_NAMES, EVENT, TRACE_HEADER, TRACE_MAGIC, TRACE_RECORD
 
 if TYPE_CHECKING:
     from scalegraph.runtime.results import Records, Result
 
 _AS_WRITTEN = CATEGORY_NAMES.index("busy_int")  # where the monitor counts computing, see runtime/monitor/sgm.h
-_ADDRESS_BITS = 48  # of which an address of a program has no more: above it is the process
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,16 @@ def _busiest(records: Records, count: int) -> Records:
 
 
 def _placed(records: Records, first: int, threads: int) -> Records:
-    """Return the *records* of a process with the locations of its threads, its locks apart from those of others."""
+    """Return the *records* of a process with the locations of its threads, and locks and tasks of its own."""
     records["processor"] += first
     shares = records["event"] == EVENT["share"]
     records["what"][shares & (records["what"] == _AS_WRITTEN)] = len(CATEGORY_NAMES)  # the first that is measured only
-    process = np.uint64(first << _ADDRESS_BITS)
+    process = np.uint64(first << ADDRESS_BITS)
     records["first"][records["event"] == EVENT["lock"]] |= process
     records["second"][records["event"] == EVENT["wait"]] |= process
+    tasks = records["event"] == EVENT["task"]
+    records["first"][tasks] |= process
+    records["second"][tasks] |= process
     operations = records["event"] == EVENT["collective"]
     root = records["second"][operations].astype(np.int64)
     records["second"][operations] = np.where(root > 0, (root - 1) * threads + 1, 0)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scalegraph.link.targets.base import Place
 
 _MONITOR = "monitor"
-_NOT_RECORDED = ("tasks", "counters")
+_NOT_RECORDED = ("counters",)
 
 
 def traced_run(

@@ -1,8 +1,8 @@
 """Traces of measured runs: what the monitor recorded in each process, merged into one trace.
 
 Each process leaves records with time stamps, which all processors of a computer share. A wait has no holder yet: that
-is the thread whose record has the time at which the wait was ended (the last one at a barrier, the one that forked);
-of a lock it is the thread that gave it back last.
+is the thread whose record has the time at which the wait was ended (the last one at a barrier, the one that forked,
+the one that created or ended a task); of a lock it is the thread that gave it back last.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from scalegraph.link.targets._collectives import divided
 from scalegraph.link.targets._messages import matched
 from scalegraph.link.targets._records import Process
+from scalegraph.link.targets._tasks import find_others, find_parents, numbered
 from scalegraph.runtime.format import (
     CATEGORY_NAMES,
     ENDIAN_MARK,
@@ -29,7 +30,7 @@ from scalegraph.runtime.format import (
     TRACE_VERSION,
     TRACE_WAITS,
 )
-from scalegraph.traces.kinds import LockStep, What
+from scalegraph.traces.kinds import LockStep, TaskStep, What
 from scalegraph.traces.nesting import match
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def merge(parts: Sequence[Process], out: Path, what: int) -> int:
     records = np.concatenate([records, _leaves(records, end)])
     _find_holders(records)
     _number_locks(records)
+    records = numbered(records)
     _shift(records, origin)
     header = np.zeros(1, TRACE_HEADER)
     header["magic"], header["version"], header["endian"] = TRACE_MAGIC, TRACE_VERSION, ENDIAN_MARK
@@ -113,6 +115,12 @@ def _find_holders(records: Records) -> None:
     marks = records[records["event"] == EVENT["mark"]]
     for cause, mark in (("barrier", "barrier"), ("other", "fork")):
         _find(records, waits[why == _WHY[cause]], marks[marks["what"] == _MARK[mark]])
+    steps = records[records["event"] == EVENT["task"]]
+    find_parents(records)
+    for cause, step in (("barrier", TaskStep.CREATED), ("task", TaskStep.CREATED), ("task", TaskStep.ENDED)):
+        unknown = (why == _WHY[cause]) & (records["region"][waits + 1] == 0)
+        _find(records, waits[unknown], steps[steps["what"] == step])
+    find_others(records)
     steps = records[records["event"] == EVENT["lock"]]
     _find_releases(records, waits[why == _WHY["lock"]], steps[steps["what"] == LockStep.RELEASED])
 
@@ -167,5 +175,5 @@ def _shift(records: Records, origin: int) -> None:
 
 
 def _regions(records: Records) -> Array:
-    named = np.isin(records["event"], [EVENT[name] for name in ("call", "share", "wait", "mark")])
+    named = np.isin(records["event"], [EVENT[name] for name in ("call", "share", "wait", "mark", "task")])
     return records["region"][named]

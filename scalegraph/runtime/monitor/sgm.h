@@ -23,6 +23,7 @@ enum {
     SGM_TRACE_REGIONS = 1,
     SGM_TRACE_WAITS = 2,
     SGM_TRACE_LOCKS = 4,
+    SGM_TRACE_TASKS = 8,
     SGM_TRACE_CHUNKS = 16,
     SGM_TRACE_SHARES = 32,
     SGM_TRACE_MESSAGES = 128
@@ -34,6 +35,7 @@ typedef struct sgm_team {
     int64_t users;
     uint64_t forked, ended; /* ended: when the last member came to its end */
     uint64_t arrived[2];    /* at barriers in turn: when the last member came; only ever rises */
+    uint64_t worked;        /* when the last task ended so far */
     uint32_t region;
     const void *master; /* the thread that forked it */
 } sgm_team;
@@ -62,6 +64,8 @@ typedef struct sgm_thread {
     uint32_t recorded;
     uint64_t object; /* that it waits for */
     int64_t step;    /* of the loop that it takes chunks of */
+    uint64_t task;   /* that it runs; see sgm_implicit_task */
+    uint32_t tasks;  /* that it created */
     uint64_t hardware[4];
     int hardware_files[4];
     struct sgm_thread *next;
@@ -88,6 +92,7 @@ sgm_team *sgm_new_team(const sgm_thread *master, uint64_t forked);
 void sgm_forget_team(sgm_team *team);
 void sgm_enter_team(sgm_team *team);
 void sgm_end_of_team(sgm_team *team, uint64_t now);
+void sgm_charge_waiting(sgm_thread *t, const sgm_team *team, uint64_t arrived, uint64_t now);
 void sgm_stop(const char *sentence);
 double sgm_cycles_per_tick(void);
 extern double sgm_speed_at_begin; /* cycles for each tick */
@@ -104,6 +109,8 @@ void sgm_trace_switched(sgm_thread *t, uint32_t category, uint64_t from);
 void sgm_trace_call(sgm_thread *t, uint32_t what, uint32_t region, uint64_t now);
 void sgm_trace_mark(sgm_thread *t, uint32_t mark, uint64_t now, uint64_t value);
 void sgm_trace_lock(sgm_thread *t, uint32_t step, const volatile void *object);
+void sgm_trace_task(sgm_thread *t, uint32_t step, uint32_t region, uint64_t now, uint64_t task,
+                    uint64_t parent);
 
 static inline uint64_t sgm_ticks(void)
 {
@@ -153,6 +160,13 @@ static inline void sgm_charge_until(sgm_thread *t, uint64_t now, uint64_t until,
     uint64_t at = until < t->last ? t->last : until > now ? now : until;
     sgm_charge(t, at, category);
     sgm_charge(t, now, rest);
+}
+
+/* The number of what the thread does beside explicit tasks; those that it creates have this number with a
+ * count in the lower half. */
+static inline uint64_t sgm_implicit_task(const sgm_thread *t)
+{
+    return (uint64_t)(t->number + 1) << 32;
 }
 
 static inline void sgm_latest(uint64_t *at, uint64_t now)

@@ -105,6 +105,7 @@ sgm_thread *sgm_begin_thread(uint32_t region)
     acquire();
     t->number = thread_count++;
     t->main = t->number == 0;
+    t->task = sgm_implicit_task(t);
     sgm_grow(t, region);
     t->next = threads;
     threads = t;
@@ -262,6 +263,21 @@ void sgm_forget_team(sgm_team *team)
     release();
 }
 
+/* The thread was at a barrier of `team`: until the last member came at `arrived` it waited for that one,
+ * after it for tasks while there were any. What is left of the time up to `now` is not charged. */
+void sgm_charge_waiting(sgm_thread *t, const sgm_team *team, uint64_t arrived, uint64_t now)
+{
+    uint64_t worked = __atomic_load_n(&team->worked, __ATOMIC_ACQUIRE);
+    arrived = arrived < now ? arrived : now;
+    worked = worked < now ? worked : now;
+    sgm_trace_wait(t, SG_CATEGORY_IDLE_BARRIER, t->last, arrived, (uintptr_t)team);
+    if (arrived > t->last)
+        sgm_charge(t, arrived, SG_CATEGORY_IDLE_BARRIER);
+    sgm_trace_wait(t, SG_CATEGORY_IDLE_TASK, t->last, worked, 0);
+    if (worked > t->last)
+        sgm_charge(t, worked, SG_CATEGORY_IDLE_TASK);
+}
+
 /* The calling thread begins its part of `team`. What it did since its part of the team before was waiting:
  * for the others of that team until the last of them had come, then for this fork. */
 void sgm_enter_team(sgm_team *team)
@@ -272,10 +288,7 @@ void sgm_enter_team(sgm_team *team)
     if (t->before != NULL) {
         uint64_t ended = __atomic_load_n(&t->before->ended, __ATOMIC_ACQUIRE);
         t->region = t->before->region;
-        ended = ended < now ? ended : now;
-        sgm_trace_wait(t, SG_CATEGORY_IDLE_BARRIER, t->last, ended, (uintptr_t)t->before);
-        if (ended > t->last)
-            sgm_charge(t, ended, SG_CATEGORY_IDLE_BARRIER);
+        sgm_charge_waiting(t, t->before, ended, now);
         sgm_forget_team(t->before);
         t->before = NULL;
     }

@@ -15,6 +15,15 @@ typedef struct member_call {
     sgm_team *team;
 } member_call;
 
+/* The thread goes on with another task, which is not a new one. */
+static void become(sgm_thread *t, uint64_t task)
+{
+    if (t->task == task)
+        return;
+    t->task = task;
+    sgm_trace_task(t, SG_TASK_STEP_SWITCHED, t->region, t->last, task, 0);
+}
+
 static void member(void *given)
 {
     const member_call *call = given;
@@ -23,11 +32,14 @@ static void member(void *given)
     sgm_thread *t = sgm_self();
     sgm_team *outer = t->team;
     uint32_t depth = t->depth;
+    uint64_t task = t->task; /* that forked the team, if this is its master */
     t->team = team;
+    become(t, sgm_implicit_task(t));
     call->function(call->data);
     t = sgm_self();
     t->depth = depth < t->depth ? depth : t->depth;
     sgm_end_of_team(team, sgm_ticks());
+    become(t, task);
     t->team = outer;
     if (t != team->master)
         t->before = team;
@@ -49,8 +61,8 @@ static void joined(sgm_team *team, uint64_t barriers)
 {
     sgm_thread *t = sgm_self();
     uint64_t ended = __atomic_load_n(&team->ended, __ATOMIC_ACQUIRE), now = sgm_ticks();
-    sgm_trace_wait(t, SG_CATEGORY_IDLE_BARRIER, t->last, ended < now ? ended : now, (uintptr_t)team);
-    sgm_charge_until(t, now, ended, SG_CATEGORY_IDLE_BARRIER, SG_CATEGORY_PRIM_FORK_JOIN);
+    sgm_charge_waiting(t, team, ended, now);
+    sgm_charge(t, now, SG_CATEGORY_PRIM_FORK_JOIN);
     t->category = SGM_COMPUTING;
     t->barriers = barriers;
     t->counters[SG_COUNTER_BARRIERS]++;
@@ -112,10 +124,10 @@ static sgm_thread *at_barrier(uint32_t *before)
 static void after_barrier(sgm_thread *t, uint32_t before)
 {
     uint64_t now = sgm_ticks();
-    uint64_t arrived =
-        t->team == NULL ? now : __atomic_load_n(&t->team->arrived[t->barriers & 1], __ATOMIC_ACQUIRE);
-    sgm_trace_wait(t, SG_CATEGORY_IDLE_BARRIER, t->last, arrived < now ? arrived : now, (uintptr_t)t->team);
-    sgm_charge_until(t, now, arrived, SG_CATEGORY_IDLE_BARRIER, SG_CATEGORY_PRIM_BARRIER);
+    const sgm_team *team = t->team;
+    if (team != NULL)
+        sgm_charge_waiting(t, team, __atomic_load_n(&team->arrived[t->barriers & 1], __ATOMIC_ACQUIRE), now);
+    sgm_charge(t, now, team != NULL ? SG_CATEGORY_PRIM_BARRIER : SG_CATEGORY_IDLE_BARRIER);
     t->barriers++;
     t->counters[SG_COUNTER_BARRIERS]++;
     t->category = before;

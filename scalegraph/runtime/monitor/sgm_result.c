@@ -88,9 +88,7 @@ static void finish(sgm_thread *t, uint64_t now)
         sgm_charge(t, now, t->category);
         return;
     }
-    uint64_t ended = t->before->ended;
-    if (ended > t->last)
-        sgm_charge(t, ended < now ? ended : now, SG_CATEGORY_IDLE_BARRIER);
+    sgm_charge_waiting(t, t->before, t->before->ended, now);
     t->region = 0;
     sgm_charge(t, now, SG_CATEGORY_IDLE_FINISHED);
 }

@@ -1,69 +1,147 @@
-/* Tasks. A function that becomes a task gets a stand-in, which notes when it runs: the first `STANDINS`
- * functions do, time of further ones counts as waiting where they run. */
+/* Tasks. Our data goes to libgomp in place of the program's: a head, which says what the task is, and then
+ * what the program gave. So every task has a number, and whoever runs it notes when. */
 #include <dlfcn.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "sgm.h"
 
 typedef void body(void *);
 typedef void copier(void *, void *);
 
-enum { STANDINS = 64, REDUCTION = 1 << 12, DETACH = 1 << 13 };
+enum { DEPENDS = 1 << 3, GRAINS = 1 << 9, NO_GROUP = 1 << 11, DETACH = 1 << 13 };
+enum { SLOTS = 3, ON_STACK = 1 << 12, QUEUED = 64 /* libgomp defers so many tasks for each thread */ };
 
-typedef struct standin {
+typedef struct task_head {
+    uint64_t slots[SLOTS]; /* libgomp reads and writes these first words: range, reductions, event */
+    uint64_t number;       /* 0: gets one when it is copied, or runs */
+    uint64_t created;
     body *function;
-    uint32_t region;
-} standin;
+    copier *copy;
+    void *data; /* the program's, of which the task gets a copy `offset` behind this head */
+    sgm_team *team;
+    long size;
+    uint32_t offset, region;
+    uint32_t filled; /* slots that are to be put into the task's copy */
+    bool depends;
+} task_head;
 
-static standin standins[STANDINS];
-static int64_t used, lock;
-
-static void run(const standin *who, void *data)
+/* A new task of the current one; returns its number. */
+static uint64_t announce(sgm_thread *t, uint32_t region, uint64_t now)
 {
-    sgm_thread *t = sgm_self();
-    uint32_t before = sgm_switch(t, SGM_COMPUTING), region = t->region;
-    t->region = who->region;
-    who->function(data);
-    t = sgm_self();
-    sgm_switch(t, before);
-    t->region = region;
+    uint64_t number = sgm_implicit_task(t) | ++t->tasks;
+    sgm_trace_task(t, SG_TASK_STEP_CREATED, region, now, number, t->task);
+    return number;
 }
 
-#define ONE(n)                                                                                               \
-    static void run_##n(void *data)                                                                          \
-    {                                                                                                        \
-        run(&standins[0x##n], data);                                                                         \
-    }
-/* clang-format off */
-#define EACH(X) \
-    X(00) X(01) X(02) X(03) X(04) X(05) X(06) X(07) X(08) X(09) X(0a) X(0b) X(0c) X(0d) X(0e) X(0f) \
-    X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(1a) X(1b) X(1c) X(1d) X(1e) X(1f) \
-    X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(2a) X(2b) X(2c) X(2d) X(2e) X(2f) \
-    X(30) X(31) X(32) X(33) X(34) X(35) X(36) X(37) X(38) X(39) X(3a) X(3b) X(3c) X(3d) X(3e) X(3f)
-/* clang-format on */
-#define NAME(n) run_##n,
-EACH(ONE)
-static body *const runners[STANDINS] = {EACH(NAME)};
-
-/* The stand-in of `function` in `region`, the function itself if there are no more. */
-static body *standin_of(body *function, uint32_t region)
+/* The time since the event before was waiting until the task was created, or could begin, and then what it
+ * takes to get it. */
+static void charge_before(sgm_thread *t, const task_head *head, uint64_t now)
 {
-    for (int64_t at = 0;; at++) {
-        if (at == __atomic_load_n(&used, __ATOMIC_ACQUIRE)) {
-            bool mine = !__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE);
-            if (mine && at == used && at < STANDINS) {
-                standins[at] = (standin){function, region};
-                __atomic_store_n(&used, at + 1, __ATOMIC_RELEASE);
-            }
-            if (mine)
-                __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-            if (at >= STANDINS)
-                return function;
-            at--;
-            continue;
-        }
-        if (standins[at].function == function && standins[at].region == region)
-            return runners[at];
+    uint32_t category = t->category;
+    if (category != SG_CATEGORY_IDLE_TASK && category != SG_CATEGORY_IDLE_BARRIER) {
+        sgm_charge(t, now, category);
+        return;
     }
+    uint64_t until = head->depends ? now : head->created;
+    category = head->depends ? SG_CATEGORY_IDLE_TASK : category;
+    sgm_trace_wait(t, category, t->last, until < now ? until : now, 0);
+    sgm_charge_until(t, now, until, category, SG_CATEGORY_PRIM_TASK);
+}
+
+/* What of a thread is another while it runs a task. */
+typedef struct frame {
+    uint64_t task, object;
+    sgm_team *team;
+    uint32_t category, region, depth;
+} frame;
+
+static void run(void *given)
+{
+    const task_head *head = given;
+    char *data = (char *)given + head->offset;
+    sgm_thread *t = sgm_self();
+    const frame before = {t->task, t->object, t->team, t->category, t->region, t->depth};
+    uint64_t now = sgm_ticks(), number = head->number;
+    charge_before(t, head, now);
+    if (number == 0)
+        number = announce(t, head->region, now);
+    memcpy(data, head->slots, head->filled * sizeof *head->slots);
+    t->category = SGM_COMPUTING;
+    t->region = head->region;
+    t->team = head->team;
+    t->task = number;
+    t->events += 2;
+    sgm_trace_task(t, SG_TASK_STEP_SWITCHED, head->region, now, number, 0);
+    head->function(data);
+    now = sgm_ticks();
+    sgm_charge(t, now, t->category);
+    if (head->team != NULL)
+        sgm_latest(&head->team->worked, now);
+    sgm_trace_task(t, SG_TASK_STEP_ENDED, head->region, now, number, 0);
+    sgm_trace_task(t, SG_TASK_STEP_SWITCHED, before.region, now, before.task, 0);
+    t->depth = before.depth < t->depth ? before.depth : t->depth;
+    t->category = before.category;
+    t->region = before.region;
+    t->team = before.team;
+    t->task = before.task;
+    t->object = before.object;
+    if (!SGM_LIKELY(sgm_traced == 0))
+        sgm_trace_make_room(t);
+}
+
+/* Makes the data of a task from a head and from what its program gave. */
+static void carry(void *to, void *from)
+{
+    task_head *head = to;
+    *head = *(const task_head *)from;
+    if (head->number == 0) {
+        head->created = sgm_ticks();
+        head->number = announce(sgm_self(), head->region, head->created);
+    }
+    if (head->copy != NULL)
+        head->copy((char *)to + head->offset, head->data);
+    else
+        memcpy((char *)to + head->offset, head->data, (size_t)head->size);
+}
+
+static task_head head_of(const sgm_thread *t, body *function, copier *copy, void *data, long size, long align)
+{
+    long width = align > (long)_Alignof(task_head) ? align : (long)_Alignof(task_head);
+    task_head head = {.created = t->last,
+                      .function = function,
+                      .copy = copy,
+                      .data = data,
+                      .team = t->team,
+                      .size = size,
+                      .offset = (uint32_t)(((long)sizeof head + width - 1) / width * width),
+                      .region = t->region};
+    size_t words = (size_t)size / sizeof *head.slots;
+    if (data != NULL)
+        memcpy(head.slots, data, (words < SLOTS ? words : SLOTS) * sizeof *head.slots);
+    return head;
+}
+
+/* Where a head and its data are together until libgomp has copied them. */
+typedef struct wrapped {
+    _Alignas(64) char few[ON_STACK];
+    void *whole;
+    task_head *head; /* in `few` or `whole` */
+} wrapped;
+
+static void wrap(wrapped *w, const task_head *head, long align)
+{
+    size_t bytes = head->offset + (size_t)head->size;
+    bool fits = bytes <= sizeof w->few && align <= (long)_Alignof(wrapped);
+    w->whole = fits ? NULL : malloc(bytes + (size_t)align);
+    if (!fits && w->whole == NULL)
+        sgm_stop("no memory for the data of a task");
+    uintptr_t mask = (uintptr_t)(align > 1 ? align : 1) - 1;
+    w->head = fits ? (task_head *)w->few : (task_head *)(((uintptr_t)w->whole + mask) & ~mask);
+    *w->head = *head;
+    if (head->size > 0)
+        memcpy((char *)w->head + head->offset, head->data, (size_t)head->size);
 }
 
 SGM_API void GOMP_task(body *function, void *data, copier *copy, long size, long align, bool deferred,
@@ -71,11 +149,45 @@ SGM_API void GOMP_task(body *function, void *data, copier *copy, long size, long
 {
     sgm_thread *t = sgm_self();
     uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_TASK);
-    body *shown = (flags & (REDUCTION | DETACH)) != 0 ? function : standin_of(function, t->region);
-    SGM_REAL(GOMP_task)(shown, data, copy, size, align, deferred, flags, depends, priority, detach);
-    t = sgm_self();
+    wrapped w;
+    task_head head = head_of(t, function, copy, data, size, align);
+    head.number = announce(t, head.region, t->last);
+    head.depends = (flags & DEPENDS) != 0;
+    head.filled = (flags & DETACH) != 0 && size >= (long)sizeof *head.slots ? 1 : 0;
+    w.head = &head, w.whole = NULL;
+    if (copy == NULL)
+        wrap(&w, &head, align);
+    SGM_REAL(GOMP_task)
+    (run, w.head, copy != NULL ? carry : NULL, head.offset + size,
+     align > (long)_Alignof(task_head) ? align : (long)_Alignof(task_head), deferred, flags, depends,
+     priority, detach);
+    free(w.whole);
     t->counters[SG_COUNTER_TASKS]++;
     sgm_switch(t, before);
+}
+
+/* Whether libgomp may defer the tasks of a loop of so many iterations, which are then copied one by one. If it
+ * does not, it runs them from one copy, or from many on the stack where they are copied by a function. */
+static bool may_be_deferred(const sgm_thread *t, unsigned flags, unsigned long tasks, uint64_t iterations)
+{
+    uint64_t threads = (uint64_t)omp_get_num_threads(), given = tasks != 0 ? tasks : threads;
+    uint64_t count = (flags & GRAINS) != 0 ? iterations / given : given;
+    return t->team != NULL && !omp_get_cancellation() && count <= QUEUED * threads;
+}
+
+/* The calling thread is at the end of a call that waits for tasks: for children of `parent`, or for any if
+ * that is 0. Until the last one ended elsewhere it waited; the rest is what the call takes. */
+static void end_wait(sgm_thread *t, uint32_t before, uint64_t parent)
+{
+    uint64_t now = sgm_ticks(), worked = 0;
+    if (t->team != NULL)
+        worked = __atomic_load_n(&t->team->worked, __ATOMIC_ACQUIRE);
+    sgm_trace_wait(t, SG_CATEGORY_IDLE_TASK, t->last, worked < now ? worked : now, parent);
+    sgm_charge_until(t, now, worked, SG_CATEGORY_IDLE_TASK, SG_CATEGORY_PRIM_TASK);
+    t->category = before;
+    t->events++;
+    if (!SGM_LIKELY(sgm_traced == 0))
+        sgm_trace_make_room(t);
 }
 
 #define LOOP(name, number)                                                                                   \
@@ -84,23 +196,37 @@ SGM_API void GOMP_task(body *function, void *data, copier *copy, long size, long
     {                                                                                                        \
         sgm_thread *t = sgm_self();                                                                          \
         uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_TASK);                                              \
+        wrapped w;                                                                                           \
+        task_head head = head_of(t, function, copy, data, size, align);                                      \
+        uint64_t span = end > start ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;     \
+        uint64_t each = (int64_t)step < 0 ? -(uint64_t)step : (uint64_t)step;                                \
+        bool copied = copy != NULL || may_be_deferred(t, flags, tasks, span / (each != 0 ? each : 1));       \
+        head.filled = 2;                                                                                     \
+        w.head = &head, w.whole = NULL;                                                                      \
+        if (!copied)                                                                                         \
+            wrap(&w, &head, align);                                                                          \
         SGM_REAL(name)                                                                                       \
-        (standin_of(function, t->region), data, copy, size, align, flags, tasks, priority, start, end,       \
-         step);                                                                                              \
-        t = sgm_self();                                                                                      \
+        (run, w.head, copied ? carry : NULL, head.offset + size,                                             \
+         align > (long)_Alignof(task_head) ? align : (long)_Alignof(task_head), flags, tasks, priority,      \
+         start, end, step);                                                                                  \
+        free(w.whole);                                                                                       \
         t->counters[SG_COUNTER_TASKS]++;                                                                     \
-        sgm_switch(t, before);                                                                               \
+        if ((flags & NO_GROUP) != 0)                                                                         \
+            sgm_switch(t, before);                                                                           \
+        else                                                                                                 \
+            end_wait(t, before, 0);                                                                          \
     }
 LOOP(GOMP_taskloop, long)
 LOOP(GOMP_taskloop_ull, unsigned long long)
 
-#define WAIT(name, parameters, given)                                                                        \
+#define WAIT(name, parent, parameters, given)                                                                \
     SGM_API void name parameters                                                                             \
     {                                                                                                        \
-        uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_IDLE_TASK);                                     \
+        sgm_thread *t = sgm_self();                                                                          \
+        uint32_t before = sgm_switch(t, SG_CATEGORY_IDLE_TASK);                                              \
         SGM_REAL(name) given;                                                                                \
-        sgm_switch(sgm_self(), before);                                                                      \
+        end_wait(t, before, parent);                                                                         \
     }
-WAIT(GOMP_taskwait, (void), ())
-WAIT(GOMP_taskgroup_end, (void), ())
-WAIT(GOMP_taskwait_depend, (void **depends), (depends))
+WAIT(GOMP_taskwait, t->task, (void), ())
+WAIT(GOMP_taskgroup_end, 0, (void), ())
+WAIT(GOMP_taskwait_depend, 0, (void **depends), (depends))

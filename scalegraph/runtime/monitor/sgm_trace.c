@@ -141,6 +141,20 @@ void sgm_trace_lock(sgm_thread *t, uint32_t step, const volatile void *object)
                                        .first = (uint64_t)(uintptr_t)object});
 }
 
+/* `parent` of a task that is created: the one that creates it. */
+void sgm_trace_task(sgm_thread *t, uint32_t step, uint32_t region, uint64_t now, uint64_t task,
+                    uint64_t parent)
+{
+    if (SGM_LIKELY((sgm_traced & SGM_TRACE_TASKS) == 0))
+        return;
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_TASK,
+                                       .what = (uint8_t)step,
+                                       .region = region,
+                                       .time = now,
+                                       .first = task,
+                                       .second = parent});
+}
+
 /* Writes what the threads still have, and the header. Threads that go on record nothing more. */
 void sgm_trace_end(uint64_t origin, uint64_t now, double hertz)
 {

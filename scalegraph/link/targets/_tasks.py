@@ -1,0 +1,95 @@
+"""Tasks of measured runs: their numbers, and who ended the waits for them.
+
+The monitor numbers tasks by the thread that creates them, and says of a new task which one created it. A wait that
+ended because a task was created or ended has exactly the time of that. A wait for children ends some time after the
+last one did, on whatever thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from scalegraph.runtime.format import EVENT
+from scalegraph.traces.kinds import TaskStep, Wait
+
+if TYPE_CHECKING:
+    from scalegraph.runtime.results import Records
+    from scalegraph.traces.kinds import Array
+
+ADDRESS_BITS: Final = 48  # of which an address of a program, and a task's number, has no more: above it is the process
+_OWN: Final = np.uint64((1 << ADDRESS_BITS) - 1)
+
+
+def find_parents(records: Records) -> None:
+    """Put who ended the last child into the second record of each wait for children. *records*: in order of time."""
+    waits, created, ended = _waits(records)
+    of_task = (records["second"][waits] & _OWN) != 0
+    if not len(created) or not len(ended) or not of_task.any():
+        return
+    created = created[np.argsort(created["first"], kind="stable")]
+    at = np.minimum(np.searchsorted(created["first"], ended["first"]), len(created) - 1)
+    parent = np.where(created["first"][at] == ended["first"], created["second"][at], np.uint64(0))
+    _find(records, waits[of_task], ended, parent, records["second"][waits[of_task]])
+
+
+def find_others(records: Records) -> None:
+    """Put who ended the last task of its process into the second record of each wait for tasks that has no holder."""
+    waits, _created, ended = _waits(records)
+    if len(waits) and len(ended):
+        process = np.uint64(ADDRESS_BITS)
+        _find(records, waits, ended, ended["first"] >> process, records["second"][waits] >> process)
+
+
+def _waits(records: Records) -> tuple[Array, Records, Records]:
+    """Return which records are waits for tasks without a holder, and the records of tasks created and ended."""
+    waits = np.flatnonzero((records["event"] == EVENT["wait"]) & (records["what"] == Wait.TASK))
+    waits = waits[records["region"][waits + 1] == 0]
+    steps = records[records["event"] == EVENT["task"]]
+    return waits, steps[steps["what"] == TaskStep.CREATED], steps[steps["what"] == TaskStep.ENDED]
+
+
+def _find(records: Records, waits: Array, ended: Records, theirs: Array, mine: Array) -> None:
+    """Give each of *waits* for *mine* who ended the last of *theirs* within it, if that is another location."""
+    place = np.unique(np.concatenate([theirs, mine]), return_inverse=True)[1].reshape(-1)
+    groups = place[: len(theirs)]
+    order = np.lexsort((ended["time"], groups))
+    # the last end of the same group that is not after the wait's: the place where the wait would be among the ends
+    both = np.concatenate([ended["time"], records["time"][waits]]).astype(np.int64)
+    is_wait = np.repeat([False, True], [len(ended), len(waits)])
+    merged = np.lexsort((is_wait, both, place))
+    before = np.cumsum(~is_wait[merged]) - 1
+    last = np.empty(len(waits), np.int64)
+    last[merged[is_wait[merged]] - len(ended)] = before[is_wait[merged]]
+    known = np.maximum(last, 0)
+    found = order[known]
+    good = (last >= 0) & (groups[found] == place[len(theirs) :])
+    good &= ended["time"][found] >= records["first"][waits]
+    good &= ended["processor"][found] != records["processor"][waits]
+    waits, found = waits[good], found[good]
+    records["region"][waits + 1] = ended["processor"][found].astype(np.uint32) + 1
+    records["time"][waits + 1] = ended["time"][found]
+
+
+def numbered(records: Records) -> Records:
+    """Return *records* whose tasks are numbered from 1 in the order in which they were created.
+
+    Steps of tasks whose creation was not recorded are left out; a switch to one is a switch to none. *records* are in
+    the order of time.
+    """
+    rows = np.flatnonzero(records["event"] == EVENT["task"])
+    if not len(rows):
+        return records
+    steps = records[rows]
+    created = steps["first"][steps["what"] == TaskStep.CREATED]
+    order = np.argsort(created, kind="stable")
+    at = np.searchsorted(created[order], steps["first"])
+    known = at < len(created)
+    known[known] = created[order][at[known]] == steps["first"][known]
+    number = np.zeros(len(rows), np.uint64)
+    number[known] = order[at[known]].astype(np.uint64) + np.uint64(1)
+    records["first"][rows], records["second"][rows] = number, 0
+    kept = np.ones(len(records), bool)
+    kept[rows] = known | (steps["what"] == TaskStep.SWITCHED_TO)
+    return records[kept]
