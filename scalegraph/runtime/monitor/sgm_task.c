@@ -166,8 +166,8 @@ SGM_API void GOMP_task(body *function, void *data, copier *copy, long size, long
     sgm_switch(t, before);
 }
 
-/* Whether libgomp may defer the tasks of a loop of so many iterations, which are then copied one by one. If it
- * does not, it runs them from one copy, or from many on the stack where they are copied by a function. */
+/* Whether libgomp may defer the tasks of a loop of so many iterations, which are then copied one by one. If
+ * it does not, it runs them from one copy, or from many on the stack where they are copied by a function. */
 static bool may_be_deferred(const sgm_thread *t, unsigned flags, unsigned long tasks, uint64_t iterations)
 {
     uint64_t threads = (uint64_t)omp_get_num_threads(), given = tasks != 0 ? tasks : threads;
