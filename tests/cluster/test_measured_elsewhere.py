@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -11,8 +13,9 @@ from typing import Any
 
 import pytest
 
+import scalegraph
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import InputError, RunError
+from scalegraph.base.errors import InputError, LinkLost, RunError
 from scalegraph.base.events import Event
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
@@ -36,7 +39,8 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "bin"
     place.mkdir()
     (place / "ssh").write_text(
-        f'#!/bin/sh\necho "$*" >> {place}/said\necho "Welcome to node7"\nshift 3\nexec sh -c "$1"\n'
+        f'#!/bin/sh\necho "$*" >> {place}/said\necho "Welcome to node7"\n'
+        'while [ "$1" = -o ]; do shift 2; done\nshift\nexec sh -c "$*"\n'
     )
     (place / "srun").write_text(
         f'#!/bin/sh\necho "$*" >> {place}/said\nwhile [ "${{1#--}}" != "$1" ]; do shift; done\nexec "$@"\n'
@@ -64,7 +68,9 @@ def test_a_run_is_measured_on_the_host_that_ssh_reaches(native: Build, ksr1: Mac
     assert record.machine == socket.gethostname()
     assert record.stdout == "10 on 2\nin\n"
     assert record.time_s is not None
-    assert commands.read_text() == f"-o BatchMode=yes me@node7 {sys.executable} -m scalegraph.link.cluster.piped\n"
+    words = commands.read_text()
+    assert words.startswith("-o BatchMode=yes -o ConnectTimeout=20 ")
+    assert words.endswith(f" me@node7 {sys.executable} -m scalegraph.link.cluster.piped\n")
 
 
 def test_a_run_by_slurm_has_a_node_of_its_own_or_says_so(native: Build, ksr1: Machine, commands: Path) -> None:
@@ -94,13 +100,74 @@ def test_settings_cannot_become_options_of_the_command(
     assert not commands.exists()
 
 
-def test_a_command_that_fails_is_one_sentence(native: Build, ksr1: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def script(commands: Path, name: str, text: str) -> None:
+    (commands.parent / name).write_text(f"#!/bin/sh\n{text}\n")
+
+
+def test_a_place_without_scalegraph_ends_the_request(
+    native: Build, ksr1: Machine, commands: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No other run would fare better there: `execute` goes on after a `RunError`, not after a `LinkLost`."""
     monkeypatch.setenv(piped.VARIABLE, "/nowhere/python")
-    with pytest.raises(RunError, match=r"'ssh' failed: .*not found"):
+    with pytest.raises(LinkLost, match=r"^node7: no ScaleGraph answers there: .*not found; set SCALEGRAPH_REM"):
+        targets.named("ssh").run(job(native, ksr1, "ssh", host="node7"))
+    script(commands, "ssh", "echo 'ssh: connect to host node7 port 22: Connection refused' >&2; exit 255")
+    with pytest.raises(LinkLost, match=r"^node7: no ScaleGraph answers there: ssh: connect to host .* refused$"):
         targets.named("ssh").run(job(native, ksr1, "ssh", host="node7"))
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(RunError, match=r"'srun' cannot be started: no such file"):
         targets.named("slurm").run(job(native, ksr1, "slurm"))
+
+
+def test_a_run_that_is_ended_there_fails_and_a_connection_that_is_lost_ends_the_request(
+    native: Build, ksr1: Machine, commands: Path
+) -> None:
+    ended = "echo 'ScaleGraph begins'; echo 'srun: error: node7: task 0: Killed' >&2; exit"
+    script(commands, "srun", f"{ended} 137")
+    with pytest.raises(RunError, match=r"^Slurm: the run was ended there: srun: error: node7: task 0: Killed$"):
+        targets.named("slurm").run(job(native, ksr1, "slurm"))
+    script(commands, "ssh", f"{ended} 255")
+    with pytest.raises(LinkLost, match=r"^node7: the connection was lost: .*Killed$"):
+        targets.named("ssh").run(job(native, ksr1, "ssh", host="node7"))
+
+
+def test_the_test_button_reaches_the_computer(commands: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = targets.named("ssh").reached({"host": "node7"})
+    assert found.state == "ok"
+    assert found.found.startswith(
+        f"{socket.gethostname()}: ScaleGraph {scalegraph.__version__}, {platform.machine()}, "
+    )
+    monkeypatch.setenv(piped.VARIABLE, "/nowhere/python")
+    found = targets.named("ssh").reached({"host": "node7"})
+    assert found.state == "missing"
+    assert found.found.startswith("node7: no ScaleGraph answers there: ")
+    script(commands, "srun", 'echo "$*" >> said; echo "srun: Job 9 to start at noon" >&2')
+    monkeypatch.chdir(commands.parent)
+    assert targets.named("slurm").reached({"partition": "night"}).found == "Job 9 to start at noon"
+    assert "--partition=night --test-only true" in commands.read_text()
+    script(commands, "srun", 'echo "srun: error: invalid partition" >&2; exit 1')
+    assert targets.named("slurm").reached({}).state == "missing"
+
+
+def test_another_version_there_is_reported_by_the_test_button(commands: Path) -> None:
+    lies = 'scalegraph.__version__ = "0.0.1"; from scalegraph.link.cluster.piped import main; main()'
+    script(commands, "ssh", f"exec {sys.executable} -c 'import scalegraph; {lies}' --describe")
+    found = targets.named("ssh").reached({"host": "node7"})
+    assert found.found == f"node7: it has ScaleGraph 0.0.1; {scalegraph.__version__} was expected, as here"
+
+
+def test_a_program_elsewhere_ends_when_scalegraph_is_killed(
+    gate: Gate, commands: Path, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    command = [sys.executable, "-m", "scalegraph.cli.main", "simulate", "waits.c", "-p", "1", "--target", "ssh"]
+    command += ["--target-set", "host=node7", "--", str(gate.path), str(gate.log)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=gate.request.parent, **quiet) as submitter:
+        gate.wait_for(1, "begun")
+        submitter.kill()
+    eventually(lambda: not gate.programs())
+    assert gate.notes() == ["begun"]
+    assert commands.exists()
 
 
 def test_a_request_to_stop_ends_the_command(

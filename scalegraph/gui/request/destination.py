@@ -86,10 +86,10 @@ class TargetSection(Section):
     def _test(self) -> None:
         if self._latest is None:
             return
-        name = self.model.form.target
+        name, settings = self.model.form.target, dict(self.model.form.target_settings)
         self.test.setEnabled(False)
         self._show("testing ..")
-        self._latest.ask(lambda _reporter: named(name).check(), self._tested, self._failed)
+        self._latest.ask(lambda _reporter: named(name).reached(settings), self._tested, self._failed)
 
     def _tested(self, finding: Finding) -> None:
         self.test.setEnabled(True)

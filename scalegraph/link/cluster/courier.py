@@ -71,6 +71,8 @@ class Courier:
             async with dask_clusters.connected(where, first[0].get("before", "")) as found:
                 self._client, self._own = found.client, found.own
                 await self._opened(found)
+                if found.failure is not None:
+                    self._task(self._hear(found.failure))
                 closed = await self._follow(inbox)
                 await self._part(closed=closed, where=where, found=found)
         except dask_clusters.Unreachable as error:
@@ -209,6 +211,11 @@ class Courier:
                 if len(threads) != known:
                     known = len(threads)
                     self.say("workers", workers=known, slots=sum(threads.values()))
+
+    async def _hear(self, failure: asyncio.Task[str]) -> None:
+        """Pass on why no worker will come any more; this end being stopped does not stop *failure*."""
+        with contextlib.suppress(Exception):
+            self._lost(await asyncio.shield(failure))
 
     def _lost(self, why: str) -> None:
         self.say("gone", why=why)

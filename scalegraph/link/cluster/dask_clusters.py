@@ -11,12 +11,21 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+import scalegraph
+from scalegraph.link.cluster.batch_workers import keep
 from scalegraph.link.cluster.places import Where
 
 LINGER_S: Final = 600.0
 _TIMEOUT_S: Final = 20.0
 _BEFORE_S: Final = 3.0  # for a scheduler that an earlier ScaleGraph has left, which may be gone
 _MEMORY: Final = "2 GiB"
+_SSH_OPTIONS: Final = {
+    "connect_timeout": _TIMEOUT_S,
+    "login_timeout": _TIMEOUT_S,
+    "keepalive_interval": 15,
+    "keepalive_count_max": 4,
+}
+_VERSION: Final = "scalegraph-version"  # after what a login prints
 _BATCH_CLASSES: Final = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster", "sge": "SGECluster"}
 _PROJECT: Final = ("lsf", "sge")  # where an account is called a project
 
@@ -30,6 +39,7 @@ class Connected:
     """A *client*, the address of its *scheduler*, and whose that is.
 
     *own*: it was started here; *adopted*: an earlier ScaleGraph left it. *expected*: workers that were requested.
+    *failure*: ends with a sentence when no worker will come any more.
     """
 
     client: Any
@@ -37,6 +47,7 @@ class Connected:
     own: bool = False
     adopted: bool = False
     expected: int = 0
+    failure: asyncio.Task[str] | None = None
 
 
 @contextlib.asynccontextmanager
@@ -54,12 +65,32 @@ async def connected(where: Where, before: str = "") -> AsyncIterator[Connected]:
         async with await _reached(where) as client:
             yield Connected(client, where.address)
         return
+    cluster, expected = await _started(where)
+    async with cluster, await _client(cluster, _TIMEOUT_S, None) as client:
+        kept = asyncio.create_task(keep(cluster, where, expected)) if where.kind in _BATCH_CLASSES else None
+        try:
+            yield Connected(client, cluster.scheduler_address, own=True, expected=expected, failure=kept)
+        finally:
+            if kept is not None:
+                kept.cancel()
+                await asyncio.gather(kept, return_exceptions=True)
+
+
+async def _started(where: Where) -> tuple[Any, int]:
+    """Return the cluster of *where*, its workers started or submitted, and how many that shall be."""
+    cluster = None
     try:
         cluster, expected = await _cluster(where)
+        return await cluster, expected
+    except Unreachable:
+        raise
     except Exception as error:
-        raise Unreachable(f"{where.address}: no workers could be started: {error}") from error
-    async with cluster, await _client(cluster, _TIMEOUT_S, None) as client:
-        yield Connected(client, cluster.scheduler_address, own=True, expected=expected)
+        if cluster is not None:
+            with contextlib.suppress(Exception):
+                await cluster.close()
+        text = f"'{error.filename}' was not found" if isinstance(error, FileNotFoundError) else str(error)
+        last = [line.strip() for line in text.splitlines() if line.strip()][-1:] or [type(error).__name__]
+        raise Unreachable(f"{where.name}: no workers could be started: {last[0]}") from error
 
 
 async def _reached(where: Where) -> Any:
@@ -78,8 +109,15 @@ async def _reached(where: Where) -> Any:
         await _listening(where)  # Dask itself would go on asking a port that is closed
         return await _client(where.address, _TIMEOUT_S, security)
     except (OSError, TimeoutError, RuntimeError, ValueError, TypeError) as error:
-        why = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else error
+        why = _why(error) if isinstance(error, OSError) else error
         raise Unreachable(f"{where.address}: no Dask scheduler answers there: {why}") from error
+
+
+def _why(error: OSError) -> str:
+    """Return the system's words for *error*; the resolver's have numbers of their own, below 0."""
+    if error.errno and error.errno > 0:
+        return os.strerror(error.errno).lower()
+    return (error.strerror or str(error) or "no answer").lower()
 
 
 async def _listening(where: Where) -> None:
@@ -119,18 +157,62 @@ async def _cluster(where: Where) -> tuple[Any, int]:
 async def _ssh(where: Where) -> tuple[Any, int]:
     from distributed import SSHCluster
 
-    hosts = where.rest.split(",")
-    user = {"username": where.settings["user"]} if "user" in where.settings else {}
+    hosts = [_host(text, where) for text in where.rest.split(",")]
+    python = shlex.quote(where.settings.get("python", sys.executable))
+    faults = [text for text in await asyncio.gather(*(_ssh_fault(host, python) for host in hosts)) if text]
+    if faults:
+        raise Unreachable(f"{where.name}: no runs can go to {'; '.join(faults)}")
     # the first host is the scheduler's and a worker's
-    made = SSHCluster(
-        [hosts[0], *hosts],
-        connect_options=user,
+    made: Any = SSHCluster(
+        [host.name for host in (hosts[0], *hosts)],
+        connect_options=[host.options for host in (hosts[0], *hosts)],
         worker_options={"nthreads": int(where.number("threads", 1))},
         scheduler_options={"dashboard": False},
-        remote_python=where.settings.get("python", sys.executable),
+        remote_python=python,
         asynchronous=True,
     )
-    return await made, len(hosts)
+    try:
+        return await made, len(hosts)
+    except BaseException:
+        await made.close()  # what has started already
+        raise
+
+
+@dataclass(frozen=True)
+class _Host:
+    """A computer that SSH reaches: its *name*, and *options* of the connection."""
+
+    name: str
+    options: dict[str, Any]
+
+
+def _host(text: str, where: Where) -> _Host:
+    """Return the computer of ``user@name:port``, of which user and port may be missing."""
+    user, _at, rest = text.rpartition("@")
+    name, _colon, port = rest.partition(":")
+    user = user or where.settings.get("user", "")
+    more = {**({"username": user} if user else {}), **({"port": int(port)} if port else {})}
+    return _Host(name, {**_SSH_OPTIONS, **more})
+
+
+async def _ssh_fault(host: _Host, python: str) -> str:
+    """Return why *host* cannot have a worker, empty if it can."""
+    import asyncssh
+
+    program = f"import distributed, scalegraph; print({_VERSION!r}, scalegraph.__version__)"
+    try:
+        async with asyncssh.connect(host.name, **host.options) as connection:
+            done = await connection.run(f"{python} -c {shlex.quote(program)}", timeout=_TIMEOUT_S)
+    except (OSError, asyncssh.Error, TimeoutError) as error:
+        why = _why(error) if isinstance(error, OSError) else str(error) or "no answer"
+        return f"{host.name}: SSH does not reach it: {why}; `ssh {host.name}` has to work without a question"
+    said = str(done.stdout).rpartition(_VERSION)[2].strip()
+    if done.exit_status != 0 or not said:
+        last = str(done.stderr).strip().splitlines()[-1:]
+        return f"{host.name}: {python} there has no ScaleGraph with Dask: {''.join(last) or 'it says no reason'}"
+    if said != scalegraph.__version__:
+        return f"{host.name}: it has ScaleGraph {said}; {scalegraph.__version__} was expected, as here"
+    return ""
 
 
 def batch_options(where: Where) -> dict[str, Any]:

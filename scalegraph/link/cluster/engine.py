@@ -179,7 +179,7 @@ class Cluster:
                 case "placed":
                     placed(news.text)
                 case "failed":
-                    raise RunError(f"{self.where.address}: {news.text}")
+                    raise RunError(f"{self.where.name}: {news.text}")
                 case "answer":
                     return accepted(news.data, job, "measured" if job.point.target else "simulated")
                 case "gone":
@@ -198,10 +198,10 @@ class Cluster:
         stream = self._process.stdin
         try:
             if stream is None or stream.closed:
-                raise LinkLost(self._gone or f"{self.where.address}: the connection is closed")
+                raise LinkLost(self._gone or f"{self.where.name}: the connection is closed")
             frames.write(stream, frame)
         except OSError:
-            raise LinkLost(self._gone or f"{self.where.address}: {self._last_words()}") from None
+            raise LinkLost(self._gone or f"{self.where.name}: {self._last_words()}") from None
 
     def _listen(self) -> None:
         """Take what the courier says, until it ends."""
@@ -211,9 +211,9 @@ class Cluster:
             while (data := frames.read(stream)) is not None:
                 self._take(*frames.unpack(data))
         except (ValueError, KeyError, TypeError, OSError) as error:
-            self._lose(f"{self.where.address}: the connection failed: {error}")
+            self._lose(f"{self.where.name}: the connection failed: {error}")
             return
-        self._lose(f"{self.where.address}: {self._last_words()}")
+        self._lose(f"{self.where.name}: {self._last_words()}")
 
     def _take(self, head: dict[str, Any], blobs: list[bytes]) -> None:
         match head["is"]:

@@ -1,20 +1,30 @@
 """One run through a pipe: a command that starts `main` on another computer gets the order and gives the answer.
 
 ``ssh HOST python -m scalegraph.link.cluster.piped`` or ``srun python -m ..``: no files, no network of our own, no Dask.
+The other end greets before it runs anything: where no greeting comes, the place is at fault, not the run. The pipe to
+the other end stays open while the answer is wanted. When it ends, the program there is stopped: none goes on after
+ScaleGraph was interrupted, or killed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import platform
+import re
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from typing import Final
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Final
 
+import scalegraph
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import RunError
+from scalegraph.base.errors import LinkLost, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
 from scalegraph.link.cluster import frames
@@ -24,8 +34,14 @@ from scalegraph.link.job import Job, cancelled
 
 VARIABLE: Final = "SCALEGRAPH_REMOTE_PYTHON"
 _MODULE: Final = "scalegraph.link.cluster.piped"
+_GREETING: Final = b"ScaleGraph begins\n"
+_DESCRIBE: Final = "--describe"
+_DESCRIBED_S: Final = 30
 _POLL_S: Final = 0.2
+_GRACE_S: Final = 10.0  # for a command to end by itself
 _SHOWN: Final = 500  # characters of what the command says when it fails
+_LINES: Final = 3  # .. and its last lines
+_NO_PYTHON: Final = re.compile(r"No module named '?scalegraph|No such file|not found", re.IGNORECASE)
 
 
 def python() -> list[str]:
@@ -33,35 +49,117 @@ def python() -> list[str]:
     return [*shlex.split(os.environ.get(VARIABLE, sys.executable)), "-m", _MODULE]
 
 
-def measured_there(command: Sequence[str], job: Job, cancel: CancelToken | None) -> RunRecord:
+def measured_there(
+    command: Sequence[str], job: Job, cancel: CancelToken | None, place: str, lost: int | None = None
+) -> RunRecord:
     """Return the record of *job*, measured by target ``host`` of the computer where *command* starts `main`.
 
-    The record's machine is the name of that computer. Raises `RunError` when the command fails or its answer is not
-    accepted.
+    The record's machine is the name of that computer. *place* is its name in sentences; *lost*: the exit code by which
+    the command reports that it has lost the other computer. Raises `LinkLost` when no other run would fare better: the
+    command reaches no ScaleGraph, or loses it. Raises `RunError` when the run was ended there, or when its answer is
+    not accepted.
     """
     parcel = Parcel(job.build)
-    with tempfile.TemporaryFile() as given:  # through a pipe, `communicate` forgets what is left at a time-out
-        given.write(frames.pack({}, pack_order(job, parcel, target="host"), parcel.data))
-        given.seek(0)
+    order = frames.pack({}, pack_order(job, parcel, target="host"), parcel.data)
+    said = _said(command, order, cancel or CancelToken())
+    if said is None:
+        return cancelled(job)
+    if said.begun and said.code and said.code != lost:
+        raise RunError(f"{place}: the run was ended there: {said.words}")
+    return accepted(_whole(said, place), job, source="measured")
+
+
+def describe(command: Sequence[str], place: str) -> str:
+    """Return what *command*, which starts `main`, reaches: ScaleGraph's version, architecture, processors, host.
+
+    Raises `LinkLost` if that is nothing, or another version, and after half a minute.
+    """
+    stop = CancelToken()
+    late = threading.Timer(_DESCRIBED_S, stop.cancel)
+    late.start()
+    said = _said([*command, _DESCRIBE], None, stop)
+    late.cancel()
+    if said is None:
+        raise LinkLost(f"{place}: no answer in {_DESCRIBED_S} s")
+    head, _blobs = frames.unpack(_whole(said, place))
+    if head["version"] != scalegraph.__version__:
+        raise LinkLost(f"{place}: it has ScaleGraph {head['version']}; {scalegraph.__version__} was expected, as here")
+    return f"{head['host']}: ScaleGraph {head['version']}, {head['architecture']}, {head['processors']} processors"
+
+
+@dataclass(frozen=True)
+class _Said:
+    """How a command ended: its exit *code*, whether the other end had *begun*, its *answer*, its last *words*."""
+
+    code: int
+    begun: bool
+    answer: bytes
+    words: str
+
+
+def _said(command: Sequence[str], order: bytes | None, stop: CancelToken) -> _Said | None:
+    """Return how *command* ended, which gets *order*; None after a request to *stop*, which ends it."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with _started(command, order, out, err) as child:
+            while child.poll() is None and not stop.cancelled:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(_POLL_S)
+        if stop.cancelled:
+            return None
+        out.seek(0)
+        err.seek(0)
+        _login, greeting, answer = out.read().partition(_GREETING)  # a login may print something first
+        words = _last_lines(err.read()) or f"'{command[0]}' ended with exit code {child.returncode}"
+        return _Said(child.returncode, bool(greeting), answer, words)
+
+
+def _whole(said: _Said, place: str) -> bytes:
+    """Return the answer of a command that ended well; raise `LinkLost` for another."""
+    if said.begun and not said.code:
+        return said.answer
+    hint = f"; set {VARIABLE} to a Python there that has ScaleGraph" if _NO_PYTHON.search(said.words) else ""
+    what = "the connection was lost" if said.begun else "no ScaleGraph answers there"
+    raise LinkLost(f"{place}: {what}: {said.words}{hint}")
+
+
+@contextlib.contextmanager
+def _started(
+    command: Sequence[str], order: bytes | None, out: IO[bytes], err: IO[bytes]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Yield *command*, which gets *order* through a pipe that stays open; at the end it is stopped if it still runs.
+
+    It has a session of its own: Ctrl+C in the terminal is for ScaleGraph, which then ends it.
+    """
+    try:
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True)
+    except OSError as error:
+        raise RunError(f"'{command[0]}' cannot be started: {reason(error)}") from error
+    pipe = child.stdin
+    assert pipe is not None
+
+    def write() -> None:
+        with contextlib.suppress(OSError):  # a command that has ended reads nothing
+            frames.write(pipe, order or b"")
+
+    writer = threading.Thread(target=write, daemon=True, name="order")
+    writer.start()
+    try:
+        yield child
+    finally:
+        child.terminate()
         try:
-            child = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        except OSError as error:
-            raise RunError(f"'{command[0]}' cannot be started: {reason(error)}") from error
-    with child:
-        while True:
-            try:
-                out, err = child.communicate(timeout=_POLL_S)
-                break
-            except subprocess.TimeoutExpired:
-                if cancel is not None and cancel.cancelled:
-                    child.terminate()
-                    child.communicate()
-                    return cancelled(job)
-    at = out.find(frames.MAGIC)  # a shell's greeting may come first
-    if child.returncode or at < 0:
-        lines = err.decode("utf-8", "replace").strip().splitlines()
-        raise RunError(f"'{command[0]}' failed: {lines[-1][-_SHOWN:] if lines else f'exit code {child.returncode}'}")
-    return accepted(out[at:], job, source="measured")
+            child.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        writer.join()
+        with contextlib.suppress(OSError):
+            pipe.close()
+
+
+def _last_lines(data: bytes) -> str:
+    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
+    return "; ".join(lines[-_LINES:])[-_SHOWN:]
 
 
 def main() -> None:
@@ -70,9 +168,28 @@ def main() -> None:
 
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    _head, (order, parcel) = frames.unpack(sys.stdin.buffer.read())
+    if sys.argv[1:] == [_DESCRIBE]:
+        processors = len(os.sched_getaffinity(0))
+        values = {"host": socket.gethostname(), "architecture": platform.machine(), "processors": processors}
+        out.write(_GREETING + frames.pack({"version": scalegraph.__version__, **values}))
+        out.flush()
+        return
+    data = frames.read(sys.stdin.buffer)
+    if not data:
+        sys.exit("the order of a run is cut off")
+    _head, (order, parcel) = frames.unpack(data)
+    stop = CancelToken()
+
+    def listen() -> None:
+        while os.read(0, 1):
+            pass
+        stop.cancel()
+
+    threading.Thread(target=listen, daemon=True, name="listener").start()
     with out:
-        out.write(answered(order, parcel, CancelToken()))
+        out.write(_GREETING)
+        out.flush()
+        out.write(answered(order, parcel, stop))
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ _BATCH: Final = (
     Setting("log-directory", "directory for what the batch jobs print"),
     _LINGER,
 )
+_HOST: Final = r"([\w.-]+@)?[\w.-]+(:\d{1,5})?"
 _ADDRESS: Final = r"//\S+:\d+/?"
 _JOBQUEUE: Final = ("distributed", "dask_jobqueue")
 
@@ -77,7 +78,7 @@ PLACES: Final[Mapping[str, Place]] = {
                 Setting("python", "Python of these hosts, if not the path of this one"),
                 _LINGER,
             ),
-            ("distributed", "asyncssh"), r"[^\s,]+(,[^\s,]+)*",
+            ("distributed", "asyncssh"), rf"{_HOST}(,{_HOST})*",
         ),
         Place("slurm", "Batch jobs of Slurm", "slurm:", _BATCH, _JOBQUEUE),
         Place("pbs", "Batch jobs of PBS", "pbs:", _BATCH, _JOBQUEUE),
@@ -100,6 +101,11 @@ class Where:
     def address(self) -> str:
         """The address as it is written."""
         return f"{self.kind}:{self.rest}"
+
+    @property
+    def name(self) -> str:
+        """The address in sentences: ``slurm`` for ``slurm:``."""
+        return self.address.removesuffix(":")
 
     @property
     def line(self) -> str:

@@ -109,6 +109,13 @@ class Target(ABC):
     def check(self) -> Finding:
         """Return whether the target can be used here, in a second at most; for ``doctor`` and the request panel."""
 
+    def reached(self, settings: Mapping[str, str]) -> Finding:  # noqa: ARG002 - targets elsewhere use them
+        """Return whether runs with *settings* can be carried out, in half a minute at most: for *Test*.
+
+        A target elsewhere connects. Raises `InputError` for settings that it does not take.
+        """
+        return self.check()
+
     @abstractmethod
     def processors(self) -> int | None:
         """Return the most processors a run may have, ``None`` where the machine of the request or the site decides."""

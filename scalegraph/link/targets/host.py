@@ -13,6 +13,7 @@ from scalegraph.base.errors import InputError, RunError, ScaleGraphError
 from scalegraph.base.files import reason
 from scalegraph.link import process
 from scalegraph.link.accounting import Operating
+from scalegraph.link.job import cancelled
 from scalegraph.link.measured import make_measured
 from scalegraph.link.simulated import program_environment, thread_variables
 from scalegraph.link.targets._quiet import Disturbance, disturbance, stolen_s
@@ -64,6 +65,8 @@ class Host(Target):
         limits = job.limits
         for _ in range(job.measuring.warm_up):
             process.run(command, time_s=limits.time_s, output_bytes=0, cancel=cancel)
+        if cancel.cancelled:
+            return cancelled(job)
         runs: list[tuple[Disturbance, RunRecord]] = []
         while len(runs) < _ATTEMPTS:
             clear_results(result)

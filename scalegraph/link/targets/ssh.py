@@ -7,14 +7,19 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING, Final
 
-from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.errors import Fault, InputError, LinkLost, RunError
 from scalegraph.link.targets.base import Finding, Place, Setting, Target
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scalegraph.base.cancel import CancelToken
     from scalegraph.base.run import RunRecord
     from scalegraph.link.job import Job
 
+# A computer that is down fails a run after 20 s, one that vanishes during a run after a minute.
+_OPTIONS: Final = ("BatchMode=yes", "ConnectTimeout=20", "ServerAliveInterval=15", "ServerAliveCountMax=4")
+_FAILED: Final = 255  # exit code of ssh when the connection fails, not the command
 _HOST: Final = re.compile(r"([A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9_][\w.:-]*")
 
 
@@ -32,12 +37,29 @@ class _Ssh(Target):
         """Return the record of one run that is measured there; raises as `Target.run` says."""
         from scalegraph.link.cluster import piped
 
-        host = job.settings.get("host", "")
+        command, host = self._command(job.settings)
+        return piped.measured_there(command, job, cancel, host, lost=_FAILED)
+
+    def _command(self, settings: Mapping[str, str]) -> tuple[list[str], str]:
+        """Return the words that start ScaleGraph on the computer, and its name."""
+        from scalegraph.link.cluster import piped
+
+        host = settings.get("host", "")
         if not _HOST.fullmatch(host):
             text = f"'{host}' is no host" if host else "target 'ssh' has no host"
             raise InputError(Fault(f"{text}; expected host=NAME or host=USER@NAME", key="target.settings.host"))
-        there = shlex.join(piped.python())  # SSH hands it to a shell
-        return piped.measured_there(["ssh", "-o", "BatchMode=yes", host, there], job, cancel)
+        options = [word for option in _OPTIONS for word in ("-o", option)]
+        return ["ssh", *options, host, shlex.join(piped.python())], host  # SSH hands it to a shell
+
+    def reached(self, settings: Mapping[str, str]) -> Finding:
+        """Return what the computer has; it is reached and asked."""
+        from scalegraph.link.cluster import piped
+
+        command, host = self._command(settings)
+        try:
+            return Finding("ok", piped.describe(command, host))
+        except (LinkLost, RunError) as error:
+            return Finding("missing", str(error))
 
     def check(self) -> Finding:
         """Return whether there is SSH; a host is reached with the first run only."""

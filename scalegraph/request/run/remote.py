@@ -60,11 +60,11 @@ def connected(where: Where, path: Path | None, emit: EventSink, cancel: CancelTo
 def _opened(where: Where, state: State) -> str:
     there = f"{counted(state.workers, 'worker')}, {counted(state.slots, 'run')} side by side"
     if state.adopted:
-        return f"{where.address}: the workers of the ScaleGraph that was killed are still there: {there}"
+        return f"{where.name}: the workers of the ScaleGraph that was killed are still there: {there}"
     if state.workers:
-        return f"{where.address}: {there}"
+        return f"{where.name}: {there}"
     requested = f"; {state.expected} requested" if state.expected else ""
-    return f"{where.address}: no worker yet, the runs wait for one{requested}"
+    return f"{where.name}: no worker yet, the runs wait for one{requested}"
 
 
 def _contact(path: Path) -> Path:
@@ -122,13 +122,15 @@ class JobBook:
             self._write()
 
     def _report(self, sent: Sequence[str]) -> None:
-        address, other = self._link.where.address, self._kept.get("on")
+        where, other = self._link.where, self._kept.get("on")
         there = sum(job in self._link.state.known for job in sent)
-        if isinstance(other, str) and other != address:
+        if isinstance(other, str) and other != where.address:
             self._emit(Note(f"runs that were sent to {other[:200]} are not fetched from there; they are run again"))
             return
         again = f"; {len(sent) - there} of them are unknown there and run again" if there < len(sent) else ""
-        self._emit(Note(f"{address}: {counted(len(sent), 'run')} had been sent there by an earlier ScaleGraph{again}"))
+        self._emit(
+            Note(f"{where.name}: {counted(len(sent), 'run')} had been sent there by an earlier ScaleGraph{again}")
+        )
 
     def _write(self) -> None:
         ids = self._before | self._ids
