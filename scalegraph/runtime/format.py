@@ -306,6 +306,7 @@ TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
     ("carried", "of the operation before: bytes sent (first) and received (second)"),
     ("sent", "measured: to rank region, from first to time, stream second; a parcel with its bytes follows"),
     ("taken", "measured: from rank region, posted at first, there at time, stream second"),
+    ("counted", "measured: so many (first) of metric what since the record of it before"),
 )
 EVENT: Final = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
 # Events of two records, with the second one.
@@ -380,6 +381,17 @@ TASK_STEPS: Final[tuple[tuple[str, str], ...]] = (
     ("created", "made"),
     ("switched", "runs from here on"),
     ("ended", "its body is done"),
+)
+# What is counted of each thread of a real run, where it can be: key, name, unit.
+TRACE_METRICS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("hw_cycles", "cycles", ""),
+    ("hw_instructions", "instructions", ""),
+    ("hw_cache_misses", "cache misses", ""),
+    ("hw_stalled", "stalled cycles", ""),
+    ("migrations", "migrations", ""),
+    ("page_faults", "page faults", ""),
+    ("context_switches", "context switches", ""),
+    ("cpu_time", "CPU time", "ns"),
 )
 TRACE_HEADER: Final = Layout(
     [

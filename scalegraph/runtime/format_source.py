@@ -51,6 +51,7 @@ from scalegraph.runtime.format import (
     TRACE_HEADER,
     TRACE_MAGIC,
     TRACE_MARKS,
+    TRACE_METRICS,
     TRACE_RECORD,
     TRACE_STATES,
     TRACE_VERSION,
@@ -99,6 +100,9 @@ def _write_enums(out: TextIO) -> None:
     _enum(out, "sg_trace_why", "WHY", list(TRACE_WAITS))
     _enum(out, "sg_trace_communicator", "COMMUNICATOR", list(TRACE_COMMUNICATORS))
     _enum(out, "sg_trace_mark", "MARK", list(TRACE_MARKS))
+    _enum(
+        out, "sg_trace_metric", "METRIC", [(key, f"{name} of a thread of a real run") for key, name, _ in TRACE_METRICS]
+    )
     _enum(out, "sg_lock_step", "LOCK_STEP", list(LOCK_STEPS))
     _enum(out, "sg_task_step", "TASK_STEP", list(TASK_STEPS))
 

@@ -26,6 +26,7 @@ from scalegraph.runtime.format import (
     TRACE_HEADER,
     TRACE_MAGIC,
     TRACE_MARKS,
+    TRACE_METRICS,
     TRACE_PAIRS,
     TRACE_RECORD,
     TRACE_STATES,
@@ -35,7 +36,7 @@ from scalegraph.runtime.format import (
 from scalegraph.runtime.trace_collectives import Collectives
 from scalegraph.traces import model
 from scalegraph.traces.container import ContainerWriter
-from scalegraph.traces.kinds import KINDS, Array, Columns, What
+from scalegraph.traces.kinds import KINDS, NOBODY, Array, Columns, What
 from scalegraph.traces.model import Definitions, Group, Location, Meta, Metric, Note, State
 from scalegraph.traces.nesting import match
 
@@ -261,6 +262,7 @@ class _Converter:
             ("task", _tasks),
             ("mark", self._mark_rows),
             ("counts", _counters),
+            ("counted", self._counted),
         ):
             rows = records[event == EVENT[name]]
             if len(rows):
@@ -324,6 +326,18 @@ class _Converter:
             "ticks": rows["second"].astype("<i8"),
         }
         return "shares", self._moves.apply(columns)
+
+    def _counted(self, rows: Records) -> tuple[str, Columns]:
+        """Rows of what was counted of a real run; the metrics are those that were."""
+        known = self.definitions.metrics
+        for number in np.unique(rows["what"]).tolist():
+            key, name, unit = TRACE_METRICS[number]
+            if all(metric.key != key for metric in known):
+                known.append(Metric(name, unit, mode="next", integer=True, key=key))
+        places = {metric.key: place for place, metric in enumerate(known)}
+        number = np.array([places.get(key, NOBODY) for key, _, _ in TRACE_METRICS], "<i4")
+        exact = rows["first"].astype("<i8")
+        return "counters", {**_when(rows), "metric": number[rows["what"]], "value": exact.astype("<f8"), "exact": exact}
 
     def _mark_rows(self, rows: Records) -> tuple[str, Columns]:
         region = rows["what"].astype("<i4") + np.int32(self._marks)
@@ -414,7 +428,7 @@ def _definitions(
         groups=[Group(machine or "machine", "machine")],
         locations=[Location(name, "processor", 0, str(i)) for i, name in enumerate(names)],
         regions=places,
-        metrics=[Metric(name, mode="next", integer=True, key=name) for name in METRICS],
+        metrics=[] if measured else [Metric(name, mode="next", integer=True, key=name) for name in METRICS],
         states=[State(text, key=name) for name, _, text in (*CATEGORIES, *(MEASURED if measured else ()))],
     )
 

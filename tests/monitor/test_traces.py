@@ -126,3 +126,41 @@ def test_parts_of_runs_are_refused(tmp_path: Path, key: str) -> None:
         {"program": program, "processors": [1], "target": {"name": "host"}, "trace": {key: given}}
     )
     assert [str(fault) for fault in Session().check(request)] == [f"trace.{key}: target 'host' records whole runs only"]
+
+
+PAGES = r"""
+#include <stdlib.h>
+#include <unistd.h>
+static char *touch(long pages)
+{
+    char *found = malloc(pages * 4096);
+    for (long i = 0; i < pages; i++)
+        found[i * 4096] = 1;
+    return found;
+}
+int main(void)
+{
+    char *found = touch(5000);
+    for (int i = 0; i < 3; i++)
+        usleep(1000);
+    return found[4096] - 1;
+}
+"""
+
+
+def test_counters_are_recorded_where_the_system_has_them(tmp_path: Path) -> None:
+    record = traced(tmp_path, PAGES, 1)
+    with opened(record) as trace:
+        assert check(trace).violations == []
+        metrics = {metric.key: number for number, metric in enumerate(trace.definitions.metrics)}
+        assert {"page_faults", "context_switches", "cpu_time"} <= set(metrics)
+        counters = rows(trace, "counters", "time", "metric", "exact")
+        faults = counters["metric"] == metrics["page_faults"]
+        assert counters["exact"][faults].sum() >= 5000
+        # those of `touch` are counted at the latest when the first sleep begins
+        assert counters["exact"][faults][np.argsort(counters["time"][faults])][-1] < 5000
+        switches = counters["metric"] == metrics["context_switches"]
+        assert counters["exact"][switches].sum() >= 3
+    counted = "hw_cycles" in metrics
+    assert counted == ("hw_cycles" in record.counters)
+    assert counted != any("none of the processor" in remark for remark in record.warnings)

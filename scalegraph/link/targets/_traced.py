@@ -20,23 +20,27 @@ if TYPE_CHECKING:
     from scalegraph.link.targets.base import Place
 
 _MONITOR = "monitor"
-_NOT_RECORDED = ("counters",)
+_READINGS = 2000  # of counters in a run, about
+_SHORTEST_NS = 100_000  # from one reading to the next, which takes about a microsecond
 
 
 def traced_run(
-    job: Job, command: process.Command, place: Place, cancel: CancelToken
+    job: Job, command: process.Command, place: Place, elapsed_s: float, cancel: CancelToken
 ) -> tuple[TraceFile | None, tuple[str, ...]]:
     """Run *command*, that of *job*, once more with a trace; return the trace and remarks for the run's record.
+
+    *elapsed_s*: what the run took without.
 
     Raises `Cancelled`.
     """
     assert job.trace is not None
     with tracing.workplace(job.trace) as work:
-        what = sum(1 << bit for bit, name in enumerate(TRACED) if name in job.trace.what and name not in _NOT_RECORDED)
+        what = sum(1 << bit for bit, name in enumerate(TRACED) if name in job.trace.what)
         variables = {
             "SCALEGRAPH_MONITOR": str((work / _MONITOR).absolute()),
             "SCALEGRAPH_TRACE": str((work / "records").absolute()),
             "SCALEGRAPH_TRACE_WHAT": str(what),
+            "SCALEGRAPH_TRACE_INTERVAL": str(max(int(elapsed_s * 1e9 / _READINGS), _SHORTEST_NS)),
             "SCALEGRAPH_TRACE_LIMIT": str(job.trace.limit // max(job.processes, 1)),
         }
         traced = replace(command, env={**command.env, **variables})
@@ -54,7 +58,7 @@ def traced_run(
         )  # fmt: skip
         if kept is None:
             return None, remarks
-        return kept, (*remarks, _cost(results, events), *_ended(outcome))
+        return kept, (*remarks, _cost(results, events), *_uncounted(job, results), *_ended(outcome))
 
 
 def _results(work: Path, job: Job) -> list[Result]:
@@ -77,6 +81,14 @@ def _cost(results: list[Result], events: int) -> str:
     each = max(float(result.meta["event_ticks"]) for result in results) / hertz
     time = max(int(result.meta["time_cycles"]) for result in results) / hertz
     return f"the trace is of a run of its own, which took {si(time, 's')}; {events} records, {si(each, 's')} an event"
+
+
+def _uncounted(job: Job, results: list[Result]) -> tuple[str, ...]:
+    """Return why the trace has no counters of the processor, if it was to have counters and has none."""
+    why = results[0].meta.get("hardware", "counted")
+    if job.trace is None or "counters" not in job.trace.what or why == "counted":
+        return ()
+    return (f"the trace has the kernel's counters only, none of the processor: {why}",)
 
 
 def _ended(outcome: process.Outcome) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class Host(Target):
         """Return *record* with a trace, which is of a run of its own: *record* keeps times without it."""
         from scalegraph.link.targets._traced import traced_run
 
-        kept, remarks = traced_run(job, command, self.place(), cancel)
+        kept, remarks = traced_run(job, command, self.place(), record.time_s or 0.0, cancel)
         return record.model_copy(update={"trace": kept, "warnings": (*record.warnings, *remarks)})
 
     def command(self, job: Job) -> tuple[Sequence[str], Mapping[str, str]]:  # noqa: ARG002 - targets on top of it have

@@ -26,6 +26,7 @@ enum {
     SGM_TRACE_TASKS = 8,
     SGM_TRACE_CHUNKS = 16,
     SGM_TRACE_SHARES = 32,
+    SGM_TRACE_COUNTERS = 64,
     SGM_TRACE_MESSAGES = 128
 };
 
@@ -67,7 +68,8 @@ typedef struct sgm_thread {
     uint64_t task;   /* that it runs; see sgm_implicit_task */
     uint32_t tasks;  /* that it created */
     uint64_t hardware[4];
-    int hardware_files[4];
+    int hardware_files[4], migrations_file;
+    uint64_t metered_at, metered[SG_METRIC_COUNT]; /* of which the trace has records */
     struct sgm_thread *next;
 } sgm_thread;
 
@@ -82,6 +84,9 @@ void sgm_end_thread(void);
 void sgm_grow(sgm_thread *t, uint32_t region);
 void sgm_count_hardware(sgm_thread *t);
 void sgm_read_hardware(sgm_thread *t);
+void sgm_begin_meter(sgm_thread *t);
+/* Records what was counted of the calling thread since the last time. */
+void sgm_meter(sgm_thread *t);
 void sgm_read_kernel(sgm_thread *t);
 uint32_t sgm_processor_of(const sgm_thread *t);
 void sgm_write(void);
@@ -95,11 +100,15 @@ void sgm_end_of_team(sgm_team *team, uint64_t now);
 void sgm_charge_waiting(sgm_thread *t, const sgm_team *team, uint64_t arrived, uint64_t now);
 void sgm_stop(const char *sentence);
 double sgm_cycles_per_tick(void);
+double sgm_frequency(void);
 extern double sgm_speed_at_begin; /* cycles for each tick */
+extern uint64_t sgm_meter_every;  /* ticks from one reading of the counters to the next at least */
 extern uint32_t sgm_traced;       /* what is recorded; 0: there is no trace, or no more of it */
 void *sgm_new_memory(size_t bytes);
+void *sgm_touched_memory(size_t bytes);
 bool sgm_write_all(int file, const void *data, size_t bytes);
 void sgm_trace_begin(void);
+void sgm_trace_begin_thread(sgm_thread *t);
 void sgm_trace_end(uint64_t origin, uint64_t now, double hertz);
 void sgm_trace_put(sgm_thread *t, sg_trace_record record);
 void sgm_trace_make_room(sgm_thread *t);

@@ -44,12 +44,24 @@ void sgm_stop(const char *sentence)
 
 /* Memory of our own, zeroed: the program's allocator, and mmap, may be replaced, and may call what we wrap.
  */
-void *sgm_new_memory(size_t bytes)
+static void *mapped(size_t bytes, int flags)
 {
-    long found = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+    long found =
+        syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0L);
     if (found == -1)
         sgm_stop("no memory for the monitor");
     return (void *)found;
+}
+
+void *sgm_new_memory(size_t bytes)
+{
+    return mapped(bytes, 0);
+}
+
+/* The same without page faults later, which would be counted as the program's. */
+void *sgm_touched_memory(size_t bytes)
+{
+    return mapped(bytes, MAP_POPULATE);
 }
 
 static void *grown(void *before, size_t item, uint32_t had, uint32_t wanted)
@@ -113,10 +125,12 @@ sgm_thread *sgm_begin_thread(uint32_t region)
     pin(t->number);
     sgm_read_kernel(t);
     sgm_count_hardware(t);
+    sgm_trace_begin_thread(t);
     sgm_self_or_null = t;
     if (t->main)
         sgm_speed_at_begin = sgm_cycles_per_tick();
-    t->first = t->last = sgm_ticks();
+    sgm_begin_meter(t);
+    t->first = t->last = t->metered_at = sgm_ticks();
     return t;
 }
 
@@ -127,7 +141,10 @@ sgm_thread *sgm_thread_apart(void)
     t->category = SGM_COMPUTING;
     t->main = true;
     sgm_grow(t, 1);
-    t->last = sgm_ticks();
+    for (int one = 0; one < 4; one++)
+        t->hardware_files[one] = -1;
+    t->migrations_file = -1;
+    t->last = t->metered_at = sgm_ticks();
     return t;
 }
 
@@ -174,6 +191,8 @@ void sgm_end_thread(void)
     sgm_charge(t, sgm_ticks(), t->category);
     t->ended = t->last;
     t->over = true;
+    if (!SGM_LIKELY((sgm_traced & SGM_TRACE_COUNTERS) == 0))
+        sgm_meter(t);
     int at = sched_getcpu();
     t->processor = at < 0 ? 0 : (uint32_t)at;
     sgm_read_hardware(t);
@@ -316,6 +335,8 @@ void sgm_end_of_team(sgm_team *team, uint64_t now)
     if (!SGM_LIKELY((sgm_traced & SGM_TRACE_WAITS) == 0))
         sgm_trace_mark(t, SG_MARK_BARRIER, now, (uintptr_t)team);
     sgm_latest(&team->ended, now);
+    if (!SGM_LIKELY(sgm_traced == 0))
+        sgm_trace_make_room(t);
 }
 
 /* ---- begin and end of the program ---- */

@@ -28,7 +28,7 @@ __attribute__((constructor(101))) static void note_begin(void)
 }
 
 /* Ticks a second, from the whole run: the longer it was, the better it is known. */
-static double frequency(void)
+double sgm_frequency(void)
 {
     uint64_t ns = clock_ns(), ticks = sgm_ticks();
     while (ns - begin_ns < CALIBRATION_NS) {
@@ -130,7 +130,7 @@ static const char *const hardware_names[] = {"hw_cycles", "hw_instructions", "hw
 static size_t meta_text(char *text, size_t room, uint64_t now, double cost)
 {
     const char *why = sgm_hardware_refusal();
-    double hertz = frequency();
+    double hertz = sgm_frequency();
     int at = snprintf(text, room,
                       "time_cycles %llu\nprocessors %u\nfrequency_hz %.3f\nevent_ticks %.3f\nrank %d\npid "
                       "%d\nkhz_begin %.0f\nkhz_end %.0f\nhardware %s\n",
@@ -204,7 +204,7 @@ void sgm_write(void)
     size_t room = 4096 + (size_t)sgm_thread_count() * 512;
     char *meta = rows_for(room, 1);
     size_t bytes = meta_text(meta, room, now, event_cost());
-    sgm_trace_end(origin, now, frequency());
+    sgm_trace_end(origin, now, sgm_frequency());
     snprintf(name, sizeof name, "%s.%d", place, (int)getpid());
     int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0)

@@ -22,7 +22,7 @@ static int64_t lock;
 void sgm_trace_begin(void)
 {
     const char *place = getenv("SCALEGRAPH_TRACE"), *what = getenv("SCALEGRAPH_TRACE_WHAT"),
-               *most = getenv("SCALEGRAPH_TRACE_LIMIT");
+               *most = getenv("SCALEGRAPH_TRACE_LIMIT"), *every = getenv("SCALEGRAPH_TRACE_INTERVAL");
     char name[4096];
     sg_trace_header header = {0};
     if (place == NULL || what == NULL)
@@ -36,8 +36,16 @@ void sgm_trace_begin(void)
     if (most != NULL)
         limit = strtoull(most, NULL, 10) / sizeof(sg_trace_record);
     sgm_traced = (uint32_t)strtoul(what, NULL, 10);
+    if (every != NULL && (sgm_traced & SGM_TRACE_COUNTERS) != 0)
+        sgm_meter_every = (uint64_t)(strtod(every, NULL) * 1e-9 * sgm_frequency());
     if (!sgm_write_all(file, &header, sizeof header))
         sgm_traced = 0;
+}
+
+void sgm_trace_begin_thread(sgm_thread *t)
+{
+    if (sgm_traced != 0)
+        t->records = sgm_touched_memory(ROOM * sizeof *t->records);
 }
 
 static void flush(sgm_thread *t)
@@ -59,19 +67,23 @@ static void flush(sgm_thread *t)
 void sgm_trace_put(sgm_thread *t, sg_trace_record record)
 {
     if (t->records == NULL)
-        t->records = sgm_new_memory(ROOM * sizeof *t->records);
+        t->records = sgm_touched_memory(ROOM * sizeof *t->records);
     if (t->recorded == ROOM)
         flush(t);
     record.processor = (uint16_t)t->number;
     t->records[t->recorded++] = record;
 }
 
-/* Makes room where time may pass: what it takes is the monitor's. */
+/* Makes room, and reads counters, where time may pass: what it takes is the monitor's. */
 void sgm_trace_make_room(sgm_thread *t)
 {
-    if (t->recorded < FULL)
+    bool meters = t->last - t->metered_at >= sgm_meter_every && (sgm_traced & SGM_TRACE_COUNTERS) != 0;
+    if (t->recorded < FULL && !meters)
         return;
-    flush(t);
+    if (meters)
+        sgm_meter(t);
+    if (t->recorded >= FULL)
+        flush(t);
     sgm_charge(t, sgm_ticks(), SG_CATEGORY_PRIM_MONITOR);
 }
 

@@ -186,6 +186,7 @@ enum sg_trace_event {
     SG_EVENT_CARRIED, /* of the operation before: bytes sent (first) and received (second) */
     SG_EVENT_SENT, /* measured: to rank region, from first to time, stream second; a parcel with its bytes follows */
     SG_EVENT_TAKEN, /* measured: from rank region, posted at first, there at time, stream second */
+    SG_EVENT_COUNTED, /* measured: so many (first) of metric what since the record of it before */
     SG_EVENT_COUNT
 };
 
@@ -234,6 +235,18 @@ enum sg_trace_mark {
     SG_MARK_IN_FINALIZE, /* the collective operation that ends is that of MPI_Finalize; value: bytes */
     SG_MARK_IN_WINDOW, /* the collective operation that ends is that of a call for windows, MPI_Win_fence ..; value: bytes */
     SG_MARK_COUNT
+};
+
+enum sg_trace_metric {
+    SG_METRIC_HW_CYCLES, /* cycles of a thread of a real run */
+    SG_METRIC_HW_INSTRUCTIONS, /* instructions of a thread of a real run */
+    SG_METRIC_HW_CACHE_MISSES, /* cache misses of a thread of a real run */
+    SG_METRIC_HW_STALLED, /* stalled cycles of a thread of a real run */
+    SG_METRIC_MIGRATIONS, /* migrations of a thread of a real run */
+    SG_METRIC_PAGE_FAULTS, /* page faults of a thread of a real run */
+    SG_METRIC_CONTEXT_SWITCHES, /* context switches of a thread of a real run */
+    SG_METRIC_CPU_TIME, /* CPU time of a thread of a real run */
+    SG_METRIC_COUNT
 };
 
 enum sg_lock_step {
