@@ -117,15 +117,75 @@ def test_a_trace_that_reaches_its_limit_ends_there_and_says_so(tmp_path: Path) -
     assert any("the limit of 65536 bytes was reached" in remark for remark in record.warnings)
 
 
-@pytest.mark.parametrize("key", ["begin", "interval", "region"])
-def test_parts_of_runs_are_refused(tmp_path: Path, key: str) -> None:
-    (tmp_path / "p.c").write_text(LOCKS, encoding="utf-8")
-    program = {"sources": ["p.c"], "directory": str(tmp_path)}
-    given = {"begin": "1 ms", "interval": "1 ms", "region": "main"}[key]
+PHASES = r"""
+#include <time.h>
+static void rest(long ms) { struct timespec wanted = {0, ms * 1000000}; nanosleep(&wanted, NULL); }
+static void inner(void) { rest(10); }
+static void phase(void)
+{
+    #pragma omp parallel num_threads(2)
+    inner();
+}
+static void other(void) { rest(10); }
+int main(void)
+{
+    for (int i = 0; i < 3; i++) {
+        phase();
+        other();
+    }
+    return 0;
+}
+"""
+
+
+def windowed(place: Path, **part: Any) -> RunRecord:
+    """Return the record of a run of PHASES on two processors of which a *part* is traced: as a request says it."""
+    (place / "p.c").write_text(PHASES, encoding="utf-8")
+    program = {"sources": ["p.c"], "directory": str(place)}
     request = Request.model_validate(
-        {"program": program, "processors": [1], "target": {"name": "host"}, "trace": {key: given}}
+        {
+            "program": program,
+            "processors": [2],
+            "reference": False,
+            "target": {"name": "host", "disturbed": 100},
+            "trace": part,
+        }
     )
-    assert [str(fault) for fault in Session().check(request)] == [f"trace.{key}: target 'host' records whole runs only"]
+    with Session().submit(request, None, traces=place / "traces") as study:
+        (record,) = study.every_run()
+    assert record.ok, record.message
+    return record
+
+
+def test_a_part_of_the_time_is_recorded(tmp_path: Path) -> None:
+    with opened(windowed(tmp_path, begin="25 ms", end="45 ms")) as trace:
+        assert check(trace).violations == []
+        second = trace.meta.ticks_per_second
+        assert trace.meta.begin / second == pytest.approx(0.025, rel=0.02)
+        assert trace.meta.end / second == pytest.approx(0.045, rel=0.02)
+        shares = rows(trace, "shares", "location", "ticks")
+        for location in (0, 1):
+            assert shares["ticks"][shares["location"] == location].sum() == trace.meta.end - trace.meta.begin
+        assert any("were asked for" in note.what for note in trace.meta.notes)
+
+
+def test_only_what_happens_inside_a_region_is_recorded(tmp_path: Path) -> None:
+    with opened(windowed(tmp_path, region="phase")) as trace:
+        assert check(trace).violations == []
+        names = [region.name for region in trace.definitions.regions]
+        calls = rows(trace, "calls", "what", "region", "location")
+        enters = [names[region] for region in calls["region"][calls["what"] == 1]]
+        assert enters.count("function phase") == 3
+        assert enters.count("function inner") == 6
+        assert enters.count("function main") == 3  # one for each window
+        assert "function other" not in enters
+        assert any("entering to leaving a region" in note.what for note in trace.meta.notes)
+
+
+def test_the_interval_is_that_of_counters(tmp_path: Path) -> None:
+    with opened(windowed(tmp_path, interval="1 s")) as trace:
+        times = rows(trace, "counters", "time", "location")
+        assert all(len(np.unique(times["time"][times["location"] == one])) <= 1 for one in (0, 1))
 
 
 PAGES = r"""

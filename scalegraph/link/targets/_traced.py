@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MONITOR = "monitor"
 _READINGS = 2000  # of counters in a run, about
-_SHORTEST_NS = 100_000  # from one reading to the next, which takes about a microsecond
+_SHORTEST_S = 1e-4  # from one reading to the next, which takes about a microsecond
 
 
 def traced_run(
@@ -40,7 +40,7 @@ def traced_run(
             "SCALEGRAPH_MONITOR": str((work / _MONITOR).absolute()),
             "SCALEGRAPH_TRACE": str((work / "records").absolute()),
             "SCALEGRAPH_TRACE_WHAT": str(what),
-            "SCALEGRAPH_TRACE_INTERVAL": str(max(int(elapsed_s * 1e9 / _READINGS), _SHORTEST_NS)),
+            **_part(job.trace, job.machine.clock_hz, elapsed_s),
             "SCALEGRAPH_TRACE_LIMIT": str(job.trace.limit // max(job.processes, 1)),
         }
         traced = replace(command, env={**command.env, **variables})
@@ -49,7 +49,9 @@ def traced_run(
         try:
             results = _results(work, job)
             each = max(job.point.processors // job.processes, 1) if job.processes else 0
-            events = _traces.merge(_records.processes(work / "records", results, each), work / tracing.RAW, what)
+            events = _traces.merge(
+                _records.processes(work / "records", results, each), work / tracing.RAW, what, job.trace.regions
+            )
         except WorkError as error:
             return None, (f"no trace was kept: {error}",)
         kept, remarks = tracing.keep(
@@ -59,6 +61,19 @@ def traced_run(
         if kept is None:
             return None, remarks
         return kept, (*remarks, _cost(results, events), *_uncounted(job, results), *_ended(outcome))
+
+
+def _part(order: tracing.TraceOrder, hertz: float, elapsed_s: float) -> dict[str, str]:
+    """Return what the monitor reads of the part of the run that *order* requests; its times are cycles at *hertz*."""
+    interval = order.interval / hertz if order.interval else max(elapsed_s / _READINGS, _SHORTEST_S)
+    found = {"SCALEGRAPH_TRACE_INTERVAL": str(round(interval * 1e9))}
+    if order.begin:
+        found["SCALEGRAPH_TRACE_BEGIN"] = str(round(order.begin / hertz * 1e9))
+    if order.end is not None:
+        found["SCALEGRAPH_TRACE_END"] = str(round(order.end / hertz * 1e9))
+    if order.regions:
+        found["SCALEGRAPH_TRACE_REGIONS"] = ",".join(map(str, order.regions))
+    return found
 
 
 def _results(work: Path, job: Job) -> list[Result]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from scalegraph.link.targets._collectives import divided
 from scalegraph.link.targets._messages import matched
+from scalegraph.link.targets._parts import closed, cut, moments, whole_operations, windows_of
 from scalegraph.link.targets._records import Process
 from scalegraph.link.targets._tasks import find_others, find_parents, numbered
 from scalegraph.runtime.format import (
@@ -24,14 +25,13 @@ from scalegraph.runtime.format import (
     TRACE_HEADER,
     TRACE_MAGIC,
     TRACE_MARKS,
-    TRACE_PAIRS,
     TRACE_RECORD,
     TRACE_STATES,
     TRACE_VERSION,
     TRACE_WAITS,
+    TRACED,
 )
-from scalegraph.traces.kinds import LockStep, TaskStep, What
-from scalegraph.traces.nesting import match
+from scalegraph.traces.kinds import LockStep, TaskStep
 
 if TYPE_CHECKING:
     from scalegraph.runtime.results import Records
@@ -42,10 +42,11 @@ _WHY = {name: number for number, (name, _) in enumerate(TRACE_WAITS)}
 _STATE = {name: number for number, (name, _) in enumerate(TRACE_STATES)}
 
 
-def merge(parts: Sequence[Process], out: Path, what: int) -> int:
+def merge(parts: Sequence[Process], out: Path, what: int, regions: Sequence[int] = ()) -> int:
     """Write the records of *parts* as one file for `runtime.trace.write_trace`; return how many there are.
 
-    *what*: bits of what is recorded. Times are ticks since the first process began.
+    *what*: bits of what is recorded; *regions*: inside which, everywhere if none. Times are ticks since the first
+    process began.
     """
     origin = min(int(part.header["begin"]) for part in parts)
     full = [int(part.header["end"]) for part in parts if part.header["state"] == _STATE["full"]]
@@ -53,28 +54,42 @@ def merge(parts: Sequence[Process], out: Path, what: int) -> int:
     records = np.concatenate([part.records for part in parts])
     records = np.concatenate([records, _ends(records, origin, end)])
     records = records[np.argsort(records["processor"], kind="stable")]  # both records of an event stay together
+    windows = windows_of(parts, regions, end)
+    if windows is not None:
+        records = whole_operations(records, windows)
     records = matched(divided(records, float(parts[0].header["clock_hz"])), parts[0].threads)
     records = records[np.argsort(records["processor"], kind="stable")]
-    at = _times(records)
+    at = moments(records)
     records, at = records[at <= end], at[at <= end]
     records = records[np.argsort(at, kind="stable")]
-    records = np.concatenate([records, _leaves(records, end)])
     _find_holders(records)
+    records = numbered(closed(records, end) if windows is None else cut(records, windows))
+    records = records[np.isin(records["event"], _unwanted(what), invert=True)]
     _number_locks(records)
-    records = numbered(records)
     _shift(records, origin)
     header = np.zeros(1, TRACE_HEADER)
     header["magic"], header["version"], header["endian"] = TRACE_MAGIC, TRACE_VERSION, ENDIAN_MARK
     header["state"] = _STATE["full" if full else "whole"]
     header["processors"] = sum(part.threads for part in parts)
     header["record_size"], header["what"], header["records"] = TRACE_RECORD.itemsize, what, len(records)
-    header["end"], header["clock_hz"] = end - origin, max(int(part.header["clock_hz"]) for part in parts)
+    header["begin"], header["end"] = (windows[0][0] - origin, windows[-1][1] - origin) if windows else (0, end - origin)
+    header["asked_begin"] = max(min(int(part.header["asked_begin"]) for part in parts) - origin, 0)
+    header["asked_end"] = max(max(int(part.header["asked_end"]) for part in parts) - origin, 0)
+    header["asked_regions"] = len(regions)
+    header["clock_hz"] = max(int(part.header["clock_hz"]) for part in parts)
     header["limit"] = sum(int(part.header["limit"]) for part in parts) if full else 0
     header["regions"] = 1 + int(_regions(records).max(initial=0))
     with out.open("wb") as file:
         header.tofile(file)
         records.tofile(file)
     return len(records)
+
+
+def _unwanted(what: int) -> list[int]:
+    """Return the events that the monitor records for parts of a run even if they are not among *what*."""
+    return [
+        EVENT[event] for event, name in (("call", "regions"), ("share", "shares")) if not what >> TRACED.index(name) & 1
+    ]
 
 
 def _ends(records: Records, origin: int, end: int) -> Records:
@@ -89,23 +104,6 @@ def _ends(records: Records, origin: int, end: int) -> Records:
                 what = CATEGORY_NAMES.index(name)
                 found.append((EVENT["share"], what, location, 0, until, begin, until - begin))
     return np.array(found, TRACE_RECORD)
-
-
-def _leaves(records: Records, end: int) -> Records:
-    """Return the ends, at *end*, of the regions that are never left: the program exits there, or the trace is full."""
-    calls = records[records["event"] == EVENT["call"]]
-    enters = calls["what"] == What.ENTER
-    left: Records = calls[enters & (match(calls["processor"].astype("<i4"), enters)[0] < 0)][::-1].copy()
-    left["what"], left["time"] = What.LEAVE, end
-    return left
-
-
-def _times(records: Records) -> Array:
-    """Return when each record's event was, that of the first of two for both."""
-    at = records["time"].astype(np.int64)
-    second = np.flatnonzero(np.isin(records["event"], list(TRACE_PAIRS))) + 1
-    at[second] = at[second - 1]
-    return at
 
 
 def _find_holders(records: Records) -> None:

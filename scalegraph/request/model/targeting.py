@@ -57,10 +57,6 @@ def _not_measured(request: Request, target: Target) -> Iterator[Fault]:
     for key, needs, there in wanted:
         if there and needs not in target.measures:
             yield Fault(f"target '{target.name}' cannot do this; the simulated target can", key=key)
-    if request.trace is not None and "trace" in target.measures:
-        for key in ("begin", "end", "region", "interval"):
-            if getattr(request.trace, key):
-                yield Fault(f"target '{target.name}' records whole runs only", key=f"trace.{key}")
     if request.collect.monitor != "none":
         text = f"the monitor is one of the simulated machine; target '{target.name}' has its own"
         yield Fault(text, key="collect.monitor")

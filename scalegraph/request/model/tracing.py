@@ -17,6 +17,7 @@ from scalegraph.link import Build, TraceOrder
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model.request import Request, TraceChoice
+from scalegraph.request.model.targeting import is_simulated
 from scalegraph.store import Study
 from scalegraph.store.manifest import digest
 
@@ -148,12 +149,16 @@ class Tracing:
             what=choice.what,
             begin=_cycles(choice.begin, self._machine) or 0,
             end=_cycles(choice.end, self._machine),
-            interval=_cycles(choice.interval, self._machine) or _interval(self._found, point, known),
+            interval=_cycles(choice.interval, self._machine) or self._usual_interval(point, known),
             regions=regions_of(build, choice.region) if choice.region else (),
             limit=choice.limit,
             identity=digest(dict(identity), point.key),
             asked=self._asked,
         )
+
+    def _usual_interval(self, point: RunPoint, known: Iterable[RunRecord]) -> int:
+        """Return the interval where none is requested; 0: the target chooses, which knows how long its runs take."""
+        return _interval(self._found, point, known) if is_simulated(self._request) else 0
 
     def tidy(self) -> None:
         """Remove the directory beside the study where nothing came into it."""

@@ -63,10 +63,13 @@ typedef struct sgm_thread {
     bool main, over;
     sg_trace_record *records; /* of the trace that are not written yet */
     uint32_t recorded;
-    uint64_t object; /* that it waits for */
-    int64_t step;    /* of the loop that it takes chunks of */
-    uint64_t task;   /* that it runs; see sgm_implicit_task */
-    uint32_t tasks;  /* that it created */
+    uint64_t object;   /* that it waits for */
+    int64_t step;      /* of the loop that it takes chunks of */
+    uint64_t task;     /* that it runs; see sgm_implicit_task */
+    uint32_t tasks;    /* that it created */
+    uint64_t switched; /* when it changed its category in a traced run the last time; the monitor may go on
+                          after */
+    uint32_t window;   /* of the trace in which it recorded last */
     uint64_t hardware[4];
     int hardware_files[4], migrations_file;
     uint64_t metered_at, metered[SG_METRIC_COUNT]; /* of which the trace has records */
@@ -109,6 +112,9 @@ void *sgm_touched_memory(size_t bytes);
 bool sgm_write_all(int file, const void *data, size_t bytes);
 void sgm_trace_begin(void);
 void sgm_trace_begin_thread(sgm_thread *t);
+/* The program begins at `origin`. */
+void sgm_trace_from(uint64_t origin);
+void sgm_trace_end_thread(sgm_thread *t);
 void sgm_trace_end(uint64_t origin, uint64_t now, double hertz);
 void sgm_trace_put(sgm_thread *t, sg_trace_record record);
 void sgm_trace_make_room(sgm_thread *t);

@@ -131,6 +131,8 @@ sgm_thread *sgm_begin_thread(uint32_t region)
         sgm_speed_at_begin = sgm_cycles_per_tick();
     sgm_begin_meter(t);
     t->first = t->last = t->metered_at = sgm_ticks();
+    if (t->main)
+        sgm_trace_from(t->first);
     return t;
 }
 
@@ -192,7 +194,7 @@ void sgm_end_thread(void)
     t->ended = t->last;
     t->over = true;
     if (!SGM_LIKELY((sgm_traced & SGM_TRACE_COUNTERS) == 0))
-        sgm_meter(t);
+        sgm_trace_end_thread(t);
     int at = sched_getcpu();
     t->processor = at < 0 ? 0 : (uint32_t)at;
     sgm_read_hardware(t);

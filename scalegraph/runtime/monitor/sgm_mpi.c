@@ -169,7 +169,7 @@ static void gathered(sgm_thread *t, unsigned operation, int root, uint64_t bytes
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_COLLECTIVE,
                                        .what = (uint8_t)operation,
                                        .region = number,
-                                       .time = t->last,
+                                       .time = t->switched,
                                        .first = begin,
                                        .second = from});
     sgm_trace_put(

@@ -98,10 +98,10 @@ static void sent(sgm_thread *t, int to, int tag, uint64_t bytes, MPI_Comm commun
         return;
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_SENT,
                                        .region = (uint32_t)partner,
-                                       .time = t->last,
+                                       .time = t->switched,
                                        .first = begin,
                                        .second = stream_of(number, tag)});
-    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_PARCEL, .time = t->last, .first = bytes});
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_PARCEL, .time = t->switched, .first = bytes});
 }
 
 static void taken(sgm_thread *t, const MPI_Status *status, MPI_Comm communicator, uint64_t posted)
@@ -116,7 +116,7 @@ static void taken(sgm_thread *t, const MPI_Status *status, MPI_Comm communicator
         return;
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_TAKEN,
                                        .region = (uint32_t)partner,
-                                       .time = t->last,
+                                       .time = t->switched,
                                        .first = posted,
                                        .second = stream_of(number, status->MPI_TAG)});
 }

@@ -13,11 +13,108 @@
 #include "sgm.h"
 
 enum { ROOM = 1 << 15, FULL = ROOM - 256 }; /* records of a thread's buffer: 1 MiB */
+enum { WATCHED = 64 };
 
 uint32_t sgm_traced;
 static uint64_t limit = UINT64_MAX, written, full_at; /* records; full_at: ticks */
 static int file = -1;
 static int64_t lock;
+
+/* ---- parts of a run: a window of time, and windows while threads are in regions that are watched ----
+ *
+ * What overlaps a window is recorded whole, and cut afterwards. A thread that records the first time in a
+ * window enters all regions that it is in. Messages and collective operations are always recorded: which
+ * belong together follows from their order. */
+
+static bool is_part;
+static uint64_t since, until = UINT64_MAX; /* ticks; before the program begins: after its begin */
+static uint32_t watched[WATCHED], watched_count;
+static int64_t inside;          /* visits of watched regions that go on */
+static uint64_t opened, closed; /* when that became one, and none, the last time */
+static uint32_t window = 1;     /* number of that */
+
+static void read_part(void)
+{
+    const char *begin = getenv("SCALEGRAPH_TRACE_BEGIN"), *end = getenv("SCALEGRAPH_TRACE_END"),
+               *regions = getenv("SCALEGRAPH_TRACE_REGIONS");
+    double each = begin != NULL || end != NULL ? sgm_frequency() * 1e-9 : 0;
+    if (begin != NULL)
+        since = (uint64_t)(strtod(begin, NULL) * each);
+    if (end != NULL)
+        until = (uint64_t)(strtod(end, NULL) * each);
+    while (regions != NULL && *regions != '\0' && watched_count < WATCHED) {
+        char *after;
+        watched[watched_count++] = (uint32_t)strtoul(regions, &after, 10);
+        regions = *after == ',' ? after + 1 : "";
+    }
+    is_part = begin != NULL || end != NULL || watched_count > 0;
+    if (is_part)
+        sgm_traced |= SGM_TRACE_SHARES | SGM_TRACE_REGIONS;
+}
+
+void sgm_trace_from(uint64_t origin)
+{
+    since += origin;
+    until = until > UINT64_MAX - origin ? UINT64_MAX : until + origin;
+}
+
+/* The thread records the first time in this window: it is in its regions, the innermost too if `all`. */
+static void join(sgm_thread *t, bool all)
+{
+    uint64_t from = __atomic_load_n(&opened, __ATOMIC_ACQUIRE), at = from > since ? from : since;
+    uint32_t depth = t->depth < SGM_DEPTH ? t->depth : SGM_DEPTH;
+    t->window = __atomic_load_n(&window, __ATOMIC_ACQUIRE);
+    for (uint32_t level = 1; level <= depth; level++)
+        if (level < depth || all)
+            sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_CALL,
+                                               .what = 1,
+                                               .region = level < depth ? t->stack[level] : t->region,
+                                               .time = at});
+    sgm_begin_meter(t);
+    t->metered_at = t->last;
+}
+
+/* Whether what was from `from` to `to`, not before what the thread recorded before, is to be recorded. */
+static bool is_wanted(sgm_thread *t, uint64_t from, uint64_t to)
+{
+    if (SGM_LIKELY(!is_part))
+        return true;
+    if (to < since || from >= until)
+        return false;
+    bool open = watched_count == 0 || __atomic_load_n(&inside, __ATOMIC_ACQUIRE) > 0;
+    if (!open && from >= __atomic_load_n(&closed, __ATOMIC_ACQUIRE))
+        return false;
+    if (t->window != __atomic_load_n(&window, __ATOMIC_ACQUIRE))
+        join(t, true);
+    return true;
+}
+
+static bool is_watched(uint32_t region)
+{
+    for (uint32_t one = 0; one < watched_count; one++)
+        if (watched[one] == region)
+            return true;
+    return false;
+}
+
+/* The thread is in a watched region from `now` on. */
+static void go_inside(sgm_thread *t, uint64_t now)
+{
+    if (__atomic_fetch_add(&inside, 1, __ATOMIC_ACQ_REL) == 0) {
+        __atomic_store_n(&opened, now, __ATOMIC_RELEASE);
+        __atomic_add_fetch(&window, 1, __ATOMIC_ACQ_REL);
+    }
+    if (t->window != __atomic_load_n(&window, __ATOMIC_ACQUIRE) && now >= since && now < until)
+        join(t, false);
+}
+
+static void go_outside(uint64_t now)
+{
+    if (__atomic_sub_fetch(&inside, 1, __ATOMIC_ACQ_REL) == 0)
+        __atomic_store_n(&closed, now, __ATOMIC_RELEASE);
+}
+
+/* ---- buffers ---- */
 
 void sgm_trace_begin(void)
 {
@@ -38,6 +135,7 @@ void sgm_trace_begin(void)
     sgm_traced = (uint32_t)strtoul(what, NULL, 10);
     if (every != NULL && (sgm_traced & SGM_TRACE_COUNTERS) != 0)
         sgm_meter_every = (uint64_t)(strtod(every, NULL) * 1e-9 * sgm_frequency());
+    read_part();
     if (!sgm_write_all(file, &header, sizeof header))
         sgm_traced = 0;
 }
@@ -77,7 +175,8 @@ void sgm_trace_put(sgm_thread *t, sg_trace_record record)
 /* Makes room, and reads counters, where time may pass: what it takes is the monitor's. */
 void sgm_trace_make_room(sgm_thread *t)
 {
-    bool meters = t->last - t->metered_at >= sgm_meter_every && (sgm_traced & SGM_TRACE_COUNTERS) != 0;
+    bool meters = t->last - t->metered_at >= sgm_meter_every && (sgm_traced & SGM_TRACE_COUNTERS) != 0 &&
+                  is_wanted(t, t->last, t->last);
     if (t->recorded < FULL && !meters)
         return;
     if (meters)
@@ -87,11 +186,17 @@ void sgm_trace_make_room(sgm_thread *t)
     sgm_charge(t, sgm_ticks(), SG_CATEGORY_PRIM_MONITOR);
 }
 
+void sgm_trace_end_thread(sgm_thread *t)
+{
+    if ((sgm_traced & SGM_TRACE_COUNTERS) != 0 && is_wanted(t, t->last, t->last))
+        sgm_meter(t);
+}
+
 void sgm_trace_share(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to)
 {
-    sg_trace_record *last = t->recorded > 0 ? &t->records[t->recorded - 1] : NULL;
-    if (from == to)
+    if (!is_wanted(t, from, to) || from == to)
         return;
+    sg_trace_record *last = t->recorded > 0 ? &t->records[t->recorded - 1] : NULL;
     if (last != NULL && last->event == SG_EVENT_SHARE && last->time == from && last->what == category &&
         last->region == t->region) {
         last->time = to;
@@ -111,7 +216,7 @@ static const uint8_t waits[] = SG_CATEGORY_WAITS;
 /* The thread waited in `category`, and could go on at `to`. */
 void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to, uint64_t object)
 {
-    if ((sgm_traced & SGM_TRACE_WAITS) == 0 || from >= to)
+    if ((sgm_traced & SGM_TRACE_WAITS) == 0 || from >= to || !is_wanted(t, from, to))
         return;
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_WAIT,
                                        .what = waits[category],
@@ -125,6 +230,7 @@ void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to
 /* The time since `from` was spent in `category`, which is another now. */
 void sgm_trace_switched(sgm_thread *t, uint32_t category, uint64_t from)
 {
+    t->switched = t->last;
     if (waits[category] != SG_WHY_OTHER)
         sgm_trace_wait(t, category, from, t->last, t->object);
     sgm_trace_make_room(t);
@@ -132,13 +238,21 @@ void sgm_trace_switched(sgm_thread *t, uint32_t category, uint64_t from)
 
 void sgm_trace_call(sgm_thread *t, uint32_t what, uint32_t region, uint64_t now)
 {
-    sgm_trace_put(
-        t, (sg_trace_record){.event = SG_EVENT_CALL, .what = (uint8_t)what, .region = region, .time = now});
+    bool changes = watched_count > 0 && is_watched(region);
+    if (changes && what == 1)
+        go_inside(t, now);
+    if (is_wanted(t, now, now))
+        sgm_trace_put(t, (sg_trace_record){
+                             .event = SG_EVENT_CALL, .what = (uint8_t)what, .region = region, .time = now});
+    if (changes && what == 2)
+        go_outside(now);
     sgm_trace_make_room(t);
 }
 
 void sgm_trace_mark(sgm_thread *t, uint32_t mark, uint64_t now, uint64_t value)
 {
+    if (!is_wanted(t, now, now))
+        return;
     sgm_trace_put(
         t,
         (sg_trace_record){
@@ -147,9 +261,12 @@ void sgm_trace_mark(sgm_thread *t, uint32_t mark, uint64_t now, uint64_t value)
 
 void sgm_trace_lock(sgm_thread *t, uint32_t step, const volatile void *object)
 {
+    uint64_t now = sgm_ticks();
+    if (!is_wanted(t, now, now))
+        return;
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_LOCK,
                                        .what = (uint8_t)step,
-                                       .time = sgm_ticks(),
+                                       .time = now,
                                        .first = (uint64_t)(uintptr_t)object});
 }
 
@@ -157,7 +274,7 @@ void sgm_trace_lock(sgm_thread *t, uint32_t step, const volatile void *object)
 void sgm_trace_task(sgm_thread *t, uint32_t step, uint32_t region, uint64_t now, uint64_t task,
                     uint64_t parent)
 {
-    if (SGM_LIKELY((sgm_traced & SGM_TRACE_TASKS) == 0))
+    if (SGM_LIKELY((sgm_traced & SGM_TRACE_TASKS) == 0) || !is_wanted(t, now, now))
         return;
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_TASK,
                                        .what = (uint8_t)step,
@@ -187,6 +304,9 @@ void sgm_trace_end(uint64_t origin, uint64_t now, double hertz)
                               .begin = origin,
                               .end = full_at != 0 ? full_at : now,
                               .clock_hz = (uint64_t)(hertz + 0.5),
+                              .asked_begin = since > origin ? since : 0,
+                              .asked_end = until != UINT64_MAX ? until : 0,
+                              .asked_regions = watched_count,
                               .limit = limit * sizeof(sg_trace_record)};
     memcpy(header.magic, SG_TRACE_MAGIC, sizeof header.magic);
     if (pwrite(file, &header, sizeof header, 0) != (ssize_t)sizeof header)
