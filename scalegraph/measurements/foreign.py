@@ -82,6 +82,11 @@ _TOOLS = (
         (r"\A\d+ templated_functions",),
         "its directory is read: give that",
     ),
+    Tool(
+        "one file of a database of HPCToolkit",
+        (r"\A(HPCTOOLKIT|HPCPROF-metricdb)|<!DOCTYPE HPCToolkitExperiment|<HPCToolkitExperiment",),
+        "its directory is read: give that",
+    ),
     Tool("the output of strace -c", (r"^% time +seconds +usecs/call +calls",), _INSTEAD),
     Tool(
         "a log of darshan-parser",

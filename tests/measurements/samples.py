@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.measurements.hpctoolkit_database import before_version_four, version_four
+
 TEXT = """\
 # what was measured
 PARAMETER p n
@@ -459,6 +461,8 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "gprof": ("gprof", "gprof.txt", _file(GPROF)),
     "mpip": ("mpip", "solve.2.1234.1.mpiP", _file(MPIP)),
     "tau": ("tau", "taus", _tau_directory),
+    "hpctoolkit": ("hpctoolkit", "hpctoolkit", version_four),
+    "hpctoolkit-xml": ("hpctoolkit", "hpctoolkit-xml", before_version_four),
     "perf": ("perf-directory", "perfs", _perf_directory),
 }
 

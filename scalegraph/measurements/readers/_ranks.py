@@ -37,7 +37,7 @@ class Locations:
 
 def collect(found: Collector, point: int, ranks: Locations) -> None:
     """Add the metrics of *ranks* at *point*: time, calls, elapsed, busy and busiest."""
-    places = {path: _place(found, path) for path in sorted(ranks.seconds, key=len)}
+    places = {path: place(found, path) for path in sorted(ranks.seconds, key=len)}
     time = found.metric("time", "s", kind="time", extent="exclusive")
     busy = found.metric(BUSY, "s", kind="time", extent="exclusive", description=BUSY_WORDS)
     most = found.metric(f"{BUSY}_max", "s", kind="time", extent="exclusive", description="of the one that has most")
@@ -65,7 +65,8 @@ def _inclusive(seconds: Mapping[Path, Floats]) -> dict[Path, Floats]:
     return made
 
 
-def _place(found: Collector, path: Sequence[str]) -> int:
+def place(found: Collector, path: Sequence[str]) -> int:
+    """Return the position of the call path *path*, making what is above it."""
     position: int | None = None
     for name in path:
         position = found.child(position, name)

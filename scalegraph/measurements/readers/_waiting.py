@@ -9,7 +9,8 @@ BUSY_WORDS = "time outside of communication and synchronisation"
 
 _WAITING = re.compile(
     r"p?mpi_|p?shmem_|gaspi_|pthread_|sem_wait|"
-    r"!\$omp .*(barrier|critical(?! sblock)|ordered(?! sblock)|taskwait|flush)|omp_(set|test)_(nest_)?lock",
+    r"!\$omp .*(barrier|critical(?! sblock)|ordered(?! sblock)|taskwait|flush)|omp_(set|test)_(nest_)?lock|"
+    r"<omp (.* wait|idle)>",  # HPCToolkit
     re.IGNORECASE,
 )
 
