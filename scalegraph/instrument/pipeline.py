@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final
 
 from scalegraph.instrument.effects import Place
@@ -29,6 +30,7 @@ _LATENCIES: Final = frozenset(Pipeline.model_fields) & frozenset(OP_CLASS_NAMES)
 _DIVIDER: Final = frozenset(("fp_div", "fp_sqrt"))
 _MIXED: Final = frozenset(("fp_add", "fp_mul", "fp_fma"))
 _EPSILON: Final = 1e-9
+_ORIGINS: Final = 4  # loads that a value is known to depend on, the latest ones
 
 Key = tuple[int, int, int, int]
 """A place in memory as the model knows it: numbers of two unknown values, a scale and an offset."""
@@ -41,7 +43,8 @@ class Step:
     *slots*: places that it takes where instructions are issued, 0 for what only serves the instrumentation, or costs
     nothing; *work*: its classes of operations, without loads and stores. *copies*, *selects*: see `effects.Effects`.
     *clobbers*: registers of which nothing is known after it, because a call does not keep them. *taken*: whether it is
-    a jump behind which control goes on elsewhere.
+    a jump behind which control goes on elsewhere. *sites*: return addresses of the hooks that report its references to
+    memory.
     """
 
     slots: float = 1.0
@@ -55,11 +58,31 @@ class Step:
     clobbers: tuple[str, ...] = ()
     selects: bool = False
     taken: bool = False
+    sites: tuple[int, ...] = ()
 
     @property
     def is_vector(self) -> bool:
         """Whether it writes a vector register."""
         return any(register[0] == "v" for register in self.writes)
+
+
+Origins = dict[int, float]
+"""Loads that a value depends on, by the sites of their hooks: cycles from the arrival of the loaded to the value."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What executing a way round again and again has shown.
+
+    *cycles*: of each of its bodies; *loads*: what the address of each reference that a hook reports depends on, as
+    cycles until the first cache level would have answered; *branches*: what the jump at the end of each body depends
+    on; *ahead*: cycles until the window behind an instruction is full.
+    """
+
+    cycles: list[float]
+    loads: dict[int, Origins]
+    branches: list[Origins]
+    ahead: float
 
 
 @dataclass
@@ -110,6 +133,10 @@ class Core:
         self.ready: dict[str, float] = {}
         self.stored: dict[Key, float] = {}
         self.values: dict[str, tuple[int, int]] = {}  # register -> (number of an unknown value, added constant)
+        self.follows_loads = False  # notes what depends on which load
+        self.origins: dict[str, Origins] = {}  # of registers
+        self.kept: dict[Key, Origins] = {}  # of what was stored
+        self.loads: dict[int, Origins] = {}
         self.unknown = 0
         self.issued = 0.0
         self.group = 0.0  # when the first instruction behind the last taken jump was issued
@@ -141,6 +168,8 @@ class Core:
         if step.stores and place is not None:
             self.units["store"].take(done[1], self.costs["store"])
             self.stored[place] = done[1]
+        if self.follows_loads:
+            self._follow(step, place)
         self._write(step, done[1])
         if step.slots > 0:
             heapq.heappush(self.waiting, begun)
@@ -156,9 +185,35 @@ class Core:
             return 0.0
         return self.stored[place] + (self.forward_fp if step.is_vector else self.forward)
 
+    def merged(self, registers: Iterable[str], more: float = 0.0) -> Origins:
+        """Return what the values of *registers* together depend on, *more* cycles later."""
+        found: Origins = {}
+        for register in registers:
+            for site, cycles in self.origins.get(register, {}).items():
+                found[site] = max(found.get(site, 0.0), cycles + more)
+        return found
+
+    def _follow(self, step: Step, place: Key | None) -> None:
+        """Note which loads before it *step* depends on, and which then depend on it."""
+        origins = self.merged(step.reads)
+        if step.loads or step.stores:
+            address = self.merged((step.place.base, step.place.index), self.load) if step.place is not None else {}
+            self.loads |= dict.fromkeys(step.sites, address)
+            if step.loads:
+                loaded = self.kept.get(place, address) if place is not None else address
+                origins = loaded | origins | dict.fromkeys(step.sites[:1], 0.0)
+        more = sum(self.latencies.get(name, 0.0) for name in step.work)
+        nearest = heapq.nsmallest(_ORIGINS, origins.items(), key=itemgetter(1))
+        origins = {site: cycles + more for site, cycles in nearest}
+        if step.stores and place is not None:
+            self.kept[place] = origins
+        for register in (*step.writes, *step.clobbers):
+            self.origins[register] = origins if register in step.writes else {}
+
     def enter(self) -> None:
         """Enter a function: its arguments have been there for long, and nothing is known of them."""
         self.ready.clear()
+        self.origins.clear()
         self.values.clear()
 
     def _issue(self, slots: float) -> None:
@@ -211,24 +266,34 @@ class Core:
 
 
 def times(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: bool = False) -> list[float]:
-    """Return the cycles that each of *bodies* takes, whose concatenation is executed again and again.
+    """Return the cycles that each of *bodies* takes, as `execute` finds them."""
+    return execute(bodies, processor, enters=enters).cycles
+
+
+def execute(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: bool = False) -> Round:
+    """Execute the concatenation of *bodies* again and again.
 
     The first rounds only fill the window; times are means over as many rounds again. *enters*: between two rounds
     registers are new, as for a function that is called again.
     """
     live = sum(step.slots > 0 for body in bodies for step in body)
-    if live == 0:
-        return [0.0] * len(bodies)
     core = Core(processor)
+    if live == 0:
+        return Round([0.0] * len(bodies), {}, [{} for _ in bodies], core.window * core.slot)
     rounds = max(2, min(40, -(-2 * core.window // live)))
     taken = [0.0] * len(bodies)
+    branches: list[Origins] = [{} for _ in bodies]
     for number in range(2 * rounds):
+        core.follows_loads = number >= 2 * rounds - 2  # enough for what one round hands on to the next
         if enters:
             core.enter()
         for position, body in enumerate(bodies):
             before = core.retired
             for step in body:
                 core.execute(step)
+            if body and core.follows_loads:
+                branches[position] = core.merged(body[-1].reads)
             if number >= rounds:
                 taken[position] += core.retired - before
-    return [cycles / rounds for cycles in taken]
+    cycles = [of_body / rounds for of_body in taken]
+    return Round(cycles, core.loads, branches, core.window * sum(cycles) / live)

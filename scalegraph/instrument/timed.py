@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -30,12 +31,23 @@ from scalegraph.instrument.flow import Chunk, Instruction, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
 from scalegraph.instrument.mathlib import MATH_COSTS
 from scalegraph.instrument.operations import LOAD, STORE
-from scalegraph.instrument.pipeline import Step, times
+from scalegraph.instrument.pipeline import Origins, Step, execute
 from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
-from scalegraph.runtime.format import BLOCK, HEADER, OP_CLASS_NAMES, SECTION, TIMING, TIMING_BY_OPERATIONS
+from scalegraph.runtime.format import (
+    BLOCK,
+    HEADER,
+    LOAD_ROW,
+    OP_CLASS_NAMES,
+    SECTION,
+    TIMING,
+    TIMING_BY_OPERATIONS,
+)
 
 TIMING_SECTION: Final = 2
+LOADS_SECTION: Final = 3
+_MOST: Final = 2**32 - 1
+_REPORTS: Final = "__tsan_"  # how hooks are called that report references
 _LONGEST: Final = 4000  # instructions of a way round; a longer one is cut
 _RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
@@ -45,11 +57,21 @@ class Timing:
     """What is known of the blocks of a program, by return address of their probes.
 
     *cycles*: what each takes, empty where operations cost what they cost; *predicted*: those that are entered from a
-    branch which can go elsewhere, too.
+    branch which can go elsewhere, too, and which loads that branch waits for. *loads*: what is known of references to
+    memory, by return address of their hooks.
     """
 
     cycles: Mapping[int, float]
-    predicted: frozenset[int]
+    predicted: Mapping[int, Origins]
+    loads: Mapping[int, Load]
+
+
+@dataclass(frozen=True)
+class Load:
+    """A reference: cycles until the window behind it is full, and the loads that its address depends on."""
+
+    ahead: float
+    origins: Origins
 
 
 def timed_table(table: bytes, path: Path, machine: Machine) -> bytes:
@@ -63,18 +85,43 @@ def timed_table(table: bytes, path: Path, machine: Machine) -> bytes:
     section = np.frombuffer(table[head : head + SECTION.itemsize], dtype=SECTION)
     records = table[int(section["offset"][0]) :][: BLOCK.itemsize * int(section["count"][0])]
     addresses = [int(address) for address in np.frombuffer(records, dtype=BLOCK)["address"]]
+    loads = _load_rows(found)
+    numbers = {int(address): number for number, address in enumerate(loads["address"], 1)}
     rows = np.zeros(len(addresses), dtype=TIMING)
     rows["millicycles"] = TIMING_BY_OPERATIONS
     if found.cycles:
         milli = np.rint(1000 * np.array([found.cycles[address] for address in addresses]))
         rows["millicycles"] = np.minimum(milli, TIMING_BY_OPERATIONS - 1)
     rows["predicted"] = [address in found.predicted for address in addresses]
-    header["sections"] = 2
-    sections = np.zeros(2, dtype=SECTION)
+    for row, address in zip(rows, addresses, strict=True):
+        _say_origins(row, found.predicted.get(address, {}), numbers)
+    for row in loads:
+        _say_origins(row, found.loads[int(row["address"])].origins, numbers)
+    header["sections"] = 3
+    sections = np.zeros(3, dtype=SECTION)
     sections[0] = section[0]
-    sections["offset"] = np.array([0, len(records)]) + head + sections.nbytes
-    sections["id"][1], sections["record_size"][1], sections["count"][1] = TIMING_SECTION, TIMING.itemsize, len(rows)
-    return b"".join((header.tobytes(), sections.tobytes(), records, rows.tobytes()))
+    parts = (records, rows.tobytes(), loads.tobytes())
+    sections["offset"] = np.cumsum([0, *map(len, parts[:-1])]) + head + sections.nbytes
+    for number, (kind, written) in enumerate(((TIMING_SECTION, rows), (LOADS_SECTION, loads)), 1):
+        sections["id"][number], sections["record_size"][number] = kind, written.dtype.itemsize
+        sections["count"][number] = len(written)
+    return b"".join((header.tobytes(), sections.tobytes(), *parts))
+
+
+def _load_rows(found: Timing) -> NDArray[np.void]:
+    """Return the records of *found*'s references, by address, without what they depend on."""
+    addresses = sorted(found.loads)
+    rows = np.zeros(len(addresses), dtype=LOAD_ROW)
+    rows["address"] = addresses
+    rows["ahead"] = [min(_MOST, round(1000 * found.loads[address].ahead)) for address in addresses]
+    return rows
+
+
+def _say_origins(row: np.void, origins: Origins, numbers: Mapping[int, int]) -> None:
+    """Write into *row* the latest of *origins* as numbers of records, with cycles in thousandths."""
+    latest = [item for item in sorted(origins.items(), key=itemgetter(1)) if item[0] in numbers][: row["origins"].size]
+    row["origins"][: len(latest)] = [numbers[site] for site, _ in latest]
+    row["delays"][: len(latest)] = [min(_MOST, round(1000 * cycles)) for _, cycles in latest]
 
 
 def timing(path: Path, processor: Processor) -> Timing:
@@ -89,7 +136,8 @@ def timing(path: Path, processor: Processor) -> Timing:
 def _timing(path: Path, _stamp: int, processor: Processor) -> Timing:
     is_piped = processor.pipeline.is_given
     cycles: dict[int, float] = {}
-    predicted: set[int] = set()
+    predicted: dict[int, Origins] = {}
+    loads: dict[int, Load] = {}
     try:
         image = Image(path)
         if is_piped and image.architecture is not X86_64:
@@ -100,49 +148,83 @@ def _timing(path: Path, _stamp: int, processor: Processor) -> Timing:
             instructions = list(disassemble(image, function))
             calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
             chunks = chunks_of(instructions, calls)
-            predicted |= _predicted(chunks)
+            branches: Mapping[int, Origins] = {}
             if is_piped:
                 known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
-                cycles |= _function(chunks, known, processor, frame_is_memory=is_frame_real(function.start))
+                found = _function(chunks, known, processor, frame_is_memory=is_frame_real(function.start))
+                cycles |= found.cycles
+                loads |= found.loads
+                branches = found.branches
+            predicted |= _predicted(chunks, branches)
     except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
-    return Timing(cycles, frozenset(predicted))
+    return Timing(cycles, predicted, loads)
 
 
-def _predicted(chunks: Mapping[int, Chunk]) -> set[int]:
-    """Return the probes that control reaches first behind a jump with two ways, or one whose ways are not known."""
+def _predicted(chunks: Mapping[int, Chunk], branches: Mapping[int, Origins]) -> dict[int, Origins]:
+    """Return the probes that control reaches first behind a jump with two ways, or one whose ways are not known.
+
+    With each, what the jump depends on, of those *branches* that are known, by start of the chunk that a jump ends.
+    """
     entry = next(iter(chunks), 0)
-    pending = [start for chunk in chunks.values() if len(chunk.successors) > 1 for start in chunk.successors]
-    pending += [start for start, chunk in chunks.items() if chunk.predecessors == 0 and start != entry]
-    seen: set[int] = set()
-    found: set[int] = set()
+    pending = [
+        (following, start)
+        for start, chunk in chunks.items()
+        if len(chunk.successors) > 1
+        for following in chunk.successors
+    ]
+    pending += [(start, start) for start, chunk in chunks.items() if chunk.predecessors == 0 and start != entry]
+    seen: set[tuple[int, int]] = set()
+    found: dict[int, Origins] = {}
     while pending:
-        start = pending.pop()
-        if start not in seen:
-            seen.add(start)
+        start, branch = pending.pop()
+        if (start, branch) not in seen:
+            seen.add((start, branch))
             if chunks[start].probe:
-                found.add(chunks[start].probe)
+                found.setdefault(chunks[start].probe, {}).update(branches.get(branch, {}))
             else:
-                pending += chunks[start].successors
+                pending += [(following, branch) for following in chunks[start].successors]
     return found
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """A function: cycles of its probes, its references, and what the jumps that end its chunks depend on."""
+
+    cycles: dict[int, float]
+    loads: dict[int, Load]
+    branches: dict[int, Origins]
 
 
 def _function(
     chunks: Mapping[int, Chunk], known: Mapping[int, Effects], processor: Processor, *, frame_is_memory: bool
-) -> dict[int, float]:
-    """Return the cycles of the probes of a function."""
+) -> _Timed:
+    """Return what the model says of a function."""
     bodies = {
         start: _steps(chunk.instructions, known, frame_is_memory=frame_is_memory) for start, chunk in chunks.items()
     }
     costs: dict[int, NDArray[np.float64]] = {}
+    loads: dict[int, Load] = {}
+    branches: dict[int, Origins] = {}
     for start in chunks:
         if start not in costs:
             way, enters = _way_round(chunks, bodies, start)
-            taken = times(_on_way(chunks, bodies, way), processor, enters=enters)
-            for at, cycles in zip(way, taken, strict=True):
+            found = execute(_on_way(chunks, bodies, way), processor, enters=enters)
+            for at, taken, origins in zip(way, found.cycles, found.branches, strict=True):
                 if at == start or (at not in costs and _way_round(chunks, bodies, at)[0] == _turned(way, at)):
-                    costs[at] = np.array([cycles])
-    return {probe: float(cycles[0]) for probe, cycles in attribute(chunks, costs).items()}
+                    costs[at] = np.array([taken])
+                    branches[at] = origins
+                    sites = [site for step in bodies[at] for site in step.sites]
+                    loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
+    cycles = {probe: float(paid[0]) for probe, paid in attribute(chunks, costs).items()}
+    known_ones = {
+        at: {site: late for site, late in origins.items() if site in loads} for at, origins in branches.items()
+    }
+    return _Timed(cycles, {site: _known(load, loads) for site, load in loads.items()}, known_ones)
+
+
+def _known(load: Load, loads: Mapping[int, Load]) -> Load:
+    return replace(load, origins={site: cycles for site, cycles in load.origins.items() if site in loads})
 
 
 def _on_way(
@@ -217,8 +299,11 @@ def _steps(instructions: Sequence[Instruction], known: Mapping[int, Effects], *,
     dropped = left_out(instructions, X86_64, frame_is_memory=frame_is_memory)
     steps: list[Step] = []
     fuses = False  # the instruction before is one with a branch that follows
+    sites: tuple[int, ...] = ()  # of the hooks before that report what the next reference does
     for number, instruction in enumerate(instructions):
         if instruction.hook:
+            if instruction.hook.startswith(_REPORTS):
+                sites = *sites, instruction.address + instruction.size
             continue
         effect = known.get(instruction.address, Effects())
         step = _step(instruction, effect, frame_is_memory=frame_is_memory)
@@ -227,8 +312,15 @@ def _steps(instructions: Sequence[Instruction], known: Mapping[int, Effects], *,
         elif instruction.operation.is_jump and fuses:
             step = replace(step, slots=0.0)
         fuses = number not in dropped and effect.fuses
+        if sites and (step.loads or step.stores) and not (frame_is_memory and _is_of_frame(step)):
+            step, sites = replace(step, sites=sites), ()
         steps.append(step)
     return steps
+
+
+def _is_of_frame(step: Step) -> bool:
+    """Return whether *step* refers to what unoptimised code keeps in its stack frame, which no hook reports."""
+    return step.place is not None and step.place.base in ("rbp", "rsp")
 
 
 def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -> Step:

@@ -14,7 +14,7 @@ from scalegraph.machine.interconnects import Interconnect
 from scalegraph.machine.message import Messages, Nodes
 from scalegraph.machine.networks import Network
 from scalegraph.machine.text import write
-from scalegraph.machine.timing import Branches, Pipeline
+from scalegraph.machine.timing import Branches, Pipeline, Translation
 
 _CYCLES = "cycles"
 
@@ -287,6 +287,7 @@ class Machine(Section):
     memory: Memory
     synchronisation: Synchronisation
     branches: Branches = Field(default_factory=Branches, description="Prediction of branches.")
+    translation: Translation = Field(default_factory=Translation, description="Translation of addresses.")
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
     monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and what it costs.")
@@ -380,6 +381,7 @@ class Machine(Section):
 SECTIONS: Final = {
     "processor": "",
     "processor.operation_cycles": "op.",
+    "processor.pipeline": "",
     "coherence": "coherence.",
     "network": "network.",
     "memory": "",
@@ -389,7 +391,15 @@ SECTIONS: Final = {
     "monitor": "",
     "disturbance": "",
     "branches": "",
+    "translation": "",
     "nodes": "",
     "messages": "",
 }
-OPTIONAL: Final = ("disturbance", "branches", "nodes", "messages")  # the runtime has defaults for them
+OPTIONAL: Final = (  # the runtime has defaults for them
+    "processor.pipeline",
+    "disturbance",
+    "branches",
+    "translation",
+    "nodes",
+    "messages",
+)

@@ -31,7 +31,7 @@ class Pipeline(Section):
         0,
         100_000,
         default=0,
-        runtime=(),
+        runtime=(Given("pipeline_window", same, 0, 100_000),),
     )
     scheduler: int = quantity(
         "Of them, those that may wait for their operands; 0: as many as the window has.",
@@ -65,6 +65,14 @@ class Pipeline(Section):
         default=0.0,
         runtime=(),
     )
+    misses: int = quantity(
+        "Misses of the first cache level under way at a time; 0: as many as memory_parallelism says.",
+        "misses",
+        0,
+        64,
+        default=0,
+        runtime=(Given("pipeline_misses", same, 0, 64),),
+    )
     int_alu: float = _latency("Integer add, logic, shift, compare, address arithmetic.")
     int_mul: float = _latency("Integer multiply.")
     int_div: float = _latency("Integer divide.")
@@ -84,10 +92,35 @@ class Pipeline(Section):
         return self.window > 0
 
 
+class Translation(Section):
+    """Translation of addresses: how many pages a processor knows the place of, and what it takes to look another up.
+
+    The least recently used page is forgotten. Looked up is what leaves the first cache level; all of that one's lines
+    are taken to be of pages that are known.
+    """
+
+    walk_cycles: int = quantity(
+        "What a reference takes besides whose page's place is not known; 0: translation costs nothing.",
+        _CYCLES,
+        0,
+        100_000,
+        default=0,
+        runtime=(Given("translation_walk_cycles", same, 0, 100_000),),
+    )
+    entries: int = quantity(
+        "Pages whose place a processor knows: a power of two.",
+        "pages",
+        16,
+        2**20,
+        default=1024,
+        runtime=(Given("translation_entries", same, 16, 2**20),),
+    )
+
+
 class Branches(Section):
     """Prediction of branches: the predictor's size, and what a wrong prediction costs.
 
-    The predictor is a TAGE of four tables (runtime/csrc/core/sg_branch.c), one for each processor.
+    The predictor is a TAGE of four tables (runtime/csrc/pipeline/sg_branch.c), one for each processor.
     """
 
     penalty_cycles: int = quantity(

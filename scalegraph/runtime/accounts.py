@@ -82,5 +82,6 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("tasks", "explicit tasks created and deferred"),
     ("steals", "tasks taken from the queue of another member of the team"),
     ("mispredictions", "branches that the machine's processors did not foresee"),
+    ("translation_misses", "references to pages whose place the processor had to look up"),
     ("serial_ops", "operations executed by one processor while all others waited; not counted with virtual speedups"),
 )

@@ -271,8 +271,24 @@ WAIT: Final = Layout(
 # One record per basic block, sorted by address.
 BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("pad", "<u2"), ("flops", "<u4")])
 # Beside the blocks, where a machine has a pipeline or predicts branches: one record for each of them. Thousandths of a
-# cycle that the block takes, TIMING_BY_OPERATIONS: what its operations cost; is it entered from a branch?
-TIMING: Final = Layout([("millicycles", "<u4"), ("predicted", "<u4")])
+# cycle that the block takes, TIMING_BY_OPERATIONS: what its operations cost; is it entered from a branch? Which
+# references that branch depends on (numbers of records of LOAD_ROW from 1 on, 0: none), and how many thousandths of a
+# cycle later than what they have loaded it is known.
+ORIGINS: Final = 3
+TIMING: Final = Layout(
+    [("millicycles", "<u4"), ("predicted", "<u4"), ("origins", "<u4", (ORIGINS,)), ("delays", "<u4", (ORIGINS,))]
+)
+# One record for each reference that a hook reports, by the hook's return address: thousandths of a cycle until the
+# processor's window is full behind it, and which references its address depends on, as above.
+LOAD_ROW: Final = Layout(
+    [
+        ("address", "<u8"),
+        ("origins", "<u4", (ORIGINS,)),
+        ("delays", "<u4", (ORIGINS,)),
+        ("ahead", "<u4"),
+        ("pad", "<u4"),
+    ]
+)
 TIMING_BY_OPERATIONS: Final = 2**32 - 1
 GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")
 

@@ -30,10 +30,12 @@ from scalegraph.runtime.format import (
     HEADER,
     LINE_PART,
     LINE_USER,
+    LOAD_ROW,
     LOCK_STEPS,
     MISS_CLASSES,
     OP_CLASS_NAMES,
     OP_CLASSES,
+    ORIGINS,
     OWN_VARIABLES,
     RESOURCE,
     RESULT_MAGIC,
@@ -114,6 +116,7 @@ def write_header(out: TextIO) -> None:
     out.write(f"#define SG_FORMAT_VERSION {VERSION}u\n#define SG_ENDIAN_MARK 0x{ENDIAN_MARK:08x}u\n")
     out.write(f'#define SG_RESULT_MAGIC "{RESULT_MAGIC.decode()}"\n')
     out.write(f'#define SG_BLOCKS_MAGIC "{BLOCKS_MAGIC.decode()}"\n')
+    out.write(f"#define SG_ORIGINS {ORIGINS}u\n")
     out.write(f"#define SG_TIMING_BY_OPERATIONS {TIMING_BY_OPERATIONS}u\n")
     out.write(f'#define SG_TRACE_MAGIC "{TRACE_MAGIC.decode()}"\n#define SG_TRACE_VERSION {TRACE_VERSION}u\n\n')
     _write_enums(out)
@@ -149,6 +152,7 @@ def write_header(out: TextIO) -> None:
         ("sg_blamed_site", BLAMED_SITE),
         ("sg_block", BLOCK),
         ("sg_timing", TIMING),
+        ("sg_load_row", LOAD_ROW),
         ("sg_trace_header", TRACE_HEADER),
         ("sg_trace_record", TRACE_RECORD),
         *observed.STRUCTS,

@@ -128,6 +128,25 @@ def test_lines_that_come_in_order_show_the_prefetcher(host: Host, measured: dict
     assert derive(host, measured).prefetch.kind == "none"
 
 
+def test_misses_of_the_last_cache_say_how_many_are_under_way(host: Host, measured: dict[str, Sample]) -> None:
+    found = derive(host, measured | _waits("window", 500)).processor.pipeline
+    assert found.misses == round(62.0 / (2.3 - 0.65))
+    unclear = measured | _waits("window", 500) | {"visit_8388608": Sample("ns", 0.5, 0.5, 0.5, 21)}
+    assert derive(host, unclear).processor.pipeline.misses == 0  # faster than what hits
+
+
+def test_small_pages_that_cost_more_show_the_translation(host: Host, measured: dict[str, Sample]) -> None:
+    def at(**more: float) -> tuple[int, int]:
+        large = {f"large_pages_{pages}": 5.0 for pages in (256, 512, 1024, 2048, 4096, 8192)}
+        small = {name.replace("large", "small"): ns + more.get(f"p{name[12:]}", 0.0) for name, ns in large.items()}
+        found = derive(host, measured | {name: Sample("ns", ns, ns, ns, 21) for name, ns in (large | small).items()})
+        return found.translation.entries, found.translation.walk_cycles
+
+    assert at(p2048=4.0, p4096=8.4, p8192=25.0) == (1024, 30)
+    assert at()[1] == 0  # no large pages, or no difference
+    assert derive(host, measured).translation.walk_cycles == 0
+
+
 def test_host_whose_window_is_not_seen_has_no_pipeline(host: Host, measured: dict[str, Sample]) -> None:
     assert not derive(host, measured).processor.pipeline.is_given
 

@@ -10,7 +10,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.instrument.effects import Place, effects
-from scalegraph.instrument.pipeline import Step, times
+from scalegraph.instrument.pipeline import Step, execute, times
 from scalegraph.instrument.timed import timed_table, timing
 from scalegraph.link import Job, Simulated
 from scalegraph.machine.model import Processor
@@ -105,6 +105,36 @@ def test_times_of_bodies_add_up_and_what_serves_hooks_costs_nothing() -> None:
     assert taken[1] == 0.0
 
 
+def _load(to: str, base: str, site: int, index: str = "") -> Step:
+    return Step(1.0, (), (), (to,), Place(base, index, 8, 0), loads=True, sites=(site,))
+
+
+def test_loads_depend_on_those_that_their_addresses_come_from() -> None:
+    step = Step(1.0, ("int_alu",), ("r1",), ("r1",))
+    chase = execute([[_load("r0", "r0", 1)]], processor())
+    assert chase.loads == {1: {1: 5.0}}  # the one before, which takes the first level's latency
+    gather = execute([[_load("r2", "r1", 1), _load("v0", "r3", 2, index="r2"), step]], processor())
+    assert gather.loads == {1: {}, 2: {1: 5.0}}
+    scaled = [_load("r2", "r1", 1), Step(1.0, ("int_mul",), ("r2",), ("r2",)), _load("v0", "r2", 2), step]
+    assert execute([scaled], processor()).loads[2] == {1: 8.0}  # after the multiplication
+    called = execute([[_load("r0", "r0", 1)]], processor(), enters=True)
+    assert called.loads == {1: {}}  # of an argument nothing is known
+
+
+def test_jumps_depend_on_what_they_compare() -> None:
+    compare = Step(1.0, ("int_alu",), ("r2",), ("flags",))
+    body = [_load("r2", "r1", 1), compare, Step(1.0, ("branch",), ("flags",))]
+    assert execute([body], processor()).branches == [{1: 1.0}]
+    kept = Step(1.0, (), ("r2",), (), Place("r9", "", 1, 8), stores=True)
+    again = Step(1.0, (), (), ("r4",), Place("r9", "", 1, 8), loads=True)
+    through = [_load("r2", "r1", 1), kept, again, _load("v0", "r4", 2)]
+    assert execute([through], processor()).loads[2] == {1: 5.0}  # through memory, too
+
+
+def test_window_is_full_after_as_much_time_as_it_holds_instructions() -> None:
+    assert execute([[add("v0", "v0")] * 10], processor()).ahead == pytest.approx(100 * 2.0)
+
+
 @pytest.mark.parametrize(
     ("code", "reads", "writes", "copies"),
     [
@@ -189,11 +219,12 @@ def test_table_has_cycles_for_each_block_and_the_records_as_they_were(tmp_path: 
     table = built.blocks.read_bytes()
     timed = timed_table(table, built.executable, host)
     head = HEADER.itemsize
-    first, second = np.frombuffer(timed[head : head + 2 * SECTION.itemsize], dtype=SECTION)
+    first, second, third = np.frombuffer(timed[head : head + 3 * SECTION.itemsize], dtype=SECTION)
     records = timed[int(first["offset"]) :][: int(first["count"]) * BLOCK.itemsize]
     assert records == table[-len(records) :]
+    assert len(timed) == int(third["offset"]) + int(third["count"]) * int(third["record_size"])
     assert second["count"] == first["count"] > 0
-    rows = np.frombuffer(timed[int(second["offset"]) :], TIMING)
+    rows = np.frombuffer(timed[int(second["offset"]) : int(third["offset"])], TIMING)
     found = timing(built.executable, host.processor)
     addresses = [int(address) for address in np.frombuffer(records, BLOCK)["address"]]
     assert list(rows["millicycles"]) == [round(1000 * found.cycles[address]) for address in addresses]

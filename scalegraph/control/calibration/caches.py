@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.control.calibration.host import CacheLevel, Host
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 _FALLBACK = (CacheLevel(1, 32 * 1024, 64, 8, 1), CacheLevel(2, 1024 * 1024, 64, 16, 1))
 _MOST_WAYS = 256
+_LEAST_WALK: Final = 4  # cycles; what is less is noise
 
 
 def cache_levels(origins: Origins, host: Host) -> list[dict[str, Any]]:
@@ -73,6 +75,54 @@ def prefetcher(origins: Origins, host: Host) -> dict[str, Any]:
         "distance": origins.measured_as(
             f"{key}.distance", min(64, ahead), name, ordered, how="the first by the second: lines on their way"
         ),
+    }
+
+
+def misses_under_way(origins: Origins, host: Host) -> tuple[int, tuple[str, ...]]:
+    """Return how many misses are answered by the last cache at a time, and from which measurements that follows.
+
+    0 where no working set is larger than the cache before and smaller than that one, or the measurements make no sense.
+    """
+    levels = _described(host)
+    name = _inside(origins, levels[-2].size_bytes, levels[-1].size_bytes) if len(levels) > 1 else ""
+    names = (name, name.replace("chase", "visit"), min(_visits(origins), key=_bytes, default=""))
+    if not all(one in origins.measured for one in names):
+        return 0, ()
+    chased, visited, walk = (origins.measured[one].median for one in names)
+    return (round(min(64.0, chased / (visited - walk))) if visited > walk else 0), names
+
+
+def _visits(origins: Origins) -> list[str]:
+    return [name for name in origins.measured if name.startswith("visit_")]
+
+
+def _bytes(name: str) -> int:
+    return int(name.rpartition("_")[2])
+
+
+def translation(origins: Origins) -> dict[str, Any]:
+    """Return the section ``[translation]``: up to how many pages small ones cost what large ones do, and then.
+
+    Of four times as many pages each is looked up when its turn comes. Empty where nothing is seen, as on a host that
+    gives no large pages.
+    """
+    prefix = "small_pages_"
+    counts = sorted(_bytes(name) for name in origins.measured if name.startswith(prefix))
+    more = {
+        pages: origins.cycles(f"{prefix}{pages}") - origins.cycles(f"large_pages_{pages}")
+        for pages in counts
+        if f"large_pages_{pages}" in origins.measured
+    }
+    known = max(takewhile(lambda pages: more[pages] < _LEAST_WALK, sorted(more)), default=0)
+    walk = round(more.get(4 * known, 0.0))
+    if walk < _LEAST_WALK:
+        return {}
+    names = [f"{kind}_pages_{pages}" for pages in (known, 4 * known) for kind in ("small", "large")]
+    return {
+        "walk_cycles": origins.measured_as(
+            "translation.walk_cycles", walk, *names[2:], how="the difference, one line of each page in turn"
+        ),
+        "entries": origins.measured_as("translation.entries", known, *names[:2], how="the most without a difference"),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from scalegraph.base.errors import WorkError
-from scalegraph.control.calibration.caches import cache_levels, prefetcher
+from scalegraph.control.calibration.caches import cache_levels, prefetcher, translation
 from scalegraph.control.calibration.host import Host
 from scalegraph.control.calibration.measure import Sample
 from scalegraph.control.calibration.pipeline import branches, pipeline
@@ -22,7 +22,7 @@ from scalegraph.machine.text import keys
 
 _SUMMARY = (
     "This host as `scalegraph machines calibrate` measured it, with small programs and large pages. Simplified: "
-    "instruction fetch and address translation are not simulated, and the clock is fixed."
+    "instruction fetch is not simulated, and the clock is fixed."
 )
 _OPERATIONS: Final = (  # class, measurement of independent operations, operations in one of them
     ("int_alu", "int_add_free", 1),
@@ -89,6 +89,7 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         "synchronisation": _synchronisation(origins, host),
         "threads": _threads(origins),
         "branches": branches(origins),
+        "translation": translation(origins),
         "prefetch": prefetcher(origins, host),
     }
     title = f"{host.model}, {len(host.processors)} processors"[:120]
@@ -128,7 +129,7 @@ def _processor(origins: Origins, host: Host) -> dict[str, Any]:
         "out_of_order": origins.note(f"{key}.out_of_order", True, "estimate: so are all processors of this kind"),
         "memory_parallelism": _parallelism(origins),
         "operation_cycles": _operations(origins),
-        "pipeline": pipeline(origins),
+        "pipeline": pipeline(origins, host),
     }
 
 

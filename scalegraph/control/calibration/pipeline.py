@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from scalegraph.control.calibration.caches import misses_under_way
+
 if TYPE_CHECKING:
     from scalegraph.control.calibration.derive import Origins
+    from scalegraph.control.calibration.host import Host
 
 _KEY: Final = "processor.pipeline"
 _LATENCIES: Final = (  # value, measurement of a chain, operations of the class in one step of it
@@ -24,7 +27,7 @@ _LATENCIES: Final = (  # value, measurement of a chain, operations of the class 
 )
 
 
-def pipeline(origins: Origins) -> dict[str, Any]:
+def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
     """Return the section ``[processor.pipeline]``; empty where the measurements do not show a window.
 
     Only code for x86-64 is modelled so far (`instrument.timed`), so other hosts get none.
@@ -44,6 +47,10 @@ def pipeline(origins: Origins) -> dict[str, Any]:
         ),
         "fp_mixed": origins.measured_as(f"{_KEY}.fp_mixed", round(origins.cycles("fp_mixed_free"), 3), "fp_mixed_free"),
     }
+    under_way, names = misses_under_way(origins, host)
+    if under_way > 0:
+        how = "misses that the last cache answers: the first by the second less the third, which hits"
+        values["misses"] = origins.measured_as(f"{_KEY}.misses", under_way, *names, how=how)
     if "select_mixed" in origins.measured:
         values["select"] = origins.measured_as(
             f"{_KEY}.select", round(origins.cycles("select_mixed"), 3), "select_mixed"

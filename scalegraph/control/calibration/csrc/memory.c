@@ -1,6 +1,6 @@
 /* Caches and memory: latencies by chasing pointers, overlap by the same places without the chase, bandwidth,
- * and the first touch of a page. Large pages where the host gives some, so that address translation, which
- * the simulator leaves out, is left out here as well. */
+ * the first touch of a page, and the translation of addresses. Large pages where the host gives some, so that
+ * translation is in none of the others. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -30,15 +30,12 @@ static uint64_t next_random(uint64_t *seed)
     return *seed;
 }
 
-/* Threads `count` places, spread over the first `total`, into one cycle in random order. */
-static void thread_places(walk *w, size_t total, size_t count)
+/* Threads the first `count` places of w->order into one cycle in random order. */
+static void thread_order(walk *w, size_t count)
 {
     uint64_t seed = 88172645463325252u;
-    size_t step = total / count;
     w->count = count;
     w->at = 0;
-    for (size_t i = 0; i < count; i++)
-        w->order[i] = (uint32_t)(i * step);
     for (size_t i = count - 1; i > 0; i--) {
         size_t j = next_random(&seed) % (i + 1);
         uint32_t kept = w->order[i];
@@ -48,6 +45,14 @@ static void thread_places(walk *w, size_t total, size_t count)
     for (size_t i = 0; i < count; i++)
         w->places[w->order[i]].next = &w->places[w->order[(i + 1) % count]];
     w->next = &w->places[w->order[0]];
+}
+
+/* The same for `count` places, spread over the first `total`. */
+static void thread_places(walk *w, size_t total, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        w->order[i] = (uint32_t)(i * (total / count));
+    thread_order(w, count);
 }
 
 /* The same places one behind the other, as a prefetcher sees them coming. */
@@ -222,6 +227,29 @@ static void measure_pages(void)
     bench_end();
 }
 
+/* One line of each of so many pages, in random order, once in pages of their own and once in large ones. */
+static void measure_translation(void)
+{
+    enum { PAGE = 4096, LEAST = 256, MOST = 16384, SETS = 61 };
+    char name[64];
+    for (size_t pages = LEAST; pages <= MOST && pages * PAGE <= bench.large; pages *= 2) {
+        uint32_t *order = bench_map(pages * sizeof *order, 1);
+        for (int large = 0; large <= 1; large++) {
+            walk w = {.places = bench_map(pages * PAGE, large), .order = order};
+            if (!large)
+                (void)madvise(w.places, pages * PAGE, MADV_NOHUGEPAGE);
+            for (size_t i = 0; i < pages; i++) /* not all in one set of a cache */
+                order[i] = (uint32_t)(i * (PAGE / LINE) + i % SETS);
+            thread_order(&w, pages);
+            chase(2 * pages, &w); /* brings them in */
+            snprintf(name, sizeof name, "%s_pages_%zu", large ? "large" : "small", pages);
+            bench_measure(name, chase, &w, 1);
+            munmap(w.places, pages * PAGE);
+        }
+        munmap(order, pages * sizeof *order);
+    }
+}
+
 void bench_memory(void)
 {
     size_t lines = bench.large / sizeof(place);
@@ -231,6 +259,7 @@ void bench_memory(void)
     measure_memory(&w, lines, "memory_chase", "memory_visit");
     measure_bandwidth(&w, lines);
     measure_pages();
+    measure_translation();
     if (bench.far < 0)
         return;
     walk other = w;

@@ -6,6 +6,7 @@
 
 #include "sg_array.h"
 #include "sg_inline.h"
+#include "sg_overlap.h"
 #include "sg_probe.h"
 #include "sg_runtime.h"
 
@@ -136,9 +137,27 @@ static uint32_t code_checksum(void)
     return b << 16 | a;
 }
 
-/* Maps the block table; returns the number of its records. `timing`: what is known of each, NULL if the table
- * does not say that. */
-static size_t read_blocks(const char *path, const sg_block **records, const sg_timing **timing)
+/* The records of a section of the block table at `path`, which has `size` bytes at `data`. */
+static const void *records_of(const char *path, const char *data, size_t size, const sg_section *section,
+                              size_t record)
+{
+    if (section->record_size != record || section->offset > size ||
+        section->count > (size - section->offset) / record)
+        sg_stop(SG_STATUS_INTERNAL, "the block table %s has a wrong record size or is cut short", path);
+    return data + section->offset;
+}
+
+/* What is known of a program before it runs. */
+typedef struct tables {
+    const sg_block *blocks;
+    size_t count;
+    const sg_timing *timing; /* of each block; NULL if the machine does not need that */
+    const sg_load_row *loads;
+    size_t loads_count;
+} tables;
+
+/* Maps the block table. */
+static tables read_tables(const char *path)
 {
     size_t size;
     const char *data = sg_map_file(path, &size);
@@ -149,20 +168,20 @@ static size_t read_blocks(const char *path, const sg_block **records, const sg_t
     if (memcmp(header->magic, SG_BLOCKS_MAGIC, 8) != 0 || header->version != SG_FORMAT_VERSION ||
         header->endian != SG_ENDIAN_MARK)
         sg_stop(SG_STATUS_INTERNAL, "%s is not a block table of format version %u", path, SG_FORMAT_VERSION);
-    if (header->sections < 1 || section->record_size != sizeof(sg_block) || section->offset > size ||
-        section->count > (size - section->offset) / sizeof(sg_block))
-        sg_stop(SG_STATUS_INTERNAL, "the block table %s has a wrong record size or is cut short", path);
+    if (header->sections < 1 || size < sizeof(sg_header) + header->sections * sizeof(sg_section))
+        sg_stop(SG_STATUS_INTERNAL, "the block table %s has no blocks or is cut short", path);
     if (header->flags != code_checksum())
         sg_stop(SG_STATUS_INTERNAL, "the block table %s was made for another executable than this one", path);
-    *records = (const sg_block *)(data + section->offset);
-    const sg_section *timed = header->sections < 2 ? NULL : section + 1;
-    if (timed != NULL) {
-        if (timed->record_size != sizeof(sg_timing) || timed->count != section->count ||
-            timed->offset > size || timed->count > (size - timed->offset) / sizeof(sg_timing))
-            sg_stop(SG_STATUS_INTERNAL, "the block table %s does not time each block, or is cut short", path);
-        *timing = (const sg_timing *)(data + timed->offset);
-    }
-    return section->count;
+    tables found = {.blocks = records_of(path, data, size, section, sizeof(sg_block)),
+                    .count = section->count};
+    if (header->sections < 3)
+        return found;
+    if (section[1].count != section->count)
+        sg_stop(SG_STATUS_INTERNAL, "the block table %s does not time each block", path);
+    found.timing = records_of(path, data, size, &section[1], sizeof(sg_timing));
+    found.loads = records_of(path, data, size, &section[2], sizeof(sg_load_row));
+    found.loads_count = section[2].count;
+    return found;
 }
 
 static sg_speed make_speed(uint32_t thousandths)
@@ -207,9 +226,11 @@ void sg_cost_open(void)
     sg->sites = sg_reserve((text / 5 + 2) * sizeof(sg_site_count), PURPOSE); /* a call takes five bytes */
     sg->sites_count = 1;                                                     /* number 0: anywhere else */
 
-    const sg_block *records = NULL;
-    const sg_timing *timing = NULL;
-    size_t count = sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records, &timing) : 0;
+    tables found = {0};
+    if (sg->config.blocks_path[0])
+        found = read_tables(sg->config.blocks_path);
+    const sg_timing *timing = found.timing;
+    size_t count = found.count;
     sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost), PURPOSE);
     sg->blocks_count = (uint32_t)count + 1;
     sg->executions_count = sg->blocks_count + sg_inline_slots();
@@ -221,10 +242,10 @@ void sg_cost_open(void)
     sg->blocks[0] = (sg_block_cost){.busy = {SG_PARTS}, .ops = 1, .parts = SG_PARTS};
     sg->block_parts[0] = SG_PARTS;
     for (size_t i = 0; i < count; i++) {
-        uint64_t address = records[i].address;
+        uint64_t address = found.blocks[i].address;
         if (address < sg->text_low || address > sg->text_high)
             continue;
-        block_cost(&records[i], timing == NULL ? NULL : &timing[i], &sg->blocks[i + 1]);
+        block_cost(&found.blocks[i], timing == NULL ? NULL : &timing[i], &sg->blocks[i + 1]);
         sg->block_parts[i + 1] = sg->block_parts[sg->executions_count + i + 1] = sg->blocks[i + 1].parts;
         sg->block_address[i + 1] = address;
         if (timing != NULL)
@@ -232,6 +253,7 @@ void sg_cost_open(void)
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
         sg->lone_index[address - sg->text_low] = sg->executions_count + (uint32_t)i + 1;
     }
+    sg_overlap_open(found.loads, found.loads_count, timing);
     open_speeds();
     sg_inline_open();
 }
@@ -241,6 +263,8 @@ sg_site_count *sg_site_new(uintptr_t address)
     uint32_t number = sg->sites_count++;
     sg->site_index[address - sg->text_low] = number;
     sg->sites[number].address = address;
+    if (sg->overlaps)
+        sg->sites[number].load = sg_overlap_number(address);
     return &sg->sites[number];
 }
 

@@ -2,6 +2,7 @@
  *
  * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
 #include "sg_inline.h"
+#include "sg_overlap.h"
 #include "sg_runtime.h"
 
 /* ---- the slow path ---- */
@@ -19,6 +20,10 @@ static inline uint32_t absorb_counts(sg_processor *p)
     if (SG_UNLIKELY(o->count[SG_COUNTER_PREFETCHES] != 0)) {
         sg_count(p, SG_COUNTER_PREFETCHES, o->count[SG_COUNTER_PREFETCHES]);
         o->count[SG_COUNTER_PREFETCHES] = 0;
+    }
+    if (SG_UNLIKELY(o->count[SG_COUNTER_TRANSLATION_MISSES] != 0)) {
+        sg_count(p, SG_COUNTER_TRANSLATION_MISSES, o->count[SG_COUNTER_TRANSLATION_MISSES]);
+        o->count[SG_COUNTER_TRANSLATION_MISSES] = 0;
     }
     o->cycles = 0;
     return misses;
@@ -55,19 +60,44 @@ static void absorb_to(sg_processor *p, enum sg_category category)
 }
 
 /* An out-of-order processor has several misses under way and waits for a part of each only. */
-static inline uint64_t overlapped(uint64_t cycles)
+static inline uint64_t overlapped(sg_processor *p, const sg_site_count *site, uint64_t cycles)
 {
     uint64_t parallelism = sg->config.memory_parallelism;
+    if (SG_UNLIKELY(sg->overlaps))
+        return sg_overlap_miss(p, site, cycles);
     return parallelism <= 1000 ? cycles : (cycles * 1000 + parallelism / 2) / parallelism;
 }
 
-static inline void overlap(void)
+/* The same for all that a miss takes but the first touch of a page, which the system handles meanwhile.
+ * Waiting for others is a part of it where misses are followed one by one. */
+static __attribute__((noinline)) void overlap_all(sg_processor *p, const sg_site_count *site)
+{
+    uint64_t *stall = sg->outcome.stall, cycles = 0, page = stall[SG_CATEGORY_STALL_PAGE];
+    stall[SG_CATEGORY_STALL_PAGE] = 0;
+    for (int category = SG_CATEGORY_STALL_LOCAL; category <= SG_CATEGORY_STALL_CONTENTION; category++)
+        cycles += stall[category];
+    uint64_t left = cycles != 0 ? sg_overlap_miss(p, site, cycles) : 0, charged = left;
+    for (int category = SG_CATEGORY_STALL_CONTENTION; category >= SG_CATEGORY_STALL_LOCAL; category--)
+        if (stall[category] != 0) {
+            uint64_t share = category == SG_CATEGORY_STALL_LOCAL ? left : stall[category] * charged / cycles;
+            stall[category] = share;
+            left -= share;
+        }
+    stall[SG_CATEGORY_STALL_CONTENTION] += left;
+    stall[SG_CATEGORY_STALL_PAGE] = page;
+}
+
+static inline void overlap(sg_processor *p, const sg_site_count *site)
 {
     uint64_t *stall = sg->outcome.stall;
     if (sg->config.memory_parallelism <= 1000)
         return;
+    if (SG_UNLIKELY(sg->overlaps)) {
+        overlap_all(p, site);
+        return;
+    }
     for (int category = SG_CATEGORY_STALL_LOCAL; category <= SG_CATEGORY_STALL_UPGRADE; category++)
-        stall[category] = overlapped(stall[category]);
+        stall[category] = overlapped(p, site, stall[category]);
 }
 
 /* Adds what the memory system did to the record of a code address. */
@@ -84,10 +114,10 @@ static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending 
 {
     sg_observe_references(p, r);
     sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
-    if (r->category < 0)
-        overlap();
-    sg_observe_scales(p, r);
     sg_site_count *site = sg_site_of(p->site);
+    if (r->category < 0)
+        overlap(p, site);
+    sg_observe_scales(p, r);
     count_at(site, r, &sg->outcome);
     if (r->cause != SG_CAUSE_COMPUTATION || sg->outcome.count[SG_COUNTER_INVALIDATIONS] != 0)
         sg_observe_caused(p, r, &sg->outcome);
@@ -122,7 +152,7 @@ static inline void wait_and_perform(sg_processor *p, const sg_pending *r)
 static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t address, const void *site)
 {
     sg_site_count *count = sg_site_of(site);
-    cycles = overlapped(cycles);
+    cycles = overlapped(p, count, cycles);
     if (SG_UNLIKELY(sg_observed.hit != NULL))
         cycles = sg_observed.hit(p, address, site, cycles);
     sg_advance(p, cycles);
@@ -153,6 +183,10 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
     p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
     if (o->stall[SG_CATEGORY_STALL_LOCAL] != 0)
         charge_local(p, o->stall[SG_CATEGORY_STALL_LOCAL], address, site);
+    if (SG_UNLIKELY(o->count[SG_COUNTER_TRANSLATION_MISSES] != 0)) {
+        sg_count(p, SG_COUNTER_TRANSLATION_MISSES, 1);
+        o->count[SG_COUNTER_TRANSLATION_MISSES] = 0;
+    }
     o->stall[SG_CATEGORY_STALL_LOCAL] = o->cycles = 0;
     o->count[SG_COUNTER_L1_MISSES] = 0;
     return true;

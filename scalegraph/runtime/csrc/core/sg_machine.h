@@ -196,6 +196,8 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
 
 /* Keys that a configuration may leave out, and their values then. */
 #define SG_MACHINE_DEFAULTS \
+    {"machine.pipeline_window", "0"}, \
+    {"machine.pipeline_misses", "0"}, \
     {"machine.tick_period_cycles", "0"}, \
     {"machine.tick_handler_cycles", "1000"}, \
     {"machine.tick_spread", "1"}, \
@@ -203,6 +205,8 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.branches_penalty_cycles", "0"}, \
     {"machine.branches_entries", "4096"}, \
     {"machine.branches_history", "256"}, \
+    {"machine.translation_walk_cycles", "0"}, \
+    {"machine.translation_entries", "1024"}, \
     {"machine.node_processors", "0"}, \
     {"machine.node_memory_bytes", "0"}, \
     {"machine.message_send_cycles", "300"}, \
@@ -228,6 +232,8 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(out_of_order, "out_of_order", 0, 1) /* Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and each block takes whole cycles. */ \
     U32(memory_parallelism, "memory_parallelism", 1000, 1000000) /* Misses that a processor has under way at a time: it waits for this part of each. 1 waits for every one. [misses] */ \
     U32(lockstep, "lockstep", 0, 1) /* All processors execute one instruction stream (SIMD): between two communications all take the time of the one that executes a line most often, for each line. */ \
+    U32(pipeline_window, "pipeline_window", 0, 100000) /* Instructions that can be under way at a time (reorder buffer); 0: latencies cost nothing. [instructions] */ \
+    U32(pipeline_misses, "pipeline_misses", 0, 64) /* Misses of the first cache level under way at a time; 0: as many as memory_parallelism says. [misses] */ \
     NAME(coherence, "coherence.kind", sg_coherence, SG_COH_NAMES) /* ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; limited_broadcast: it knows some holders, and sends to all processors when there are more; limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of hypernodes; snoop: all caches watch a bus. */ \
     U32(coherence_line_bytes, "coherence.line_bytes", 8, 65536) /* Unit of coherence and of transfer; a power of two. [bytes] */ \
     U32(coherence_exclusive, "coherence.exclusive", 0, 1) /* A line that nobody else holds is handed out writable (MESI), else not (MSI). */ \
@@ -265,6 +271,8 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(branches_penalty_cycles, "branches_penalty_cycles", 0, 10000) /* What a mispredicted branch takes besides; 0: branches are always foreseen. [cycles] */ \
     U32(branches_entries, "branches_entries", 64, 4194304) /* Entries of the predictor's tables, all together. [entries] */ \
     U32(branches_history, "branches_history", 4, 1024) /* Branches before one that its prediction depends on, at most. [branches] */ \
+    U32(translation_walk_cycles, "translation_walk_cycles", 0, 100000) /* What a reference takes besides whose page's place is not known; 0: translation costs nothing. [cycles] */ \
+    U32(translation_entries, "translation_entries", 16, 1048576) /* Pages whose place a processor knows: a power of two. [pages] */ \
     U32(node_processors, "node_processors", 0, 4096) /* Processors of a node; 0: all of the machine, which is one node then. [processors] */ \
     U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes; 0: as much as a program wants. [MiB] */ \
     U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions of a send. [cycles] */ \

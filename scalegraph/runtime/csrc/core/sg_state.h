@@ -110,6 +110,7 @@ typedef struct sg_site_count {
     uint64_t address;
     uint64_t misses;
     uint64_t references; /* that the runtime counted here itself */
+    uint32_t load;       /* see sg_overlap.h */
     bool hook;           /* besides, each execution of the block is one reference */
     uint64_t cycles[SG_GROUP_COUNT];
     uint64_t remote, upgrades, invalidations;
@@ -344,6 +345,7 @@ typedef struct sg_context {
     sg_speed *speed;       /* by config.node_speeds, or the only one: blocks and block_parts */
     uint32_t speeds;
     uint64_t *block_address;
+    bool overlaps;        /* see sg_overlap.h */
     bool *branch_targets; /* of blocks: are they entered from a branch? NULL: that is not known */
     uint32_t blocks_count;
     sg_slot *slots;            /* by place in executions */

@@ -47,6 +47,23 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
     fill_levels(mem, p, address, state, from, 0, now, out);
 }
 
+/* The place of the page of `address`, which the first level did not have: cycles to look it up. */
+static inline uint64_t translate(sg_mem *mem, uint32_t processor, uint64_t address, sg_outcome *out)
+{
+    if (__builtin_expect(mem->walk_cycles == 0, 1))
+        return 0;
+    uint64_t page = address >> mem->page_shift, entry = sg_entry_make(page, SG_SHARED);
+    sg_set set = sg_cache_set(&mem->pages, processor, page);
+    int way = sg_set_find(&mem->pages, set, page);
+    if (way >= 0) {
+        sg_set_front(&mem->pages, set, way, entry);
+        return 0;
+    }
+    sg_set_insert(&mem->pages, set, entry);
+    out->count[SG_COUNTER_TRANSLATION_MISSES]++;
+    return mem->walk_cycles;
+}
+
 /* Serves an access from the copy at `at` if that needs nobody else. */
 static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                         const sg_place *at, sg_outcome *out)
@@ -54,7 +71,7 @@ static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum 
     if (at->level == mem->private_levels)
         return 0;
     const sg_cache *c = &mem->level[at->level];
-    uint64_t entry = *sg_set_at(c, at->set, at->way);
+    uint64_t entry = *sg_set_at(c, at->set, at->way), cycles = at->cycles;
     enum sg_copy state = sg_entry_state(entry);
     if (kind != SG_READ && state != SG_MODIFIED) {
         if (state == SG_SHARED)
@@ -68,9 +85,10 @@ static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum 
     if (at->level > 0) {
         out->count[SG_COUNTER_L1_MISSES]++;
         fill(mem, processor, address, state, (int)at->level - 1, 0, out);
+        cycles += translate(mem, processor, address, out);
     }
-    out->stall[SG_CATEGORY_STALL_LOCAL] += at->cycles;
-    out->cycles += at->cycles;
+    out->stall[SG_CATEGORY_STALL_LOCAL] += cycles;
+    out->cycles += cycles;
     return 1;
 }
 
@@ -423,6 +441,8 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     if (at->level > 0)
         outcome->count[SG_COUNTER_L1_MISSES]++;
     sg_mem_stall(outcome, SG_CATEGORY_STALL_LOCAL, at->cycles, &r.now);
+    if (at->level > 0)
+        sg_mem_stall(outcome, SG_CATEGORY_STALL_LOCAL, translate(mem, processor, address, outcome), &r.now);
 
     char *chunk = sg_dir_chunk(&mem->dir, wide);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, wide);

@@ -5,6 +5,8 @@
 
 #include "sg_mem_state.h"
 
+#define PAGES_WAYS 8u
+
 static int power_of_two(uint64_t x)
 {
     return x != 0 && (x & (x - 1)) == 0;
@@ -42,6 +44,8 @@ static int check_levels(const sg_config *config, char *error, unsigned error_siz
     }
     if (!power_of_two(config->coherence_line_bytes))
         REFUSE("machine.coherence.line_bytes: expected a power of two, got %u", config->coherence_line_bytes);
+    if (config->translation_walk_cycles != 0 && !power_of_two(config->translation_entries))
+        REFUSE("machine.translation_entries: expected a power of two, got %u", config->translation_entries);
     if (!power_of_two(config->page_bytes) || config->page_bytes < config->coherence_line_bytes)
         REFUSE("machine.page_bytes: expected a power of two, at least a coherence line, got %u",
                config->page_bytes);
@@ -76,6 +80,19 @@ static int check_protocol(const sg_mem *mem, const sg_config *config, char *erro
         REFUSE("machine.prefetch.level: expected a private level behind the first, got %u",
                config->prefetch_level);
     return 0;
+}
+
+/* The pages whose places the processors know, as caches with a page for a line. */
+static int create_pages(sg_mem *mem, const sg_config *config)
+{
+    sg_cache_level level = {.line_bytes = config->page_bytes, .shared_by = 1};
+    mem->walk_cycles = config->translation_walk_cycles;
+    if (mem->walk_cycles == 0)
+        return 0;
+    level.ways = config->translation_entries < PAGES_WAYS ? config->translation_entries : PAGES_WAYS;
+    level.size_bytes = (uint64_t)config->translation_entries * config->page_bytes;
+    level.replacement = SG_REPLACE_LRU;
+    return sg_cache_create(&mem->pages, &level, mem->processors, 0);
 }
 
 static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, char *error, unsigned error_size)
@@ -114,6 +131,8 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
         mem->filter[p] =
             (sg_filter){set.first, c->set_mask, c->line_shift, set.rest, rest_ways, c->hit_cycles};
     }
+    if (create_pages(mem, config) != 0)
+        REFUSE("the host has no memory for the pages that %u processors know", mem->processors);
     mem->ops = sg_net_table[config->network];
     mem->told = calloc(mem->dir.words, sizeof *mem->told);
     mem->homes = sg_homes_create(config);
@@ -166,6 +185,7 @@ void sg_mem_destroy_one(sg_mem *mem)
         return;
     for (uint32_t k = 0; k < SG_MAX_LEVELS; k++)
         sg_cache_destroy(&mem->level[k]);
+    sg_cache_destroy(&mem->pages);
     if (mem->net)
         mem->ops->destroy(mem->net);
     sg_dir_destroy(&mem->dir);

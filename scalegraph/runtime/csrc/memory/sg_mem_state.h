@@ -44,6 +44,8 @@ struct sg_mem {
     uint32_t page_shift;
     uint32_t page_miss_cycles;
     uint32_t private_cycles; /* examining all private levels in vain */
+    uint32_t walk_cycles;    /* to look up the place of a page; 0: translation costs nothing */
+    sg_cache pages;          /* whose place each processor knows */
     sg_cache level[SG_MAX_LEVELS];
     sg_filter *filter;
     /* What each processor searched for in vain last; address 0: that may have changed. */

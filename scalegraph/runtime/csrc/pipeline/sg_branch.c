@@ -11,6 +11,7 @@
  * learning the program. */
 #include "sg_branch.h"
 #include "sg_observer.h"
+#include "sg_overlap.h"
 #include "sg_runtime.h"
 
 #define PURPOSE  "the prediction of branches"
@@ -171,6 +172,15 @@ void sg_branch_open(void)
         }
 }
 
+/* A branch that depends on data which is still under way is known to be wrong only when it arrives. */
+static void wait_for_loads(sg_processor *p, uint32_t number, const void *site)
+{
+    uint64_t cycles = sg_overlap_branch(p, number);
+    sg_advance(p, cycles);
+    p->account->stall[0] += cycles;
+    sg_site_of(site)->cycles[SG_GROUP_MEMORY_STALL] += cycles;
+}
+
 void sg_branch_enter(sg_processor *p, const void *site)
 {
     uintptr_t offset = (uintptr_t)site - sg->text_low;
@@ -183,6 +193,8 @@ void sg_branch_enter(sg_processor *p, const void *site)
         return;
     predictor *q = predictor_of(p);
     if (is_mispredicted(q, number)) {
+        if (sg->overlaps)
+            wait_for_loads(p, number, site);
         p->time += branches.penalty;
         p->account->busy[SG_CATEGORY_BUSY_CONTROL] += branches.penalty;
         sg->blocks[number].more += branches.penalty;
