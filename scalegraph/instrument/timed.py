@@ -48,6 +48,8 @@ TIMING_SECTION: Final = 2
 LOADS_SECTION: Final = 3
 _MOST: Final = 2**32 - 1
 _REPORTS: Final = "__tsan_"  # how hooks are called that report references
+_BRIEF_ROUNDS: Final = 12  # of a loop, when a short visit of it is examined
+_BRIEF_GAIN: Final = 0.05  # less is noise of where the rounds begin
 _LONGEST: Final = 4000  # instructions of a way round; a longer one is cut
 _RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
@@ -58,12 +60,24 @@ class Timing:
 
     *cycles*: what each takes, empty where operations cost what they cost; *predicted*: those that are entered from a
     branch which can go elsewhere, too, and which loads that branch waits for. *loads*: what is known of references to
-    memory, by return address of their hooks.
+    memory, by return address of their hooks. *briefs*: blocks that are loops of their own.
     """
 
     cycles: Mapping[int, float]
     predicted: Mapping[int, Origins]
     loads: Mapping[int, Load]
+    briefs: Mapping[int, Brief]
+
+
+@dataclass(frozen=True)
+class Brief:
+    """A round of a loop that ends before the window is full, so that its next visit overlaps with this one.
+
+    *cycles*: what it takes; *reach*: rounds that the window holds.
+    """
+
+    cycles: float
+    reach: int
 
 
 @dataclass(frozen=True)
@@ -94,6 +108,9 @@ def timed_table(table: bytes, path: Path, machine: Machine) -> bytes:
         rows["millicycles"] = np.minimum(milli, TIMING_BY_OPERATIONS - 1)
     rows["predicted"] = [address in found.predicted for address in addresses]
     for row, address in zip(rows, addresses, strict=True):
+        if brief := found.briefs.get(address):
+            row["saved"] = max(0, int(row["millicycles"]) - round(1000 * brief.cycles))
+            row["reach"] = brief.reach
         _say_origins(row, found.predicted.get(address, {}), numbers)
     for row in loads:
         _say_origins(row, found.loads[int(row["address"])].origins, numbers)
@@ -138,6 +155,7 @@ def _timing(path: Path, _stamp: int, processor: Processor) -> Timing:
     cycles: dict[int, float] = {}
     predicted: dict[int, Origins] = {}
     loads: dict[int, Load] = {}
+    briefs: dict[int, Brief] = {}
     try:
         image = Image(path)
         if is_piped and image.architecture is not X86_64:
@@ -153,12 +171,13 @@ def _timing(path: Path, _stamp: int, processor: Processor) -> Timing:
                 known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
                 found = _function(chunks, known, processor, frame_is_memory=is_frame_real(function.start))
                 cycles |= found.cycles
+                briefs |= found.briefs
                 loads |= found.loads
                 branches = found.branches
             predicted |= _predicted(chunks, branches)
     except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
-    return Timing(cycles, predicted, loads)
+    return Timing(cycles, predicted, loads, briefs)
 
 
 def _predicted(chunks: Mapping[int, Chunk], branches: Mapping[int, Origins]) -> dict[int, Origins]:
@@ -189,9 +208,10 @@ def _predicted(chunks: Mapping[int, Chunk], branches: Mapping[int, Origins]) -> 
 
 @dataclass(frozen=True)
 class _Timed:
-    """A function: cycles of its probes, its references, and what the jumps that end its chunks depend on."""
+    """A function: its probes' cycles, those that are loops, its references, and what the chunks' jumps depend on."""
 
     cycles: dict[int, float]
+    briefs: dict[int, Brief]
     loads: dict[int, Load]
     branches: dict[int, Origins]
 
@@ -206,6 +226,7 @@ def _function(
     costs: dict[int, NDArray[np.float64]] = {}
     loads: dict[int, Load] = {}
     branches: dict[int, Origins] = {}
+    briefs: dict[int, Brief] = {}
     for start in chunks:
         if start not in costs:
             way, enters = _way_round(chunks, bodies, start)
@@ -214,13 +235,51 @@ def _function(
                 if at == start or (at not in costs and _way_round(chunks, bodies, at)[0] == _turned(way, at)):
                     costs[at] = np.array([taken])
                     branches[at] = origins
+                    brief = _brief(chunks, bodies, at, taken, processor) if len(way) == 1 and not enters else None
+                    if brief is not None:
+                        briefs[chunks[at].probe] = brief
                     sites = [site for step in bodies[at] for site in step.sites]
                     loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
     cycles = {probe: float(paid[0]) for probe, paid in attribute(chunks, costs).items()}
     known_ones = {
         at: {site: late for site, late in origins.items() if site in loads} for at, origins in branches.items()
     }
-    return _Timed(cycles, {site: _known(load, loads) for site, load in loads.items()}, known_ones)
+    briefs = {probe: brief for probe, brief in briefs.items() if brief.cycles < cycles[probe]}
+    return _Timed(cycles, briefs, {site: _known(load, loads) for site, load in loads.items()}, known_ones)
+
+
+def _brief(
+    chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], start: int, whole: float, processor: Processor
+) -> Brief | None:
+    """Return what a round of the loop of one chunk at *start* takes, which takes *whole* cycles if it goes on and on.
+
+    None where that is the same, as when one visit of the loop waits for the one before, where the window holds too few
+    rounds, or nothing in the function leads back to the loop.
+    """
+    chunk = chunks[start]
+    live = sum(step.slots > 0 for step in bodies[start])
+    if start not in chunk.successors or live == 0 or not chunk.probe:
+        return None
+    reach = processor.pipeline.window // live
+    few = min(_BRIEF_ROUNDS, reach // 3)
+    around = _way_around(chunks, bodies, start)
+    if few < 2 or not around:
+        return None
+    counts = few, 2 * few
+    ways = [_on_way(chunks, bodies, [*[start] * count, *around]) for count in counts]
+    less, more = (sum(execute(way, processor).cycles) for way in ways)
+    cycles = max(0.0, (more - less) / few)
+    return Brief(cycles, reach) if cycles < (1 - _BRIEF_GAIN) * whole else None
+
+
+def _way_around(chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], start: int) -> list[int]:
+    """Return the shortest way out of the loop of one chunk at *start* and back to it; empty: there is none."""
+    others = {
+        at: replace(chunk, successors=[to for to in chunk.successors if at != start or to != start])
+        for at, chunk in chunks.items()
+    }
+    way, enters = _way_round(others, bodies, start)
+    return [] if enters or len(way) < 2 else _turned(way, start)[1:]
 
 
 def _known(load: Load, loads: Mapping[int, Load]) -> Load:

@@ -273,10 +273,18 @@ BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), (
 # Beside the blocks, where a machine has a pipeline or predicts branches: one record for each of them. Thousandths of a
 # cycle that the block takes, TIMING_BY_OPERATIONS: what its operations cost; is it entered from a branch? Which
 # references that branch depends on (numbers of records of LOAD_ROW from 1 on, 0: none), and how many thousandths of a
-# cycle later than what they have loaded it is known.
+# cycle later than what they have loaded it is known. A loop of one block, whose next visit overlaps with the one before
+# if that had no more than `reach` rounds: thousandths of a cycle that a round then takes less.
 ORIGINS: Final = 3
 TIMING: Final = Layout(
-    [("millicycles", "<u4"), ("predicted", "<u4"), ("origins", "<u4", (ORIGINS,)), ("delays", "<u4", (ORIGINS,))]
+    [
+        ("millicycles", "<u4"),
+        ("predicted", "<u4"),
+        ("saved", "<u4"),
+        ("reach", "<u4"),
+        ("origins", "<u4", (ORIGINS,)),
+        ("delays", "<u4", (ORIGINS,)),
+    ]
 )
 # One record for each reference that a hook reports, by the hook's return address: thousandths of a cycle until the
 # processor's window is full behind it, and which references its address depends on, as above.

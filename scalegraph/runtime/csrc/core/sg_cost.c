@@ -229,7 +229,7 @@ void sg_cost_open(void)
     tables found = {0};
     if (sg->config.blocks_path[0])
         found = read_tables(sg->config.blocks_path);
-    const sg_timing *timing = found.timing;
+    const sg_timing *timing = sg->timing = found.timing;
     size_t count = found.count;
     sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost), PURPOSE);
     sg->blocks_count = (uint32_t)count + 1;
@@ -253,7 +253,7 @@ void sg_cost_open(void)
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
         sg->lone_index[address - sg->text_low] = sg->executions_count + (uint32_t)i + 1;
     }
-    sg_overlap_open(found.loads, found.loads_count, timing);
+    sg_overlap_open(found.loads, found.loads_count);
     open_speeds();
     sg_inline_open();
 }

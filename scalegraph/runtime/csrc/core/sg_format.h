@@ -449,10 +449,12 @@ _Static_assert(sizeof(sg_block) == 40, "sg_block differs from format.py");
 typedef struct sg_timing {
     uint32_t millicycles;
     uint32_t predicted;
+    uint32_t saved;
+    uint32_t reach;
     uint32_t origins[3];
     uint32_t delays[3];
 } sg_timing;
-_Static_assert(sizeof(sg_timing) == 32, "sg_timing differs from format.py");
+_Static_assert(sizeof(sg_timing) == 40, "sg_timing differs from format.py");
 
 typedef struct sg_load_row {
     uint64_t address;

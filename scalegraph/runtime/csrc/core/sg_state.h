@@ -345,7 +345,9 @@ typedef struct sg_context {
     sg_speed *speed;       /* by config.node_speeds, or the only one: blocks and block_parts */
     uint32_t speeds;
     uint64_t *block_address;
-    bool overlaps;        /* see sg_overlap.h */
+    bool overlaps; /* see sg_overlap.h */
+    const sg_timing
+        *timing; /* of blocks, from number 1 on; NULL: nothing is known but what their operations cost */
     bool *branch_targets; /* of blocks: are they entered from a branch? NULL: that is not known */
     uint32_t blocks_count;
     sg_slot *slots;            /* by place in executions */

@@ -8,7 +8,13 @@
  * decides. A wrong prediction makes an entry with a longer history.
  *
  * A block that is entered for the first time after another is no misprediction: nothing is charged for
- * learning the program. */
+ * learning the program.
+ *
+ * What blocks cost is what they take in loops that go on and on. A loop that ends while the window still
+ * holds its first rounds, and whose end is foreseen, overlaps with what follows, as far as that with its next
+ * visit: what its rounds save then is taken from the rounds of that visit. */
+#include <string.h>
+
 #include "sg_branch.h"
 #include "sg_observer.h"
 #include "sg_overlap.h"
@@ -38,8 +44,11 @@ typedef struct predictor {
     entry *base; /* by block */
     entry *table[TABLES];
     folded fold[TABLES];
-    uint32_t last; /* block that was entered last */
-    uint32_t at;   /* in the ring of what was entered */
+    uint32_t last;   /* block that was entered last */
+    uint32_t at;     /* in the ring of what was entered */
+    uint32_t rounds; /* of a loop of one block that `last` has gone so far */
+    uint32_t loop;   /* whose last visit has saved so many parts */
+    uint64_t saved;
     uint8_t ring[HISTORY];
 } predictor;
 
@@ -48,6 +57,7 @@ static struct {
     uint32_t bits; /* of the index of a table */
     uint32_t tables, length[TABLES];
     uint64_t penalty; /* in parts of a cycle */
+    const sg_timing *timing;
 } branches = {0};
 
 static uint64_t mix(uint64_t value)
@@ -140,6 +150,19 @@ static bool is_mispredicted(predictor *q, uint32_t number)
     return known && !right;
 }
 
+/* Takes `parts` of what an execution of block `number` usually costs off what it has cost `p` now. */
+static void take_back(sg_processor *p, uint32_t number, uint64_t parts, const uint64_t cost[4])
+{
+    uint64_t whole = sg->blocks[number].parts, all = 0;
+    for (int i = 0; whole != 0 && i < 4; i++) {
+        uint64_t share = cost[i] * parts / whole;
+        p->account->busy[i] -= share;
+        all += share;
+    }
+    p->time -= all;
+    sg->blocks[number].more -= all;
+}
+
 static predictor *predictor_of(const sg_processor *p)
 {
     predictor *q = &branches.of[p->id];
@@ -157,6 +180,7 @@ void sg_branch_open(void)
     if (config->branches_penalty_cycles == 0 || sg->branch_targets == NULL)
         return;
     branches.of = sg_new(sg->processors * sizeof *branches.of);
+    branches.timing = sg->overlaps ? sg->timing : NULL;
     branches.penalty = (uint64_t)config->branches_penalty_cycles * SG_PARTS;
     while ((2ull << branches.bits) * TABLES <= config->branches_entries)
         branches.bits++;
@@ -172,6 +196,35 @@ void sg_branch_open(void)
         }
 }
 
+/* Parts of a cycle that a round of the loop of block `number` takes less when its visits overlap. */
+static uint64_t saving(uint32_t number)
+{
+    return branches.timing[number - 1].saved * SG_PARTS / 1000;
+}
+
+/* Block `number`, which has cost so much, follows block q->last: a visit of a loop goes on, or has ended. */
+static void go_round(sg_processor *p, predictor *q, uint32_t number, bool mispredicted,
+                     const uint64_t cost[4])
+{
+    if (number == q->last) {
+        q->rounds++;
+    } else if (q->last != 0) {
+        const sg_timing *left = &branches.timing[q->last - 1];
+        if (left->saved != 0) {
+            uint32_t rounds = q->rounds + 1 < left->reach ? q->rounds + 1 : left->reach;
+            q->loop = q->last;
+            q->saved = mispredicted ? 0 : rounds * saving(q->last);
+        }
+        q->rounds = 0;
+    }
+    if (number != q->loop || q->saved == 0)
+        return;
+    uint64_t parts = saving(number);
+    parts = parts < q->saved ? parts : q->saved;
+    q->saved -= parts;
+    take_back(p, number, parts, cost);
+}
+
 /* A branch that depends on data which is still under way is known to be wrong only when it arrives. */
 static void wait_for_loads(sg_processor *p, uint32_t number, const void *site)
 {
@@ -181,18 +234,36 @@ static void wait_for_loads(sg_processor *p, uint32_t number, const void *site)
     sg_site_of(site)->cycles[SG_GROUP_MEMORY_STALL] += cycles;
 }
 
+/* Charges `p` what block `number` costs in place of the trap; says in `cost` what that was, by busy category.
+ */
+static void charge_block(sg_processor *p, uint32_t number, const void *site, uint64_t cost[4])
+{
+    const uint64_t *busy = p->account->busy;
+    if (sg_observed.block == NULL) {
+        p->time -= SG_TRAP_PARTS;
+        memcpy(cost, sg_speed_of(p->id)->blocks[number].busy, 4 * sizeof *cost);
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        cost[i] = -busy[i];
+    sg_observed.block(p, site);
+    for (int i = 0; i < 4; i++)
+        cost[i] += busy[i];
+}
+
 void sg_branch_enter(sg_processor *p, const void *site)
 {
     uintptr_t offset = (uintptr_t)site - sg->text_low;
     uint32_t number = offset <= sg->text_high - sg->text_low ? sg->block_index[offset] : 0;
-    if (sg_observed.block != NULL)
-        sg_observed.block(p, site);
-    else
-        p->time -= SG_TRAP_PARTS;
+    uint64_t cost[4];
+    charge_block(p, number, site, cost);
     if (branches.of == NULL || !sg->branch_targets[number])
         return;
     predictor *q = predictor_of(p);
-    if (is_mispredicted(q, number)) {
+    bool mispredicted = is_mispredicted(q, number);
+    if (branches.timing != NULL)
+        go_round(p, q, number, mispredicted, cost);
+    if (mispredicted) {
         if (sg->overlaps)
             wait_for_loads(p, number, site);
         p->time += branches.penalty;

@@ -35,7 +35,6 @@ static struct {
     overlap **of; /* by processor */
     const sg_load_row *rows;
     uint32_t count;
-    const sg_timing *timing;
     uint32_t most;
     uint64_t ahead; /* of references without a record */
 } overlaps = {0};
@@ -45,7 +44,7 @@ static uint64_t parts_of(uint32_t millicycles)
     return (uint64_t)millicycles * SG_PARTS / 1000;
 }
 
-void sg_overlap_open(const sg_load_row *rows, size_t count, const sg_timing *timing)
+void sg_overlap_open(const sg_load_row *rows, size_t count)
 {
     uint32_t parallelism = sg->config.pipeline_misses;
     if (parallelism == 0)
@@ -56,7 +55,6 @@ void sg_overlap_open(const sg_load_row *rows, size_t count, const sg_timing *tim
     overlaps.ahead = (uint64_t)sg->config.pipeline_window * SG_PARTS / sg->config.issue_width;
     overlaps.rows = rows;
     overlaps.count = (uint32_t)count;
-    overlaps.timing = timing;
     overlaps.most = parallelism;
     sg->overlaps = true;
 }
@@ -151,7 +149,7 @@ uint64_t sg_overlap_miss(sg_processor *p, const sg_site_count *site, uint64_t cy
 uint64_t sg_overlap_branch(sg_processor *p, uint32_t number)
 {
     overlap *o = overlap_of(p);
-    const sg_timing *timing = &overlaps.timing[number - 1];
+    const sg_timing *timing = &sg->timing[number - 1];
     uint64_t now = own_time(o, p), at = known(o, timing->origins, timing->delays);
     uint64_t stalled = at > now ? at - now : 0;
     o->passed = later(o->passed, stalled);

@@ -4,8 +4,8 @@
 
 #include "sg_state.h"
 
-/* `rows`: what is known of the program's references; `timing`: of its blocks, which begin with number 1. */
-void sg_overlap_open(const sg_load_row *rows, size_t count, const sg_timing *timing);
+/* `rows`: what is known of the program's references. */
+void sg_overlap_open(const sg_load_row *rows, size_t count);
 /* Number of the record of the reference whose hook returns to `address`; 0: none. */
 uint32_t sg_overlap_number(uint64_t address);
 

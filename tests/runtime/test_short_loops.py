@@ -1,0 +1,83 @@
+"""Loops that end while the window holds their first rounds overlap with their next visit, if nothing forbids it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scalegraph import machine
+from scalegraph.base.run import RunPoint, RunRecord, Variant
+from scalegraph.control import build
+from scalegraph.link import Job, Simulated
+
+pytestmark = pytest.mark.compiler
+
+WINDOW, LATENCY, TOTAL = 200, 4.0, 240_000
+PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+static double a[1024], y[1024];
+int main(int count, char **argument)
+{
+    int length = atoi(argument[1]), visits = atoi(argument[2]);
+    double s = 0;
+    for (int i = 0; i < 1024; i++)
+        a[i] = i;
+    for (int v = 0; v < visits; v++) {
+        START
+        for (int j = 0; j < length; j++)
+            s += a[j];
+        y[v & 1023] = s;
+    }
+    printf("%g %g\\n", s, y[5]);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., RunRecord]:
+    def run_one(start: str, length: int, *, visits: int = 0, variant: Variant | None = None) -> RunRecord:
+        path = tmp_path / "sums.c"
+        path.write_text(PROGRAM.replace("START", start))
+        values = {
+            "processor.out_of_order": "true", "processor.issue_width": 4, "processor.memory_parallelism": 8,
+            "processor.pipeline.window": WINDOW, "processor.pipeline.load": 5, "processor.pipeline.int_alu": 1,
+            "processor.pipeline.fp_add": LATENCY, "branches.penalty_cycles": 20, "branches.history": 256,
+        }  # fmt: skip
+        on = machine.load("server-2x32", {key: str(value) for key, value in values.items()})
+        args = str(length), str(visits or TOTAL // length)
+        point = RunPoint(processors=1) if variant is None else RunPoint(processors=1, variant=variant)
+        record = Simulated().run(Job(build([path]), on, point, args))
+        assert (record.status, record.message) == ("ok", "")  # runtime and record check that accounts add up
+        return record
+
+    return run_one
+
+
+def _round(run: Callable[..., RunRecord], start: str, length: int) -> float:
+    """Cycles of a round of the inner loop, with its share of what is around it."""
+    one, two = (run(start, length, visits=part * TOTAL // length // 2).time_cycles for part in (1, 2))
+    assert one is not None
+    assert two is not None
+    return (two - one) / (TOTAL / 2)
+
+
+def test_visits_of_a_short_loop_overlap_if_each_begins_anew(run: Callable[..., RunRecord]) -> None:
+    assert _round(run, "s = 0;", 12) < 0.75 * LATENCY
+
+
+def test_visits_that_wait_for_each_other_do_not(run: Callable[..., RunRecord]) -> None:
+    assert _round(run, "", 12) >= LATENCY
+
+
+def test_rounds_beyond_the_window_take_their_chain(run: Callable[..., RunRecord]) -> None:
+    long = _round(run, "s = 0;", 1000)
+    assert 0.9 * LATENCY < long < 1.1 * LATENCY
+
+
+def test_virtual_speedups_scale_what_is_left(run: Callable[..., RunRecord]) -> None:
+    plain, halved = (run("s = 0;", 12, variant=variant) for variant in (None, Variant(speedup={"region:main": "2"})))
+    assert plain.time_cycles is not None
+    assert halved.time_cycles is not None
+    assert 0.4 * plain.time_cycles < halved.time_cycles < plain.time_cycles
