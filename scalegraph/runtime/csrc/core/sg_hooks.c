@@ -113,7 +113,10 @@ static inline void count_at(sg_site_count *site, const sg_pending *r, const sg_o
 static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending *r)
 {
     sg_observe_references(p, r);
-    sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
+    if (!sg->pages_only)
+        sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
+    if (SG_UNLIKELY(sg->uncached)) /* what stands for memory cannot miss */
+        memset(sg->outcome.count, 0, sizeof sg->outcome.count);
     sg_site_count *site = sg_site_of(p->site);
     if (r->category < 0)
         overlap(p, site);
@@ -219,12 +222,41 @@ static __attribute__((noinline)) void access_lines(sg_processor *p, uint64_t add
     }
 }
 
+/* Are some of `size` bytes in another line than the first of them? */
+static inline bool spans_lines(uint64_t address, uint64_t size)
+{
+    return ((address ^ (address + size - 1)) & -sg->line_bytes) != 0;
+}
+
+/* A reference on a machine without a data cache: the observers learn that its pages are used. */
+static __attribute__((noinline)) void use_pages(sg_processor *p, uint64_t address, uint64_t size,
+                                                enum sg_access kind, const void *site)
+{
+    uint64_t last = (address + size - 1) >> p->shift;
+    for (uint64_t page = address >> p->shift; page <= last; page++) {
+        uint64_t *entry = &p->filter[page & p->mask], begin = page << p->shift;
+        if (*entry == sg_filter_entry(page))
+            continue;
+        *entry = sg_filter_entry(page);
+        p->site = site;
+        sg_pending r = {begin > address ? begin : address, 1, (uint8_t)kind, SG_CAUSE_COMPUTATION, -1};
+        sg_observe_referenced(p, &r, &sg->outcome);
+    }
+}
+
 void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
 {
     if (SG_UNLIKELY(p->coroutine == NULL))
         return; /* before the simulation, after it */
     sg_site_of(site)->hook = true;
-    bool spans = (address ^ (address + size - 1)) >> p->shift != 0;
+    bool spans = spans_lines(address, size);
+    if (sg->pages_only) {
+        use_pages(p, address, size, kind, site);
+        p->site = site;
+        if (spans)
+            sg_count_references(p, kind, ((address + size - 1) / sg->line_bytes) - address / sg->line_bytes);
+        return;
+    }
     sg_observe_counts(address, 1);
     if (SG_UNLIKELY(sg_observed.filter != NULL) && !spans && sg_observed.filter(p, address, size, kind, site))
         return;
@@ -246,6 +278,10 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
     const void *site = p->site;
     uint64_t line = sg->line_bytes, end = address + size;
     sg_count_references(p, kind, words_of(address, size));
+    if (sg->pages_only) {
+        use_pages(p, address, size, kind, site);
+        return;
+    }
     for (uint64_t next; address < end; address = next) {
         next = (address & ~(line - 1)) + line;
         if (next > end)
@@ -294,8 +330,7 @@ static inline bool hook(void *address, unsigned size, bool may_span, enum sg_acc
     sg_processor *p = sg_now;
     uint64_t at = (uint64_t)(uintptr_t)address;
     *(kind == SG_READ ? &p->account->reads : &p->account->writes) += 1;
-    return SG_LIKELY(sg_filtered(p, at, kind)) &&
-           (!may_span || SG_LIKELY((at + size - 1) >> p->shift == at >> p->shift));
+    return SG_LIKELY(sg_filtered(p, at, kind)) && (!may_span || SG_LIKELY(!spans_lines(at, size)));
 }
 
 /* Two lines of a set in turn are the most frequent reference that the filter does not answer: exchanges the

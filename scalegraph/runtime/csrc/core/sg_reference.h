@@ -28,6 +28,10 @@ static inline void sg_count_references(sg_processor *p, enum sg_access kind, uin
     sg_site_of(p->site)->references += kind == SG_RMW ? 2 * reads_or_writes : reads_or_writes;
 }
 
+/* On a machine without a data cache, when the observers are known: lets the filter of each processor answer
+ * all references but the first one to a page, unless an observer wants all. Returns the filter's geometry. */
+const sg_filter *sg_uncached_begin(void);
+
 /* Does the pending reference of `p`, whose turn it is. */
 void sg_perform(sg_processor *p);
 /* A bulk operation of libc: every line of the range is referenced, every word issued. */

@@ -38,6 +38,42 @@ void sg_sched_open(void)
     }
 }
 
+/* ---- machines without a data cache ----
+ *
+ * No reference takes time, and nothing can miss. The filter of a processor then knows pages of memory instead
+ * of lines. It answers all references but the first one to a page, which goes to the observers: one of them
+ * names pointers to another rank's memory. */
+
+/* So that a filter fits in the host's first cache, and most programs reach each page once. */
+enum { PAGES = 512, PAGE_SHIFT = 12 };
+
+/* Does an observer want references that caches answer? */
+static bool is_watched(void)
+{
+    return sg_observed.filter != NULL || sg_observed.hits != NULL || sg_observed.counts != NULL ||
+           sg_observed.references != NULL || sg_observed.scales != NULL || sg_observed.hit != NULL;
+}
+
+const sg_filter *sg_uncached_begin(void)
+{
+    if (is_watched())
+        return sg_mem_filter(sg->mem, 0);
+    static sg_filter geometry = {NULL, PAGES - 1, PAGE_SHIFT, NULL, 0, 0};
+    sg->pages_only = true;
+    uint64_t *all = sg_reserve(sg->processors * PAGES * sizeof *all, "the pages that programs have used");
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        sg_processor *p = &sg->processor[i];
+        p->filter = &all[(size_t)i * PAGES];
+        p->mask = geometry.mask;
+        p->shift = geometry.shift;
+        p->rest = geometry.rest;
+        p->rest_ways = geometry.rest_ways;
+    }
+    return &geometry;
+}
+
+/* ---- the first thread ---- */
+
 void sg_sched_enter(void (*entry)(void))
 {
     sg_thread *t = sg_thread_new();

@@ -105,6 +105,7 @@ static void open_runtime(char **argv)
             sg_stop(SG_STATUS_INTERNAL, "%s", error);
     }
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
+    sg->uncached = sg_mem_is_free(&sg->config);
     sg_cost_open();
     sg_observers_open();
     sg_ranks_open();
@@ -113,7 +114,7 @@ static void open_runtime(char **argv)
     sg_posix_open();
     sg_observers_begin();
     sg_branch_open();
-    sg_inline_begin(sg_mem_filter(sg->mem, 0));
+    sg_inline_begin(sg->uncached ? sg_uncached_begin() : sg_mem_filter(sg->mem, 0));
     sg_fault_open();
     sg_omp_open();
     on_exit(note_exit, NULL);

@@ -328,6 +328,8 @@ typedef struct sg_context {
     void *host_stack; /* of the real main thread */
     void *host_thread;
     uint64_t line_bytes;
+    bool uncached;   /* the machine has no data cache: sg_mem_is_free */
+    bool pages_only; /* besides, of all references only the first ones to pages are seen: sg_sched_start.c */
     uint64_t next_variable;
     uint64_t first_variable; /* lines of the first threads, as many as there are processors */
     uint64_t host_start_ns;

@@ -44,7 +44,17 @@ static inline int sg_filter_answers(uint64_t entry, uint64_t line, int is_read)
     return (differs << SG_FILTER_STATE_BITS | differs >> (64 - SG_FILTER_STATE_BITS)) == SG_FILTER_MODIFIED;
 }
 
+/* The entry that answers every reference to `line`. */
+static inline uint64_t sg_filter_entry(uint64_t line)
+{
+    return line | (uint64_t)SG_FILTER_MODIFIED << (64 - SG_FILTER_STATE_BITS);
+}
+
 typedef struct sg_mem sg_mem;
+
+/* Does no reference ever take time on this machine? Then it has no data cache: operation costs contain all
+ * that memory takes. */
+int sg_mem_is_free(const sg_config *config);
 
 sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size);
 void sg_mem_destroy(sg_mem *mem);

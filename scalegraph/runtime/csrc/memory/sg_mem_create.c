@@ -18,6 +18,18 @@ static int power_of_two(uint64_t x)
         return -1;                                                                                           \
     } while (0)
 
+int sg_mem_is_free(const sg_config *config)
+{
+    int free = config->levels == 1 && config->level[0].hit_cycles == 0 && config->page_miss_cycles == 0 &&
+               config->translation_walk_cycles == 0 && config->network == SG_NET_LOCAL &&
+               sg_config_node_processors(config) == 1 && config->prefetch == SG_PREFETCH_NONE;
+    for (uint32_t i = 0; i < config->network_parameters.count; i++) {
+        const sg_parameter *parameter = &config->network_parameters.parameter[i];
+        free = free && (parameter->value == 0 || strcmp(parameter->name, "modules") == 0);
+    }
+    return free;
+}
+
 static int check_levels(const sg_config *config, char *error, unsigned error_size)
 {
     uint32_t before = 1;

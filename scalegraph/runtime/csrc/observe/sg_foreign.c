@@ -1,7 +1,7 @@
 /* References of a rank to another rank's memory, which the host would not let it reach: a pointer was sent in
  * a message. Heaps and stacks are apart, so the address says whose they are; static data is at one place in
  * all ranks, so that a pointer to it is the rank's own and not named. The first reference to a line is seen
- * here: only then a rank's caches have it. No cycle depends on it. */
+ * here (without a data cache, to a page): only then a rank's caches have it. No cycle depends on it. */
 #include <stdio.h>
 
 #include "sg_alloc.h"
