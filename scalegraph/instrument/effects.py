@@ -25,6 +25,7 @@ _SELECTING: Final = frozenset((
     "shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shlx", "shrx", "sarx", "rorx", "bt", "bts", "btr", "btc",
     "adc", "sbb",
 ))  # fmt: skip
+_COMPARING: Final = frozenset(("comisd", "comiss", "ucomisd", "ucomiss"))
 _MERGING: Final = frozenset((  # scalar operations that keep the upper part of the register that they write
     "cvtsi2sd", "cvtsi2ss", "cvtss2sd", "cvtsd2ss", "sqrtsd", "sqrtss", "roundsd", "roundss", "rcpss", "rsqrtss",
 ))  # fmt: skip
@@ -47,6 +48,7 @@ class Effects:
     *copies*: (to, from, constant) if it only writes the 64-bit register *from* plus a constant to another one.
     *fuses*: whether it is one operation with a conditional branch that follows; *selects*: whether it is a conditional
     move, a set by flags, a shift or an addition with carry, which processors carry out where they carry out branches.
+    *compares*: whether it compares floating-point numbers and sets flags.
     """
 
     reads: frozenset[str] = frozenset()
@@ -55,6 +57,7 @@ class Effects:
     copies: tuple[str, str, int] | None = None
     fuses: bool = False
     selects: bool = False
+    compares: bool = False
 
 
 def effects(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, Effects]]:
@@ -109,6 +112,7 @@ def _effects(instruction: Any, canonical: Callable[[int], str], is_constant: Cal
         _copies(instruction, named, canonical),
         instruction.mnemonic in _FUSED and {x86.X86_OP_MEM, x86.X86_OP_IMM} - {one.type for one in operands} != set(),
         instruction.mnemonic in _SELECTING or instruction.mnemonic.startswith(("cmov", "set")),
+        instruction.mnemonic.removeprefix("v") in _COMPARING,
     )
 
 

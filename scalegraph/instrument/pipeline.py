@@ -40,11 +40,11 @@ Key = tuple[int, int, int, int]
 class Step:
     """One instruction of a path.
 
-    *slots*: places that it takes where instructions are issued, 0 for what only serves the instrumentation, or costs
-    nothing; *work*: its classes of operations, without loads and stores. *copies*, *selects*: see `effects.Effects`.
-    *clobbers*: registers of which nothing is known after it, because a call does not keep them. *taken*: whether it is
-    a jump behind which control goes on elsewhere. *sites*: return addresses of the hooks that report its references to
-    memory.
+    *slots*: places that it takes where instructions are issued, 0 for what only serves the instrumentation, or
+    costs nothing; *work*: its classes of operations, without loads and stores. *copies*, *selects*, *compares*: see
+    `effects.Effects`. *clobbers*: registers of which nothing is known after it, because a call does not keep them.
+    *taken*: whether it is a jump behind which control goes on elsewhere. *sites*: return addresses of the hooks
+    that report its references to memory.
     """
 
     slots: float = 1.0
@@ -57,6 +57,7 @@ class Step:
     copies: tuple[str, str, int] | None = None
     clobbers: tuple[str, ...] = ()
     selects: bool = False
+    compares: bool = False
     taken: bool = False
     sites: tuple[int, ...] = ()
 
@@ -116,12 +117,13 @@ class Core:
     def __init__(self, processor: Processor) -> None:
         pipeline = processor.pipeline
         costs = processor.operation_cycles
-        self.slot = 1 / processor.issue_width
+        self.slot = pipeline.issue or 1 / processor.issue_width
         self.window = pipeline.window
         self.scheduler = pipeline.scheduler or pipeline.window
         self.costs = {name: float(getattr(costs, name)) for name in OP_CLASS_NAMES}
         self.latencies = {name: float(getattr(pipeline, name)) for name in _LATENCIES}
-        self.load, self.mixed, self.selecting = pipeline.load, pipeline.fp_mixed, pipeline.select
+        self.load, self.mixed = pipeline.load, pipeline.fp_mixed
+        self.selecting, self.comparing = pipeline.select, pipeline.compare
         if self.selecting > 0:
             self.costs["branch"] = self.selecting
         self.taken = pipeline.taken
@@ -162,6 +164,8 @@ class Core:
             ready = max(ready, at)
         if step.selects and self.selecting > 0:
             ready = self.units["branch"].take(ready, self.selecting)
+        if step.compares and self.comparing > 0:
+            ready = self.units["branch"].take(ready, self.comparing)
         done = self._work(step.work, ready)
         if step.slots > 0 and not step.loads:
             begun = done[0]

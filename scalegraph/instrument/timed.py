@@ -403,7 +403,18 @@ def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -
         place = None
     work = tuple(OP_CLASS_NAMES[kind] for kind in classes if kind not in (LOAD, STORE))
     slots = 1.0 if classes else 0.0  # moves between registers take one, too, but most are the instrumentation's
-    return Step(slots, work, tuple(reads), tuple(writes), place, loads, stores, copies, selects=effect.selects)
+    return Step(
+        slots,
+        work,
+        tuple(reads),
+        tuple(writes),
+        place,
+        loads,
+        stores,
+        copies,
+        selects=effect.selects,
+        compares=effect.compares,
+    )
 
 
 def _call(instruction: Instruction, loads: bool, place: object) -> Step:

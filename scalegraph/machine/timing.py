@@ -41,6 +41,14 @@ class Pipeline(Section):
         default=0,
         runtime=(),
     )
+    issue: float = quantity(
+        "From the issue of an instruction to that of the next; 0: what issue_width says.",
+        _CYCLES,
+        0,
+        100,
+        default=0.0,
+        runtime=(),
+    )
     fp_mixed: float = quantity(
         "Cost of a floating-point addition or multiplication where both are mixed: 0 if each has units of its own.",
         _CYCLES,
@@ -51,6 +59,14 @@ class Pipeline(Section):
     )
     select: float = quantity(
         "Cost of a branch, conditional move, set by flags or shift, which share units; 0: as their classes cost.",
+        _CYCLES,
+        0,
+        100_000,
+        default=0.0,
+        runtime=(),
+    )
+    compare: float = quantity(
+        "What a floating-point comparison that sets flags takes of the units of `select`.",
         _CYCLES,
         0,
         100_000,

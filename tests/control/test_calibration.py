@@ -104,6 +104,7 @@ def test_window_is_where_misses_cease_to_overlap(host: Host, measured: dict[str,
     found = derive(host, measured | _waits("window", 500) | _waits("scheduler", 100)).processor.pipeline
     assert (found.window, found.scheduler) == (480, 96)
     assert found.fp_add == 2.0
+    assert found.issue == pytest.approx(0.05 / 0.28, abs=0.0001)
     assert found.load == pytest.approx(1.39 / 0.28, abs=0.01)
 
 
@@ -133,6 +134,13 @@ def test_misses_of_the_last_cache_say_how_many_are_under_way(host: Host, measure
     assert derive(host, seen).processor.pipeline.misses == round(62.0 / (2.3 - 0.65))
     unclear = seen | {"visit_8388608": Sample("ns", 0.5, 0.5, 0.5, 21)}
     assert derive(host, unclear).processor.pipeline.misses == 0  # faster than what hits
+
+
+def test_comparisons_take_what_is_left_of_a_mix_with_branches(host: Host, measured: dict[str, Sample]) -> None:
+    seen = measured | _waits("window", 500) | _waits("scheduler", 500)
+    for name, ns in (("select_mixed", 0.14), ("compare_mixed", 0.42)):
+        seen |= {name: Sample("ns", ns, ns, ns, 21)}
+    assert derive(host, seen).processor.pipeline.compare == pytest.approx((0.42 - 2 * 0.14) / 0.28, abs=0.001)
 
 
 def test_small_pages_that_cost_more_show_the_translation(host: Host, measured: dict[str, Sample]) -> None:

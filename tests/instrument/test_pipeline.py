@@ -53,6 +53,11 @@ def test_nothing_is_faster_than_it_is_issued() -> None:
     assert times([body], processor(int_alu=1.0)) == pytest.approx([2.0], abs=0.1)
 
 
+def test_what_was_measured_of_the_issue_counts_before_its_width() -> None:
+    body = [Step(1.0, ("int_alu",), (), (f"r{number}",)) for number in range(8)]
+    assert times([body], processor(issue=0.375)) == pytest.approx([3.0], abs=0.1)
+
+
 def test_additions_and_multiplications_share_units_where_they_do() -> None:
     mixed = [Step(1.0, (kind,), (f"v{n}",), (f"v{n}",)) for n in range(16) for kind in (("fp_add", "fp_mul")[n % 2],)]
     assert times([mixed], processor(fp_mixed=0.5))[0] == pytest.approx(8.0, abs=0.2)
@@ -64,6 +69,12 @@ def test_selections_and_branches_share_units_where_they_do() -> None:
     assert times([[branch, move] * 4], processor(select=0.5)) == pytest.approx([4.0], abs=0.1)
     assert times([[move] * 8], processor(select=0.5)) == pytest.approx([4.0], abs=0.1)
     assert times([[move] * 8], processor()) == pytest.approx([2.0], abs=0.1)  # units of their own
+
+
+def test_comparisons_take_their_part_of_the_units_of_branches() -> None:
+    compare, branch = Step(1.0, ("fp_add",), ("v0",), ("flags",), compares=True), Step(1.0, ("branch",))
+    assert times([[compare, branch, branch] * 4], processor(select=0.5, compare=0.4)) == pytest.approx([5.6], abs=0.1)
+    assert times([[compare, branch, branch] * 4], processor(select=0.5)) == pytest.approx([4.0], abs=0.1)
 
 
 @pytest.mark.parametrize(("jumps", "taken"), [(1, 1.5), (2, 3.0), (4, 6.0)])
@@ -156,6 +167,14 @@ def test_instruction_reads_and_writes(
 ) -> None:
     ((_, found),) = effects(bytes.fromhex(code), 0x1000, lambda _: False)
     assert (found.reads, found.writes, found.copies) == (reads, writes, copies)
+
+
+@pytest.mark.parametrize(
+    ("code", "compares"), [("660f2fc1", True), ("0f2ec1", True), ("c5f92fc1", True), ("f20f58c1", False)]
+)
+def test_floating_point_comparisons_are_known(code: str, compares: bool) -> None:
+    ((_, found),) = effects(bytes.fromhex(code), 0x1000, lambda _: False)
+    assert found.compares is compares  # comisd, ucomiss, vcomisd, addsd
 
 
 @pytest.mark.parametrize(

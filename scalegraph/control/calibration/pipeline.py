@@ -45,6 +45,7 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
             *_ends(origins, "scheduler"),
             how="the same where the instructions between wait for the first, at most the window",
         ),
+        "issue": origins.measured_as(f"{_KEY}.issue", round(origins.cycles("no_operation"), 4), "no_operation"),
         "fp_mixed": origins.measured_as(f"{_KEY}.fp_mixed", round(origins.cycles("fp_mixed_free"), 3), "fp_mixed_free"),
     }
     under_way, names = misses_under_way(origins, host)
@@ -55,6 +56,10 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
         values["select"] = origins.measured_as(
             f"{_KEY}.select", round(origins.cycles("select_mixed"), 3), "select_mixed"
         )
+        if "compare_mixed" in origins.measured:
+            shared = round(max(0.0, origins.cycles("compare_mixed") - 2 * origins.cycles("select_mixed")), 3)
+            how = "the first less two of the second"
+            values["compare"] = origins.measured_as(f"{_KEY}.compare", shared, "compare_mixed", "select_mixed", how=how)
     values["taken"] = origins.measured_as(f"{_KEY}.taken", round(origins.cycles("branch_taken"), 2), "branch_taken")
     for name, measured, count in _LATENCIES:
         if measured in origins.measured:

@@ -180,6 +180,18 @@ static NOINLINE void select_mixed(uint64_t times, void *state)
         SELECT_EIGHT SELECT_EIGHT SELECT_EIGHT SELECT_EIGHT
     }
 }
+
+/* A floating-point comparison and two branches side by side: how much of the branches' units does it take? */
+static NOINLINE void compare_mixed(uint64_t times, void *state)
+{
+    int64_t a0 = *(const int64_t *)state;
+    for (; times > 0; times--) {
+#define COMPARE_STEP(a)                                                                                      \
+    __asm__ volatile("comisd %%xmm0, %%xmm0" ::: "cc");                                                      \
+    SKIP_STEP(a) SKIP_STEP(a)
+        CHAIN(COMPARE_STEP) CHAIN(COMPARE_STEP) CHAIN(COMPARE_STEP) CHAIN(COMPARE_STEP)
+    }
+}
 #endif
 
 static NOINLINE uint64_t callee(uint64_t value)
@@ -214,6 +226,7 @@ static void measure_branches(void)
     bench_measure("branch_taken", branch_taken, NULL, 1);
 #if defined(__x86_64__)
     bench_measure("select_mixed", select_mixed, one, UNROLLED);
+    bench_measure("compare_mixed", compare_mixed, one, UNROLLED);
 #endif
     bench_measure("call_and_return", call_and_return, one, UNROLLED);
 }
