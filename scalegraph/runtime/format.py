@@ -415,7 +415,7 @@ TRACE_METRICS: Final[tuple[tuple[str, str, str], ...]] = (
     ("migrations", "migrations", ""),
     ("page_faults", "page faults", ""),
     ("context_switches", "context switches", ""),
-    ("cpu_time", "CPU time", "ns"),
+    ("cpu_time", "CPU time", "s"),  # its records have nanoseconds
 )
 TRACE_HEADER: Final = Layout(
     [

@@ -333,11 +333,14 @@ class _Converter:
         for number in np.unique(rows["what"]).tolist():
             key, name, unit = TRACE_METRICS[number]
             if all(metric.key != key for metric in known):
-                known.append(Metric(name, unit, mode="next", integer=True, key=key))
+                known.append(Metric(name, unit, mode="next", integer=not unit, key=key))
         places = {metric.key: place for place, metric in enumerate(known)}
         number = np.array([places.get(key, NOBODY) for key, _, _ in TRACE_METRICS], "<i4")
+        in_seconds = np.array([unit == "s" for _, _, unit in TRACE_METRICS])[rows["what"]]
         exact = rows["first"].astype("<i8")
-        return "counters", {**_when(rows), "metric": number[rows["what"]], "value": exact.astype("<f8"), "exact": exact}
+        value = np.where(in_seconds, exact * 1e-9, exact)
+        exact[in_seconds] = 0
+        return "counters", {**_when(rows), "metric": number[rows["what"]], "value": value, "exact": exact}
 
     def _mark_rows(self, rows: Records) -> tuple[str, Columns]:
         region = rows["what"].astype("<i4") + np.int32(self._marks)

@@ -29,7 +29,8 @@ class View:
     view itself can find out it returns as one of its *needs*. A view needs runs, or events of a trace, unless *without*
     says that it shows something of a study without runs, or of a trace without events. The *subject* is a study
     (`StudyData`) or a trace (`TraceData`). A view for *several* compares it with its ``others``. A *window* view shows
-    a stretch of time (options begin, end, width) and is built again when that changes.
+    a stretch of time (options begin, end, width) and is built again when that changes. A *wide* view is a table whose
+    columns are compared: it opens with all the room of a window in which it would have a part of them.
     """
 
     name: str
@@ -44,6 +45,7 @@ class View:
     window: bool = False
     needs: tuple[Need, ...] = ()
     without: bool = False
+    wide: bool = False
 
     @property
     def every_need(self) -> tuple[Need, ...]:

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from scalegraph import views
 from scalegraph.gui.base.jobs import Jobs, Latest
+from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.request.destination import TargetSection
 from scalegraph.gui.request.form import BoundForm, RequestForm, of_request, read
 from scalegraph.gui.request.model import RequestModel
@@ -143,3 +144,32 @@ def test_a_click_on_another_target_leads_from_the_panel_to_the_comparison(
     dock = area.show_view(handle, "simulated-measured")  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: dock.figure() is not None and not dock.figure().empty, timeout=RUNS_MS)
     assert "measured" in dock.figure().sentence
+
+
+@pytest.mark.compiler
+def test_a_comparison_opens_with_all_its_columns_in_a_small_window(
+    real: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.sgstudy"
+    (tmp_path / "p.c").write_text(PROGRAM, encoding="utf-8")
+    for target in ("simulated", "host"):
+        form = RequestForm(
+            sources=("p.c",), directory=str(tmp_path), target=target, warm_up="0", processors="1", machine="ksr1"
+        )
+        request, _faults = read(form)
+        assert request is not None
+        Session().submit(request, path).close()
+    handle = real.open_study(path)
+    qtbot.waitUntil(lambda: real.study.area is not None and bool(real.study.area.docks), timeout=RUNS_MS)
+    area = real.study.area
+    assert area is not None
+    qtbot.waitUntil(lambda: not real.jobs.running)
+    others = [dock for dock in area.docks if dock.isVisible()]
+    for name in ("simulated-measured", "model-misses", "noise"):
+        dock = area.show_view(handle, name)
+        qtbot.waitUntil(lambda dock=dock: dock.figure() is not None and not dock.figure().empty, timeout=RUNS_MS)
+        (table,) = dock.findChildren(TablePanel)
+        header = table.tree.header()
+        qtbot.waitUntil(lambda header=header, table=table: 0 < header.length() <= table.tree.viewport().width())
+    area.show_view(handle, "time")
+    qtbot.waitUntil(lambda: all(dock.isVisible() for dock in others))

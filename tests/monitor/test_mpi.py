@@ -119,6 +119,51 @@ def test_waiting_in_a_collective_operation_is_separated_from_the_operation_and_t
         assert (int(waits["location"][longest]), int(waits["holder"][longest])) == (0, 1)
 
 
+BETWEEN = r"""
+#include <mpi.h>
+#include <time.h>
+
+int main(int count, char **words)
+{
+    int rank, value = 1, sum = 0;
+    struct timespec rest = {0, 30000000}, more = {0, 60000000};
+    MPI_Comm other;
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 7, &other);
+    if (rank == 1)
+        nanosleep(&rest, NULL);
+    MPI_Barrier(other);
+    if (rank == 0)
+        nanosleep(&more, NULL);
+    MPI_Bcast(&value, 1, MPI_INT, rank == 0 ? MPI_ROOT : 0, other);
+    MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, rank == 0 ? MPI_ROOT : 0, other);
+    MPI_Comm_free(&other);
+    return MPI_Finalize();
+}
+"""
+
+
+def test_collective_operations_between_two_groups_are_recorded(tmp_path: Path) -> None:
+    record = traced(BETWEEN, tmp_path)
+    check_identity(record)
+    assert not any("not separated" in remark or "not all members" in remark for remark in record.warnings)
+    assert record.trace is not None, record.warnings
+    with read(Path(record.trace.path)) as trace:
+        assert check(trace).violations == []
+        rows = trace.columns("collectives", ("location", "operation", "root"))
+        for operation, root in ((Operation.BARRIER, -1), (Operation.BROADCAST, 0), (Operation.REDUCE, 0)):
+            mine = rows["operation"] == operation
+            assert sorted(rows["location"][mine].tolist()) == [0, 1]
+            assert set(rows["root"][mine].tolist()) == {root}
+        waits = trace.columns("waits", ("begin", "end", "location", "holder", "why"))
+        together = waits["why"] == Wait.COLLECTIVE
+        took = (waits["end"] - waits["begin"]) * together / trace.meta.ticks_per_second
+        pairs = list(zip(waits["location"].tolist(), waits["holder"].tolist(), strict=True))
+        long = {pair for pair, seconds in zip(pairs, took.tolist(), strict=True) if seconds > 0.02}
+        assert long == {(0, 1), (1, 0)}
+
+
 MESSAGES = r"""
 #include <mpi.h>
 #include <time.h>

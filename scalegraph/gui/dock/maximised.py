@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow
 from shiboken6 import isValid
 
 from scalegraph.gui.dock.view_dock import ViewDock
+
+_WIDE: Final = 760  # pixels in which a table of six columns is whole
 
 
 class Maximised:
@@ -32,6 +35,11 @@ class Maximised:
                 other.hide()
         dock.show()
         dock.title.show_maximised(True)
+
+    def widen(self, dock: ViewDock, place: ViewDock | None, docks: Sequence[ViewDock], window: QMainWindow) -> None:
+        """Give *dock* the room of all *docks* if its view is a wide one and *place*, where it opened, is narrow."""
+        if dock.view.wide and place is not None and place.width() < _WIDE and not dock.isFloating():
+            self.show(dock, docks, window)
 
     def end(self, docks: Sequence[ViewDock]) -> None:
         """Show all *docks* again."""

@@ -170,9 +170,7 @@ class ViewArea(QWidget):
     def show_view(self, handle: Handle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
         """Open the view *name* of *handle*, or bring it to the front if it is open. *roomy*: where most room is.
 
-        Raises:
-            InputError: there is no view of that name.
-
+        Raises `InputError` if there is no view of that name.
         """
         view = views.get(name)
         if self._desk is None:
@@ -186,6 +184,7 @@ class ViewArea(QWidget):
                 if options:
                     dock.set_options(options)
                 self._front(dock)
+                self._maximised.widen(dock, dock, self.docks, self._window)
                 return dock
         beside = self._largest_dock() if roomy else self.current_dock()
         dock = self._make(view, handle, options)
@@ -196,6 +195,7 @@ class ViewArea(QWidget):
         dock.show()
         self._front(dock)
         self._show_stack()
+        self._maximised.widen(dock, beside, self.docks, self._window)
         return dock
 
     def _take_focus(self) -> None:

@@ -7,7 +7,8 @@ nothing is exchanged during the run. A member waits
 - in an operation of all with all: until the last one has come;
 - in one that takes from a root: until the root has come;
 - in one whose root collects: only the root waits, until the last one has come;
-- in a scan: until all members before it have come.
+- in a scan: until all members before it have come;
+- between two groups (intercommunicators): for the other group only, or for the root in it.
 
 Source: the wait states "wait at NxN", "late broadcast", "early reduce" and "early scan" of Scalasca.
 """
@@ -54,7 +55,7 @@ def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence
     rows, carried = _operations(parts)
     if not len(rows):
         return {}, ()
-    until, _holder, known, wrong = waits(rows, carried["time"], float(results[0].meta["frequency_hz"]))
+    until, _holder, known, wrong = waits(rows, carried, float(results[0].meta["frequency_hz"]))
     if wrong > _WRONG * max(int(known.sum()), 1):
         return {}, ("the clocks of the processors differ: waiting in collective operations is not separated",)
     found: dict[str, dict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
@@ -77,14 +78,16 @@ def _operations(parts: Sequence[Process]) -> tuple[Records, Records]:
     return np.concatenate(rows), np.concatenate(carried)
 
 
-def waits(rows: Records, turns: Array, hertz: float) -> tuple[Array, Array, Array, int]:
+def waits(rows: Records, carried: Records, hertz: float) -> tuple[Array, Array, Array, int]:
     """Return until when each operation was waiting, for whom, which are known, and in how many the clocks are wrong.
 
-    *rows*: ``collective`` records, one for each member; *turns*: (rows,), the number of each in its group; *hertz*:
-    ticks a second.
+    *rows*: ``collective`` records, one for each member; *carried*: the second record of each, with its number among
+    those of its group and the side of two groups; *hertz*: ticks a second. Of operations between two groups, of which
+    the members on one side do not know the root, all of *rows* get it.
 
     Shape: (rows,) each, the last a count. Unit: ticks; location.
     """
+    turns = carried["time"]
     begin, end = rows["first"].astype(np.int64), rows["time"].astype(np.int64)
     until, holder, known, wrong = begin.copy(), np.full(len(rows), -1), np.zeros(len(rows), bool), 0
     members = {int(one): len(np.unique(rows["processor"][rows["region"] == one])) for one in np.unique(rows["region"])}
@@ -95,7 +98,11 @@ def waits(rows: Records, turns: Array, hertz: float) -> tuple[Array, Array, Arra
         if len(at) != members[int(rows["region"][at[0]])] or len(np.unique(rows["what"][at])) > 1:
             continue
         known[at] = True
-        until[at] = _until(rows[at])
+        if carried["what"][at[0]]:
+            rows["second"][at] = rows["second"][at].max()
+            until[at] = _until_other(rows[at], carried["what"][at])
+        else:
+            until[at] = _until(rows[at])
         came = np.argsort(begin[at])
         holder[at] = rows["processor"][at][came[np.searchsorted(begin[at][came], until[at])]]
         wrong += bool((end[at] < until[at] - _APART_S * hertz).any())
@@ -108,8 +115,9 @@ def divided(records: Records, hertz: float) -> Records:
     rows = records[at]
     if not len(at):
         return records
-    until, holder, known, _wrong = waits(rows, records["time"][at + 1], hertz)
-    records["region"][at + 1] = 0
+    until, holder, known, _wrong = waits(rows, records[at + 1], hertz)
+    records["second"][at] = rows["second"]
+    records["region"][at + 1] = records["what"][at + 1] = 0
     records["time"][at + 1] = records["time"][at]
     places = {
         (int(row["processor"]), int(row["first"])): (int(end), int(who))
@@ -135,6 +143,21 @@ def divided(records: Records, hertz: float) -> Records:
         keep[one] = end > row["first"]
     operating = np.array([one for one in more if one[-1] > 0], TRACE_RECORD)
     return np.concatenate([records[keep], operating])
+
+
+def _until_other(rows: Records, side: Array) -> Array:
+    """Return when each member of an operation between two groups has no one on the other *side* to wait for."""
+    begin, operation, root = rows["first"].astype(np.int64), int(rows["what"][0]), int(rows["second"][0]) - 1
+    is_root = rows["processor"] == root
+    last = {int(one): begin[side != one].max(initial=0) for one in np.unique(side)}
+    others: Array = np.maximum(begin, np.array([last[int(one)] for one in side]))
+    if operation in _FROM_ROOT:
+        own = side[is_root][0] if is_root.any() else side
+        found: Array = np.where(side != own, np.maximum(begin, begin[is_root].max(initial=0)), begin)
+        return found
+    if operation in _TO_ROOT:
+        others = np.where(is_root, others, begin)
+    return others
 
 
 def _until(rows: Records) -> Array:

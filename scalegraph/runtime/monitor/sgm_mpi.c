@@ -35,7 +35,7 @@ SGM_MPI_AS(SG_CATEGORY_PRIM_THREAD, MPI_Finalize, (void), ())
  * When each member came and went is recorded; what of that was waiting for others is found out after the run,
  * from the times of all members. Members number the operations of a group alike, so nothing is exchanged. */
 
-enum { GROUPS = 64, OFFSET = 2166136261u, PRIME = 16777619u };
+enum { GROUPS = 64, NO_ROOT = -1000, OFFSET = 2166136261u, PRIME = 16777619u };
 
 /* Numbers of collective operations, as traces have them. */
 enum {
@@ -103,6 +103,7 @@ static void describe(sgm_group *g, MPI_Comm communicator)
         g->world = members_of(others, size, &theirs);
         PMPI_Group_free(&others);
         g->number = (number ^ theirs) | 1;
+        g->side = number < theirs ? 1 : 2;
         return;
     }
     PMPI_Comm_size(MPI_COMM_WORLD, &all);
@@ -154,15 +155,24 @@ int sgm_mpi_partner(MPI_Comm communicator, int rank, uint32_t *number)
     return partner;
 }
 
-/* The operation took from `begin` to now; `root`: in the communicator, -1 for none. */
+/* The rank of an operation's root in MPI_COMM_WORLD, -1: there is none, or it is in this process's own group.
+ */
+static int root_of(const sgm_group *g, int root)
+{
+    if (g->between && root == MPI_ROOT)
+        return sgm_rank;
+    return root >= 0 ? g->world[root] : -1;
+}
+
+/* The operation took from `begin` to now; `root`: as the call has it, `NO_ROOT` for none. */
 static void gathered(sgm_thread *t, unsigned operation, int root, uint64_t bytes, MPI_Comm communicator,
                      uint64_t begin)
 {
     sgm_mpi_lock(&group_lock);
     const sgm_group *g = group_of(communicator);
-    uint64_t turn = g->between ? 0 : next_of(g->number);
-    uint64_t from = root < 0 || g->between ? 0 : (uint64_t)g->world[root] + 1;
-    uint32_t number = g->number;
+    uint64_t turn = next_of(g->number);
+    uint64_t from = root == NO_ROOT ? 0 : (uint64_t)(root_of(g, root) + 1);
+    uint32_t number = g->number, side = g->side;
     sgm_mpi_unlock(&group_lock);
     if (turn == 0)
         return;
@@ -172,10 +182,12 @@ static void gathered(sgm_thread *t, unsigned operation, int root, uint64_t bytes
                                        .time = t->switched,
                                        .first = begin,
                                        .second = from});
-    sgm_trace_put(
-        t,
-        (sg_trace_record){
-            .event = SG_EVENT_CARRIED, .region = t->region, .time = turn, .first = bytes, .second = bytes});
+    sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_CARRIED,
+                                       .what = (uint8_t)side,
+                                       .region = t->region,
+                                       .time = turn,
+                                       .first = bytes,
+                                       .second = bytes});
 }
 
 SGM_API int MPI_Comm_free(MPI_Comm *communicator)
@@ -200,7 +212,7 @@ SGM_API int MPI_Comm_free(MPI_Comm *communicator)
             gathered(t, operation, root, bytes, communicator, begin);                                        \
         return result;                                                                                       \
     }
-TOGETHER(MPI_Barrier, BARRIER, -1, 0, (MPI_Comm communicator), (communicator))
+TOGETHER(MPI_Barrier, BARRIER, NO_ROOT, 0, (MPI_Comm communicator), (communicator))
 TOGETHER(MPI_Bcast, BROADCAST, root, sgm_mpi_bytes(data, count, type),
          (void *data, int count, MPI_Datatype type, int root, MPI_Comm communicator),
          (data, count, type, root, communicator))
@@ -209,15 +221,15 @@ TOGETHER(MPI_Reduce, REDUCE, root, sgm_mpi_bytes(in, count, type),
           MPI_Comm communicator),
          (in, out, count, type, op, root, communicator))
 #define REDUCED (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm communicator)
-TOGETHER(MPI_Allreduce, ALL_REDUCE, -1, sgm_mpi_bytes(in, count, type), REDUCED,
+TOGETHER(MPI_Allreduce, ALL_REDUCE, NO_ROOT, sgm_mpi_bytes(in, count, type), REDUCED,
          (in, out, count, type, op, communicator))
-TOGETHER(MPI_Scan, SCAN, -1, sgm_mpi_bytes(in, count, type), REDUCED,
+TOGETHER(MPI_Scan, SCAN, NO_ROOT, sgm_mpi_bytes(in, count, type), REDUCED,
          (in, out, count, type, op, communicator))
-TOGETHER(MPI_Exscan, EXCLUSIVE_SCAN, -1, sgm_mpi_bytes(in, count, type), REDUCED,
+TOGETHER(MPI_Exscan, EXCLUSIVE_SCAN, NO_ROOT, sgm_mpi_bytes(in, count, type), REDUCED,
          (in, out, count, type, op, communicator))
-TOGETHER(MPI_Reduce_scatter_block, REDUCE_SCATTER_BLOCK, -1, sgm_mpi_bytes(in, count, type), REDUCED,
+TOGETHER(MPI_Reduce_scatter_block, REDUCE_SCATTER_BLOCK, NO_ROOT, sgm_mpi_bytes(in, count, type), REDUCED,
          (in, out, count, type, op, communicator))
-TOGETHER(MPI_Reduce_scatter, REDUCE_SCATTER, -1, 0,
+TOGETHER(MPI_Reduce_scatter, REDUCE_SCATTER, NO_ROOT, 0,
          (const void *in, void *out, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm communicator),
          (in, out, counts, type, op, communicator))
 #define ROOTED                                                                                               \
@@ -229,9 +241,9 @@ TOGETHER(MPI_Gather, GATHER, root, sgm_mpi_bytes(in, ins, of), ROOTED,
          (in, ins, of, out, outs, type, root, communicator))
 TOGETHER(MPI_Scatter, SCATTER, root, sgm_mpi_bytes(out, outs, type), ROOTED,
          (in, ins, of, out, outs, type, root, communicator))
-TOGETHER(MPI_Allgather, ALL_GATHER, -1, sgm_mpi_bytes(in, ins, of), EXCHANGED,
+TOGETHER(MPI_Allgather, ALL_GATHER, NO_ROOT, sgm_mpi_bytes(in, ins, of), EXCHANGED,
          (in, ins, of, out, outs, type, communicator))
-TOGETHER(MPI_Alltoall, ALL_TO_ALL, -1, sgm_mpi_bytes(in, ins, of), EXCHANGED,
+TOGETHER(MPI_Alltoall, ALL_TO_ALL, NO_ROOT, sgm_mpi_bytes(in, ins, of), EXCHANGED,
          (in, ins, of, out, outs, type, communicator))
 TOGETHER(MPI_Gatherv, GATHER_VARIED, root, sgm_mpi_bytes(in, ins, of),
          (const void *in, int ins, MPI_Datatype of, void *out, const int outs[], const int at[],
@@ -241,11 +253,11 @@ TOGETHER(MPI_Scatterv, SCATTER_VARIED, root, sgm_mpi_bytes(out, outs, type),
          (const void *in, const int ins[], const int at[], MPI_Datatype of, void *out, int outs,
           MPI_Datatype type, int root, MPI_Comm communicator),
          (in, ins, at, of, out, outs, type, root, communicator))
-TOGETHER(MPI_Allgatherv, ALL_GATHER_VARIED, -1, sgm_mpi_bytes(in, ins, of),
+TOGETHER(MPI_Allgatherv, ALL_GATHER_VARIED, NO_ROOT, sgm_mpi_bytes(in, ins, of),
          (const void *in, int ins, MPI_Datatype of, void *out, const int outs[], const int at[],
           MPI_Datatype type, MPI_Comm communicator),
          (in, ins, of, out, outs, at, type, communicator))
-TOGETHER(MPI_Alltoallv, ALL_TO_ALL_VARIED, -1, 0,
+TOGETHER(MPI_Alltoallv, ALL_TO_ALL_VARIED, NO_ROOT, 0,
          (const void *in, const int ins[], const int from[], MPI_Datatype of, void *out, const int outs[],
           const int at[], MPI_Datatype type, MPI_Comm communicator),
          (in, ins, from, of, out, outs, at, type, communicator))

@@ -21,7 +21,8 @@
 typedef struct sgm_group {
     MPI_Comm communicator;
     bool used, between;
-    uint32_t number;
+    uint32_t number,
+        side;   /* side: of two groups this process is in the first or the second; 0: there is one */
     int *world; /* the rank in MPI_COMM_WORLD of each partner */
 } sgm_group;
 

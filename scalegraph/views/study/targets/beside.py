@@ -68,5 +68,6 @@ VIEW = View(
     _make,
     (common.SIZE,),
     order=140,
+    wide=True,
     needs=(pairs.BOTH,),
 )

@@ -62,5 +62,6 @@ VIEW = View(
     _make,
     (common.SIZE, common.PROCESSORS),
     order=141,
+    wide=True,
     needs=(pairs.BOTH, pairs.ACCOUNTS),
 )

@@ -70,5 +70,6 @@ VIEW = View(
     "Every repetition of the measured runs: outliers, and what other programs took of which processor.",
     _make,
     order=142,
+    wide=True,
     needs=(_NEED,),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from scalegraph.analyze.trace import work
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.units import counted, si
+from scalegraph.base.units import counted, si, thousands
 from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Area, AreaTrack, Axis, Column, Figure, Row, Table, Timeline
 from scalegraph.figures.way import Need
@@ -35,6 +35,7 @@ _NEED = Need(
 )
 _SEVERAL = 8  # lines of locations in one track
 _TRACKS = 12
+_WHOLE = 10_000  # counts below are written with all their digits
 _ROUNDING = 1e-9  # of the largest rate: what is less is what differences of sums leave of nothing
 
 
@@ -120,6 +121,8 @@ def _row(chosen: Window, number: int) -> Row:
     seconds = chosen.seconds
     if work.counts(metric):
         values = interval_sums.counted(data, number).totals(chosen.begin, chosen.end, chosen.locations)
+        scale, unit = (1e6, "µs") if metric.unit == "s" else (1.0, metric.unit)
+        values = np.round(values * scale) if scale > 1 else values
         total: float | None = float(values.sum())
     else:
         columns = data.trace.columns("counters", begin=chosen.begin, end=chosen.end)
@@ -134,8 +137,9 @@ def _row(chosen: Window, number: int) -> Row:
         return Row((metric.name, metric.unit, total, None, *numbers, at), key=f"metric {number}")
     rate = known(total / seconds) if total is not None and seconds else None
     at = data.location_name(chosen.locations[int(values.argmax())])
+    least, mean, most = float(values.min()), float(values.mean()), float(values.max())
     return Row(
-        (metric.name, metric.unit, total, rate, float(values.min()), float(values.mean()), float(values.max()), at),
+        (metric.name, unit, total, rate, least, mean, most, at),
         key=f"metric {number}",
         tip=f"{metric.name}: least, mean and most of a location",
     )
@@ -143,12 +147,21 @@ def _row(chosen: Window, number: int) -> Row:
 
 def _sentence(chosen: Window, rows: list[Row]) -> str:
     reported = [
-        f"{si(float(row.values[2]), '', 4)} {row.values[0]}" for row in rows[:4] if isinstance(row.values[2], float)
+        f"{_amount(row.values[2], str(row.values[1] or ''))} {row.values[0]}"
+        for row in rows[:4]
+        if isinstance(row.values[2], float)
     ]
     if not reported:
         return f"{counted(len(rows), 'metric')} in {chosen.words}."
     who = trace_sums.located(chosen.data.trace, len(chosen.locations))
     return f"In {si(chosen.seconds, 's')} {who} counted {', '.join(reported)}."
+
+
+def _amount(total: float, unit: str) -> str:
+    """Return *total* in words; a small count is whole."""
+    if unit == "µs":
+        return si(total * 1e-6, "s", 4)
+    return thousands(int(total)) if not unit and total.is_integer() and total < _WHOLE else si(total, unit, 4)
 
 
 VIEW = View(
