@@ -39,20 +39,26 @@ class _Stratum:
     skipped: list[int]
     skipped_work: list[float]
 
+    @property
+    def times(self) -> list[float]:
+        """Cycles of each visit."""
+        return [float(value["time_cycles"]) for value in self.values]
+
+    @property
+    def per_work(self) -> list[float]:
+        """The same by the visit's work."""
+        return [time / work for time, work in zip(self.times, self.works, strict=True)]
+
     def drifts(self) -> bool:
         """Whether visits still became cheaper, or dearer, one after the other when the last was measured."""
-        times = [float(value["time_cycles"]) for value in self.values]
-        costs = [time / work for time, work in zip(times, self.works, strict=True)] if self.by_work() else times
-        last = costs[-_RECENT:]
+        last = (self.per_work if self.by_work() else self.times)[-_RECENT:]
         if len(last) < 2 or statistics.stdev(last) <= _LEAST_DRIFT * sum(last) / len(last):
             return False
         return _successive(last) < _DRIFT * statistics.variance(last)
 
     def by_work(self) -> bool:
         """Whether the time of a visit is better known by its work, as the runtime decides it."""
-        times = [value["time_cycles"] for value in self.values]
-        per_work = [time / work for time, work in zip(times, self.works, strict=True)]
-        return _spread(per_work) < _spread(times)
+        return _spread(self.per_work) < _spread(self.times)
 
     def error(self, name: str) -> float:
         """Return the standard error of what the skipped visits cost."""
@@ -165,16 +171,10 @@ def _phases(build: Build, rows: Sequence[Any], strata: Sequence[_Stratum]) -> tu
             visits=row["visits"],
             measured=row["measured"],
             skipped=row["skipped"],
-            spread=_phase_spread(stratum) if row["measured"] > 1 else None,
+            spread=min(_spread(stratum.times), _spread(stratum.per_work)) if row["measured"] > 1 else None,
         )
         for row, (file, line, _), stratum in zip(rows, places, strata, strict=True)
     )
-
-
-def _phase_spread(stratum: _Stratum) -> float:
-    times = [float(value["time_cycles"]) for value in stratum.values]
-    per_work = [time / work for time, work in zip(times, stratum.works, strict=True)]
-    return min(_spread(times), _spread(per_work))
 
 
 def _why(phases: Sequence[SampledPhase], strata: Sequence[_Stratum]) -> str:
