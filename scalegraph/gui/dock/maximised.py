@@ -11,7 +11,7 @@ from shiboken6 import isValid
 
 from scalegraph.gui.dock.view_dock import ViewDock
 
-_WIDE: Final = 760  # pixels in which a table of six columns is whole
+_WIDE: Final = 900  # pixels in which a table of six columns is whole
 
 
 class Maximised:
