@@ -152,14 +152,15 @@ def combined(job: Job, results: Sequence[Result], operating: Operating | None = 
 
     *operating*: of the time in collective operations, what was not waiting for others.
     """
-    main = max(results, key=lambda one: int(one.meta["time_cycles"]))
+    main = max(results, key=lambda one: int(one.meta["time_cycles"]) / float(one.meta["frequency_hz"]))
     chosen = sorted(results, key=lambda one: int(one.meta["rank"])) if job.processes else [main]
     ticks, hertz = int(main.meta["time_cycles"]), float(main.meta["frequency_hz"])
     share = job.point.processors // max(len(chosen), 1) if job.processes else job.point.processors
     processors: list[_Thread] = []
     count = 0
     for result in chosen:
-        threads = _threads(result, ticks, hertz, (operating or {}).get(result.meta["pid"], {}))
+        scale = hertz / float(result.meta["frequency_hz"]) if foreign([result], main) else 1.0
+        threads = _threads(result, ticks, hertz, (operating or {}).get(result.meta["pid"], {}), scale)
         count += len(threads)
         processors += _on_processors(threads, max(share, 1), ticks)
     cost = float(main.meta["event_ticks"])
@@ -170,15 +171,28 @@ def combined(job: Job, results: Sequence[Result], operating: Operating | None = 
     return Account(ticks, hertz, tuple(processors), count, cost, elapsed, _hardware(chosen))
 
 
-def _threads(result: Result, ticks: int, hertz: float, operating: Mapping[tuple[int, int], int]) -> list[_Thread]:
-    """Return the threads of a process, each with *ticks* in all."""
+def computer(result: Result) -> str:
+    """Return what distinguishes the computer of *result*: the name that its kernel has since it was started."""
+    return result.meta.get("computer", "").partition(" ")[0]
+
+
+def foreign(results: Iterable[Result], one: Result) -> bool:
+    """Whether some of *results* are of other computers than *one*."""
+    return any(computer(result) != computer(one) for result in results)
+
+
+def _threads(
+    result: Result, ticks: int, hertz: float, operating: Mapping[tuple[int, int], int], scale: float
+) -> list[_Thread]:
+    """Return the threads of a process, each with *ticks* in all. *scale*: ticks for one of its own."""
     found: dict[int, _Thread] = defaultdict(_Thread)
     for cost in result.rows("COSTS"):
         thread = found[cost["processor"]]
-        row = {name: ticks for name, ticks in zip(CATEGORY_NAMES, cost["categories"], strict=True) if ticks}
+        row = {name: round(own * scale) for name, own in zip(CATEGORY_NAMES, cost["categories"], strict=True) if own}
         if _AS_WRITTEN in row:
             row[COMPUTING] = row.pop(_AS_WRITTEN)
-        if done := min(operating.get((cost["processor"], cost["region"]), 0), row.get(TOGETHER, 0)):
+        done = round(operating.get((cost["processor"], cost["region"]), 0) * scale)
+        if done := min(done, row.get(TOGETHER, 0)):
             row[TOGETHER] -= done
             row[OPERATION] = done
         thread.rows[cost["region"]] = row
@@ -186,7 +200,7 @@ def _threads(result: Result, ticks: int, hertz: float, operating: Mapping[tuple[
         thread.visits[cost["region"]] = counters["visits"]
         for name, count in counters.items():
             thread.counters[name] = thread.counters.get(name, 0) + count
-    own = int(result.meta["time_cycles"])
+    own = min(round(int(result.meta["time_cycles"]) * scale), ticks)
     for number, thread in found.items():
         events, ran, waited, processor, _kernel = map(int, result.meta[f"thread.{number}"].split())
         thread.events, thread.processor = events, processor

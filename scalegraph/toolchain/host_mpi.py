@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,9 +28,18 @@ class HostMpi:
     mpirun: Path
     open_mpi: bool
 
-    def start(self, processes: int) -> list[str]:
-        """Return the words that start so many processes of the program that follows them."""
+    def start(self, processes: int, hosts: Sequence[tuple[str, int]] = (), variables: Sequence[str] = ()) -> list[str]:
+        """Return the words that start so many processes of the program that follows them.
+
+        *hosts*: computers and how many processes each takes at most, reached by SSH; *variables*: names of those that
+        the processes there need. MPICH gives them all.
+        """
         more = ["--oversubscribe", "--bind-to", "none"] if self.open_mpi else []
+        if hosts:
+            listed = ",".join(f"{name}:{slots}" for name, slots in hosts)
+            more += ["--host", listed] if self.open_mpi else ["-launcher", "ssh", "-hosts", listed]
+        if self.open_mpi:
+            more += [word for name in variables for word in ("-x", name)]
         return [str(self.mpirun), *more, "-n", str(processes)]
 
     @property

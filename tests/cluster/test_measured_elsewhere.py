@@ -186,7 +186,10 @@ def test_a_request_to_stop_ends_the_command(
     eventually(lambda: not gate.programs())
 
 
-@pytest.mark.parametrize("target", ['name = "ssh"\nsettings = { host = "theirs" }', 'name = "slurm"'])
+@pytest.mark.parametrize(
+    "target",
+    ['name = "ssh"\nsettings = { host = "theirs" }', 'name = "slurm"', 'name = "mpi"\nsettings = { hosts = "theirs" }'],
+)
 def test_a_request_file_that_sends_the_program_away_needs_consent(target: str, tmp_path: Path, commands: Path) -> None:
     (tmp_path / "sums.c").write_text(SUMS)
     path = tmp_path / "r.toml"

@@ -18,6 +18,11 @@ def operation(kind: Operation, begins: list[int], end: int = 100, root: int = -1
     return np.array(rows, TRACE_RECORD)
 
 
+def carried(*turns: int) -> np.ndarray:
+    """Return the second record of each member of operations within one group, by its number in the group."""
+    return np.array([(EVENT["carried"], 0, 0, 0, turn, 0, 0) for turn in turns], TRACE_RECORD)
+
+
 @pytest.mark.parametrize(
     ("kind", "root", "until", "holders"),
     [
@@ -32,20 +37,21 @@ def test_a_member_waits_for_those_that_its_operation_needs(
     kind: Operation, root: int, until: list[int], holders: list[int]
 ) -> None:
     rows = operation(kind, [10, 30, 70], root=root)
-    found, holder, known, wrong = waits(rows, np.ones(3, "<u8"), 1e9)
+    found, holder, known, wrong = waits(rows, carried(1, 1, 1), 1e9)
     assert (found.tolist(), holder.tolist(), known.all(), wrong) == (until, holders, True, 0)
 
 
 def test_an_operation_that_not_all_members_recorded_is_not_known() -> None:
     first, second = operation(Operation.BARRIER, [10, 30]), operation(Operation.BARRIER, [200, 230], 300)[:1]
     rows = np.concatenate([first, second])
-    _until, _holder, known, _wrong = waits(rows, np.array([1, 1, 2], "<u8"), 1e9)
+    _until, _holder, known, _wrong = waits(rows, carried(1, 1, 2), 1e9)
     assert known.tolist() == [True, True, False]
 
 
 def test_a_member_that_leaves_before_the_last_has_come_shows_that_clocks_differ() -> None:
     rows = operation(Operation.BARRIER, [10, 90_000], end=50_000)
-    assert waits(rows, np.ones(2, "<u8"), 1e9)[3] == 1
+    assert waits(rows, carried(1, 1), 1e9)[3] == 1
+    assert waits(rows, carried(1, 1), 1e9, apart=50e-6)[3] == 0  # of computers whose clocks are known to that
 
 
 def test_the_time_in_an_operation_is_divided_in_a_trace() -> None:

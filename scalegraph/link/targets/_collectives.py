@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalegraph.base.errors import WorkError
+from scalegraph.link.targets._computers import clocks
 from scalegraph.link.targets._records import processes
 from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, EVENT, TRACE_RECORD
 from scalegraph.traces.kinds import Operation, Wait
@@ -47,25 +48,34 @@ def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence
 
     *raw*: where the processes that left *results* wrote their records. Source: ScaleGraph.
     """
+    if not results:
+        return {}, ()
     results = sorted(results, key=lambda one: int(one.meta["rank"]))
     try:
         parts = processes(raw, results)
     except WorkError as error:
         return {}, (f"waiting in collective operations is not separated from the operations: {error}",)
+    each, compared = clocks(results)
+    for one, clock in zip(parts, each, strict=True):
+        mine = one.records["event"] == EVENT["collective"]
+        for name in ("first", "time"):
+            one.records[name][mine] = clock.converted(one.records[name][mine])
     rows, carried = _operations(parts)
     if not len(rows):
-        return {}, ()
-    until, _holder, known, wrong = waits(rows, carried, float(results[0].meta["frequency_hz"]))
+        return {}, (compared,) if compared else ()
+    hertz = float(results[0].meta["frequency_hz"])
+    apart = max(_APART_S, 2 * max(clock.error for clock in each) / hertz)
+    until, _holder, known, wrong = waits(rows, carried, hertz, apart)
     if wrong > _WRONG * max(int(known.sum()), 1):
         return {}, ("the clocks of the processors differ: waiting in collective operations is not separated",)
     found: dict[str, dict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
     took = rows["time"].astype(np.int64) - until
     for row, region, ticks in zip(rows[known], carried["region"][known], took[known], strict=True):
         part, thread = divmod(int(row["processor"]), parts[0].threads)
-        found[results[part].meta["pid"]][thread, int(region)] += int(ticks)
+        found[results[part].meta["pid"]][thread, int(region)] += round(int(ticks) / each[part].rate)
     lacking = int((~known).sum())
     said = f"of {lacking} collective operations not all members were recorded: they count as waiting"
-    return found, (said,) if lacking else ()
+    return found, (*([compared] if compared else []), *([said] if lacking else []))
 
 
 def _operations(parts: Sequence[Process]) -> tuple[Records, Records]:
@@ -78,12 +88,12 @@ def _operations(parts: Sequence[Process]) -> tuple[Records, Records]:
     return np.concatenate(rows), np.concatenate(carried)
 
 
-def waits(rows: Records, carried: Records, hertz: float) -> tuple[Array, Array, Array, int]:
+def waits(rows: Records, carried: Records, hertz: float, apart: float = _APART_S) -> tuple[Array, Array, Array, int]:
     """Return until when each operation was waiting, for whom, which are known, and in how many the clocks are wrong.
 
     *rows*: ``collective`` records, one for each member; *carried*: the second record of each, with its number among
-    those of its group and the side of two groups; *hertz*: ticks a second. Of operations between two groups, of which
-    the members on one side do not know the root, all of *rows* get it.
+    those of its group and the side of two groups; *hertz*: ticks a second; *apart*: seconds by which clocks may differ.
+    Of operations between two groups, of which the members on one side do not know the root, all of *rows* get it.
 
     Shape: (rows,) each, the last a count. Unit: ticks; location.
     """
@@ -105,7 +115,7 @@ def waits(rows: Records, carried: Records, hertz: float) -> tuple[Array, Array, 
             until[at] = _until(rows[at])
         came = np.argsort(begin[at])
         holder[at] = rows["processor"][at][came[np.searchsorted(begin[at][came], until[at])]]
-        wrong += bool((end[at] < until[at] - _APART_S * hertz).any())
+        wrong += bool((end[at] < until[at] - apart * hertz).any())
     return np.clip(until, begin, end), holder, known, wrong
 
 

@@ -124,8 +124,12 @@ class Target(ABC):
         """Return where the runs happen, ``None`` where the machine of the request says it."""
         return None
 
-    def refusal(self, processors: int) -> str:
-        """Return why no run can have so many *processors*, empty if one can."""
+    def away(self, settings: Mapping[str, str]) -> bool:  # noqa: ARG002 - some targets send programs away by a setting
+        """Whether the program leaves this computer in runs with *settings*."""
+        return self.elsewhere
+
+    def refusal(self, processors: int, settings: Mapping[str, str] | None = None) -> str:  # noqa: ARG002
+        """Return why no run with *settings* can have so many *processors*, empty if one can."""
         most = self.processors()
         if most is None or 1 <= processors <= most:
             return ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -42,14 +43,20 @@ class Host(Target):
         """Return the record of one measured run; raises as `Target.run` says."""
         from scalegraph.base.cancel import CancelToken
 
-        if refusal := self.refusal(job.point.processors):
+        if refusal := self.refusal(job.point.processors, job.settings):
             raise InputError(f"{job.point.processors} processors: {refusal}")
         stop = cancel or CancelToken()
         try:
-            with tempfile.TemporaryDirectory(prefix="scalegraph-host-", ignore_cleanup_errors=True) as place:
-                return self._run(job, Path(place) / "result", stop)
+            with self.workplace(job) as (place, placed):
+                return self._run(placed, place / "result", stop)
         except OSError as error:
             raise RunError(f"{job.name}: cannot be started: {reason(error)}") from error
+
+    @contextmanager
+    def workplace(self, job: Job) -> Iterator[tuple[Path, Job]]:
+        """Yield a directory for what the monitor writes, and *job* with its program where the processes find it."""
+        with tempfile.TemporaryDirectory(prefix="scalegraph-host-", ignore_cleanup_errors=True) as place:
+            yield Path(place), job
 
     def _run(self, job: Job, result: Path, cancel: CancelToken) -> RunRecord:
         starter, more = self.command(job)
@@ -72,16 +79,16 @@ class Host(Target):
             clear_results(result)
             before = stolen_s()
             outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
-            found, remarks = read_results(result)
+            found, remarks = self.results(job, result)
             operating, unsure = self.operating(job, result, found)
             noticed = disturbance(found, job.point.processors, outcome.host_s, stolen_s() - before)
             runs.append((noticed, make_measured(job, outcome, self.place(), found, [*remarks, *unsure], operating)))
             if noticed.share <= job.measuring.disturbed or not runs[-1][1].ok:
                 break
         record = _least_disturbed(runs, job.measuring.disturbed)
-        return record if job.trace is None or not record.ok else self._traced(record, job, command, cancel)
+        return record if job.trace is None or not record.ok else self.traced(record, job, command, cancel)
 
-    def _traced(self, record: RunRecord, job: Job, command: process.Command, cancel: CancelToken) -> RunRecord:
+    def traced(self, record: RunRecord, job: Job, command: process.Command, cancel: CancelToken) -> RunRecord:
         """Return *record* with a trace, which is of a run of its own: *record* keeps times without it."""
         from scalegraph.link.targets._traced import traced_run
 
@@ -91,6 +98,10 @@ class Host(Target):
     def command(self, job: Job) -> tuple[Sequence[str], Mapping[str, str]]:  # noqa: ARG002 - targets on top of it have
         """Return the words before the program's name that start it, and variables for them; none here."""
         return (), {}
+
+    def results(self, job: Job, result: Path) -> tuple[list[Result], list[str]]:  # noqa: ARG002
+        """Return what the monitor wrote, one for each process, and remarks on what cannot be used."""
+        return read_results(result)
 
     def operating(self, job: Job, result: Path, found: Sequence[Result]) -> tuple[Operating, Sequence[str]]:  # noqa: ARG002
         """Return what of the time in collective operations was no waiting, and remarks; there are none here."""

@@ -1,26 +1,33 @@
-"""Processes of an MPI program on this computer, started by the ``mpirun`` of its MPI library."""
+"""Processes of an MPI program on this computer or on several, started by the ``mpirun`` of its MPI library."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from scalegraph.base.errors import InputError, MissingTool, ScaleGraphError
-from scalegraph.link.targets.base import Finding, Place
-from scalegraph.link.targets.host import Host
+from scalegraph.link.targets import _computers
+from scalegraph.link.targets.base import Finding, Place, Setting
+from scalegraph.link.targets.host import Host, openmp_variables
 from scalegraph.runtime.format import TRACED
 from scalegraph.toolchain.host_mpi import INSTALL, host_mpi
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from scalegraph.base.cancel import CancelToken
     from scalegraph.base.run import RunRecord
     from scalegraph.link.accounting import Operating
     from scalegraph.link.job import Job
+    from scalegraph.link.process import Command
     from scalegraph.runtime.results import Result
 
 
+_OURS = ("SCALEGRAPH_MONITOR", "SCALEGRAPH_TRACE", "SCALEGRAPH_PIN")
+_REACHED_S = 30
 _COLLECTIVES = 1 << TRACED.index("messages")
 _MOST_BYTES = 2**26  # of the records of collective operations, of each process
 
@@ -29,10 +36,15 @@ class _Mpi(Host):
     """Runs an MPI program with the MPI library of this computer."""
 
     name = "mpi"
-    title = "MPI on this computer"
-    help = "The processes of an MPI program run on this computer, with its own MPI library, and are measured"
+    title = "MPI on this computer, or on hosts"
+    help = "The processes of an MPI program run with this computer's MPI library, here or on hosts, and are measured"
     builds = "mpi"
     measures = ("time", "regions", "waits", "messages", "counters", "trace")
+    settings = (
+        Setting("hosts", "", "Computers that SSH reaches without a password: node1,node2:4 (ranks at most)"),
+        Setting("hostfile", "", "File that lists them, a computer a line"),
+        Setting("directory", "", "Directory that all hosts share, if not the program's working directory"),
+    )
     order = 2
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
@@ -45,9 +57,64 @@ class _Mpi(Host):
     def command(self, job: Job) -> tuple[Sequence[str], Mapping[str, str]]:
         """Return the words that start the program, and variables for them."""
         found = host_mpi()
-        share = max(job.point.processors // max(job.processes, 1), 1)
+        processes = max(job.processes, 1)
+        share = max(job.point.processors // processes, 1)
         records = {"SCALEGRAPH_TRACE_WHAT": str(_COLLECTIVES), "SCALEGRAPH_TRACE_LIMIT": str(_MOST_BYTES)}
-        return found.start(max(job.processes, 1)), {**found.env, **records, "SCALEGRAPH_PIN_EACH": str(share)}
+        more = {**found.env, **records, "SCALEGRAPH_PIN_EACH": str(share)}
+        if not _computers.several(job.settings):
+            return found.start(processes), more
+        more[_computers.VARIABLE] = "1"
+        names = sorted({*more, *_OURS, *openmp_variables(job), *job.env})
+        return found.start(processes, _computers.hosts(job.settings, processes), names), more
+
+    @contextmanager
+    def workplace(self, job: Job) -> Iterator[tuple[Path, Job]]:
+        """Yield a directory for what the monitor writes, which all computers of the run share, and the placed *job*."""
+        with _computers.shared_place(job) if _computers.several(job.settings) else super().workplace(job) as found:
+            yield found
+
+    def results(self, job: Job, result: Path) -> tuple[list[Result], list[str]]:
+        """Return what the monitor wrote, none if a rank on another computer wrote it to a directory of its own."""
+        found, remarks = super().results(job, result)
+        if _computers.several(job.settings) and 0 < len(found) < job.processes:
+            said = f"{len(found)} of {job.processes} ranks left accounts in {result.parent.parent.parent}: "
+            return [], [*remarks, f"{said}all hosts have to share that directory (setting 'directory')"]
+        return found, remarks
+
+    def traced(self, record: RunRecord, job: Job, command: Command, cancel: CancelToken) -> RunRecord:
+        """Return *record* with a trace; there is none of ranks on several computers."""
+        if not _computers.several(job.settings):
+            return super().traced(record, job, command, cancel)
+        said = "no trace was kept: of ranks on several computers there are accounts, no traces"
+        return record.model_copy(update={"warnings": (*record.warnings, said)})
+
+    def away(self, settings: Mapping[str, str]) -> bool:
+        """Whether the ranks run on other computers."""
+        return bool(settings.get("hosts") or settings.get("hostfile"))
+
+    def refusal(self, processors: int, settings: Mapping[str, str] | None = None) -> str:
+        """Return why no run can have so many *processors*; hosts may have any number."""
+        return "" if _computers.several(settings or {}) else super().refusal(processors)
+
+    def reached(self, settings: Mapping[str, str]) -> Finding:
+        """Return whether the MPI library starts a process on each of the hosts."""
+        found = self.check()
+        named = _computers.hosts(settings, 1)
+        if found.state != "ok" or not named:
+            return found
+        mpi = host_mpi()
+        words = [*mpi.start(len(named), [(name, 1) for name, _ in named]), "hostname"]
+        try:
+            env = {**os.environ, **mpi.env}
+            done = subprocess.run(words, capture_output=True, text=True, timeout=_REACHED_S, check=False, env=env)
+        except subprocess.TimeoutExpired:
+            return Finding("missing", f"no answer of all hosts in {_REACHED_S} s: {' '.join(words)}")
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]  # what follows is a trace
+            return Finding(
+                "missing", f"{mpi.name} starts no processes on {settings.get('hosts') or 'the hosts'}: {said}"
+            )
+        return Finding("ok", f"{mpi.name} starts processes on {', '.join(done.stdout.split())}")
 
     def operating(self, job: Job, result: Path, found: Sequence[Result]) -> tuple[Operating, Sequence[str]]:
         """Return what of the time in collective operations was no waiting, and remarks."""

@@ -105,7 +105,7 @@ def _consent(found: Resolved) -> Consent | None:
 def _elsewhere(found: Resolved) -> Iterator[Item]:
     """Yield the other computer that *found* sends its program to."""
     choice = found.request.target
-    if named(choice.name).elsewhere:
+    if named(choice.name).away(choice.settings):
         yield Item("target", " ".join([choice.name, *(f"{key}={value}" for key, value in choice.settings.items())]))
 
 

@@ -36,7 +36,7 @@ def faults(request: Request) -> list[Fault]:
 def _processors(request: Request, target: Target) -> Iterator[Fault]:
     bounds = {f"bound.{index}.processors": bound.processors for index, bound in enumerate(request.bound)}
     for key, counts in {"processors": request.processors, **bounds}.items():
-        refused = {count: text for count in counts if (text := target.refusal(count))}
+        refused = {count: text for count in counts if (text := target.refusal(count, request.target.settings))}
         for text in dict.fromkeys(refused.values()):
             which = ", ".join(str(count) for count in refused if refused[count] == text)
             yield Fault(f"{which} processors: {text}", key=key)

@@ -81,6 +81,14 @@ extern bool sgm_is_on;
 extern int sgm_rank
     __attribute__((weak)); /* of the process, where MPI's calls are observed; -1 before MPI begins */
 
+/* When rank 0 had the time stamp `there` this process had `own`, with an error of so many of its own ticks.
+ */
+typedef struct sgm_clock {
+    uint64_t own, there, error;
+} sgm_clock;
+extern sgm_clock sgm_clocks[2]
+    __attribute__((weak)); /* at the begin and the end of MPI; `error` is 0 where nothing was compared */
+
 sgm_thread *sgm_begin_thread(uint32_t region);
 sgm_thread *sgm_thread_apart(void);
 void sgm_end_thread(void);
@@ -93,6 +101,11 @@ void sgm_meter(sgm_thread *t);
 void sgm_read_kernel(sgm_thread *t);
 uint32_t sgm_processor_of(const sgm_thread *t);
 void sgm_write(void);
+/* Whether the processes of the run may be on several computers. */
+bool sgm_several_computers(void);
+/* The name of this process among all of the run: its number, after the computer's name where there are
+ * several. */
+const char *sgm_process_name(void);
 sgm_thread *sgm_threads(void);
 uint32_t sgm_thread_count(void);
 const char *sgm_hardware_refusal(void);

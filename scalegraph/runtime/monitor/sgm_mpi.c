@@ -8,6 +8,7 @@ int sgm_rank = -1;
 static void know_rank(void)
 {
     PMPI_Comm_rank(MPI_COMM_WORLD, &sgm_rank);
+    sgm_compare_clocks(0);
 }
 
 SGM_API int MPI_Init(int *count, char ***words)
@@ -28,7 +29,14 @@ SGM_API int MPI_Init_thread(int *count, char ***words, int wanted, int *got)
     return result;
 }
 
-SGM_MPI_AS(SG_CATEGORY_PRIM_THREAD, MPI_Finalize, (void), ())
+SGM_API int MPI_Finalize(void)
+{
+    uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_THREAD);
+    sgm_compare_clocks(1);
+    int result = PMPI_Finalize();
+    sgm_switch(sgm_self(), before);
+    return result;
+}
 
 /* ---- collective operations ----
  *

@@ -16,6 +16,9 @@
         return result;                                                                                       \
     }
 
+/* Compares the clock with that of rank 0: the first time (`at` 0), and the last time (1). */
+void sgm_compare_clocks(int at);
+
 /* What is known of a communicator; those of the same processes have the same number, which is 0 for all of
  * them. */
 typedef struct sgm_group {

@@ -127,16 +127,53 @@ static size_t part_rows(sg_part *rows, const sgm_thread *t)
 
 static const char *const hardware_names[] = {"hw_cycles", "hw_instructions", "hw_cache_misses", "hw_stalled"};
 
+bool sgm_several_computers(void)
+{
+    return getenv("SCALEGRAPH_COMPUTERS") != NULL;
+}
+
+const char *sgm_process_name(void)
+{
+    static char name[320];
+    char host[256] = "";
+    if (!sgm_several_computers() || gethostname(host, sizeof host - 1) != 0)
+        snprintf(name, sizeof name, "%d", (int)getpid());
+    else
+        snprintf(name, sizeof name, "%s-%d", host, (int)getpid());
+    return name;
+}
+
+/* Adds the computer's name, what distinguishes its clock from any other's, and how the clocks compare. */
+static int computer_text(char *text, size_t room)
+{
+    char host[256] = "?", boot[64] = "?";
+    gethostname(host, sizeof host - 1);
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file != NULL && fscanf(file, "%63s", boot) != 1)
+        snprintf(boot, sizeof boot, "?");
+    if (file != NULL)
+        fclose(file);
+    int at = snprintf(text, room, "computer %s %s\n", boot, host);
+    for (int one = 0; &sgm_clocks != NULL && one < 2; one++)
+        if (sgm_clocks[one].error > 0)
+            at += snprintf(text + at, room - (size_t)at, "clock.%d %llu %llu %llu\n", one,
+                           (unsigned long long)sgm_clocks[one].own, (unsigned long long)sgm_clocks[one].there,
+                           (unsigned long long)sgm_clocks[one].error);
+    return at;
+}
+
 static size_t meta_text(char *text, size_t room, uint64_t now, double cost)
 {
     const char *why = sgm_hardware_refusal();
     double hertz = sgm_frequency();
-    int at = snprintf(text, room,
-                      "time_cycles %llu\nprocessors %u\nfrequency_hz %.3f\nevent_ticks %.3f\nrank %d\npid "
-                      "%d\nkhz_begin %.0f\nkhz_end %.0f\nhardware %s\n",
-                      (unsigned long long)(now - origin), sgm_thread_count(), hertz, cost,
-                      &sgm_rank == NULL ? -1 : sgm_rank, (int)getpid(), sgm_speed_at_begin * hertz * 1e-3,
-                      sgm_cycles_per_tick() * hertz * 1e-3, why == NULL ? "counted" : why);
+    int at =
+        snprintf(text, room,
+                 "time_cycles %llu\nprocessors %u\nfrequency_hz %.3f\nevent_ticks %.3f\nrank %d\npid "
+                 "%s\nkhz_begin %.0f\nkhz_end %.0f\nhardware %s\n",
+                 (unsigned long long)(now - origin), sgm_thread_count(), hertz, cost,
+                 &sgm_rank == NULL ? -1 : sgm_rank, sgm_process_name(), sgm_speed_at_begin * hertz * 1e-3,
+                 sgm_cycles_per_tick() * hertz * 1e-3, why == NULL ? "counted" : why);
+    at += computer_text(text + at, room - (size_t)at);
     for (sgm_thread *t = sgm_threads(); t != NULL && (size_t)at < room; t = t->next) {
         at += snprintf(text + at, room - (size_t)at, "thread.%u %llu %llu %llu %u %d\n", t->number,
                        (unsigned long long)t->events, (unsigned long long)t->ran_ns,
@@ -205,7 +242,7 @@ void sgm_write(void)
     char *meta = rows_for(room, 1);
     size_t bytes = meta_text(meta, room, now, event_cost());
     sgm_trace_end(origin, now, sgm_frequency());
-    snprintf(name, sizeof name, "%s.%d", place, (int)getpid());
+    snprintf(name, sizeof name, "%s.%s", place, sgm_process_name());
     int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0)
         fprintf(stderr, "scalegraph: %s: the result of the monitor cannot be written: %s\n", name,

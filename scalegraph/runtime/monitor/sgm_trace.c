@@ -124,7 +124,7 @@ void sgm_trace_begin(void)
     sg_trace_header header = {0};
     if (place == NULL || what == NULL)
         return;
-    snprintf(name, sizeof name, "%s.%d", place, (int)getpid());
+    snprintf(name, sizeof name, "%s.%s", place, sgm_process_name());
     file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0) {
         fprintf(stderr, "scalegraph: %s: the trace cannot be written: %s\n", name, strerror(errno));
