@@ -41,6 +41,28 @@ def test_a_member_waits_for_those_that_its_operation_needs(
     assert (found.tolist(), holder.tolist(), known.all(), wrong) == (until, holders, True, 0)
 
 
+@pytest.mark.parametrize(
+    ("kind", "root", "until"),
+    [
+        (Operation.BARRIER, -1, [70, 70, 70]),  # 0 and 1 wait for 2, which waits for nobody
+        (Operation.BROADCAST, 2, [70, 70, 70]),  # from the second group to the first
+        (Operation.BROADCAST, 0, [10, 30, 70]),  # 1 is in the root's group and waits for nobody
+        (Operation.REDUCE, 0, [70, 30, 70]),
+        (Operation.REDUCE, 2, [10, 30, 70]),
+    ],
+)
+def test_between_two_groups_members_wait_for_the_other_group(kind: Operation, root: int, until: list[int]) -> None:
+    sides = [1, 1, 2]
+    rows, second = operation(kind, [10, 30, 70], root=root), carried(1, 1, 1)
+    second["what"] = sides
+    for member, side in enumerate(sides):
+        if root >= 0 and member != root and side == sides[root]:
+            rows["second"][member] = 0  # those in the root's group do not know it
+    found, _holder, known, wrong = waits(rows, second, 1e9)
+    assert (found.tolist(), known.all(), wrong) == (until, True, 0)
+    assert set(rows["second"].tolist()) == {root + 1}
+
+
 def test_an_operation_that_not_all_members_recorded_is_not_known() -> None:
     first, second = operation(Operation.BARRIER, [10, 30]), operation(Operation.BARRIER, [200, 230], 300)[:1]
     rows = np.concatenate([first, second])
