@@ -189,10 +189,17 @@ def _builds(compiler: Compiler, subject: Subject, place: str, cancel: CancelToke
 def _row(
     subject: Subject, built: _Builds, machine: Machine, count: int, start: float, repeat: int, cancel: CancelToken
 ) -> Row:
-    """Measure and predict *subject* with *count* threads; *start* is what starting a process takes."""
-    fast = _measure(built.optimised, count, repeat, cancel)
-    slow = _measure(built.scalar, count, repeat, cancel)
+    """Measure and predict *subject* with *count* threads; *start* is what starting a process takes.
+
+    Half of the native runs come before the simulated one, half after it: a host that other virtual machines share is
+    slow for seconds at a time.
+    """
+    before = [_measure(command, count, repeat - repeat // 2, cancel) for command in (built.optimised, built.scalar)]
     predicted, status = _predict(built.simulated, machine, count, subject, cancel)
+    fast, slow = before
+    if repeat > 1:
+        slow = _together(slow, _measure(built.scalar, count, repeat // 2, cancel))
+        fast = _together(fast, _measure(built.optimised, count, repeat // 2, cancel))
     if len({fast.status, slow.status, status}) > 1:
         native = f"{fast.status} on this host, {slow.status} there without vectorisation"
         raise RunError(f"{subject.name}: ended with status {status} in the simulation, but {native}")
@@ -255,6 +262,13 @@ class _Measured:
 
     times: tuple[float, ...]
     status: int
+
+
+def _together(first: _Measured, second: _Measured) -> _Measured:
+    """Return the runs of both; raises `RunError` if they ended with different statuses."""
+    if first.status != second.status:
+        raise RunError(f"ended with different statuses on this host: {first.status}, {second.status}")
+    return _Measured(first.times + second.times, first.status)
 
 
 def _measure(command: Sequence[str], threads: int, repeat: int, cancel: CancelToken) -> _Measured:
