@@ -15,7 +15,7 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build
 from scalegraph.link import Job, Measuring, TraceOrder
 from scalegraph.link.accounting import Operating, combined
-from scalegraph.link.targets import _collectives, _computers, named
+from scalegraph.link.targets import _clocks, _collectives, _computers, named
 from scalegraph.runtime.format import EVENT, TRACE_HEADER, TRACE_RECORD
 from scalegraph.runtime.results import Result
 from scalegraph.toolchain.host_mpi import HostMpi, host_mpi
@@ -92,7 +92,7 @@ def test_time_stamps_of_another_computer_become_those_of_the_first(
         **{"clock.0": f"{begin[0]} {begin[1]} {ticks}", "clock.1": f"{end[0]} {end[1]} {ticks}"},
     )
     first = result("a", 0, 1e9)
-    (same, clock), remark = _computers.clocks([first, other])
+    (same, clock), remark = _clocks.clocks([first, other])
     assert not same.foreign
     assert clock.error >= error * 1e9 * 0.99
     own = np.array([begin[0], (begin[0] + end[0]) // 2, end[0]], np.uint64)
@@ -103,10 +103,10 @@ def test_time_stamps_of_another_computer_become_those_of_the_first(
 
 
 def test_clocks_that_nobody_compared_are_not_believed() -> None:
-    found, remark = _computers.clocks([result("a", 0, 1e9), result("b", 1, 1e9)])
+    found, remark = _clocks.clocks([result("a", 0, 1e9), result("b", 1, 1e9)])
     assert remark == "ranks on 2 computers, whose clocks were not compared"
     assert len(found) == 2
-    assert _computers.clocks([result("a", 0, 1e9), result("a", 1, 1e9)])[1] == ""
+    assert _clocks.clocks([result("a", 0, 1e9), result("a", 1, 1e9)])[1] == ""
 
 
 class Seen:

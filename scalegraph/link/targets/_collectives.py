@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalegraph.base.errors import WorkError
-from scalegraph.link.targets._computers import clocks
+from scalegraph.link.targets._clocks import clocks
 from scalegraph.link.targets._records import processes
 from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, EVENT, TRACE_RECORD
 from scalegraph.traces.kinds import Operation, Wait
