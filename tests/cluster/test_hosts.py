@@ -44,7 +44,8 @@ def test_runs_go_to_workers_on_hosts(sums: Build, ksr1: Machine) -> None:
     events = list[Event]()
     jobs = [Job(sums, ksr1, RunPoint(processors=number), ("5",)) for number in (1, 2, 4)]
     with Cluster(parse("ssh:node1,node2"), "hosts") as link:
-        assert (link.state.expected, link.state.workers) == (2, 2)
+        assert link.state.expected == 2
+        assert link.state.workers in (1, 2)  # runs begin when the first is there
         execute(jobs, link=link, emit=events.append)
     assert sum(isinstance(event, RunFinished) for event in events) == 3
 
