@@ -241,11 +241,8 @@ def _function(
                     sites = [site for step in bodies[at] for site in step.sites]
                     loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
     cycles = {probe: float(paid[0]) for probe, paid in attribute(chunks, costs).items()}
-    known_ones = {
-        at: {site: late for site, late in origins.items() if site in loads} for at, origins in branches.items()
-    }
     briefs = {probe: brief for probe, brief in briefs.items() if brief.cycles < cycles[probe]}
-    return _Timed(cycles, briefs, {site: _known(load, loads) for site, load in loads.items()}, known_ones)
+    return _Timed(cycles, briefs, loads, branches)
 
 
 def _brief(
@@ -274,16 +271,9 @@ def _brief(
 
 def _way_around(chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], start: int) -> list[int]:
     """Return the shortest way out of the loop of one chunk at *start* and back to it; empty: there is none."""
-    others = {
-        at: replace(chunk, successors=[to for to in chunk.successors if at != start or to != start])
-        for at, chunk in chunks.items()
-    }
-    way, enters = _way_round(others, bodies, start)
+    leaves = replace(chunks[start], successors=[to for to in chunks[start].successors if to != start])
+    way, enters = _way_round({**chunks, start: leaves}, bodies, start)
     return [] if enters or len(way) < 2 else _turned(way, start)[1:]
-
-
-def _known(load: Load, loads: Mapping[int, Load]) -> Load:
-    return replace(load, origins={site: cycles for site, cycles in load.origins.items() if site in loads})
 
 
 def _on_way(

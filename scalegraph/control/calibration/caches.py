@@ -85,19 +85,12 @@ def misses_under_way(origins: Origins, host: Host) -> tuple[int, tuple[str, ...]
     """
     levels = _described(host)
     name = _inside(origins, levels[-2].size_bytes, levels[-1].size_bytes) if len(levels) > 1 else ""
-    names = (name, name.replace("chase", "visit"), min(_visits(origins), key=_bytes, default=""))
+    visits = origins.numbered("visit")
+    names = (name, name.replace("chase", "visit"), f"visit_{visits[0][0]}" if visits else "")
     if not all(one in origins.measured for one in names):
         return 0, ()
     chased, visited, walk = (origins.measured[one].median for one in names)
     return (round(min(64.0, chased / (visited - walk))) if visited > walk else 0), names
-
-
-def _visits(origins: Origins) -> list[str]:
-    return [name for name in origins.measured if name.startswith("visit_")]
-
-
-def _bytes(name: str) -> int:
-    return int(name.rpartition("_")[2])
 
 
 def translation(origins: Origins) -> dict[str, Any]:
@@ -106,13 +99,9 @@ def translation(origins: Origins) -> dict[str, Any]:
     Of four times as many pages each is looked up when its turn comes. Empty where nothing is seen, as on a host that
     gives no large pages.
     """
-    prefix = "small_pages_"
-    counts = sorted(_bytes(name) for name in origins.measured if name.startswith(prefix))
-    more = {
-        pages: origins.cycles(f"{prefix}{pages}") - origins.cycles(f"large_pages_{pages}")
-        for pages in counts
-        if f"large_pages_{pages}" in origins.measured
-    }
+    large = dict(origins.numbered("large_pages"))
+    small = origins.numbered("small_pages")
+    more = {pages: (ns - large[pages]) * origins.clock_ghz for pages, ns in small if pages in large}
     known = max(takewhile(lambda pages: more[pages] < _LEAST_WALK, sorted(more)), default=0)
     walk = round(more.get(4 * known, 0.0))
     if walk < _LEAST_WALK:
@@ -163,19 +152,9 @@ def fit(size: int, line: int, ways: int) -> tuple[int, int]:
     return best or (max(1024, line * ways), ways)
 
 
-def _working_sets(origins: Origins) -> list[tuple[int, float]]:
-    """Return (bytes, ns) of every chase, smallest first."""
-    found = [
-        (int(name.removeprefix("chase_")), sample.median)
-        for name, sample in origins.measured.items()
-        if name.startswith("chase_")
-    ]
-    return sorted(found)
-
-
 def _inside(origins: Origins, smaller: int, size: int) -> str:
     """Return the chase that stays in a level of *size* bytes and far outside the one before of *smaller* bytes."""
-    fitting = [(abs(bytes_ - min(size / 2, 4 * smaller)), bytes_) for bytes_, _ in _working_sets(origins)]
+    fitting = [(abs(bytes_ - min(size / 2, 4 * smaller)), bytes_) for bytes_, _ in origins.numbered("chase")]
     fitting = [(distance, bytes_) for distance, bytes_ in fitting if 2 * smaller <= bytes_ <= size / 2]
     return f"chase_{min(fitting)[1]}" if fitting else ""
 
@@ -192,7 +171,7 @@ def _true_size(origins: Origins, smaller: int, size: int, latency: float) -> int
     """Return how much of the last level is there for this host: the latency beyond lies nearer to the memory's."""
     middle = (latency + origins.measured["memory_chase"].median) / 2
     true = size
-    for bytes_, chased in reversed([item for item in _working_sets(origins) if smaller < item[0] <= size]):
+    for bytes_, chased in reversed([item for item in origins.numbered("chase") if smaller < item[0] <= size]):
         if chased <= middle:
             return true
         true = bytes_ // 2

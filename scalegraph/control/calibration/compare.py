@@ -194,9 +194,9 @@ def _row(
     Half of the native runs come before the simulated one, half after it: a host that other virtual machines share is
     slow for seconds at a time.
     """
-    before = [_measure(command, count, repeat - repeat // 2, cancel) for command in (built.optimised, built.scalar)]
+    first = repeat - repeat // 2
+    fast, slow = (_measure(command, count, first, cancel) for command in (built.optimised, built.scalar))
     predicted, status = _predict(built.simulated, machine, count, subject, cancel)
-    fast, slow = before
     if repeat > 1:
         slow = _together(slow, _measure(built.scalar, count, repeat // 2, cancel))
         fast = _together(fast, _measure(built.optimised, count, repeat // 2, cancel))

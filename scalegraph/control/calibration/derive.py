@@ -51,6 +51,11 @@ class Origins:
         """Cycles a nanosecond: a chain of integer additions takes one cycle for each on any present processor."""
         return 1 / self.measured["clock"].median
 
+    def numbered(self, kind: str) -> list[tuple[int, float]]:
+        """Return (number, ns) of the measurements ``KIND_NUMBER``, by number."""
+        found = [(name.rpartition("_"), sample.median) for name, sample in self.measured.items()]
+        return sorted((int(number), ns) for (of, _, number), ns in found if of == kind and number.isdecimal())
+
     def text(self, *names: str) -> str:
         """Return the medians of the measurements *names* in words, with their spread."""
         parts = []
@@ -135,8 +140,7 @@ def _processor(origins: Origins, host: Host) -> dict[str, Any]:
 
 def _parallelism(origins: Origins) -> float:
     """Return how many misses overlap: a chased miss by one among others, the walk itself taken off."""
-    smallest = min((name for name in origins.measured if name.startswith("visit_")), key=lambda name: int(name[6:]))
-    names = ("memory_chase", "memory_visit", smallest)
+    names = ("memory_chase", "memory_visit", f"visit_{origins.numbered('visit')[0][0]}")
     chased, visited, walk = (origins.measured[name].median for name in names)
     many = chased / max(visited - walk, chased / 100)
     how = "the first by the second less the third, which hits"

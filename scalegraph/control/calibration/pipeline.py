@@ -70,20 +70,8 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
     return values
 
 
-def _numbered(origins: Origins, kind: str) -> list[tuple[int, float]]:
-    """Return (number, ns) of the measurements ``KIND_NUMBER``, by number."""
-    prefix = f"{kind}_"
-    found = [(name.removeprefix(prefix), sample.median) for name, sample in origins.measured.items()]
-    measured = [
-        (int(number), median)
-        for number, median in found
-        if number.isdecimal() and f"{prefix}{number}" in origins.measured
-    ]
-    return sorted(measured)
-
-
 def _ends(origins: Origins, kind: str) -> tuple[str, str]:
-    numbered = _numbered(origins, kind)
+    numbered = origins.numbered(kind)
     return f"{kind}_{numbered[0][0]}", f"{kind}_{numbered[-1][0]}"
 
 
@@ -93,7 +81,7 @@ def size_of(origins: Origins, kind: str) -> int:
     The times of one and of two misses are known from the fewest instructions between them: beyond one and a half times
     that, the second miss waits for the first.
     """
-    numbered = _numbered(origins, kind)
+    numbered = origins.numbered(kind)
     if not numbered:
         return 0
     alone = sorted(ns for _, ns in numbered[: max(1, len(numbered) // 4)])
@@ -116,7 +104,7 @@ def branches(origins: Origins) -> dict[str, Any]:
     if penalty <= 0:
         return {}
     key = "branches"
-    periods = _numbered(origins, "branch_period")
+    periods = origins.numbered("branch_period")
     known = [period for period, ns in periods if ns * origins.clock_ghz < never + (random - never) / 2]
     values: dict[str, Any] = {
         "penalty_cycles": origins.measured_as(
@@ -145,7 +133,7 @@ def branches(origins: Origins) -> dict[str, Any]:
 def _apart(origins: Origins, penalty_ns: float) -> int:
     """Return over how many jumps the second of two equal random branches is foreseen more often than not."""
     apart = 0
-    for number, random in _numbered(origins, "agree_random"):
+    for number, random in origins.numbered("agree_random"):
         never = origins.measured[f"agree_never_{number}"].median
         if random - never < 0.75 * penalty_ns:
             apart = number

@@ -7,6 +7,16 @@
 
 /* ---- the slow path ---- */
 
+/* Counts events of sg->outcome that few machines have, and clears them. */
+static inline void absorb_rare(sg_processor *p, enum sg_counter counter)
+{
+    uint32_t *count = &sg->outcome.count[counter];
+    if (SG_UNLIKELY(*count != 0)) {
+        sg_count(p, counter, *count);
+        *count = 0;
+    }
+}
+
 /* Counts the events of sg->outcome and clears them; returns the misses. */
 static inline uint32_t absorb_counts(sg_processor *p)
 {
@@ -17,14 +27,8 @@ static inline uint32_t absorb_counts(sg_processor *p)
         events[i] += o->count[SG_COUNTER_L1_MISSES + i];
         o->count[SG_COUNTER_L1_MISSES + i] = 0;
     }
-    if (SG_UNLIKELY(o->count[SG_COUNTER_PREFETCHES] != 0)) {
-        sg_count(p, SG_COUNTER_PREFETCHES, o->count[SG_COUNTER_PREFETCHES]);
-        o->count[SG_COUNTER_PREFETCHES] = 0;
-    }
-    if (SG_UNLIKELY(o->count[SG_COUNTER_TRANSLATION_MISSES] != 0)) {
-        sg_count(p, SG_COUNTER_TRANSLATION_MISSES, o->count[SG_COUNTER_TRANSLATION_MISSES]);
-        o->count[SG_COUNTER_TRANSLATION_MISSES] = 0;
-    }
+    absorb_rare(p, SG_COUNTER_PREFETCHES);
+    absorb_rare(p, SG_COUNTER_TRANSLATION_MISSES);
     o->cycles = 0;
     return misses;
 }
@@ -186,10 +190,7 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
     p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
     if (o->stall[SG_CATEGORY_STALL_LOCAL] != 0)
         charge_local(p, o->stall[SG_CATEGORY_STALL_LOCAL], address, site);
-    if (SG_UNLIKELY(o->count[SG_COUNTER_TRANSLATION_MISSES] != 0)) {
-        sg_count(p, SG_COUNTER_TRANSLATION_MISSES, 1);
-        o->count[SG_COUNTER_TRANSLATION_MISSES] = 0;
-    }
+    absorb_rare(p, SG_COUNTER_TRANSLATION_MISSES);
     o->stall[SG_CATEGORY_STALL_LOCAL] = o->cycles = 0;
     o->count[SG_COUNTER_L1_MISSES] = 0;
     return true;
