@@ -207,7 +207,7 @@ class Core:
                 loaded = self.kept.get(place, address) if place is not None else address
                 origins = loaded | origins | dict.fromkeys(step.sites[:1], 0.0)
         more = sum(self.latencies.get(name, 0.0) for name in step.work)
-        nearest = heapq.nsmallest(_ORIGINS, origins.items(), key=itemgetter(1))
+        nearest = heapq.nsmallest(_ORIGINS, origins.items(), key=itemgetter(1, 0))
         origins = {site: cycles + more for site, cycles in nearest}
         if step.stores and place is not None:
             self.kept[place] = origins

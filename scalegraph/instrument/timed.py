@@ -136,7 +136,9 @@ def _load_rows(found: Timing) -> NDArray[np.void]:
 
 def _say_origins(row: np.void, origins: Origins, numbers: Mapping[int, int]) -> None:
     """Write into *row* the latest of *origins* as numbers of records, with cycles in thousandths."""
-    latest = [item for item in sorted(origins.items(), key=itemgetter(1)) if item[0] in numbers][: row["origins"].size]
+    latest = [item for item in sorted(origins.items(), key=itemgetter(1, 0)) if item[0] in numbers][
+        : row["origins"].size
+    ]
     row["origins"][: len(latest)] = [numbers[site] for site, _ in latest]
     row["delays"][: len(latest)] = [min(_MOST, round(1000 * cycles)) for _, cycles in latest]
 

@@ -1,5 +1,8 @@
 """The model of an out-of-order processor's pipeline: each limit binds where it must, and times of a path add up."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +10,7 @@ import pytest
 
 from scalegraph import machine
 from scalegraph.base.errors import InputError
+from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.instrument.effects import Place, effects
@@ -249,6 +253,23 @@ def test_table_has_cycles_for_each_block_and_the_records_as_they_were(tmp_path: 
     assert list(rows["millicycles"]) == [round(1000 * found.cycles[address]) for address in addresses]
     assert list(rows["predicted"]) == [address in found.predicted for address in addresses]
     assert 0 < sum(rows["predicted"]) < len(rows)
+
+
+@pytest.mark.compiler
+def test_table_is_the_same_whatever_the_order_of_sets(tmp_path: Path, host: machine.Machine) -> None:
+    built = build([resource_dir("programs") / "billiard.c"], ldflags=["-lm"])
+    (tmp_path / "host.toml").write_text(host.to_toml())
+    program = (
+        "import sys; from pathlib import Path; from scalegraph import machine;"
+        "from scalegraph.instrument.timed import timed_table as made; on = machine.load(sys.argv[3]);"
+        "sys.stdout.buffer.write(made(Path(sys.argv[1]).read_bytes(), Path(sys.argv[2]), on))"
+    )
+    command = [sys.executable, "-c", program, str(built.blocks), str(built.executable), str(tmp_path / "host.toml")]
+    tables = {
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(tables) == 1
 
 
 def test_damaged_program_is_named(tmp_path: Path) -> None:
