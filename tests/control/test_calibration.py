@@ -218,13 +218,29 @@ def test_less_disturbed_round_is_kept() -> None:
     assert replace(long, unit="GB/s").is_better(replace(short, unit="GB/s"))
 
 
+def test_round_with_the_fewest_cycles_is_kept_and_reported_at_one_clock() -> None:
+    slow = Sample("ns", 2.0, 1.8, 2.2, 3, cycle_ns=0.5)  # four cycles while the clock was slow
+    fast = Sample("ns", 1.9, 1.8, 2.0, 3, cycle_ns=0.4)  # more than four while it was fast
+    assert slow.is_better(fast)
+    assert not fast.is_better(slow)
+    found = slow.at_clock(0.4)
+    assert (found.median, found.low, found.high, found.cycle_ns) == pytest.approx((1.6, 1.44, 1.76, 0.4))
+    memory = Sample("ns", 100.0, 90.0, 110.0, 3)
+    assert memory.at_clock(0.4) == memory
+
+
+def test_cycle_behind_the_values_of_a_line_is_read() -> None:
+    _, sample = read_line("load_chain ns 2 1 3 @0.4")
+    assert (sample.median, sample.count, sample.cycle_ns) == (2, 3, 0.4)
+
+
 def test_line_of_measurements_gives_median_and_quartiles() -> None:
     name, sample = read_line("clock ns 4 1 2 3 100")
     assert (name, sample.unit, sample.median, sample.low, sample.high, sample.count) == ("clock", "ns", 3, 2, 4, 5)
     assert sample.spread == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("line", ["clock", "clock ns", "clock ns fast"])
+@pytest.mark.parametrize("line", ["clock", "clock ns", "clock ns fast", "clock ns @0.4", "clock ns 1 @"])
 def test_other_lines_are_refused(line: str) -> None:
     with pytest.raises(WorkError, match="a name, a unit and numbers were expected"):
         read_line(line)

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Final
 
@@ -31,13 +31,17 @@ Progress = Callable[[str, int], None]
 
 @dataclass(frozen=True)
 class Sample:
-    """One measurement: median, and the quartiles that half of the values are between, in *unit* (ns or GB/s)."""
+    """One measurement: median, and the quartiles that half of the values are between, in *unit* (ns or GB/s).
+
+    *cycle_ns*: what a dependent addition took at the same time, if that is what the measurement follows; else 0.
+    """
 
     unit: str
     median: float
     low: float
     high: float
     count: int
+    cycle_ns: float = 0.0
 
     @property
     def spread(self) -> float:
@@ -45,8 +49,19 @@ class Sample:
         return (self.high - self.low) / self.median if self.median else 0.0
 
     def is_better(self, other: Sample) -> bool:
-        """Return whether this sample was less disturbed than *other*: shorter, or with more bandwidth."""
+        """Return whether this sample was less disturbed than *other*: fewer cycles, shorter, or with more bandwidth."""
+        if self.cycle_ns and other.cycle_ns:
+            return self.median / self.cycle_ns < other.median / other.cycle_ns
         return self.median > other.median if self.unit == "GB/s" else self.median < other.median
+
+    def at_clock(self, cycle_ns: float) -> Sample:
+        """Return what this sample would be where a cycle takes *cycle_ns*, if it follows the processor's clock."""
+        if not self.cycle_ns:
+            return self
+        scale = cycle_ns / self.cycle_ns
+        return replace(
+            self, median=scale * self.median, low=scale * self.low, high=scale * self.high, cycle_ns=cycle_ns
+        )
 
 
 @dataclass(frozen=True)
@@ -99,7 +114,9 @@ def measure(
     """Return everything that the micro-benchmark measures on *host*, by name.
 
     Of several rounds each quantity is that of the round with the least median (the largest bandwidth): who shares a
-    core's units or the memory with this host disturbs for seconds, and never makes anything faster.
+    core's units or the memory with this host disturbs for seconds, and never makes anything faster. The processor's
+    clock changes meanwhile, too: what follows it is counted in cycles of its own time, and reported in ns at the clock of
+    the measurement ``clock``.
 
     Raises `BuildError` when it does not compile, `WorkError` when it fails, `Cancelled`.
     """
@@ -111,6 +128,7 @@ def measure(
         f"second={others[0] if others else -1}",
         f"far={host.far}",
         f"large={largest(host, effort)}",
+        f"near={max((level.size_bytes for level in host.caches[:-1]), default=0)}",
         *(f"size={size}" for size in working_sets(host, effort)),
     ]
     with tempfile.TemporaryDirectory(prefix="scalegraph-calibrate-", ignore_cleanup_errors=True) as place:
@@ -125,7 +143,8 @@ def measure(
                     found[name] = sample
                 done += 1
                 progress(name, done)
-    return found
+    clock = found["clock"].median
+    return {name: sample.at_clock(clock) for name, sample in found.items()}
 
 
 def build(compiler: Compiler, program: Path, cancel: CancelToken) -> None:
@@ -141,12 +160,17 @@ def build(compiler: Compiler, program: Path, cancel: CancelToken) -> None:
 
 
 def read_line(line: str) -> tuple[str, Sample]:
-    """Return name and sample of one line ``name unit value value ..``; raise `WorkError` for anything else."""
+    """Return name and sample of one line ``name unit value value .. @cycle``; raise `WorkError` for anything else.
+
+    The last is there for what follows the processor's clock: what a cycle of it took, in ns.
+    """
     name, *rest = line.split()
     try:
+        cycle_ns = float(rest.pop()[1:]) if rest[-1].startswith("@") else 0.0
         values = sorted(map(float, rest[1:]))
         quarter = len(values) // 4
-        return name, Sample(rest[0], statistics.median(values), values[quarter], values[-1 - quarter], len(values))
+        median, low, high = statistics.median(values), values[quarter], values[-1 - quarter]
+        return name, Sample(rest[0], median, low, high, len(values), cycle_ns)
     except (ValueError, IndexError, statistics.StatisticsError):
         raise WorkError(
             f"the micro-benchmark printed '{line[:80]}'; a name, a unit and numbers were expected"

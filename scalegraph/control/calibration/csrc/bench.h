@@ -1,7 +1,8 @@
 /* What the parts of the micro-benchmark share: samples, and the few things that depend on the architecture.
  *
  * A measurement prints one line, `name unit sample sample ...`; the median and the spread are taken by
- * whoever reads it. Samples are short, so that most of them fall between two interruptions by the host. */
+ * whoever reads it. Samples are short, so that most of them fall between two interruptions by the host. The
+ * line of what follows the processor's clock ends with `@ns`: what a dependent addition took just then. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -17,6 +18,7 @@ typedef struct bench_options {
     int first, second; /* host processors; second is -1 where there is one only */
     int far;           /* a processor with other memory near it, -1: none */
     size_t large;      /* bytes of the largest working set */
+    size_t near;       /* working sets up to this size stay in caches that follow the processor's clock */
     size_t sizes[64];  /* working sets for the latencies, in bytes */
     uint32_t sizes_count;
 } bench_options;
@@ -27,12 +29,20 @@ extern bench_options bench;
 typedef void bench_body(uint64_t times, void *state);
 
 uint64_t bench_now(void);
-/* Prints samples of the time of one operation, in ns; one time of `body` does `operations` of them. */
+/* What `times` times of `body` take, in ns. */
+double bench_time(bench_body *body, void *state, uint64_t times);
+/* Prints samples of the time of one operation, in ns; one time of `body` does `operations` of them. The
+ * second is for what follows the processor's clock. */
 void bench_measure(const char *name, bench_body *body, void *state, double operations);
+void bench_cycles(const char *name, bench_body *body, void *state, double operations);
 /* The same by hand, for what cannot be repeated at will. */
 void bench_begin(const char *name, const char *unit);
 void bench_sample(double value);
 void bench_end(void);
+/* What a dependent addition takes now, in ns: a cycle of the processor. */
+double bench_clock(void);
+/* As bench_end; `before` is what bench_clock said before the samples. */
+void bench_end_at(double before);
 /* Binds the calling thread; an unknown processor is no fault, the measurement is less sharp then. */
 void bench_pin(int processor);
 /* Zeroed memory in large pages where the host gives some; ends the program when there is none. */

@@ -1,6 +1,6 @@
 /* Measures the host: operations, caches, memory, and what two threads cost each other.
  *
- *     calibrate samples=N us=MICROSECONDS first=CPU second=CPU far=CPU large=BYTES size=BYTES ...
+ *     calibrate samples=N us=MICROSECONDS first=CPU second=CPU far=CPU large=BYTES near=BYTES size=BYTES ...
  *
  * Every argument may be left out. Built and called by scalegraph.control.calibration. */
 #include "bench.h"
@@ -21,7 +21,7 @@ uint64_t bench_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static double time_of(bench_body *body, void *state, uint64_t times)
+double bench_time(bench_body *body, void *state, uint64_t times)
 {
     uint64_t start = bench_now();
     body(times, state);
@@ -44,19 +44,44 @@ void bench_end(void)
     fflush(stdout);
 }
 
-void bench_measure(const char *name, bench_body *body, void *state, double operations)
+void bench_end_at(double before)
+{
+    double behind = bench_clock();
+    printf(" @%.6g", before < behind ? before : behind); /* who disturbs one of them makes it longer */
+    bench_end();
+}
+
+/* How often `body` is done in one sample. */
+static uint64_t times_of_sample(bench_body *body, void *state)
 {
     uint64_t times = 1;
-    double taken = time_of(body, state, times);
+    double taken = bench_time(body, state, times);
     while (taken < bench.sample_ns / 4 && times < 1u << 30) {
         times *= 2;
-        taken = time_of(body, state, times);
+        taken = bench_time(body, state, times);
     }
-    times = (uint64_t)((double)times * bench.sample_ns / (taken > 1 ? taken : 1)) + 1;
+    return (uint64_t)((double)times * bench.sample_ns / (taken > 1 ? taken : 1)) + 1;
+}
+
+static void take_samples(const char *name, bench_body *body, void *state, double operations)
+{
+    uint64_t times = times_of_sample(body, state);
     bench_begin(name, "ns");
     for (uint32_t i = 0; i < bench.samples; i++)
-        bench_sample(time_of(body, state, times) / ((double)times * operations));
+        bench_sample(bench_time(body, state, times) / ((double)times * operations));
+}
+
+void bench_measure(const char *name, bench_body *body, void *state, double operations)
+{
+    take_samples(name, body, state, operations);
     bench_end();
+}
+
+void bench_cycles(const char *name, bench_body *body, void *state, double operations)
+{
+    double before = bench_clock();
+    take_samples(name, body, state, operations);
+    bench_end_at(before);
 }
 
 void bench_pin(int processor)
@@ -108,6 +133,8 @@ static int read_argument(const char *argument)
         bench.far = (int)value;
     else if (number(argument, "large", &value) && value >= 1 << 20)
         bench.large = (size_t)value;
+    else if (number(argument, "near", &value))
+        bench.near = (size_t)value;
     else if (number(argument, "size", &value) && value >= 4096 && bench.sizes_count < 64)
         bench.sizes[bench.sizes_count++] = (size_t)value;
     else

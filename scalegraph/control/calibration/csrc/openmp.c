@@ -72,13 +72,13 @@ void bench_openmp(void)
 {
     omp_set_dynamic(0);
     omp_init_lock(&lock);
-    bench_measure("atomic", atomic, NULL, 1);
-    bench_measure("lock_by_one", locked, NULL, 1);
+    bench_cycles("atomic", atomic, NULL, 1);
+    bench_cycles("lock_by_one", locked, NULL, 1);
     threads = 1;
-    bench_measure("region_by_one", region, NULL, 1);
-    bench_measure("barrier_by_one", barriers, NULL, 1);
-    bench_measure("chunk_by_one", chunks, NULL, 1);
-    bench_measure("task_by_one", tasks, NULL, 1);
+    bench_cycles("region_by_one", region, NULL, 1);
+    bench_cycles("barrier_by_one", barriers, NULL, 1);
+    bench_cycles("chunk_by_one", chunks, NULL, 1);
+    bench_cycles("task_by_one", tasks, NULL, 1);
     if (bench.second >= 0) {
         threads = 2;
         pin_team();

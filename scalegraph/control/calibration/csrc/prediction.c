@@ -64,8 +64,8 @@ static NOINLINE void follow(uint64_t times, void *state)
 DISTANCES(AGREE)
 
 #define MEASURE(number)                                                                                      \
-    bench_measure("agree_never_" #number, agree_##number, &straight, 1);                                     \
-    bench_measure("agree_random_" #number, agree_##number, &whole, 1);
+    bench_cycles("agree_never_" #number, agree_##number, &straight, 1);                                      \
+    bench_cycles("agree_random_" #number, agree_##number, &whole, 1);
 
 void bench_prediction(void)
 {
@@ -78,13 +78,13 @@ void bench_prediction(void)
         random_ways[i] = seed >> 33 & 1;
     }
     pattern straight = {never, PATTERN - 1, 0}, whole = {random_ways, PATTERN - 1, 0};
-    bench_measure("branch_never", follow, &straight, 1);
-    bench_measure("branch_random", follow, &whole, 1);
+    bench_cycles("branch_never", follow, &straight, 1);
+    bench_cycles("branch_random", follow, &whole, 1);
     for (uint32_t period = 64; period < PATTERN; period *= 2) {
         pattern again = {random_ways, period - 1, 0};
         follow(16 * (uint64_t)period, &again); /* learns it */
         snprintf(name, sizeof name, "branch_period_%u", period);
-        bench_measure(name, follow, &again, 1);
+        bench_cycles(name, follow, &again, 1);
     }
     DISTANCES(MEASURE)
 }
