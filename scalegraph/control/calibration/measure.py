@@ -115,8 +115,8 @@ def measure(
 
     Of several rounds each quantity is that of the round with the least median (the largest bandwidth): who shares a
     core's units or the memory with this host disturbs for seconds, and never makes anything faster. The processor's
-    clock changes meanwhile, too: what follows it is counted in cycles of its own time, and reported in ns at the clock of
-    the measurement ``clock``.
+    clock changes meanwhile, too: what follows it is counted in cycles of its own time, and reported in ns at the clock
+    of the measurement ``clock``.
 
     Raises `BuildError` when it does not compile, `WorkError` when it fails, `Cancelled`.
     """
