@@ -213,6 +213,9 @@ class Synchronisation(Section):
         100_000_000,
         default=0,
     )
+    alone_cycles: int = quantity(
+        "Instructions of a thread that begins and ends a region without a team.", _CYCLES, 0, 100_000_000, default=0
+    )
     schedule_cycles: int = quantity("Instructions that compute the next chunk of a loop.", _CYCLES, 0, 1_000_000)
     lock_cycles: int = quantity("Instructions of an acquire or a release.", _CYCLES, 0, 1_000_000)
     barrier_cycles: int = quantity("Instructions of one arrival at a barrier.", _CYCLES, 0, 1_000_000)

@@ -89,6 +89,7 @@ def test_values_follow_from_the_measurements(host: Host, measured: dict[str, Sam
     assert found.processor.operation_cycles.fp_add == pytest.approx(0.5, abs=0.001)
     assert found.processor.memory_parallelism == pytest.approx(166 / (16 - 0.65), abs=0.05)
     assert found.synchronisation.fork_cycles == round(236 / 0.28) - round(120 / 0.28)
+    assert found.synchronisation.alone_cycles == found.synchronisation.fork_cycles
 
 
 def _waits(kind: str, size: int) -> dict[str, Sample]:

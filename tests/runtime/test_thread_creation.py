@@ -1,4 +1,4 @@
-"""A thread that a team needs and that did not exist before costs `create_cycles`, once."""
+"""What teams cost: a thread that did not exist before `create_cycles`, once; a region without a team `alone_cycles`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,4 +19,16 @@ def test_only_threads_that_did_not_exist_before_are_created(run: Callable[..., A
 
 def test_fork_join_of_one_thread_creates_nothing(run: Callable[..., Any]) -> None:
     free, dear = (run("loops", 1, settings={"machine.create_cycles": str(n)}) for n in (0, 70000))
+    assert free.time == dear.time
+
+
+def test_each_region_of_one_thread_costs_what_the_machine_says(run: Callable[..., Any]) -> None:
+    free, dear = (run("loops", 1, settings={"machine.alone_cycles": str(n)}) for n in (0, 70000))
+    regions = 5
+    assert dear.total("prim_fork_join") - free.total("prim_fork_join") == regions * 70000
+    assert dear.time - free.time == regions * 70000
+
+
+def test_regions_of_teams_do_not_cost_that(run: Callable[..., Any]) -> None:
+    free, dear = (run("loops", 4, settings={"machine.alone_cycles": str(n)}) for n in (0, 70000))
     assert free.time == dear.time

@@ -255,6 +255,9 @@ def _synchronisation(origins: Origins, host: Host) -> dict[str, Any]:
         "fork_cycles": origins.measured_as(
             f"{key}.fork_cycles", fork, "region_by_one", "barrier_by_one", how="the difference"
         ),
+        "alone_cycles": origins.measured_as(
+            f"{key}.alone_cycles", fork, "region_by_one", "barrier_by_one", how="the same difference"
+        ),
         "fork_per_processor_cycles": _fork_share(origins, host, fork),
         "schedule_cycles": origins.measured_as(f"{key}.schedule_cycles", alone["chunk"], "chunk_by_one"),
         "lock_cycles": origins.measured_as(

@@ -256,6 +256,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(fork_cycles, "fork_cycles", 0, 100000000) /* Instructions of the master that start a team. [cycles] */ \
     U32(fork_per_processor_cycles, "fork_per_processor_cycles", 0, 100000000) /* And for each member of the team. [cycles] */ \
     U32(create_cycles, "create_cycles", 0, 100000000) /* And for each thread of the team that did not exist before: a team keeps its threads for the next region. [cycles] */ \
+    U32(alone_cycles, "alone_cycles", 0, 100000000) /* Instructions of a thread that begins and ends a region without a team. [cycles] */ \
     U32(schedule_cycles, "schedule_cycles", 0, 1000000) /* Instructions that compute the next chunk of a loop. [cycles] */ \
     U32(lock_cycles, "lock_cycles", 0, 1000000) /* Instructions of an acquire or a release. [cycles] */ \
     U32(barrier_cycles, "barrier_cycles", 0, 1000000) /* Instructions of one arrival at a barrier. [cycles] */ \

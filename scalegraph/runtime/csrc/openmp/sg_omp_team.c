@@ -391,6 +391,7 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         sg_place_member(team, t, 0, flags);
     } else {
         begin_phase(t, team);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, sg->config.alone_cycles);
     }
     enter(team, t, 0);
 }
