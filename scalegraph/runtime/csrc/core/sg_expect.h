@@ -35,7 +35,7 @@ static inline void expect_second(uint64_t next)
 static void expect_next(void)
 {
     uint64_t id = sg_run_queue_next();
-    if (id == UINT64_MAX)
+    if (id >= SG_TIMER) /* a timed wait, or nobody */
         return;
     const sg_coroutine *next = &sg->coroutine[id];
     const char *stack = next->stack_pointer, *account = (const char *)next->account;

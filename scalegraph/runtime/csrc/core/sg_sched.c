@@ -6,30 +6,13 @@
 #include "sg_inline.h"
 #include "sg_run_queue.h"
 #include "sg_tick.h"
+#include "sg_timed.h"
 
-/* ---- timed waits: one entry in the order for all of them ---- */
+/* ---- timed waits ---- */
 
-#define NEVER (UINT64_MAX >> SG_KEY_BITS)
+static void make_ready(sg_thread *t, uint64_t when);
 
-/* Makes the entry stand for the earliest timed wait; one that is too early does no harm. */
-static void arm_timer(void)
-{
-    if (sg->timed == NULL || sg->timed->deadline >= sg->timer)
-        return;
-    sg_run_queue_set_timer(sg->timed->deadline << SG_KEY_BITS | SG_TIMER);
-    sg->timer = sg->timed->deadline;
-}
-
-static void stop_timing(sg_thread *t)
-{
-    sg_thread **at = &sg->timed;
-    while (*at != t)
-        at = &(*at)->next_timed;
-    *at = t->next_timed;
-    t->timed = false;
-}
-
-/* Wakes everybody whose time has come. */
+/* Wakes everybody whose time has come. What a message does was observed when that was known to come. */
 static void fire_timer(uint64_t now)
 {
     sg_run_queue_set_timer(UINT64_MAX);
@@ -37,7 +20,10 @@ static void fire_timer(uint64_t now)
     for (sg_thread *t; (t = sg->timed) != NULL && t->deadline <= now;) {
         t->timed_out = true;
         sg_queue_remove(t);
-        sg_wake(t, t->deadline);
+        if (t->by_message)
+            make_ready(t, t->deadline);
+        else
+            sg_wake(t, t->deadline);
     }
     arm_timer();
 }
@@ -433,19 +419,12 @@ void sg_suspend(enum sg_category category, uint64_t object, int32_t holder)
 
 bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline)
 {
-    sg_thread *t = sg_self(), **at = &sg->timed;
+    sg_thread *t = sg_self();
     t->timed_out = false;
     if (deadline < sg_now->clock)
         deadline = sg_now->clock; /* long past; it must not wake on another processor before that */
-    if (deadline < NEVER) {
-        while (*at != NULL && (*at)->deadline <= deadline)
-            at = &(*at)->next_timed;
-        t->deadline = deadline;
-        t->timed = true;
-        t->next_timed = *at;
-        *at = t;
-        arm_timer();
-    }
+    if (deadline < NEVER)
+        start_timing(t, deadline);
     sg_suspend(category, object, holder);
     return !t->timed_out;
 }
@@ -466,6 +445,11 @@ void sg_wake(sg_thread *t, uint64_t when)
         sg_stop(SG_STATUS_INTERNAL, "thread %u is woken, but it %s", t->id,
                 t->queue != NULL ? "stands in a queue" : "does not sleep");
     sg_observe_wakes(t, when);
+    make_ready(t, when);
+}
+
+static void make_ready(sg_thread *t, uint64_t when)
+{
     sg_processor *p = place_for(t);
     if (t->timed)
         stop_timing(t);
@@ -476,6 +460,17 @@ void sg_wake(sg_thread *t, uint64_t when)
         install(p, t);
     else
         enqueue(p, t);
+    sg_refresh_limit(sg_now);
+}
+
+void sg_wake_by(sg_thread *t, uint64_t when)
+{
+    if (t->timed && t->deadline <= when)
+        return;
+    if (t->timed)
+        stop_timing(t);
+    sg_observe_wakes(t, when);
+    start_timing(t, when);
     sg_refresh_limit(sg_now);
 }
 

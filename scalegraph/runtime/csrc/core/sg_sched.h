@@ -47,6 +47,9 @@ void sg_suspend(enum sg_category category, uint64_t object, int32_t holder);
 bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline);
 /* Makes the blocked thread `t` ready at time `when`. */
 void sg_wake(sg_thread *t, uint64_t when);
+/* The thread `t`, which sleeps or is about to, goes on at time `when` at the latest; until then another call
+ * may make that earlier. */
+void sg_wake_by(sg_thread *t, uint64_t when);
 void sg_refresh_limit(sg_processor *p);
 
 /* ---- sg_thread.c: threads come and go ---- */

@@ -195,6 +195,12 @@ struct sg_processor {
     uint64_t stretches;      /* sg_blame.c: length of the serial stretches until it came to rest */
 } __attribute__((aligned(64)));
 
+/* A partner in a communicator: its number among all ranks, or SG_TALK_NOBODY. */
+typedef struct sg_talk {
+    uint32_t context; /* of the communicator, or the next number: of its collective operations */
+    int32_t peer;
+} sg_talk;
+
 /* How long a thread's way was held up so far, and where last; by enum sg_blamed, without serial code. */
 typedef struct sg_path {
     uint64_t cycles[SG_BLAME_COUNT];
@@ -221,7 +227,9 @@ struct sg_thread {
     uint64_t since; /* clock at which it was put on its processor */
     /* A message ends the wait: it was on its way from `met` on, held up for `jam` of that time. */
     uint64_t met, jam;
+    sg_talk talk; /* with whom */
     bool by_message;
+    bool for_first; /* it waits for several things: what is known to come may be overtaken until it has */
     bool timed, timed_out;
     bool granted;          /* taken from that queue: what it waits for is its own */
     sg_thread *next_ready; /* behind it on its processor */

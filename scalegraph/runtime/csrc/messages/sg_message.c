@@ -40,8 +40,7 @@ void sg_message_queues(uint32_t *unexpected, uint32_t *posted)
         *((item)->next != NULL ? &(item)->next->before : &(last)) = (item)->before;                          \
     } while (0)
 
-/* Memory of the library itself, that free() gives back to it. */
-static void *allocate(size_t size)
+void *sg_message_memory(size_t size)
 {
     bool before = sg_alloc_own(true);
     void *memory = malloc(size);
@@ -138,7 +137,7 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
 {
     sg_rank *self = sg_rank_self(), *other = sg->all_ranks[to];
     sg_send *send = &sent;
-    sg_message *m = allocate(sizeof *m + bytes);
+    sg_message *m = sg_message_memory(sizeof *m + bytes);
     uint64_t began = sg_now->clock;
     sg_message_talk(context, (int32_t)to);
     sg_transport_send(other, bytes);
@@ -156,7 +155,7 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
     m->sent = now;
     m->rendezvous = mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > self->eager_bytes);
     if (m->rendezvous) {
-        send = m->send = allocate(sizeof *send);
+        send = m->send = sg_message_memory(sizeof *send);
         *send = (sg_send){.completion = {.clock = SG_NEVER, .talk = self->talk}, .message = m};
     }
     if (SG_UNLIKELY(sg->lockstep)) {
@@ -172,7 +171,7 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
 
 static sg_receive *new_receive(uint32_t context, int32_t source, int32_t from, int32_t tag)
 {
-    sg_receive *r = allocate(sizeof *r);
+    sg_receive *r = sg_message_memory(sizeof *r);
     *r = (sg_receive){.completion = {.clock = SG_NEVER, .talk = {context, from}}, .rank = sg_rank_self()};
     r->context = context;
     r->posted = sg_now->clock;
@@ -281,14 +280,18 @@ void sg_message_charge(enum sg_category category, uint64_t cycles)
     sg_observe_talked(p, category, p->clock - before);
 }
 
-/* Suspends the running thread until something in whose list it is wakes it. */
-static void suspend(enum sg_side side, int32_t other, int32_t tag, const char *what)
+/* Suspends the running thread until something in whose list it is wakes it; `known`, if not NULL: that comes
+ * in any case. */
+static void suspend_until(const sg_completion *known, enum sg_side side, int32_t other, int32_t tag,
+                          const char *what)
 {
     sg_thread *self = sg_self();
     sg_rank *rank = self->rank;
     sg_rank_wait wait = {rank->waits, self, side == SG_SENDER, other, tag, what};
     sg_rank_wait **at = &rank->waits;
     self->by_message = false;
+    if (known != NULL)
+        sg_completion_expect(self, known, known->clock);
     *at = &wait;
     sg_now->coroutine->needs = rank;
     sg_suspend(late(side), (uint64_t)(uint32_t)other,
@@ -297,6 +300,16 @@ static void suspend(enum sg_side side, int32_t other, int32_t tag, const char *w
         at = &(*at)->next;
     *at = wait.next;
     self->by_message = false;
+}
+
+static void suspend(enum sg_side side, int32_t other, int32_t tag, const char *what)
+{
+    suspend_until(NULL, side, other, tag, what);
+}
+
+void sg_completion_suspend_any(const sg_completion *known)
+{
+    suspend_until(known, SG_RECEIVER, SG_ANY, SG_ANY, NULL);
 }
 
 void sg_completion_suspend(enum sg_side side, int32_t other, const char *what)
@@ -350,62 +363,6 @@ bool sg_receive_test(sg_receive *r)
 {
     sg_rank_self()->talk = r->completion.talk;
     return test(&r->completion);
-}
-
-static const sg_completion *earlier(const sg_completion *a, const sg_completion *b)
-{
-    return a == NULL || b->clock < a->clock ? b : a;
-}
-
-/* The one that is complete first. */
-static const sg_completion *first_of(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                                     size_t receive_count)
-{
-    const sg_completion *first = NULL;
-    for (size_t i = 0; i < send_count; i++)
-        first = earlier(first, &sends[i]->completion);
-    for (size_t i = 0; i < receive_count; i++)
-        first = earlier(first, &receives[i]->completion);
-    return first;
-}
-
-/* Sleeps until one of them is known to be complete, and returns it; .clock is 0 if another thread has ended
- * that already. */
-static sg_completion sleep_for(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                               size_t receive_count)
-{
-    const sg_completion *first = NULL;
-    size_t count = send_count + receive_count;
-    sg_waiter *own = allocate((count + 1) * sizeof *own);
-    for (size_t i = 0; i < send_count; i++)
-        sg_waiter_add(&sends[i]->waiters, &own[i]);
-    for (size_t i = 0; i < receive_count; i++)
-        sg_waiter_add(&receives[i]->waiters, &own[send_count + i]);
-    suspend(SG_RECEIVER, SG_ANY, SG_ANY, NULL); /* sg_completion_wake records with whom */
-    for (size_t i = 0; i < count; i++) {
-        if (own[i].list == NULL)
-            continue;
-        first =
-            earlier(first, i < send_count ? &sends[i]->completion : &receives[i - send_count]->completion);
-        sg_waiter_remove(&own[i]);
-    }
-    free(own);
-    return first != NULL && first->clock != SG_NEVER ? *first : (sg_completion){0};
-}
-
-void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                         size_t receive_count, bool listed)
-{
-    sg_turn_of_all(sg_now);
-    const sg_completion *first = first_of(sends, send_count, receives, receive_count);
-    if (first == NULL && !listed)
-        return;
-    sg_completion known = {0}; /* a copy: another thread may take what is complete */
-    if (first != NULL && first->clock != SG_NEVER)
-        known = *first;
-    else
-        known = sleep_for(sends, send_count, receives, receive_count);
-    sg_completion_wait(&known);
 }
 
 static void report(const sg_receive *r)

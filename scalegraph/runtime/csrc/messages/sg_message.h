@@ -81,6 +81,8 @@ typedef struct sg_message {
 
 /* Before the ranks begin. */
 void sg_messages_open(void);
+/* Memory of the library itself, that free() gives back to it. */
+void *sg_message_memory(size_t size);
 struct sg_mailbox *sg_mailbox_new(void);
 /* Of a rank: messages that nobody has received yet and receives without a message, each in their order. */
 struct sg_mailbox {
@@ -142,14 +144,24 @@ void sg_waiters_wake(const sg_waiter *list, const sg_completion *done);
  * end it first: nothing of it may be used before it is looked up again. */
 void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                          size_t receive_count, bool listed);
+/* The same until the earliest of them is complete: one that is known to come later only, but comes earlier
+ * than those that are known now, ends the wait when it comes. */
+void sg_message_wait_first(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                           size_t receive_count, bool listed);
 
 /* What waits for something else than a message: `side` of a transfer that has to wait for the other one. */
 enum sg_side { SG_SENDER, SG_RECEIVER };
 /* The running thread waits until sg_completion_wake; `what` says for what, for a report; `other`: for whom.
  */
 void sg_completion_suspend(enum sg_side side, int32_t other, const char *what);
+/* The same for several things: the first one that is known to be complete ends it; `known`, if not NULL: the
+ * earliest of those of which that is known already. */
+void sg_completion_suspend_any(const sg_completion *known);
 /* `t`, if it waits for this, knows now when it is complete. */
 void sg_completion_wake(sg_thread *t, const sg_completion *done);
+/* The thread `t`, which waits for the first of several things, goes on at `when` because of `done`, unless
+ * another one comes before. */
+void sg_completion_expect(sg_thread *t, const sg_completion *done, uint64_t when);
 /* Charges the time until `done`, which is known. */
 void sg_completion_wait(const sg_completion *done);
 

@@ -1,17 +1,34 @@
 /* Threads that wait for something to be complete: they go on when it is known when that is. */
 #include "sg_message.h"
 
-/* `t`, if not NULL, waits for this among other things; now it is known when that is complete. */
-void sg_completion_wake(sg_thread *t, const sg_completion *done)
+static void expect(sg_thread *t, const sg_completion *done)
 {
-    uint64_t now = sg_now->clock;
-    if (t == NULL || t->state != SG_BLOCKED)
-        return;
-    t->rank->talk = done->talk;
+    t->rank->talk = t->talk = done->talk;
     t->by_message = true;
     t->met = done->met;
     t->jam = done->contention;
-    sg_wake(t, done->clock > now ? done->clock : now);
+}
+
+void sg_completion_expect(sg_thread *t, const sg_completion *done, uint64_t when)
+{
+    if (t->timed && t->deadline <= when)
+        return;
+    expect(t, done);
+    sg_wake_by(t, when);
+}
+
+/* `t`, if not NULL, waits for this among other things; now it is known when that is complete. */
+void sg_completion_wake(sg_thread *t, const sg_completion *done)
+{
+    uint64_t now = sg_now->clock, when = done->clock > now ? done->clock : now;
+    if (t == NULL || t->state != SG_BLOCKED)
+        return;
+    if (t->for_first) {
+        sg_completion_expect(t, done, when);
+        return;
+    }
+    expect(t, done);
+    sg_wake(t, when);
 }
 
 void sg_waiters_wake(const sg_waiter *list, const sg_completion *done)

@@ -285,13 +285,13 @@ static bool has_access(int count, const MPI_Request requests[])
 /* Waits until one of them at least is complete; what first_complete returns then. */
 static int wait_for_first(int count, const MPI_Request requests[])
 {
-    sg_turn_of_all(sg_now);
     for (;;) {
+        sg_turn_of_all(sg_now);
         sg_progress();
         int found = first_complete(count, requests);
         if (found != -1)
             return found;
-        sg_awaited p = {0};
+        sg_awaited p = {.first = true};
         for (int i = 0; i < count; i++)
             if (requests[i] != MPI_REQUEST_NULL)
                 add_pending(&p, request_of(requests[i]));

@@ -105,8 +105,11 @@ static void note_talked(sg_processor *p, enum sg_category category, uint64_t cyc
 static void note_waited(sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t cycles)
 {
     (void)p;
-    if (t != NULL && t->rank != NULL && is_of_messages(category))
-        add(t->rank, category, cycles);
+    if (t == NULL || t->rank == NULL || !is_of_messages(category))
+        return;
+    if (t->by_message) /* other threads of the rank may have talked to others meanwhile */
+        t->rank->talk = t->talk;
+    add(t->rank, category, cycles);
 }
 
 static void note_message(const sg_passed *m)

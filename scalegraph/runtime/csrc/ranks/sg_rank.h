@@ -16,12 +16,6 @@ typedef struct sg_last_call {
     void *argument;
 } sg_last_call;
 
-/* A partner in a communicator: its number among all ranks, or SG_TALK_NOBODY. */
-typedef struct sg_talk {
-    uint32_t context; /* of the communicator, or the next number: of its collective operations */
-    int32_t peer;
-} sg_talk;
-
 #define SG_TALK_NOWHERE UINT32_MAX /* context: of no communicator */
 #define SG_TALK_NOBODY  (-1)
 

@@ -100,6 +100,7 @@ typedef struct sg_awaited {
     sg_send **sends;
     sg_receive **receives;
     size_t send_count, send_room, receive_count, receive_room;
+    bool first; /* the wait ends with the first in simulated time, see sg_message_wait_first */
 } sg_awaited;
 
 void sg_awaited_send(sg_awaited *p, sg_send *send);

@@ -1,0 +1,80 @@
+/* Waiting for the first of several sends and receives. */
+#include <stdlib.h>
+
+#include "sg_message.h"
+
+static const sg_completion *earlier(const sg_completion *a, const sg_completion *b)
+{
+    return a == NULL || b->clock < a->clock ? b : a;
+}
+
+/* The one that is complete first. */
+static const sg_completion *first_of(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                                     size_t receive_count)
+{
+    const sg_completion *first = NULL;
+    for (size_t i = 0; i < send_count; i++)
+        first = earlier(first, &sends[i]->completion);
+    for (size_t i = 0; i < receive_count; i++)
+        first = earlier(first, &receives[i]->completion);
+    return first;
+}
+
+/* Sleeps until one of them is known to be complete, and returns it; .clock is 0 if another thread has ended
+ * that already. `known`, if not NULL, is the earliest of those that are known to come. */
+static sg_completion sleep_for(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                               size_t receive_count, const sg_completion *known)
+{
+    const sg_completion *first = NULL;
+    size_t count = send_count + receive_count;
+    sg_waiter *own = sg_message_memory((count + 1) * sizeof *own);
+    for (size_t i = 0; i < send_count; i++)
+        sg_waiter_add(&sends[i]->waiters, &own[i]);
+    for (size_t i = 0; i < receive_count; i++)
+        sg_waiter_add(&receives[i]->waiters, &own[send_count + i]);
+    /* sg_completion_wake records with whom */
+    sg_completion_suspend_any(known);
+    for (size_t i = 0; i < count; i++) {
+        if (own[i].list == NULL)
+            continue;
+        first =
+            earlier(first, i < send_count ? &sends[i]->completion : &receives[i - send_count]->completion);
+        sg_waiter_remove(&own[i]);
+    }
+    free(own);
+    return first != NULL && first->clock != SG_NEVER ? *first : (sg_completion){0};
+}
+
+void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                         size_t receive_count, bool listed)
+{
+    sg_turn_of_all(sg_now);
+    const sg_completion *first = first_of(sends, send_count, receives, receive_count);
+    if (first == NULL && !listed)
+        return;
+    sg_completion known = {0}; /* a copy: another thread may take what is complete */
+    if (first != NULL && first->clock != SG_NEVER)
+        known = *first;
+    else
+        known = sleep_for(sends, send_count, receives, receive_count, NULL);
+    sg_completion_wait(&known);
+}
+
+/* Elements of a SIMD machine hear of messages when these have arrived. */
+void sg_message_wait_first(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                           size_t receive_count, bool listed)
+{
+    sg_thread *self = sg_self();
+    sg_turn_of_all(sg_now);
+    const sg_completion *first = first_of(sends, send_count, receives, receive_count);
+    if (sg->lockstep || (first == NULL && !listed)) {
+        sg_message_wait_any(sends, send_count, receives, receive_count, listed);
+        return;
+    }
+    if (first != NULL && first->clock <= sg_now->clock)
+        return;
+    self->for_first = true;
+    sleep_for(sends, send_count, receives, receive_count,
+              first != NULL && first->clock != SG_NEVER ? first : NULL);
+    self->for_first = false;
+}
