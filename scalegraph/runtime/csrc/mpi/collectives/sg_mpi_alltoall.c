@@ -53,8 +53,10 @@ static void exchange_all(sg_schedule *s, const sg_mpi_block *out, const sg_mpi_b
 {
     int size = sg_comm_peers(s->comm), me = s->comm->rank;
     bool inter = s->comm->remote != NULL;
-    if (!inter)
+    if (!inter) {
+        sg_own_block(s, out[me].count * out[me].type->size, in[me].count * in[me].type->size);
         sg_add_copy(s, out[me].at, out[me].count, out[me].type, in[me].at, in[me].count, in[me].type);
+    }
     if (one_by_one && !inter) {
         pairwise(s, out, in);
         return;
@@ -101,6 +103,7 @@ static int alltoall(sg_schedule **s, const void *out, int out_count, MPI_Datatyp
     int size = sg_comm_peers((*s)->comm);
     enum sg_algorithm how = sg_choose(*s, SG_ALLTOALL, bytes, true);
     if (how == SG_BRUCK && out != MPI_IN_PLACE && (*s)->comm->remote == NULL) {
+        sg_own_block(*s, out_count * sent->size, bytes);
         char *packed = sg_packed(*s, out, (int64_t)size * out_count, sent);
         char *result = sg_schedule_memory(*s, size * bytes);
         bruck(*s, packed, result, bytes);

@@ -72,6 +72,15 @@ int sg_blocks_apart(sg_comm *c, const void *out, int64_t out_count, const sg_typ
     return error;
 }
 
+void sg_own_block(sg_schedule *s, int64_t sent_bytes, int64_t expected_bytes)
+{
+    if (sent_bytes == expected_bytes || s->error != MPI_SUCCESS)
+        return;
+    s->error = sg_mpi_error(s->comm, sent_bytes > expected_bytes ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+                            "the rank sends %lld bytes to itself, but expects %lld", (long long)sent_bytes,
+                            (long long)expected_bytes);
+}
+
 int sg_reduction_buffers(sg_comm *c, int root, const void *out, int64_t out_count, const void *in,
                          int64_t in_count, const sg_type *t)
 {

@@ -39,6 +39,9 @@ int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s)
 /* The same for so many items, of which all ranks must have the same; `op`: of a reduction, else NULL. */
 int sg_collective_begin_typed(MPI_Comm comm, int root, int64_t count, sg_type *type, const sg_mpi_op *op,
                               sg_schedule **s);
+/* The same for a list of counts, one for each rank and equal on all of them; NULL: all have the same. */
+int sg_collective_begin_list(MPI_Comm comm, int64_t count, const int counts[], sg_type *type,
+                             const sg_mpi_op *op, sg_schedule **s);
 /* ---- sg_mpi_buffers.c ---- */
 
 /* Takes a type out of its handle for the operation, and checks the buffer with so many of its items. */
@@ -52,6 +55,9 @@ int sg_collective_apart(sg_comm *c, const void *out, int64_t out_count, const sg
 /* The same for blocks that are received, one of each rank. */
 int sg_blocks_apart(sg_comm *c, const void *out, int64_t out_count, const sg_type *sent, const void *in,
                     const int counts[], const int places[], const sg_type *got);
+/* What a rank sends itself must be what it expects of itself; else that is the error of the schedule, which
+ * goes on all the same. */
+void sg_own_block(sg_schedule *s, int64_t sent_bytes, int64_t expected_bytes);
 /* Checks the buffers of a reduction, with so many items each; `root` as above. */
 int sg_reduction_buffers(sg_comm *c, int root, const void *out, int64_t out_count, const void *in,
                          int64_t in_count, const sg_type *t);

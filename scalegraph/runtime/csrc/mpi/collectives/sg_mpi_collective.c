@@ -3,7 +3,7 @@
 #include "sg_mpi_signature.h"
 
 static int begin(MPI_Comm comm, int root, int64_t bytes, const sg_signature *signature, const sg_mpi_op *op,
-                 sg_schedule **s)
+                 const int counts[], int64_t item, sg_schedule **s)
 {
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
@@ -14,7 +14,7 @@ static int begin(MPI_Comm comm, int root, int64_t bytes, const sg_signature *sig
                             sg_comm_peers(c));
     bool all = c->remote == NULL;
     int error = sg_collective_compare(c, all && root >= 0 ? root : -1, all ? bytes : -1,
-                                      all ? signature : NULL, all ? op : NULL);
+                                      all ? signature : NULL, all ? op : NULL, all ? counts : NULL, item);
     if (error == MPI_ERR_ROOT)
         return error;
     /* after other errors that are returned the rank takes part all the same: nobody waits for it in vain */
@@ -26,14 +26,21 @@ static int begin(MPI_Comm comm, int root, int64_t bytes, const sg_signature *sig
 
 int sg_collective_begin(MPI_Comm comm, int root, int64_t bytes, sg_schedule **s)
 {
-    return begin(comm, root, bytes, NULL, NULL, s);
+    return begin(comm, root, bytes, NULL, NULL, NULL, 0, s);
 }
 
 int sg_collective_begin_typed(MPI_Comm comm, int root, int64_t count, sg_type *type, const sg_mpi_op *op,
                               sg_schedule **s)
 {
     sg_signature signature = sg_signature_of(type, count);
-    return begin(comm, root, count * type->size, &signature, op, s);
+    return begin(comm, root, count * type->size, &signature, op, NULL, 0, s);
+}
+
+int sg_collective_begin_list(MPI_Comm comm, int64_t count, const int counts[], sg_type *type,
+                             const sg_mpi_op *op, sg_schedule **s)
+{
+    sg_signature signature = sg_signature_of(type, count);
+    return begin(comm, SG_NO_ROOT, count * type->size, &signature, op, counts, type->size, s);
 }
 
 void sg_exchange(sg_schedule *s, const sg_mpi_block *out, int out_count, const sg_mpi_block *in, int in_count)
@@ -156,6 +163,8 @@ static int gather(sg_schedule **s, const void *out, int out_count, MPI_Datatype 
             sg_add_send(*s, out, out_count, sent, root);
         return MPI_SUCCESS;
     }
+    if (is_root && gives)
+        sg_own_block(*s, bytes, in_count * got->size);
     const void *own = out == MPI_IN_PLACE
                           ? sg_packed(*s, sg_item(in, (int64_t)root * in_count, got), in_count, got)
                           : sg_packed(*s, out, out_count, sent);
@@ -195,6 +204,8 @@ static int scatter(sg_schedule **s, const void *out, int out_count, MPI_Datatype
             sg_add_receive(*s, in, in_count, got, root);
         return MPI_SUCCESS;
     }
+    if (is_root && takes)
+        sg_own_block(*s, out_count * sent->size, bytes);
     const char *all = is_root ? sg_packed(*s, out, (int64_t)size * out_count, sent) : NULL;
     char *own = sg_schedule_memory(*s, bytes);
     sg_algorithm_scatter(*s, all, own, bytes, root);
@@ -228,8 +239,10 @@ static int gatherv(sg_schedule **s, const void *out, int out_count, MPI_Datatype
             sg_add_receive(*s, sg_item(in, places[i], got), counts[i], got, i);
     if (gives && !(is_root && !inter))
         sg_add_send(*s, out, out_count, sent, root);
-    if (gives && is_root && !inter)
+    if (gives && is_root && !inter) {
+        sg_own_block(*s, out_count * sent->size, counts[root] * got->size);
         sg_add_copy(*s, out, out_count, sent, sg_item(in, places[root], got), counts[root], got);
+    }
     return MPI_SUCCESS;
 }
 SG_COLLECTIVE(Gatherv, Igatherv, gatherv,
@@ -259,8 +272,10 @@ static int scatterv(sg_schedule **s, const void *out, const int counts[], const 
             sg_add_send(*s, sg_item(out, places[i], sent), counts[i], sent, i);
     if (takes && !(is_root && !inter))
         sg_add_receive(*s, in, in_count, got, root);
-    if (takes && is_root && !inter)
+    if (takes && is_root && !inter) {
+        sg_own_block(*s, counts[root] * sent->size, in_count * got->size);
         sg_add_copy(*s, sg_item(out, places[root], sent), counts[root], sent, in, in_count, got);
+    }
     return MPI_SUCCESS;
 }
 SG_COLLECTIVE(Scatterv, Iscatterv, scatterv,
@@ -299,8 +314,8 @@ static int all_of(sg_schedule **s, const void *out, int out_count, MPI_Datatype 
     if (error == MPI_SUCCESS)
         error = all_apart(sg_comm_of(comm), out, out_count, sent, in, count, counts, places, got);
     if (error == MPI_SUCCESS)
-        error = sg_collective_begin_typed(comm, SG_NO_ROOT, passed_by_all(sg_comm_of(comm), count, counts),
-                                          got, NULL, s);
+        error = sg_collective_begin_list(comm, passed_by_all(sg_comm_of(comm), count, counts), counts, got,
+                                         NULL, s);
     if (error != MPI_SUCCESS)
         return error;
     sg_comm *c = (*s)->comm;
@@ -320,6 +335,8 @@ static int all_of(sg_schedule **s, const void *out, int out_count, MPI_Datatype 
         mine = i == me ? total : mine;
         total += bytes[i];
     }
+    if (out != MPI_IN_PLACE)
+        sg_own_block(*s, out_count * sent->size, bytes[me]);
     bool direct = counts == NULL && sg_type_flat(got, (int64_t)size * count);
     char *all = direct ? (char *)in + got->true_lb : sg_schedule_memory(*s, total);
     if (out != MPI_IN_PLACE)

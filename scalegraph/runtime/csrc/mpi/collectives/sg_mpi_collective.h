@@ -86,9 +86,10 @@ void sg_schedule_report(const sg_schedule *s);
  * `root`, `bytes`: -1 if they may differ. */
 int sg_collective_check(sg_comm *c, int root, int64_t bytes);
 /* The same with what the data consists of (NULL: may differ) and the operation of a reduction (NULL: none).
- * Different basic types are named in a warning. */
+ * Different basic types are named in a warning. `counts`, if not NULL: of the items of `item` bytes of each
+ * rank. */
 int sg_collective_compare(sg_comm *c, int root, int64_t bytes, const sg_signature *signature,
-                          const sg_mpi_op *op);
+                          const sg_mpi_op *op, const int counts[], int64_t item);
 
 /* ---- algorithms; ranks are those of s->view ---- */
 

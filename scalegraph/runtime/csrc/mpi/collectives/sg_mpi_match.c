@@ -15,6 +15,7 @@ typedef struct record {
     const void *site;
     sg_signature signature;
     const char *op; /* one of MPI's own */
+    int64_t *sizes; /* bytes of each rank, where there is a list of them */
 } record;
 
 /* Those in which not everybody has arrived: a ring, as ranks may be far ahead of others. Numbers of which no
@@ -70,6 +71,7 @@ static record **place_of(struct sg_collective_log *log, uint32_t number)
 /* Takes out what everybody has arrived in. */
 static void drop(struct sg_collective_log *log, record **at)
 {
+    sg_mpi_free((*at)->sizes);
     sg_mpi_free(*at);
     *at = NULL;
     while (log->count > 0 && log->ring[log->front] == NULL) {
@@ -113,13 +115,31 @@ static int compare(sg_comm *c, const record *first, int root, int64_t bytes, con
     return MPI_SUCCESS;
 }
 
+/* Notes the bytes of each rank, or compares them with the first rank's. */
+static int compare_sizes(sg_comm *c, record *first, const int *counts, int64_t item)
+{
+    int64_t *sizes = first->sizes;
+    if (sizes == NULL) {
+        sizes = first->sizes = sg_mpi_new((size_t)c->size * sizeof *sizes);
+        for (int i = 0; i < c->size; i++)
+            sizes[i] = counts[i] * item;
+    }
+    for (int i = 0; i < c->size; i++)
+        if (sizes[i] != counts[i] * item)
+            return sg_mpi_error(c, MPI_ERR_COUNT,
+                                "rank %d has %lld of the bytes, but %lld in the call of rank %d at 0x%llx", i,
+                                (long long)(counts[i] * item), (long long)sizes[i], first->rank,
+                                (unsigned long long)(uintptr_t)first->site);
+    return MPI_SUCCESS;
+}
+
 int sg_collective_check(sg_comm *c, int root, int64_t bytes)
 {
-    return sg_collective_compare(c, root, bytes, NULL, NULL);
+    return sg_collective_compare(c, root, bytes, NULL, NULL, NULL, 0);
 }
 
 int sg_collective_compare(sg_comm *c, int root, int64_t bytes, const sg_signature *signature,
-                          const sg_mpi_op *op)
+                          const sg_mpi_op *op, const int counts[], int64_t item)
 {
     const struct sg_mpi *m = sg_mpi_self();
     uint32_t all = (uint32_t)c->size + (c->remote != NULL ? c->remote->size : 0);
@@ -139,6 +159,8 @@ int sg_collective_compare(sg_comm *c, int root, int64_t bytes, const sg_signatur
     const char *name = op != NULL ? op->name : NULL;
     r->op = r->arrived == 0 ? name : r->op;
     int error = compare(c, r, root, bytes, name);
+    if (error == MPI_SUCCESS && counts != NULL)
+        error = compare_sizes(c, r, counts, item);
     if (error == MPI_SUCCESS)
         compare_types(r, signature);
     if (++r->arrived == all)

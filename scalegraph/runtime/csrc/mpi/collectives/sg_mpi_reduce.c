@@ -4,7 +4,7 @@
 /* What all reductions check first: buffers, type and operation, then that the others do the same. `in_count`:
  * items of the result, `count` of the data. */
 static int begin(sg_schedule **s, const void *out, int64_t count, const void *in, int64_t in_count,
-                 MPI_Datatype type, MPI_Op op, int root, int64_t bytes_each, MPI_Comm comm, sg_type **t)
+                 MPI_Datatype type, MPI_Op op, int root, const int counts[], MPI_Comm comm, sg_type **t)
 {
     sg_mpi_op *operation;
     sg_comm *c = sg_comm_of(comm);
@@ -14,7 +14,7 @@ static int begin(sg_schedule **s, const void *out, int64_t count, const void *in
     if (error == MPI_SUCCESS)
         error = sg_op_argument(c, op, *t, &operation);
     if (error == MPI_SUCCESS)
-        error = bytes_each < 0 ? sg_collective_begin(comm, root, -1, s)
+        error = counts != NULL ? sg_collective_begin_list(comm, count, counts, *t, operation, s)
                                : sg_collective_begin_typed(comm, root, count, *t, operation, s);
     if (error != MPI_SUCCESS)
         return error;
@@ -38,7 +38,7 @@ static int reduce(sg_schedule **s, const void *out, void *in, int count, MPI_Dat
                   int root, MPI_Comm comm)
 {
     sg_type *t;
-    int error = begin(s, out, count, in, count, type, op, root, 0, comm, &t);
+    int error = begin(s, out, count, in, count, type, op, root, NULL, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     sg_comm *c = (*s)->comm;
@@ -86,7 +86,7 @@ static int allreduce(sg_schedule **s, const void *out, void *in, int count, MPI_
                      MPI_Comm comm)
 {
     sg_type *t;
-    int error = begin(s, out, count, in, count, type, op, SG_NO_ROOT, 0, comm, &t);
+    int error = begin(s, out, count, in, count, type, op, SG_NO_ROOT, NULL, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     if ((*s)->comm->remote != NULL) {
@@ -122,7 +122,7 @@ static int scattered(sg_schedule **s, const void *out, void *in, int each, const
     }
     sg_type *t;
     int64_t mine = counts != NULL ? counts[c->rank] : each;
-    int error = begin(s, out, total, in, mine, type, op, SG_NO_ROOT, c->remote != NULL ? -1 : 0, comm, &t);
+    int error = begin(s, out, total, in, mine, type, op, SG_NO_ROOT, counts, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     int64_t *all = sg_schedule_memory(*s, (int64_t)sizeof *all * (c->size + 1));
@@ -173,7 +173,7 @@ static int scan(sg_schedule **s, const void *out, void *in, int count, MPI_Datat
         return sg_mpi_error(c, MPI_ERR_COMM, "a scan needs an intracommunicator");
     bool gets =
         own || out == MPI_IN_PLACE || c == NULL || c->rank > 0; /* the first one has nothing before it */
-    int error = begin(s, out, count, in, gets ? count : 0, type, op, SG_NO_ROOT, 0, comm, &t);
+    int error = begin(s, out, count, in, gets ? count : 0, type, op, SG_NO_ROOT, NULL, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
     const void *mine = out == MPI_IN_PLACE ? in : out;

@@ -1,4 +1,6 @@
 /* Schedules go on, one after the other and beside each other. */
+#include <stdio.h>
+
 #include "sg_lockstep.h"
 #include "sg_mpi_collective.h"
 #include "sg_mpi_signature.h"
@@ -180,6 +182,25 @@ static void begin_step(const sg_schedule *s, sg_step *step)
     }
 }
 
+/* In a collective operation as much must be sent as is expected; where the sender called is known if it is
+ * one that sends its own data. */
+static void refuse_size(sg_schedule *s, const sg_step *step, size_t expected)
+{
+    const sg_receive *r = step->receive;
+    const sg_signature *sent = &r->message->signature;
+    bool more = r->bytes > expected;
+    sg_self()->call = s->call;
+    sg_self()->call_site = s->site;
+    char place[100] = "", rest[60];
+    if (sent->call != NULL)
+        snprintf(place, sizeof place, " with %s at 0x%llx", sent->call,
+                 (unsigned long long)(uintptr_t)sent->site);
+    snprintf(rest, sizeof rest, more ? "there is room for %zu" : "%zu are expected", expected);
+    s->error = sg_mpi_error(s->comm, more ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+                            "rank %d has sent %zu bytes to this collective operation%s, but %s", step->peer,
+                            r->bytes, place, rest);
+}
+
 static void take_data(sg_schedule *s, sg_step *step)
 {
     if (step->kind == SG_STEP_HARDWARE) {
@@ -189,14 +210,8 @@ static void take_data(sg_schedule *s, sg_step *step)
     sg_receive *r = step->receive;
     size_t room = (size_t)(step->count * step->type->size);
     sg_receive_finish(r);
-    if (r->bytes > room) {
-        sg_self()->call = s->call;
-        sg_self()->call_site = s->site;
-        s->error =
-            sg_mpi_error(s->comm, MPI_ERR_TRUNCATE,
-                         "rank %d has sent %zu bytes to this collective operation, but there is room for %zu",
-                         step->peer, r->bytes, room);
-    }
+    if (r->bytes != room)
+        refuse_size(s, step, room);
     if (step->type != sg_bytes())
         sg_signature_check(&r->message->signature, r->from, step->type, step->count, s->call, s->site);
     sg_type_unpack(r->data, r->bytes < room ? r->bytes : room, step->to, step->count, step->type);
