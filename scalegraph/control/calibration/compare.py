@@ -36,6 +36,7 @@ _EMPTY: Final = "int main(void)\n{\n    return 0;\n}\n"
 _POLL_S = 0.1
 _LIMIT_S = 120.0
 _SIMULATION_LIMIT_S = 900.0
+_TURNS: Final = 3  # of native runs
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def compare(
     cancel: CancelToken,
     progress: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[Row]:
-    """Yield one row for each of *subjects* and *threads*, as it is measured; *repeat* native runs of each.
+    """Yield one row for each of *subjects* and *threads*, all measured by turns; *repeat* native runs of each.
 
     Numbers of threads that *machine* has no processors for are left out. A subject that fails yields rows that say why.
     Raises `BuildError` when not even an empty program compiles, `Cancelled`.
@@ -150,19 +151,15 @@ def compare(
         empty.write_text(_EMPTY, encoding="utf-8")
         command = _native(compiler, Subject("empty", (empty,)), (), place, cancel)
         start = min(_measure(command, 1, 4 * repeat, cancel).times)
+        cases: list[_Case] = []
         for subject in subjects:
             progress(f"{subject.name}: building")
-            try:
-                built = _builds(compiler, subject, place, cancel)
-            except (InputError, WorkError) as error:
-                yield from (Row.failed(subject.name, count, _sentence(error)) for count in counts)
-                continue
-            for count in counts:
-                progress(f"{subject.name}: {counted(count, 'thread')}")
-                try:
-                    yield _row(subject, built, machine, count, start, repeat, cancel)
-                except (InputError, WorkError) as error:
-                    yield Row.failed(subject.name, count, _sentence(error))
+            cases += _cases(compiler, subject, counts, place, cancel)
+        for turn in range(_TURNS):
+            for case in cases:
+                progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, turn {turn + 1} of {_TURNS}")
+                case.take_turn(machine, (repeat + turn) // _TURNS, cancel)
+        yield from (case.row(start) for case in cases)
 
 
 @dataclass(frozen=True)
@@ -186,26 +183,56 @@ def _builds(compiler: Compiler, subject: Subject, place: str, cancel: CancelToke
     return _Builds(optimised, _native(compiler, subject, SCALAR, place, cancel), simulated)
 
 
-def _row(
-    subject: Subject, built: _Builds, machine: Machine, count: int, start: float, repeat: int, cancel: CancelToken
-) -> Row:
-    """Measure and predict *subject* with *count* threads; *start* is what starting a process takes.
+class _Case:
+    """A subject with one number of threads, and what is known of it so far.
 
-    Half of the native runs come before the simulated one, half after it: a host that other virtual machines share is
-    slow for seconds at a time.
+    Its native runs are spread over the whole comparison: a host that other virtual machines share is slow for minutes.
     """
-    first = repeat - repeat // 2
-    fast, slow = (_measure(command, count, first, cancel) for command in (built.optimised, built.scalar))
-    predicted, status = _predict(built.simulated, machine, count, subject, cancel)
-    if repeat > 1:
-        slow = _together(slow, _measure(built.scalar, count, repeat // 2, cancel))
-        fast = _together(fast, _measure(built.optimised, count, repeat // 2, cancel))
-    if len({fast.status, slow.status, status}) > 1:
-        native = f"{fast.status} on this host, {slow.status} there without vectorisation"
-        raise RunError(f"{subject.name}: ended with status {status} in the simulation, but {native}")
-    scalar = sorted(max(0.0, taken - start) for taken in slow.times)
-    optimised = min(max(0.0, taken - start) for taken in fast.times)
-    return Row(subject.name, count, optimised, scalar[0], _spread(scalar), predicted)
+
+    def __init__(self, subject: Subject, threads: int, builds: _Builds | None, failure: str = "") -> None:
+        self.subject, self.threads, self.failure = subject, threads, failure
+        self._builds = builds
+        self._optimised = self._scalar = _Measured((), None)
+        self._predicted: tuple[float, int] | None = None  # seconds, exit status
+
+    def take_turn(self, machine: Machine, repeat: int, cancel: CancelToken) -> None:
+        """Measure *repeat* native runs of each build; simulate once. What fails is kept as a sentence."""
+        if self._builds is None or self.failure:
+            return
+        try:
+            if repeat:
+                self._optimised += _measure(self._builds.optimised, self.threads, repeat, cancel)
+                self._scalar += _measure(self._builds.scalar, self.threads, repeat, cancel)
+            if self._predicted is None:
+                self._predicted = _predict(self._builds.simulated, machine, self.threads, self.subject, cancel)
+        except (InputError, WorkError) as error:
+            self.failure = _sentence(error)
+
+    def row(self, start: float) -> Row:
+        """Return what was found; *start* is what starting a process takes, in seconds."""
+        name, fast, slow = self.subject.name, self._optimised, self._scalar
+        if self.failure or self._predicted is None:
+            return Row.failed(name, self.threads, self.failure)
+        predicted, status = self._predicted
+        if len({fast.status, slow.status, status}) > 1:
+            native = f"{fast.status} on this host, {slow.status} there without vectorisation"
+            return Row.failed(name, self.threads, f"{name}: ended with status {status} in the simulation, but {native}")
+        scalar = sorted(max(0.0, taken - start) for taken in slow.times)
+        optimised = min(max(0.0, taken - start) for taken in fast.times)
+        return Row(name, self.threads, optimised, scalar[0], _spread(scalar), predicted)
+
+
+def _cases(
+    compiler: Compiler, subject: Subject, counts: Sequence[int], place: str, cancel: CancelToken
+) -> Iterator[_Case]:
+    """Yield *subject* with each number of threads in *counts*, built in *place*."""
+    builds, failure = None, ""
+    try:
+        builds = _builds(compiler, subject, place, cancel)
+    except (InputError, WorkError) as error:
+        failure = _sentence(error)
+    for count in counts:
+        yield _Case(subject, count, builds, failure)
 
 
 def _sentence(error: Exception) -> str:
@@ -258,17 +285,16 @@ def _compile(compiler: Compiler, options: Sequence[str], subject: Subject, cance
 
 @dataclass(frozen=True)
 class _Measured:
-    """Native runs of a program: their times in seconds, and the exit status that all of them had."""
+    """Native runs of a program: their times in seconds, and the exit status that all of them had; None: no run yet."""
 
     times: tuple[float, ...]
-    status: int
+    status: int | None
 
-
-def _together(first: _Measured, second: _Measured) -> _Measured:
-    """Return the runs of both; raises `RunError` if they ended with different statuses."""
-    if first.status != second.status:
-        raise RunError(f"ended with different statuses on this host: {first.status}, {second.status}")
-    return _Measured(first.times + second.times, first.status)
+    def __add__(self, more: _Measured) -> _Measured:
+        """Return the runs of both; raises `RunError` if they ended with different statuses."""
+        if self.status not in (None, more.status):
+            raise RunError(f"ended with different statuses on this host: {self.status}, {more.status}")
+        return _Measured(self.times + more.times, more.status)
 
 
 def _measure(command: Sequence[str], threads: int, repeat: int, cancel: CancelToken) -> _Measured:
