@@ -158,7 +158,7 @@ def compare(
         for turn in range(_TURNS):
             for case in cases:
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, turn {turn + 1} of {_TURNS}")
-                case.take_turn(machine, (repeat + turn) // _TURNS, cancel)
+                case.take_turn(machine, (repeat + _TURNS - 1 - turn) // _TURNS, cancel)
         yield from (case.row(start) for case in cases)
 
 
