@@ -6,7 +6,8 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,12 +33,20 @@ from scalegraph.toolchain.objects import Compilation, Source, compile_source
 
 if TYPE_CHECKING:
     from scalegraph.instrument import Detail
+    from scalegraph.instrument.vectors import Plain
 
 _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20
 _SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
 _OMP = re.compile(r"^\s*#\s*pragma\s+omp\b", re.MULTILINE)
 _SHOWN_WARNINGS = 10  # of one source
+# Options for a program that is disassembled but never run: at a fixed address, without libraries.
+_UNDEFINED = (
+    "-nostdlib",
+    "-static",
+    "-no-pie",
+    "-Wl,--unresolved-symbols=ignore-all,--entry=0,--defsym=__dso_handle=0",
+)
 
 
 @dataclass(frozen=True)
@@ -133,16 +142,16 @@ def build(
         raise BuildError(str(error), _beginning(error.output)) from error
     if fresh:
         trim(parent, _LIMIT_BYTES, keep=directory)
-    return _built(directory, program, digest, request.runtime.launcher)
+    return _built(directory, program, digest, request)
 
 
-def _built(directory: Path, program: str, digest: str, launcher: Path) -> Build:
+def _built(directory: Path, program: str, digest: str, request: _Request) -> Build:
     """Return the build that is in *directory* of the cache."""
     manifest = described(directory)
     return Build(
         program=program,
         executable=directory / "program",
-        launcher=launcher,
+        launcher=request.runtime.launcher,
         blocks=directory / "blocks",
         regions=manifest.regions,
         sources=manifest.built_sources(),
@@ -150,7 +159,24 @@ def _built(directory: Path, program: str, digest: str, launcher: Path) -> Build:
         digest=digest,
         places=directory / PLACES,
         mpi=manifest.mpi,
+        plain=partial(_plain, request, digest) if request.builds == "simulated" else None,
     )
+
+
+def _plain(request: _Request, digest: str, cancel: CancelToken) -> Plain:
+    """Return the plain build of *request*, whose build has *digest*; it is kept in the cache.
+
+    Raises `BuildError`, `Cancelled`.
+    """
+    from scalegraph.instrument.vectors import Plain  # only for machines with a pipeline
+
+    parent = cache_root() / "plain"
+    directory = parent / digest[:32]
+    fresh = not directory.is_dir()
+    get_or_make(directory, lambda place: _make_plain(replace(request, cancel=cancel), place))
+    if fresh:
+        trim(parent, _LIMIT_BYTES, keep=directory)
+    return Plain(directory / "program", directory / PLACES)
 
 
 def read_sources(names: Sequence[str], where: Path) -> tuple[Source, ...]:
@@ -219,6 +245,32 @@ def _own_digest() -> str:
     for name in ("format.py", "accounts.py"):
         total.update((root / "runtime" / name).read_bytes())
     return total.hexdigest()
+
+
+def _make_plain(request: _Request, place: Path) -> None:
+    """Compile the sources of *request* as the user would, without hooks, and link them into ``place/program``.
+
+    That is there to be disassembled only: what the sources do not define stays undefined.
+    """
+    from scalegraph.instrument.debuginfo import lines
+    from scalegraph.instrument.places import Places, save
+
+    request = replace(request, detail=None, loops=False)
+    objects: list[str] = []
+    for number, source in enumerate(request.sources):
+        compilation = replace(request.compilation(source.language), native=True)
+        objects.append(str(place / f"{number}.o"))
+        result = compilation.compile(source.file, Path(objects[-1]))
+        if result.returncode != 0:
+            raise BuildError(f"{source.file}: does not compile", result.stderr)
+    compiler = find_compiler(driver(request.languages))
+    command = [*_UNDEFINED, *compiler.native, *objects, "-o", str(place / "program")]
+    result = compiler.run(command, cwd=request.cwd, cancel=request.cancel)
+    if result.returncode != 0:
+        raise BuildError("it does not link", result.stderr)
+    for item in objects:
+        Path(item).unlink()
+    save(Places(lines(place / "program"), ()), place / PLACES)
 
 
 def _make(request: _Request, place: Path) -> None:

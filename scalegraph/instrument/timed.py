@@ -8,12 +8,9 @@ adds. Which probe pays for which chunk is what `flow.attribute` says, as for cou
 
 from __future__ import annotations
 
-import heapq
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Final
@@ -24,21 +21,22 @@ from numpy.typing import NDArray
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.instrument.architecture import X86_64
 from scalegraph.instrument.blocks import DAMAGE, disassemble, probed_functions
-from scalegraph.instrument.costs import left_out
 from scalegraph.instrument.debuginfo import unoptimised
 from scalegraph.instrument.effects import Effects, effects
-from scalegraph.instrument.flow import Chunk, Instruction, attribute, chunks_of
+from scalegraph.instrument.flow import Chunk, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
-from scalegraph.instrument.mathlib import MATH_COSTS
-from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Origins, Step, execute
+from scalegraph.instrument.places import LineMap
+from scalegraph.instrument.steps import plain_steps, steps_of
+from scalegraph.instrument.vectorised import Replaced, Vectorised
+from scalegraph.instrument.vectors import Plain, vector_loops
+from scalegraph.instrument.ways import Bodies, on_way, turned, way_around, way_round
 from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
 from scalegraph.runtime.format import (
     BLOCK,
     HEADER,
     LOAD_ROW,
-    OP_CLASS_NAMES,
     SECTION,
     TIMING,
     TIMING_BY_OPERATIONS,
@@ -47,11 +45,8 @@ from scalegraph.runtime.format import (
 TIMING_SECTION: Final = 2
 LOADS_SECTION: Final = 3
 _MOST: Final = 2**32 - 1
-_REPORTS: Final = "__tsan_"  # how hooks are called that report references
 _BRIEF_ROUNDS: Final = 12  # of a loop, when a short visit of it is examined
 _BRIEF_GAIN: Final = 0.05  # less is noise of where the rounds begin
-_LONGEST: Final = 4000  # instructions of a way round; a longer one is cut
-_RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
 
 @dataclass(frozen=True)
@@ -88,12 +83,14 @@ class Load:
     origins: Origins
 
 
-def timed_table(table: bytes, path: Path, machine: Machine) -> bytes:
+def timed_table(
+    table: bytes, path: Path, machine: Machine, lines: LineMap | None = None, plain: Plain | None = None
+) -> bytes:
     """Return the block table *table* of the executable at *path* with a second section: timing on *machine*.
 
-    Raises as `timing` does.
+    *lines*, *plain*: see `timing`, which raises the same.
     """
-    found = timing(path, machine.processor)
+    found = timing(path, machine.processor, lines, plain)
     head = HEADER.itemsize
     header = np.frombuffer(table[:head], dtype=HEADER).copy()
     section = np.frombuffer(table[head : head + SECTION.itemsize], dtype=SECTION)
@@ -143,16 +140,19 @@ def _say_origins(row: np.void, origins: Origins, numbers: Mapping[int, int]) -> 
     row["delays"][: len(latest)] = [min(_MOST, round(1000 * cycles)) for _, cycles in latest]
 
 
-def timing(path: Path, processor: Processor) -> Timing:
+def timing(path: Path, processor: Processor, lines: LineMap | None = None, plain: Plain | None = None) -> Timing:
     """Return what the blocks of the executable at *path* take on *processor*, and which need a prediction.
+
+    With the *lines* of the executable and the *plain* build of the same program, loops that are vector code there take
+    what that does, on a processor with a pipeline.
 
     Raises `InputError` if *path* is damaged, or not for an architecture whose pipeline is modelled: x86-64.
     """
-    return _timing(path, path.stat().st_mtime_ns, processor)
+    return _timing(path, path.stat().st_mtime_ns, processor, lines, plain)
 
 
 @lru_cache(maxsize=32)
-def _timing(path: Path, _stamp: int, processor: Processor) -> Timing:
+def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None, plain: Plain | None) -> Timing:
     is_piped = processor.pipeline.is_given
     cycles: dict[int, float] = {}
     predicted: dict[int, Origins] = {}
@@ -164,34 +164,49 @@ def _timing(path: Path, _stamp: int, processor: Processor) -> Timing:
             text = f"is {image.architecture.name} code; a machine with [pipeline] needs x86-64"
             raise InputError(Fault(text, str(path)))
         is_frame_real = unoptimised(path)
+        vectors = None
+        if is_piped and lines is not None and plain is not None and (loops := vector_loops(plain)):
+            vectors = Vectorised(image, lines, loops)
         for function in probed_functions(image):
             instructions = list(disassemble(image, function))
             calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
             chunks = chunks_of(instructions, calls)
             branches: Mapping[int, Origins] = {}
+            foreseen: frozenset[int] = frozenset()
             if is_piped:
                 known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
-                found = _function(chunks, known, processor, frame_is_memory=is_frame_real(function.start))
+                bodies = _bodies(chunks, known, frame_is_memory=is_frame_real(function.start))
+                replaced = vectors.replaced(function, chunks, bodies) if vectors is not None else []
+                found = _function(chunks, bodies, processor, replaced)
                 cycles |= found.cycles
                 briefs |= found.briefs
                 loads |= found.loads
                 branches = found.branches
-            predicted |= _predicted(chunks, branches)
+                foreseen = frozenset().union(*(_foreseen(chunks, one) for one in replaced))
+            predicted |= _predicted(chunks, branches, foreseen)
     except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
     return Timing(cycles, predicted, loads, briefs)
 
 
-def _predicted(chunks: Mapping[int, Chunk], branches: Mapping[int, Origins]) -> dict[int, Origins]:
+def _foreseen(chunks: Mapping[int, Chunk], replaced: Replaced) -> set[int]:
+    """Return the chunks of a loop whose jumps stay in it: vector code has none there."""
+    return {start for start in replaced.chunks if set(chunks[start].successors) <= replaced.chunks}
+
+
+def _predicted(
+    chunks: Mapping[int, Chunk], branches: Mapping[int, Origins], foreseen: frozenset[int]
+) -> dict[int, Origins]:
     """Return the probes that control reaches first behind a jump with two ways, or one whose ways are not known.
 
     With each, what the jump depends on, of those *branches* that are known, by start of the chunk that a jump ends.
+    Jumps at the end of chunks that are *foreseen* need no prediction.
     """
     entry = next(iter(chunks), 0)
     pending = [
         (following, start)
         for start, chunk in chunks.items()
-        if len(chunk.successors) > 1
+        if len(chunk.successors) > 1 and start not in foreseen
         for following in chunk.successors
     ]
     pending += [(start, start) for start, chunk in chunks.items() if chunk.predecessors == 0 and start != entry]
@@ -218,38 +233,71 @@ class _Timed:
     branches: dict[int, Origins]
 
 
-def _function(
-    chunks: Mapping[int, Chunk], known: Mapping[int, Effects], processor: Processor, *, frame_is_memory: bool
-) -> _Timed:
-    """Return what the model says of a function."""
-    bodies = {
-        start: _steps(chunk.instructions, known, frame_is_memory=frame_is_memory) for start, chunk in chunks.items()
+def _bodies(
+    chunks: Mapping[int, Chunk], known: Mapping[int, Effects], *, frame_is_memory: bool
+) -> dict[int, list[Step]]:
+    return {
+        start: steps_of(chunk.instructions, known, frame_is_memory=frame_is_memory) for start, chunk in chunks.items()
     }
+
+
+def _function(
+    chunks: Mapping[int, Chunk], bodies: Bodies, processor: Processor, replaced: Sequence[Replaced]
+) -> _Timed:
+    """Return what the model says of a function, in which the loops *replaced* are charged as vector code."""
     costs: dict[int, NDArray[np.float64]] = {}
     loads: dict[int, Load] = {}
     branches: dict[int, Origins] = {}
     briefs: dict[int, Brief] = {}
     for start in chunks:
         if start not in costs:
-            way, enters = _way_round(chunks, bodies, start)
-            found = execute(_on_way(chunks, bodies, way), processor, enters=enters)
+            way, enters = way_round(chunks, bodies, start)
+            found = execute(on_way(chunks, bodies, way), processor, enters=enters)
             for at, taken, origins in zip(way, found.cycles, found.branches, strict=True):
-                if at == start or (at not in costs and _way_round(chunks, bodies, at)[0] == _turned(way, at)):
+                if at == start or (at not in costs and way_round(chunks, bodies, at)[0] == turned(way, at)):
                     costs[at] = np.array([taken])
                     branches[at] = origins
                     brief = _brief(chunks, bodies, at, taken, processor) if len(way) == 1 and not enters else None
-                    if brief is not None:
+                    if brief is not None and chunks[at].probe:
                         briefs[chunks[at].probe] = brief
                     sites = [site for step in bodies[at] for site in step.sites]
                     loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
+    for one in replaced:
+        found_for = _vector_time(one, processor)
+        for start in one.chunks:
+            costs[start] = np.array([found_for.cycles if start == one.payer else 0.0])
+            briefs.pop(chunks[start].probe, None)
+            sites = [site for step in bodies[start] for site in step.sites]
+            loads |= {site: Load(found_for.ahead, loads[site].origins) for site in sites if site in loads}
+        if found_for.brief is not None and len(one.chunks) == 1:
+            briefs[chunks[one.payer].probe] = found_for.brief
     cycles = {probe: float(paid[0]) for probe, paid in attribute(chunks, costs).items()}
     briefs = {probe: brief for probe, brief in briefs.items() if brief.cycles < cycles[probe]}
     return _Timed(cycles, briefs, loads, branches)
 
 
-def _brief(
-    chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], start: int, whole: float, processor: Processor
-) -> Brief | None:
+@dataclass(frozen=True)
+class _VectorTime:
+    """What a round of a scalar loop takes as vector code: *cycles*, *ahead* as of a `Load`, and as a brief visit."""
+
+    cycles: float
+    ahead: float
+    brief: Brief | None
+
+
+def _vector_time(replaced: Replaced, processor: Processor) -> _VectorTime:
+    """Execute the vector code that does the work of a loop; return what a round of the scalar loop takes of that."""
+    plain, start, rounds = replaced.vector.code, replaced.vector.start, replaced.rounds
+    known = dict(effects(plain.code, plain.function.start, lambda _address: False))
+    bodies = {at: plain_steps(chunk.instructions, known) for at, chunk in plain.chunks.items()}
+    found = execute(on_way(plain.chunks, bodies, [start]), processor)
+    brief = _brief(plain.chunks, bodies, start, found.cycles[0], processor)
+    if brief is not None:
+        brief = Brief(brief.cycles / rounds, brief.reach * rounds)
+    return _VectorTime(found.cycles[0] / rounds, found.ahead, brief)
+
+
+def _brief(chunks: Mapping[int, Chunk], bodies: Bodies, start: int, whole: float, processor: Processor) -> Brief | None:
     """Return what a round of the loop of one chunk at *start* takes, which takes *whole* cycles if it goes on and on.
 
     None where that is the same, as when one visit of the loop waits for the one before, where the window holds too few
@@ -257,162 +305,15 @@ def _brief(
     """
     chunk = chunks[start]
     live = sum(step.slots > 0 for step in bodies[start])
-    if start not in chunk.successors or live == 0 or not chunk.probe:
+    if start not in chunk.successors or live == 0:
         return None
     reach = processor.pipeline.window // live
     few = min(_BRIEF_ROUNDS, reach // 3)
-    around = _way_around(chunks, bodies, start)
+    around = way_around(chunks, bodies, start)
     if few < 2 or not around:
         return None
     counts = few, 2 * few
-    ways = [_on_way(chunks, bodies, [*[start] * count, *around]) for count in counts]
+    ways = [on_way(chunks, bodies, [*[start] * count, *around]) for count in counts]
     less, more = (sum(execute(way, processor).cycles) for way in ways)
     cycles = max(0.0, (more - less) / few)
     return Brief(cycles, reach) if cycles < (1 - _BRIEF_GAIN) * whole else None
-
-
-def _way_around(chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], start: int) -> list[int]:
-    """Return the shortest way out of the loop of one chunk at *start* and back to it; empty: there is none."""
-    leaves = replace(chunks[start], successors=[to for to in chunks[start].successors if to != start])
-    way, enters = _way_round({**chunks, start: leaves}, bodies, start)
-    return [] if enters or len(way) < 2 else _turned(way, start)[1:]
-
-
-def _on_way(
-    chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], way: Sequence[int]
-) -> list[Sequence[Step]]:
-    """Return the bodies of a way round, in which jumps that go elsewhere than to the next chunk are taken."""
-    starts = sorted(chunks)
-    behind = dict(pairwise(starts))
-    found: list[Sequence[Step]] = []
-    for at, following in zip(way, [*way[1:], way[0]], strict=True):
-        body = bodies[at]
-        jumps = chunks[at].instructions[-1].operation.is_jump
-        if jumps and body and following != behind.get(at):
-            body = [*body[:-1], replace(body[-1], taken=True)]
-        found.append(body)
-    return found
-
-
-def _turned(way: Sequence[int], first: int) -> list[int]:
-    at = list(way).index(first)
-    return [*way[at:], *way[:at]]
-
-
-# ---- ways round ----
-
-
-def _way_round(chunks: Mapping[int, Chunk], bodies: Mapping[int, Sequence[Step]], start: int) -> tuple[list[int], bool]:
-    """Return the shortest way from *start* back to it, and whether that leaves the function and enters it again."""
-    entry = next(iter(chunks))
-    length = {at: 1 + sum(step.slots > 0 for step in body) for at, body in bodies.items()}
-    best: dict[int, int] = {start: 0}
-    before: dict[int, int] = {}
-    pending = [(0, start)]
-    while pending:
-        so_far, at = heapq.heappop(pending)
-        if so_far > best.get(at, so_far):
-            continue
-        for following in _following(chunks[at], entry):
-            if following == start:
-                before[start] = at
-                return _traced(before, start, entry, chunks)
-            longer = so_far + length[following]
-            if longer < best.get(following, sys.maxsize) and longer < _LONGEST:
-                best[following] = longer
-                before[following] = at
-                heapq.heappush(pending, (longer, following))
-    return [start], True  # it never ends, or ends the program
-
-
-def _following(chunk: Chunk, entry: int) -> Iterator[int]:
-    yield from chunk.successors
-    if chunk.instructions[-1].operation.ends and not chunk.successors:
-        yield entry
-
-
-def _traced(before: Mapping[int, int], start: int, entry: int, chunks: Mapping[int, Chunk]) -> tuple[list[int], bool]:
-    way = [before[start]]
-    while way[-1] != start:
-        way.append(before[way[-1]])
-    way.reverse()
-    enters = any(not chunks[at].successors for at in way)
-    if enters:  # rounds begin where the function does
-        way = _turned(way, entry)
-    return way, enters
-
-
-# ---- instructions ----
-
-
-def _steps(instructions: Sequence[Instruction], known: Mapping[int, Effects], *, frame_is_memory: bool) -> list[Step]:
-    """Return *instructions* as the model executes them; hooks are none."""
-    dropped = left_out(instructions, X86_64, frame_is_memory=frame_is_memory)
-    steps: list[Step] = []
-    fuses = False  # the instruction before is one with a branch that follows
-    sites: tuple[int, ...] = ()  # of the hooks before that report what the next reference does
-    for number, instruction in enumerate(instructions):
-        if instruction.hook:
-            if instruction.hook.startswith(_REPORTS):
-                sites = *sites, instruction.address + instruction.size
-            continue
-        effect = known.get(instruction.address, Effects())
-        step = _step(instruction, effect, frame_is_memory=frame_is_memory)
-        if number in dropped:
-            step = Step(0.0, (), step.reads, step.writes, copies=step.copies)
-        elif instruction.operation.is_jump and fuses:
-            step = replace(step, slots=0.0)
-        fuses = number not in dropped and effect.fuses
-        if sites and (step.loads or step.stores) and not (frame_is_memory and _is_of_frame(step)):
-            step, sites = replace(step, sites=sites), ()
-        steps.append(step)
-    return steps
-
-
-def _is_of_frame(step: Step) -> bool:
-    """Return whether *step* refers to what unoptimised code keeps in its stack frame, which no hook reports."""
-    return step.place is not None and step.place.base in ("rbp", "rsp")
-
-
-def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -> Step:
-    operation = instruction.operation
-    classes = (*operation.classes, *(operation.frame if frame_is_memory else ()))
-    reads, writes = set(effect.reads), set(effect.writes)
-    copies, place = effect.copies, effect.place
-    loads, stores = LOAD in classes, STORE in classes
-    if operation.is_call:
-        return _call(instruction, loads, place)
-    if place is not None and not loads and not stores:  # a register that the instrumentation has driven out
-        slot = f"{place.base}{place.offset:+d}"
-        kept = LOAD in operation.frame, STORE in operation.frame
-        plain = not operation.classes and len(effect.reads | effect.writes) == 1
-        if kept[0]:
-            reads.add(slot)
-            copies = (next(iter(writes)), slot, 0) if plain and writes else copies
-        if kept[1]:
-            copies = (slot, next(iter(reads)), 0) if plain and reads else None
-            writes.add(slot)
-        place = None
-    work = tuple(OP_CLASS_NAMES[kind] for kind in classes if kind not in (LOAD, STORE))
-    slots = 1.0 if classes else 0.0  # moves between registers take one, too, but most are the instrumentation's
-    return Step(
-        slots,
-        work,
-        tuple(reads),
-        tuple(writes),
-        place,
-        loads,
-        stores,
-        copies,
-        selects=effect.selects,
-        compares=effect.compares,
-    )
-
-
-def _call(instruction: Instruction, loads: bool, place: object) -> Step:
-    """Return a call: what the library's mathematics cost is work of it, one after the other only in its classes."""
-    del place
-    counts = MATH_COSTS.get(instruction.callee)
-    work = tuple(OP_CLASS_NAMES[kind] for kind in instruction.operation.classes if kind != LOAD)
-    slots = 1.0 if counts is None else 1.0 + float(counts[:-1].sum())
-    return Step(slots, work, ("v0", "v1") if counts is not None else (), (), None, loads, False, None, _RETURNED)

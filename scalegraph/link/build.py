@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.run import Region
 
 if TYPE_CHECKING:
     from scalegraph.instrument.places import LineMap, Places
     from scalegraph.instrument.variables import VariableMap
+    from scalegraph.instrument.vectors import Plain
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Build:
     """A program built for the simulated target.
 
     *lines* and *variables* are read when a run's costs are first attributed to them: from the file *places*, or where
-    there is none from the executable's debug information.
+    there is none from the executable's debug information. *plain* builds the same program without hooks, once, for a
+    machine that charges loops as the vector code that they are then; None where that is not possible.
     """
 
     program: str  # name for display: the first source without its directory and ending
@@ -43,6 +47,7 @@ class Build:
     root: str = ""  # files are named relative to it; as given to the compiler, if it is empty
     places: Path | None = None  # see instrument.places
     mpi: bool = False  # an MPI program: its processors are processes, of one thread or more
+    plain: Callable[[CancelToken], Plain] | None = field(default=None, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _places: list[Places] = field(default_factory=list, repr=False, compare=False)
     _variables: list[VariableMap] = field(default_factory=list, repr=False, compare=False)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Cancelled, InputError, RunError
+from scalegraph.base.errors import BuildError, Cancelled, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
 from scalegraph.base.sampling import SAMPLES
@@ -31,6 +31,7 @@ _ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", 
 # How far a processor may run ahead of the others on hits alone; one that spins gives way to them then.
 _QUANTUM_CYCLES = 1000
 _STACK_LEAST, _STACK_MOST = 2**16, 2**36
+_NO_PLAIN = "which of them the compiler vectorises is known only of programs that are built from their sources here"
 _LIMIT_REACHED = "the trace has reached its limit"  # as the runtime says it; a trace that is kept says it with more
 
 
@@ -67,7 +68,8 @@ class Simulated:
         env = program_environment({**thread_variables(job), **job.env})
         env["SCALEGRAPH_CONFIG"] = str(place / "config")
         result_path = place / "result"
-        write_config(place / "config", _config(job, place, env, result_path) | _trace_config(job, traced))
+        blocks, unplain = _blocks(job, place, cancel)
+        write_config(place / "config", _config(job, place, env, result_path, blocks) | _trace_config(job, traced))
         command = process.Command(
             launcher=job.build.launcher,
             executable=job.build.executable,
@@ -79,7 +81,7 @@ class Simulated:
         limits = job.limits
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
-        record = make_record(job, outcome, result, remarks)
+        record = make_record(job, outcome, result, (*unplain, *remarks))
         if SAMPLES in job.collect and result is not None and record.ok:
             record = sampled.noted(record, job.build, result)
         if traced is not None and record.status != "cancelled":
@@ -87,7 +89,7 @@ class Simulated:
         return balanced(record) if "balance" in job.point.variant.ideal else record
 
 
-def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) -> dict[str, str]:
+def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, blocks: Path) -> dict[str, str]:
     """Return the runtime's configuration of *job*, but for its trace; write the scale file that it names."""
     values = {
         **job.machine.runtime_config(),
@@ -96,7 +98,7 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) ->
         "run.stack_bytes": str(_stack_bytes(env, job.limits)),
         "run.quantum_cycles": str(_QUANTUM_CYCLES),
         "run.result_path": str(result_path),
-        "run.blocks_path": str(_blocks(job, place)),
+        "run.blocks_path": str(blocks),
         **({"run.ranks": str(job.processes)} if job.processes else {}),
     }
     variant = job.point.variant
@@ -116,15 +118,29 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) ->
     return values
 
 
-def _blocks(job: Job, place: Path) -> Path:
-    """Return the block table of *job*: that of its build, or one in *place* with what blocks take on the machine."""
-    if not job.machine.times_blocks:
-        return job.build.blocks
+def _blocks(job: Job, place: Path, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:
+    """Return the block table of *job*: that of its build, or one in *place* with what blocks take on the machine.
+
+    And a remark if that would be less for loops that are vector code without hooks, but they are not known.
+    """
+    build, machine = job.build, job.machine
+    if not machine.times_blocks:
+        return build.blocks, ()
     from scalegraph.instrument.timed import timed_table  # most machines do without
 
+    remarks: tuple[str, ...] = ()
+    lines = plain = None
+    if machine.processor.pipeline.is_given:
+        if build.plain is None:
+            remarks = (f"{job.name}: loops are charged as scalar code: {_NO_PLAIN}",)
+        else:
+            try:
+                plain, lines = build.plain(cancel), build.lines
+            except BuildError as error:
+                remarks = (f"{job.name}: loops are charged as scalar code: without hooks, {error}",)
     made = place / "blocks"
-    made.write_bytes(timed_table(job.build.blocks.read_bytes(), job.build.executable, job.machine))
-    return made
+    made.write_bytes(timed_table(build.blocks.read_bytes(), build.executable, machine, lines, plain))
+    return made, remarks
 
 
 def _trace_config(job: Job, traced: Path | None) -> dict[str, str]:

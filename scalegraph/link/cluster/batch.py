@@ -20,7 +20,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.files import reason, write_atomic
 from scalegraph.base.run import RunRecord
-from scalegraph.link.cluster.order import Parcel, pack_order, unpack_order
+from scalegraph.link.cluster.order import Parcels, pack_order, unpack_order
 from scalegraph.link.cluster.places import Where
 from scalegraph.link.job import Job, cancelled
 
@@ -39,7 +39,7 @@ class JobWriter:
     def __init__(self, directory: Path, stop: CancelToken) -> None:
         self._directory = directory
         self._stop = stop
-        self._parcels: dict[str, Parcel] = {}
+        self._parcels = Parcels()
         self.written: list[str] = []
         try:
             for name in (ORDERS, PROGRAMS, ANSWERS):
@@ -47,9 +47,9 @@ class JobWriter:
         except OSError as error:
             raise InputError(Fault(f"cannot be written: {reason(error)}", file=str(directory))) from error
 
-    def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:  # noqa: ARG002 - what every link has
+    def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
         """Write *job*; return the record of a run that was not begun."""
-        parcel = self._parcels.get(job.build.digest) or self._parcels.setdefault(job.build.digest, Parcel(job.build))
+        parcel = self._parcels.of(job, cancel)
         program = self._directory / PROGRAMS / f"{parcel.digest}.parcel"
         if not program.exists():
             write_atomic(program, parcel.data)

@@ -17,10 +17,9 @@ from typing import IO, Any, Final, Self
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import LinkLost, RunError
 from scalegraph.base.run import RunRecord
-from scalegraph.link.build import Build
 from scalegraph.link.cluster import frames
 from scalegraph.link.cluster.answers import accepted
-from scalegraph.link.cluster.order import Parcel, pack_order
+from scalegraph.link.cluster.order import Parcel, Parcels, pack_order
 from scalegraph.link.cluster.places import Where, check_installed
 from scalegraph.link.job import Job, Placed, cancelled
 
@@ -69,7 +68,7 @@ class Cluster:
         self._changed = changed
         self._mutex = threading.Lock()
         self._boxes: dict[str, queue.SimpleQueue[_News]] = {}
-        self._parcels: dict[str, Parcel] = {}
+        self._parcels = Parcels()
         self._sent: set[str] = set()
         self._gone = ""
         self._opened = threading.Event()
@@ -107,7 +106,7 @@ class Cluster:
 
     def job_id(self, job: Job) -> str:
         """Return the name of *job* at the scheduler: the same for the same run of the same study, else another."""
-        return self._id(_order(job, self._parcel(job.build)))
+        return self._id(_order(job, self._parcels.of(job)))
 
     def run(self, job: Job, cancel: CancelToken | None = None, placed: Placed = lambda _where: None) -> RunRecord:
         """Return the record of *job*, run by a worker; *placed* is called with the worker's name when it begins there.
@@ -116,7 +115,7 @@ class Cluster:
         answer is not accepted, `LinkLost` when the place does not answer any more.
         """
         cancel = cancel or CancelToken()
-        parcel = self._parcel(job.build)
+        parcel = self._parcels.of(job)
         order = _order(job, parcel)
         name = self._id(order)
         box: queue.SimpleQueue[_News] = queue.SimpleQueue()
@@ -187,12 +186,6 @@ class Cluster:
 
     def _id(self, order: bytes) -> str:
         return f"scalegraph-{hashlib.sha256(self.name.encode() + order).hexdigest()[:32]}"
-
-    def _parcel(self, build: Build) -> Parcel:
-        with self._mutex:
-            if build.digest not in self._parcels:
-                self._parcels[build.digest] = Parcel(build)
-            return self._parcels[build.digest]
 
     def _send(self, frame: bytes) -> None:
         stream = self._process.stdin

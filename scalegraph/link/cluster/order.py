@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import platform
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 import scalegraph
-from scalegraph.base.errors import InputError, RunError
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region, RunPoint
 from scalegraph.link.build import Build, BuiltSource, Limits, Measuring
@@ -25,8 +28,12 @@ from scalegraph.machine import Machine
 from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.format import VERSION as RESULTS
 
+if TYPE_CHECKING:
+    from scalegraph.instrument.vectors import Plain
+
 FORMAT: Final = 1
 _FILES: Final = ("executable", "launcher", "blocks", "places")  # of `Build`, in the order in which they travel
+_PLAIN: Final = ("plain", "plain_places")  # of its plain build, for machines with a pipeline
 _PROGRAMS: Final = ("executable", "launcher")
 _TRACE: Final = ("name", "what", "begin", "end", "interval", "regions", "limit", "identity", "asked")
 
@@ -95,11 +102,16 @@ class Order(_Strict):
 
 
 class Parcel:
-    """A built program as bytes, with their SHA-256: what its runs need; the sources name what is allocated."""
+    """A built program as bytes, with their SHA-256: what its runs need; the sources name what is allocated.
 
-    def __init__(self, build: Build) -> None:
+    *plain*: its plain build, if its runs need that too.
+    """
+
+    def __init__(self, build: Build, plain: Plain | None = None) -> None:
         contents: dict[str, bytes] = {}
         try:
+            if plain is not None:
+                contents = dict(zip(_PLAIN, (plain.executable.read_bytes(), plain.places.read_bytes()), strict=True))
             for name in _FILES:
                 path: Path | None = getattr(build, name)
                 if path is not None and (name in _PROGRAMS or path.exists()):
@@ -120,6 +132,28 @@ class Parcel:
         self.architecture = architecture_of(contents["executable"]) or ""
         self.data = frames.pack(head, *contents.values())
         self.digest = hashlib.sha256(self.data).hexdigest()
+
+
+class Parcels:
+    """The parcels of jobs, each made once; safe for threads."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, bool], Parcel] = {}
+        self._mutex = threading.Lock()
+
+    def of(self, job: Job, cancel: CancelToken | None = None) -> Parcel:
+        """Return the parcel of the program of *job*: with its plain build if the machine has a pipeline."""
+        build = job.build
+        needs_plain = job.machine.processor.pipeline.is_given and not job.point.target and build.plain is not None
+        key = build.digest, needs_plain
+        with self._mutex:
+            if key not in self._made:
+                plain = None
+                if needs_plain and build.plain is not None:
+                    with contextlib.suppress(BuildError):  # the run says that its loops are charged as scalar code
+                        plain = build.plain(cancel or CancelToken())
+                self._made[key] = Parcel(build, plain)
+            return self._made[key]
 
 
 def pack_order(job: Job, parcel: Parcel, target: str = "") -> bytes:
@@ -213,7 +247,7 @@ def build_of(parcel: bytes, digest: str) -> Build:
         raise RunError(f"the program that arrived cannot be used: {error}") from None
 
     def write(place: Path) -> None:
-        for name in _FILES:
+        for name in (*_FILES, *_PLAIN):
             if name in contents:
                 (place / name).write_bytes(contents[name])
                 (place / name).chmod(0o755 if name in _PROGRAMS else 0o644)
@@ -232,10 +266,19 @@ def build_of(parcel: bytes, digest: str) -> Build:
         root=str(head["root"]),
         places=directory / "places" if "places" in contents else None,
         mpi=bool(head["mpi"]),
+        plain=partial(_plain, directory) if "plain" in contents else None,
     )
+
+
+def _plain(directory: Path, cancel: CancelToken) -> Plain:
+    """Return the plain build that came with a program into *directory*."""
+    from scalegraph.instrument.vectors import Plain
+
+    cancel.check()
+    return Plain(directory / "plain", directory / "plain_places")
 
 
 def _check(directory: Path, sums: Mapping[str, str]) -> None:
     for name, digest in sums.items():
-        if name not in _FILES or hashlib.sha256((directory / name).read_bytes()).hexdigest() != digest:
+        if name not in (*_FILES, *_PLAIN) or hashlib.sha256((directory / name).read_bytes()).hexdigest() != digest:
             raise RunError(f"{directory / name}: is not the file that was sent: its SHA-256 differs")

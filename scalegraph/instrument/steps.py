@@ -1,0 +1,106 @@
+"""Instructions as the model of the pipeline executes them: of code with hooks, and of code without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from scalegraph.instrument.architecture import X86_64
+from scalegraph.instrument.costs import left_out
+from scalegraph.instrument.effects import Effects
+from scalegraph.instrument.flow import Instruction
+from scalegraph.instrument.mathlib import MATH_COSTS
+from scalegraph.instrument.operations import LOAD, STORE
+from scalegraph.instrument.pipeline import Step
+from scalegraph.runtime.format import OP_CLASS_NAMES
+
+_REPORTS: Final = "__tsan_"  # how hooks are called that report references
+_RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
+
+
+def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], *, frame_is_memory: bool) -> list[Step]:
+    """Return *instructions* as the model executes them; hooks are none."""
+    dropped = left_out(instructions, X86_64, frame_is_memory=frame_is_memory)
+    steps: list[Step] = []
+    fuses = False  # the instruction before is one with a branch that follows
+    sites: tuple[int, ...] = ()  # of the hooks before that report what the next reference does
+    for number, instruction in enumerate(instructions):
+        if instruction.hook:
+            if instruction.hook.startswith(_REPORTS):
+                sites = *sites, instruction.address + instruction.size
+            continue
+        effect = known.get(instruction.address, Effects())
+        step = _step(instruction, effect, frame_is_memory=frame_is_memory)
+        if number in dropped:
+            step = Step(0.0, (), step.reads, step.writes, copies=step.copies)
+        elif instruction.operation.is_jump and fuses:
+            step = replace(step, slots=0.0)
+        fuses = number not in dropped and effect.fuses
+        if sites and (step.loads or step.stores) and not (frame_is_memory and _is_of_frame(step)):
+            step, sites = replace(step, sites=sites), ()
+        steps.append(step)
+    return steps
+
+
+def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects]) -> list[Step]:
+    """Return *instructions* of a build without hooks: all of them are the program's own, moves too."""
+    steps: list[Step] = []
+    fuses = False
+    for instruction in instructions:
+        effect = known.get(instruction.address, Effects())
+        step = replace(_step(instruction, effect, frame_is_memory=True), slots=1.0)
+        if instruction.operation.is_jump and fuses:
+            step = replace(step, slots=0.0)
+        fuses = effect.fuses
+        steps.append(step)
+    return steps
+
+
+def _is_of_frame(step: Step) -> bool:
+    """Return whether *step* refers to what unoptimised code keeps in its stack frame, which no hook reports."""
+    return step.place is not None and step.place.base in ("rbp", "rsp")
+
+
+def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -> Step:
+    operation = instruction.operation
+    classes = (*operation.classes, *(operation.frame if frame_is_memory else ()))
+    reads, writes = set(effect.reads), set(effect.writes)
+    copies, place = effect.copies, effect.place
+    loads, stores = LOAD in classes, STORE in classes
+    if operation.is_call:
+        return _call(instruction, loads, place)
+    if place is not None and not loads and not stores:  # a register that the instrumentation has driven out
+        slot = f"{place.base}{place.offset:+d}"
+        kept = LOAD in operation.frame, STORE in operation.frame
+        plain = not operation.classes and len(effect.reads | effect.writes) == 1
+        if kept[0]:
+            reads.add(slot)
+            copies = (next(iter(writes)), slot, 0) if plain and writes else copies
+        if kept[1]:
+            copies = (slot, next(iter(reads)), 0) if plain and reads else None
+            writes.add(slot)
+        place = None
+    work = tuple(OP_CLASS_NAMES[kind] for kind in classes if kind not in (LOAD, STORE))
+    slots = 1.0 if classes else 0.0  # moves between registers take one, too, but most are the instrumentation's
+    return Step(
+        slots,
+        work,
+        tuple(reads),
+        tuple(writes),
+        place,
+        loads,
+        stores,
+        copies,
+        selects=effect.selects,
+        compares=effect.compares,
+    )
+
+
+def _call(instruction: Instruction, loads: bool, place: object) -> Step:
+    """Return a call: what the library's mathematics cost is work of it, one after the other only in its classes."""
+    del place
+    counts = MATH_COSTS.get(instruction.callee)
+    work = tuple(OP_CLASS_NAMES[kind] for kind in instruction.operation.classes if kind != LOAD)
+    slots = 1.0 if counts is None else 1.0 + float(counts[:-1].sum())
+    return Step(slots, work, ("v0", "v1") if counts is not None else (), (), None, loads, False, None, _RETURNED)
