@@ -117,6 +117,37 @@ def test_a_trace_that_reaches_its_limit_ends_there_and_says_so(tmp_path: Path) -
     assert any("the limit of 65536 bytes was reached" in remark for remark in record.warnings)
 
 
+MANY = r"""
+#include <omp.h>
+static volatile int sum;
+int main(void)
+{
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    #pragma omp parallel num_threads(2)
+    {
+        #pragma omp barrier
+        if (omp_get_thread_num() == 0)
+            for (int k = 0; k < 20000; k++) {
+                omp_set_lock(&lock);
+                sum++;
+                omp_unset_lock(&lock);
+            }
+    }
+    return 0;
+}
+"""
+
+
+def test_what_other_threads_have_recorded_when_the_limit_is_reached_is_kept(tmp_path: Path) -> None:
+    with opened(traced(tmp_path, MANY, 2, limit=2**17)) as trace:
+        assert check(trace).violations == []
+        shares, locks = rows(trace, "shares", "begin", "end", "location"), rows(trace, "locks", "order")
+        assert 1000 < len(locks["order"]) < 2**12  # of 32 bytes each: the limit holds
+        assert set(shares["location"]) == {0, 1}
+        assert int(shares["begin"][shares["location"] == 1].min()) < int(shares["end"].max()) // 2
+
+
 PHASES = r"""
 #include <time.h>
 static void rest(long ms) { struct timespec wanted = {0, ms * 1000000}; nanosleep(&wanted, NULL); }

@@ -61,12 +61,12 @@ typedef struct sgm_thread {
     uint32_t number, inherited; /* the region that it counts for outside of all others */
     int32_t kernel;             /* its number for the kernel */
     bool main, over;
-    sg_trace_record *records; /* of the trace that are not written yet */
-    uint32_t recorded;
-    uint64_t object;   /* that it waits for */
-    int64_t step;      /* of the loop that it takes chunks of */
-    uint64_t task;     /* that it runs; see sgm_implicit_task */
-    uint32_t tasks;    /* that it created */
+    sg_trace_record *records;   /* of the trace that are not written yet */
+    uint32_t recorded, allowed; /* how many these are, and may be: within the limit of the trace */
+    uint64_t object;            /* that it waits for */
+    int64_t step;               /* of the loop that it takes chunks of */
+    uint64_t task;              /* that it runs; see sgm_implicit_task */
+    uint32_t tasks;             /* that it created */
     uint64_t switched; /* when it changed its category in a traced run the last time; the monitor may go on
                           after */
     uint32_t window;   /* of the trace in which it recorded last */
@@ -128,6 +128,8 @@ void sgm_trace_begin_thread(sgm_thread *t);
 /* The program begins at `origin`. */
 void sgm_trace_from(uint64_t origin);
 void sgm_trace_end_thread(sgm_thread *t);
+/* What `t` records is not written, and takes no part of the limit. */
+void sgm_trace_nothing_of(sgm_thread *t);
 void sgm_trace_end(uint64_t origin, uint64_t now, double hertz);
 void sgm_trace_put(sgm_thread *t, sg_trace_record record);
 void sgm_trace_make_room(sgm_thread *t);

@@ -47,6 +47,7 @@ static double event_cost(void)
     uint64_t least = UINT64_MAX;
     sgm_thread *own = sgm_self_or_null;
     sgm_self_or_null = sgm_thread_apart();
+    sgm_trace_nothing_of(sgm_self_or_null);
     for (int series = 0; series < SERIES; series++) {
         uint64_t begin = sgm_ticks();
         for (int pair = 0; pair < COST_EVENTS / 2; pair++) {

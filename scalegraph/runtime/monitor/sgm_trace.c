@@ -13,10 +13,13 @@
 #include "sgm.h"
 
 enum { ROOM = 1 << 15, FULL = ROOM - 256 }; /* records of a thread's buffer: 1 MiB */
-enum { WATCHED = 64 };
+enum { WATCHED = 64, SHARE = 256 };         /* SHARE: records that a thread gets of the limit at once */
 
 uint32_t sgm_traced;
-static uint64_t limit = UINT64_MAX, written, full_at; /* records; full_at: ticks */
+static uint32_t asked;                       /* sgm_traced at the begin */
+static uint64_t limit = UINT64_MAX, written; /* records */
+static uint64_t taken;                       /* of the limit, by all threads */
+static uint64_t full_at = UINT64_MAX;        /* ticks at which it was reached */
 static int file = -1;
 static int64_t lock;
 
@@ -138,6 +141,7 @@ void sgm_trace_begin(void)
     read_part();
     if (!sgm_write_all(file, &header, sizeof header))
         sgm_traced = 0;
+    asked = sgm_traced;
 }
 
 void sgm_trace_begin_thread(sgm_thread *t)
@@ -146,30 +150,57 @@ void sgm_trace_begin_thread(sgm_thread *t)
         t->records = sgm_touched_memory(ROOM * sizeof *t->records);
 }
 
+/* Nothing from `now` on is recorded; the run goes on. */
+static void stop(uint64_t now)
+{
+    uint64_t before = __atomic_load_n(&full_at, __ATOMIC_RELAXED);
+    while (now < before &&
+           !__atomic_compare_exchange_n(&full_at, &before, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    sgm_traced = 0;
+}
+
 static void flush(sgm_thread *t)
 {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0)
         sched_yield();
-    uint64_t left = limit > written ? limit - written : 0;
-    uint64_t count = t->recorded < left ? t->recorded : left;
-    bool done = file >= 0 && sgm_write_all(file, t->records, count * sizeof *t->records);
-    written += done ? count : 0;
-    if ((!done || count < t->recorded) && full_at == 0) {
-        full_at = count < t->recorded ? t->records[count].time : sgm_ticks();
-        sgm_traced = 0; /* the run goes on without */
-    }
+    bool done = file >= 0 && sgm_write_all(file, t->records, t->recorded * sizeof *t->records);
+    written += done ? t->recorded : 0;
+    if (!done)
+        stop(sgm_ticks());
+    t->allowed -= t->recorded;
     t->recorded = 0;
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Gets more of the limit, of which threads take a part before they record, so that all that they have
+ * recorded when it is reached can be written; false: it is reached at `now`. */
+static bool extend(sgm_thread *t, uint64_t now)
+{
+    if (t->recorded == ROOM)
+        flush(t);
+    uint32_t most = ROOM - t->allowed < SHARE ? ROOM - t->allowed : SHARE;
+    uint64_t before = __atomic_fetch_add(&taken, most, __ATOMIC_RELAXED);
+    uint64_t left = before < limit ? limit - before : 0;
+    t->allowed += left < most ? (uint32_t)left : most;
+    if (left == 0)
+        stop(now);
+    return left != 0;
 }
 
 void sgm_trace_put(sgm_thread *t, sg_trace_record record)
 {
     if (t->records == NULL)
         t->records = sgm_touched_memory(ROOM * sizeof *t->records);
-    if (t->recorded == ROOM)
-        flush(t);
+    if (t->recorded == t->allowed && !extend(t, record.time))
+        return;
     record.processor = (uint16_t)t->number;
     t->records[t->recorded++] = record;
+}
+
+void sgm_trace_nothing_of(sgm_thread *t)
+{
+    t->allowed = ROOM;
 }
 
 /* Makes room, and reads counters, where time may pass: what it takes is the monitor's. */
@@ -287,7 +318,7 @@ void sgm_trace_task(sgm_thread *t, uint32_t step, uint32_t region, uint64_t now,
 /* Writes what the threads still have, and the header. Threads that go on record nothing more. */
 void sgm_trace_end(uint64_t origin, uint64_t now, double hertz)
 {
-    uint32_t what = sgm_traced;
+    bool full = full_at != UINT64_MAX;
     if (file < 0)
         return;
     sgm_traced = 0;
@@ -296,13 +327,13 @@ void sgm_trace_end(uint64_t origin, uint64_t now, double hertz)
             flush(t);
     sg_trace_header header = {.version = SG_TRACE_VERSION,
                               .endian = SG_ENDIAN_MARK,
-                              .state = full_at != 0 ? SG_TRACE_STATE_FULL : SG_TRACE_STATE_WHOLE,
+                              .state = full ? SG_TRACE_STATE_FULL : SG_TRACE_STATE_WHOLE,
                               .processors = sgm_thread_count(),
                               .record_size = sizeof(sg_trace_record),
-                              .what = what,
+                              .what = asked,
                               .records = written,
                               .begin = origin,
-                              .end = full_at != 0 ? full_at : now,
+                              .end = full ? full_at : now,
                               .clock_hz = (uint64_t)(hertz + 0.5),
                               .asked_begin = since > origin ? since : 0,
                               .asked_end = until != UINT64_MAX ? until : 0,
