@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from scalegraph.base.errors import BuildError, Cancelled, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
 from scalegraph.base.sampling import SAMPLES
+from scalegraph.base.workplaces import workplace
 from scalegraph.link import loops, process, sampled, tracing
 from scalegraph.link.balance import balanced
 from scalegraph.link.build import Limits
@@ -53,13 +53,10 @@ class Simulated:
         if processors > 1 and processors % job.threads_per_process:
             raise InputError(f"{processors} processors: no multiple of {job.threads_per_process} threads a process")
         try:
-            _sweep()
             with contextlib.ExitStack() as stack:
-                place = stack.enter_context(
-                    tempfile.TemporaryDirectory(prefix=f"scalegraph-{os.getpid()}-", ignore_cleanup_errors=True)
-                )
+                place = stack.enter_context(workplace("scalegraph", Path(tempfile.gettempdir())))
                 traced = None if job.trace is None else stack.enter_context(tracing.workplace(job.trace))
-                return self._run(job, Path(place), traced, cancel or CancelToken())
+                return self._run(job, place, traced, cancel or CancelToken())
         except OSError as error:
             raise RunError(f"{job.name}: cannot be started: {reason(error)}") from error
 
@@ -165,14 +162,6 @@ def _with_trace(record: RunRecord, job: Job, traced: Path, result: Result | None
         return record.model_copy(update={"status": "cancelled", "message": "stopped by the user"})
     reported = [text for text in record.warnings if not (remarks and text.startswith(_LIMIT_REACHED))]
     return record.model_copy(update={"trace": kept, "warnings": (*reported, *remarks)})
-
-
-def _sweep() -> None:
-    """Remove the directories of runs whose ScaleGraph was killed before it could do so."""
-    for path in Path(tempfile.gettempdir()).glob("scalegraph-[0-9]*-*"):
-        number = path.name.split("-")[1]
-        if number.isdecimal() and not Path(f"/proc/{number}").exists():
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _stack_bytes(env: Mapping[str, str], limits: Limits) -> int:

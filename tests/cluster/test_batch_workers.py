@@ -124,12 +124,22 @@ def test_the_batch_system_is_asked_for_the_live_jobs(
     assert batch_workers.living(kind) == found
 
 
+# Where a batch job writes, as Slurm reads that from its script.
+READS_PLACES = r"""
+out=$(sed -n 's/^#SBATCH -o //p' "$1" | sed s/%J/7/)
+err=$(sed -n 's/^#SBATCH -e //p' "$1" | sed s/%J/7/)
+out=${out:-slurm-7.out}
+err=${err:-$out}
+echo modules loaded > $out
+"""
+
+
 def test_a_request_on_batch_jobs_without_python_ends_with_what_they_printed(
     sums: Build, ksr1: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Commands that stand for Slurm: a batch job runs at once, here."""
     for name, text in (
-        ("sbatch", 'sh "$1" > slurm-7.out 2>&1; echo "Submitted batch job 7"'),
+        ("sbatch", f'{READS_PLACES}sh "$1" >> $out 2> $err; echo Submitted batch job 7'),
         ("squeue", "exit 0"),
         ("scancel", "exit 0"),
     ):
@@ -141,6 +151,7 @@ def test_a_request_on_batch_jobs_without_python_ends_with_what_they_printed(
         assert link.state.expected == 1
         with pytest.raises(LinkLost, match=r"^slurm: batch job 7 ended before its worker began: .*not found"):
             link.run(Job(sums, ksr1, RunPoint(processors=1), ("5",)))
+    assert not [path.name for path in tmp_path.iterdir() if path.name.endswith((".out", ".err")) or path.is_dir()]
 
 
 def test_a_batch_system_that_is_not_there_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

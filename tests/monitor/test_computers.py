@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -180,6 +181,7 @@ def test_accounts_of_all_ranks_come_back_and_their_clocks_are_compared(
     reached: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = Seen(monkeypatch)
+    (tmp_path / f".scalegraph-mpi-{socket.gethostname()}-4194305-of_a_killed_run").mkdir()
     record = measured(tmp_path)
     assert sorted(reached.read_text().split()) == ["node1", "node2"]
     assert not list(tmp_path.glob(".scalegraph-mpi-*"))

@@ -26,6 +26,7 @@ _LISTS: Final = {
 _NONE: Final = "No unfinished job"  # what LSF says of an empty list, with an exit code of a failure
 _READ: Final = 2000  # bytes at the end of what a batch job printed
 _SHOWN: Final = 300
+OWN_LOGS: Final = ".scalegraph-batch"  # the directory of logs where the user names none
 
 
 async def keep(cluster: Any, where: Where, number: int) -> str:
@@ -74,12 +75,16 @@ def printed(where: Where, job: Any) -> str:
     """Return what the batch *job* printed last, empty if it printed nothing into the directory of its logs."""
     place = Path(where.settings.get("log-directory", "."))
     lines = [line for file in _logs(place, str(job.job_id)) for line in _end(file).splitlines() if line.strip()]
-    return f": {lines[-1].strip()[-_SHOWN:]}" if lines else f"; what it printed is in {place.absolute()}"
+    if lines:
+        return f": {lines[-1].strip()[-_SHOWN:]}"
+    own = place.name.startswith(OWN_LOGS)
+    return "; log-directory=DIR keeps what it prints" if own else f"; what it printed is in {place.absolute()}"
 
 
 def _logs(place: Path, number: str) -> Iterator[Path]:
     with contextlib.suppress(OSError):
-        yield from (file for file in sorted(place.iterdir()) if re.search(rf"(?<!\d){number}(?!\d)", file.name))
+        found = (file for file in place.iterdir() if re.search(rf"(?<!\d){number}(?!\d)", file.name))
+        yield from sorted(found, key=lambda file: (file.suffix.startswith(".e"), file.name))  # its errors last
 
 
 def _end(file: Path) -> str:

@@ -7,12 +7,14 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 import scalegraph
-from scalegraph.link.cluster.batch_workers import keep
+from scalegraph.base.workplaces import workplace
+from scalegraph.link.cluster.batch_workers import OWN_LOGS, keep
 from scalegraph.link.cluster.places import Where
 
 LINGER_S: Final = 600.0
@@ -65,15 +67,31 @@ async def connected(where: Where, before: str = "") -> AsyncIterator[Connected]:
         async with await _reached(where) as client:
             yield Connected(client, where.address)
         return
-    cluster, expected = await _started(where)
-    async with cluster, await _client(cluster, _TIMEOUT_S, None) as client:
-        kept = asyncio.create_task(keep(cluster, where, expected)) if where.kind in _BATCH_CLASSES else None
+    with logged(where) as there:
+        cluster, expected = await _started(there)
+        async with cluster, await _client(cluster, _TIMEOUT_S, None) as client:
+            kept = asyncio.create_task(keep(cluster, there, expected)) if where.kind in _BATCH_CLASSES else None
+            try:
+                yield Connected(client, cluster.scheduler_address, own=True, expected=expected, failure=kept)
+            finally:
+                if kept is not None:
+                    kept.cancel()
+                    await asyncio.gather(kept, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def logged(where: Where) -> Iterator[Where]:
+    """Yield *where*, of a batch system with a directory for what its jobs print; removed at the end if it is ours."""
+    if where.kind not in _BATCH_CLASSES or "log-directory" in where.settings:
+        yield where
+        return
+    with contextlib.ExitStack() as stack:
         try:
-            yield Connected(client, cluster.scheduler_address, own=True, expected=expected, failure=kept)
-        finally:
-            if kept is not None:
-                kept.cancel()
-                await asyncio.gather(kept, return_exceptions=True)
+            place = stack.enter_context(workplace(OWN_LOGS, Path.cwd(), shared=True))
+        except OSError as error:
+            text = f"what the batch jobs print cannot be written here: {_why(error)}; log-directory names another place"
+            raise Unreachable(f"{where.name}: {text}") from error
+        yield replace(where, settings={**where.settings, "log-directory": str(place)})
 
 
 async def _started(where: Where) -> tuple[Any, int]:

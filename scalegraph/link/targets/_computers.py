@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
+from scalegraph.base.workplaces import workplace
 
 if TYPE_CHECKING:
     from scalegraph.link.job import Job
@@ -80,13 +80,13 @@ def _of_file(path: Path) -> Iterator[tuple[str, str]]:
 def shared_place(job: Job) -> Iterator[tuple[Path, Job]]:
     """Yield a directory for results that all computers share, and *job* with its program in it."""
     above = Path(job.settings.get("directory") or job.cwd or Path.cwd()).absolute()
-    try:
-        place = tempfile.TemporaryDirectory(prefix=".scalegraph-mpi-", dir=above, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise InputError(Fault(f"cannot be written: {reason(error)}", file=str(above))) from error
-    with place as name:
-        program = Path(name) / "program"
-        results = Path(name) / "results"
+    with ExitStack() as stack:
+        try:
+            place = stack.enter_context(workplace(".scalegraph-mpi", above, shared=True))
+        except OSError as error:
+            raise InputError(Fault(f"cannot be written: {reason(error)}", file=str(above))) from error
+        program = place / "program"
+        results = place / "results"
         results.mkdir()
         shutil.copy2(job.build.executable, program)
         yield results, replace(job, build=replace(job.build, executable=program))
