@@ -186,6 +186,13 @@ class Prefetch(Section):
     distance: int = quantity(
         "How many lines ahead the first of them is; a new stream catches up.", "lines", 1, 64, default=1
     )
+    under_way: int = quantity(
+        "Lines that are on their way to a processor at a time, of all streams; 0: any number.",
+        "lines",
+        0,
+        1024,
+        default=0,
+    )
 
 
 class Synchronisation(Section):

@@ -127,6 +127,7 @@ def test_lines_that_come_in_order_show_the_prefetcher(host: Host, measured: dict
     assert at(6.2) == ("stride", 10)
     assert at(0.5) == ("stride", 64)
     assert at(60.0)[0] == "none"
+    assert derive(host, measured | {"ordered_8388608": Sample("ns", 6.2, 6.2, 6.2, 21)}).prefetch.under_way == 10
     assert derive(host, measured).prefetch.kind == "none"
 
 

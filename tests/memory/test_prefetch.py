@@ -93,3 +93,16 @@ def test_a_prefetched_line_that_another_writes_is_gone(memory) -> None:
     cost = near.read(0, BASE + 64, 10_000)
     assert (cost["misses"], cost["stall_local"]) == (1, LOOK + N["transfer_cycles"])
     assert near.check() == "ok"
+
+
+@pytest.mark.parametrize("lines", [0, 2, 4])
+def test_so_many_lines_are_on_their_way_at_a_time(memory, lines) -> None:
+    near = server(memory, kind="next_line", degree=6, under_way=lines)
+    start = 1400 + 10  # the first miss begins after the page miss and the look into the second level
+    near.read(0, BASE, 0)
+    way = 60 + MEMORY
+    now = start + 20
+    for line in range(1, 7):
+        begin = start if lines == 0 else start + -(-(line - 1) * way // lines)
+        cost = near.read(0, BASE + 64 * line, now)
+        assert cost["stall_local"] == max(begin + way - now, 0) + 10

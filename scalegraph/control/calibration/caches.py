@@ -75,6 +75,7 @@ def prefetcher(origins: Origins, host: Host) -> dict[str, Any]:
         "distance": origins.measured_as(
             f"{key}.distance", min(64, ahead), name, ordered, how="the first by the second: lines on their way"
         ),
+        "under_way": origins.measured_as(f"{key}.under_way", ahead, name, ordered, how="the same"),
     }
 
 

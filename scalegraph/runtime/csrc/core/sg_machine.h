@@ -248,6 +248,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(prefetch_level, "prefetch.level", 0, 3) /* Number of the private level that lines are brought into; the first is 0. */ \
     U32(prefetch_degree, "prefetch.degree", 1, 16) /* Lines brought at a time. [lines] */ \
     U32(prefetch_distance, "prefetch.distance", 1, 64) /* How many lines ahead the first of them is; a new stream catches up. [lines] */ \
+    U32(prefetch_under_way, "prefetch.under_way", 0, 1024) /* Lines that are on their way to a processor at a time, of all streams; 0: any number. [lines] */ \
     NAME(barrier, "barrier", sg_barrier_kind, SG_BARRIER_NAMES) /* simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; tree: counters in a tree; hardware: a wire. */ \
     U32(barrier_radix, "barrier_radix", 2, 4096) /* Arrivals at one counter of a tree barrier. [processors] */ \
     U32(barrier_hardware_cycles, "barrier_hardware_cycles", 0, 1000000) /* Hardware barrier: from the last arrival to the release. [cycles] */ \

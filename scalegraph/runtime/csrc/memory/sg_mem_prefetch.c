@@ -30,11 +30,12 @@ typedef struct watcher {
     uint32_t next_awaited;
     stream stream[STREAMS];
     uint32_t next_stream;
+    uint64_t free; /* when the next line can set out, times as many lines as are under way at a time */
 } watcher;
 
 struct sg_prefetch {
     enum sg_prefetch_kind kind;
-    uint32_t level, degree, distance;
+    uint32_t level, degree, distance, under_way;
     watcher watcher[];
 };
 
@@ -47,6 +48,7 @@ struct sg_prefetch *sg_prefetch_create(const sg_config *config)
     prefetch->level = config->prefetch_level;
     prefetch->degree = config->prefetch_degree;
     prefetch->distance = config->prefetch_distance;
+    prefetch->under_way = config->prefetch_under_way;
     return prefetch;
 }
 
@@ -77,6 +79,18 @@ uint64_t sg_prefetch_use(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now
     return found->arrival > now ? found->arrival - now : 0;
 }
 
+/* When a line arrives that takes `cycles` and is wanted from `now` on: so many at most are under way at a
+ * time. */
+static uint64_t arrival(const struct sg_prefetch *prefetch, watcher *w, uint64_t now, uint64_t cycles)
+{
+    uint64_t lines = prefetch->under_way;
+    if (lines == 0)
+        return now + cycles;
+    uint64_t begin = w->free > now * lines ? w->free : now * lines;
+    w->free = begin + cycles;
+    return (begin + lines - 1) / lines + cycles;
+}
+
 /* Brings one line, if it is of the same page and not here yet. */
 static void bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, uint64_t now, sg_outcome *out)
 {
@@ -90,7 +104,7 @@ static void bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, uint
         return;
     watcher *w = &prefetch->watcher[p];
     awaited *old = find(mem, p, wanted), *entry = old ? old : &w->awaited[w->next_awaited++ % AWAITED];
-    *entry = (awaited){(wanted >> mem->line_shift) + 1, now + cycles, remote};
+    *entry = (awaited){(wanted >> mem->line_shift) + 1, arrival(prefetch, w, now, cycles), remote};
     out->count[SG_COUNTER_PREFETCHES]++;
 }
 
