@@ -88,7 +88,8 @@ def calibrate(
     small C program that your compiler builds on the spot; every value says where it comes from. Use the file with
     `scalegraph simulate ... --machine FILE`.
 
-    With --compare one table has each program's measured and predicted times. A file for --also has the form of the
+    With --compare one table has each program's measured and predicted times: with its own flags, and without
+    vectorisation. A file for --also has the form of the
     descriptions of shipped programs; title and sources are enough, and arguments come from its parameters' defaults.
     """
     if given is not None and not comparing:
@@ -203,15 +204,25 @@ def _print(found: Machine, rows: list[Row], *, as_json: bool) -> None:
     if as_json:
         print_json({"machine": found.name, "rows": [_entry(row) for row in rows], "summary": _plain(asdict(total))})
         return
-    headers = ("program", "threads", "-O2", "scalar", "spread", "predicted", "error", "error to -O2")
+    headers = ("program", "threads", "native", "spread", "predicted", "error", "scalar", "predicted", "error")
     print_rows(headers, [_cells(row) for row in rows], title=f"{found.title}: measured and predicted", left=(0,))
-    speedups = f", of the speedups {significant(total.speedup_size)}" if math.isfinite(total.speedup_size) else ""
-    worst = f"; worst: {total.worst_program}, a factor of {significant(total.worst)}" if total.worst_program else ""
-    failed = f"; {counted(total.failed, 'row')} failed" if total.failed else ""
-    echo(
-        f"\npredicted / measured (scalar), geometric mean: {significant(total.ratio)};"
-        f" mean error a factor of {significant(total.size)}{speedups}{worst}{failed}"
+    optimised = (
+        total.ratio_optimised,
+        total.size_optimised,
+        total.speedup_size_optimised,
+        total.worst_optimised,
+        total.worst_program_optimised,
     )
+    scalar = total.ratio, total.size, total.speedup_size, total.worst, total.worst_program
+    failed = f"; {counted(total.failed, 'row')} failed" if total.failed else ""
+    echo(f"\npredicted / native, geometric mean: {_sentence(*optimised)}{failed}")
+    echo(f"without vectorisation (scalar): {_sentence(*scalar)}")
+
+
+def _sentence(ratio: float, size: float, speedup_size: float, worst: float, culprit: str) -> str:
+    speedups = f", of the speedups {significant(speedup_size)}" if math.isfinite(speedup_size) else ""
+    last = f"; worst: {culprit}, a factor of {significant(worst)}" if culprit else ""
+    return f"{significant(ratio)}; mean error a factor of {significant(size)}{speedups}{last}"
 
 
 def _signed(share: float) -> str:
@@ -234,9 +245,10 @@ def _cells(row: Row) -> list[str]:
         row.program,
         str(row.threads),
         si(row.optimised_s, "s"),
+        percent(row.spread_optimised, 0),
+        si(row.predicted_optimised_s, "s"),
+        _signed(row.error_optimised),
         si(row.scalar_s, "s"),
-        percent(row.spread, 0),
         si(row.predicted_s, "s"),
         _signed(row.error),
-        _signed(row.error_optimised),
     ]

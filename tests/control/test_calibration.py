@@ -272,16 +272,17 @@ def test_working_sets_lie_in_every_level() -> None:
 
 def _rows() -> list[Row]:
     return [
-        Row("a", 1, 0.5, 1.0, 0.0, 1.2),
-        Row("a", 2, 0.25, 0.5, 0.0, 0.8),
-        Row("b", 1, 1.0, 1.0, 0.0, 0.8),
+        Row("a", 1, 0.5, 1.0, 0.0, 1.2, predicted_optimised_s=0.6),
+        Row("a", 2, 0.25, 0.5, 0.0, 0.8, predicted_optimised_s=0.25),
+        Row("b", 1, 1.0, 1.0, 0.0, 0.8, predicted_optimised_s=0.5),
     ]
 
 
 def test_errors_are_relative_to_the_measured_time() -> None:
     one, two, three = _rows()
     assert one.error == pytest.approx(0.2)
-    assert one.error_optimised == pytest.approx(1.4)
+    assert one.error_optimised == pytest.approx(0.2)
+    assert three.error_optimised == pytest.approx(-0.5)
     assert two.error == pytest.approx(0.6)
     assert three.error == pytest.approx(-0.2)
 
@@ -293,6 +294,14 @@ def test_summary_is_in_ratios() -> None:
     assert total.speedup_size == pytest.approx((1.0 / 0.5) / (1.2 / 0.8))
     assert (total.worst, total.worst_program, total.failed) == (pytest.approx(1.6), "a", 0)
     assert math.isnan(summary([]).ratio)
+
+
+def test_summary_has_the_programs_as_they_are_built_too() -> None:
+    total = summary(_rows())
+    assert total.ratio_optimised == pytest.approx((1.2 * 1.0 * 0.5) ** (1 / 3))
+    assert total.size_optimised == pytest.approx((1.2 * 1.0 * 2.0) ** (1 / 3))
+    assert total.speedup_size_optimised == pytest.approx(1.2)
+    assert (total.worst_optimised, total.worst_program_optimised) == (pytest.approx(2.0), "b")
 
 
 def test_row_that_failed_is_counted_and_in_no_mean() -> None:
@@ -326,6 +335,7 @@ def test_own_programs_are_in_the_table_and_one_that_fails_leaves_the_others(tmp_
     assert list(rows) == ["own", "broken", "crashing"]
     assert rows["own"]["failure"] == ""
     assert rows["own"]["predicted_s"] > 0
+    assert rows["own"]["predicted_optimised_s"] > 0
     assert "broken.c:1: 'nothing' undeclared" in rows["broken"]["failure"]
     assert rows["broken"]["error"] is None
     assert rows["crashing"]["failure"] == "crashing-0: ended by signal 4 on this host"

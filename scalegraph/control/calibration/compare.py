@@ -1,13 +1,14 @@
 """Predicted beside measured: programs with one and more threads on this host and on its machine.
 
-A native program is timed as the user would build it (``-O2``) and without vectorisation, because the hooks of the
-simulated program prevent it; the difference of the two is what vectorisation explains. Both are whole processes; the
-time of an empty program, which the simulated time does not contain, is taken off. A program that does not compile, or
-a run that fails, leaves a row with the reason; a program may end with an exit status of its own if both ways have it.
+A native program is timed and predicted twice: as the user would build it (``-O2`` and the flags of its description),
+and without vectorisation; the difference of the two is what vectorisation explains. Both are whole processes; the time
+of an empty program, which the simulated time does not contain, is taken off. A program that does not compile, or a run
+that fails, leaves a row with the reason; a program may end with an exit status of its own if both ways have it.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import statistics
@@ -15,7 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -55,7 +56,8 @@ class Subject:
 class Row:
     """One program with one number of threads; seconds, measured ones the least of several runs.
 
-    *spread*: distance of the quartiles of the runs that *scalar_s* is the least of, of their median.
+    *optimised_s*, *predicted_optimised_s*: of the program as the user builds it; *scalar_s*, *predicted_s*: without
+    vectorisation. *spread_optimised*, *spread*: distance of the quartiles of the native runs, of their median.
 
     *failure* is why there are no times, in a sentence; all times are NaN then.
     """
@@ -67,29 +69,32 @@ class Row:
     spread: float
     predicted_s: float
     failure: str = ""
+    predicted_optimised_s: float = math.nan
+    spread_optimised: float = math.nan
 
     @classmethod
     def failed(cls, program: str, threads: int, failure: str) -> Self:
         """Return the row of a program that could not be compared."""
-        nothing = float("nan")
+        nothing = math.nan
         return cls(program, threads, nothing, nothing, nothing, nothing, failure)
 
     @property
     def error(self) -> float:
-        """How far the prediction is from the scalar native program, of the latter: 0.1 is 10 % too slow."""
-        return self.predicted_s / self.scalar_s - 1 if self.scalar_s > 0 else float("nan")
+        """How far the prediction without vectorisation is from that native program: 0.1 is 10 % too slow."""
+        return self.predicted_s / self.scalar_s - 1 if self.scalar_s > 0 else math.nan
 
     @property
     def error_optimised(self) -> float:
-        """The same against the native program as ``-O2`` makes it."""
-        return self.predicted_s / self.optimised_s - 1 if self.optimised_s > 0 else float("nan")
+        """The same of the program as the user builds it."""
+        return self.predicted_optimised_s / self.optimised_s - 1 if self.optimised_s > 0 else math.nan
 
 
 @dataclass(frozen=True)
 class Summary:
     """Over all rows with times: geometric mean of predicted to measured, and the mean size of the error, as ratios.
 
-    *worst* is the largest size of an error, *worst_program* whose it is; *failed* counts the rows without times.
+    *worst* is the largest size of an error, *worst_program* whose it is; *failed* counts the rows without times. The
+    names that end in *optimised* are of the programs as the user builds them, the others without vectorisation.
     """
 
     ratio: float
@@ -98,27 +103,28 @@ class Summary:
     worst: float
     worst_program: str
     failed: int
+    ratio_optimised: float
+    size_optimised: float
+    speedup_size_optimised: float
+    worst_optimised: float
+    worst_program_optimised: str
 
 
 def summary(rows: Sequence[Row]) -> Summary:
     """Return the errors of *rows* in a few numbers; NaN where nothing can be compared."""
-    sized = [(row.predicted_s / row.scalar_s, row) for row in rows if min(row.scalar_s, row.predicted_s) > 0]
-    ratios = [ratio for ratio, _ in sized]
-    alone = {row.program: row for _, row in sized if row.threads == 1}
-    speedups = [
-        (alone[row.program].predicted_s / row.predicted_s) / (alone[row.program].scalar_s / row.scalar_s)
-        for _, row in sized
-        if row.threads > 1 and row.program in alone
-    ]
-    worst, culprit = max(((_size(ratio), row.program) for ratio, row in sized), default=(float("nan"), ""))
-    return Summary(
-        _mean(ratios),
-        _mean(list(map(_size, ratios))),
-        _mean(list(map(_size, speedups))),
-        worst,
-        culprit,
-        sum(bool(row.failure) for row in rows),
-    )
+    scalar = _errors([(row, row.predicted_s, row.scalar_s) for row in rows])
+    optimised = _errors([(row, row.predicted_optimised_s, row.optimised_s) for row in rows])
+    return Summary(*scalar, sum(bool(row.failure) for row in rows), *optimised)
+
+
+def _errors(rows: Sequence[tuple[Row, float, float]]) -> tuple[float, float, float, float, str]:
+    """Return ratio, size, size of speedups, and the worst, of *rows* with predicted and measured seconds."""
+    timed = [(row, predicted / measured) for row, predicted, measured in rows if min(predicted, measured) > 0]
+    ratios = [ratio for _, ratio in timed]
+    alone = {row.program: ratio for row, ratio in timed if row.threads == 1}
+    speedups = [alone[row.program] / ratio for row, ratio in timed if row.threads > 1 and row.program in alone]
+    worst, culprit = max(((_size(ratio), row.program) for row, ratio in timed), default=(math.nan, ""))
+    return _mean(ratios), _mean(list(map(_size, ratios))), _mean(list(map(_size, speedups))), worst, culprit
 
 
 def _size(ratio: float) -> float:
@@ -127,7 +133,7 @@ def _size(ratio: float) -> float:
 
 
 def _mean(ratios: Sequence[float]) -> float:
-    return statistics.geometric_mean(ratios) if ratios else float("nan")
+    return statistics.geometric_mean(ratios) if ratios else math.nan
 
 
 def compare(
@@ -164,23 +170,27 @@ def compare(
 
 @dataclass(frozen=True)
 class _Builds:
-    """A subject as the user would build it, without vectorisation, and for the simulator."""
+    """A subject as the user would build it, and without vectorisation: for this host and for the simulator."""
 
     optimised: tuple[str, ...]
     scalar: tuple[str, ...]
     simulated: Build
+    simulated_scalar: Build
 
 
 def _builds(compiler: Compiler, subject: Subject, place: str, cancel: CancelToken) -> _Builds:
-    simulated = build(
-        subject.sources,
-        cflags=[*subject.cflags, *SCALAR],
-        ldflags=subject.ldflags,
-        include=subject.include,
-        cancel=cancel,
+    simulated, simulated_scalar = (
+        build(
+            subject.sources,
+            cflags=[*subject.cflags, *more],
+            ldflags=subject.ldflags,
+            include=subject.include,
+            cancel=cancel,
+        )
+        for more in ((), SCALAR)
     )
-    optimised = _native(compiler, subject, (), place, cancel)
-    return _Builds(optimised, _native(compiler, subject, SCALAR, place, cancel), simulated)
+    optimised, scalar = (_native(compiler, subject, more, place, cancel) for more in ((), SCALAR))
+    return _Builds(optimised, scalar, simulated, replace(simulated_scalar, plain=None))
 
 
 class _Case:
@@ -193,33 +203,42 @@ class _Case:
         self.subject, self.threads, self.failure = subject, threads, failure
         self._builds = builds
         self._optimised = self._scalar = _Measured((), None)
-        self._predicted: tuple[float, int] | None = None  # seconds, exit status
+        self._predicted: list[tuple[float, int]] = []  # seconds, exit status; optimised, scalar
 
     def take_turn(self, machine: Machine, repeat: int, cancel: CancelToken) -> None:
-        """Measure *repeat* native runs of each build; simulate once. What fails is kept as a sentence."""
+        """Measure *repeat* native runs of each build; simulate each once. What fails is kept as a sentence."""
         if self._builds is None or self.failure:
             return
         try:
             if repeat:
                 self._optimised += _measure(self._builds.optimised, self.threads, repeat, cancel)
                 self._scalar += _measure(self._builds.scalar, self.threads, repeat, cancel)
-            if self._predicted is None:
-                self._predicted = _predict(self._builds.simulated, machine, self.threads, self.subject, cancel)
+            if not self._predicted:
+                programs = self._builds.simulated, self._builds.simulated_scalar
+                self._predicted = [_predict(one, machine, self.threads, self.subject, cancel) for one in programs]
         except (InputError, WorkError) as error:
             self.failure = _sentence(error)
 
     def row(self, start: float) -> Row:
         """Return what was found; *start* is what starting a process takes, in seconds."""
         name, fast, slow = self.subject.name, self._optimised, self._scalar
-        if self.failure or self._predicted is None:
+        if self.failure or not self._predicted:
             return Row.failed(name, self.threads, self.failure)
-        predicted, status = self._predicted
-        if len({fast.status, slow.status, status}) > 1:
+        (predicted, status), (predicted_scalar, status_scalar) = self._predicted
+        if len({fast.status, slow.status, status, status_scalar}) > 1:
             native = f"{fast.status} on this host, {slow.status} there without vectorisation"
             return Row.failed(name, self.threads, f"{name}: ended with status {status} in the simulation, but {native}")
-        scalar = sorted(max(0.0, taken - start) for taken in slow.times)
-        optimised = min(max(0.0, taken - start) for taken in fast.times)
-        return Row(name, self.threads, optimised, scalar[0], _spread(scalar), predicted)
+        optimised, scalar = (sorted(max(0.0, taken - start) for taken in found.times) for found in (fast, slow))
+        return Row(
+            name,
+            self.threads,
+            optimised[0],
+            scalar[0],
+            _spread(scalar),
+            predicted_scalar,
+            predicted_optimised_s=predicted,
+            spread_optimised=_spread(optimised),
+        )
 
 
 def _cases(
