@@ -21,6 +21,7 @@ from scalegraph.link.build import Limits
 from scalegraph.link.job import Job
 from scalegraph.link.record import make_record
 from scalegraph.link.scale import scale_file
+from scalegraph.link.timing import timed_blocks
 from scalegraph.runtime.results import Result, ResultError, read_result, write_config
 
 # What the program sees of the user's environment, besides what the request sets: enough to find its files, and no more,
@@ -65,7 +66,7 @@ class Simulated:
         env = program_environment({**thread_variables(job), **job.env})
         env["SCALEGRAPH_CONFIG"] = str(place / "config")
         result_path = place / "result"
-        blocks, unplain = _blocks(job, place, cancel)
+        blocks, unplain = _blocks(job, cancel)
         write_config(place / "config", _config(job, place, env, result_path, blocks) | _trace_config(job, traced))
         command = process.Command(
             launcher=job.build.launcher,
@@ -115,29 +116,25 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, bl
     return values
 
 
-def _blocks(job: Job, place: Path, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:
-    """Return the block table of *job*: that of its build, or one in *place* with what blocks take on the machine.
+def _blocks(job: Job, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:
+    """Return the block table of *job*: that of its build, or one with what blocks take on the machine.
 
     And a remark if that would be less for loops that are vector code without hooks, but they are not known.
     """
     build, machine = job.build, job.machine
     if not machine.times_blocks:
         return build.blocks, ()
-    from scalegraph.instrument.timed import timed_table  # most machines do without
-
     remarks: tuple[str, ...] = ()
-    lines = plain = None
+    plain = None
     if machine.processor.pipeline.is_given:
         if build.plain is None:
             remarks = (f"{job.name}: loops are charged as scalar code: {_NO_PLAIN}",)
         else:
             try:
-                plain, lines = build.plain(cancel), build.lines
+                plain = build.plain(cancel)
             except BuildError as error:
                 remarks = (f"{job.name}: loops are charged as scalar code: without hooks, {error}",)
-    made = place / "blocks"
-    made.write_bytes(timed_table(build.blocks.read_bytes(), build.executable, machine, lines, plain))
-    return made, remarks
+    return timed_blocks(build, machine, plain), remarks
 
 
 def _trace_config(job: Job, traced: Path | None) -> dict[str, str]:

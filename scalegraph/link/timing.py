@@ -1,0 +1,55 @@
+"""What the blocks of a program take on a machine that times them: found once for each program and processor."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scalegraph import instrument
+from scalegraph.link.build import Build
+from scalegraph.machine import Machine
+from scalegraph.runtime import format as written
+from scalegraph.runtime.cache import cache_root, get_or_make, trim
+
+if TYPE_CHECKING:
+    from scalegraph.instrument.vectors import Plain
+
+_LIMIT_BYTES: Final = 128 * 2**20
+_TABLE: Final = "blocks"
+
+
+def timed_blocks(build: Build, machine: Machine, plain: Plain | None) -> Path:
+    """Return the block table of *build* with what blocks take on *machine*; *plain*: see `instrument.timed.timing`.
+
+    The model of the pipeline takes seconds for a large program, so its results are kept in the cache, by the program,
+    the processor and our code.
+
+    Raises `InputError` if the program is damaged or not for an architecture whose pipeline is modelled, `WorkError` if
+    the cache cannot be written.
+    """
+
+    def make(place: Path) -> None:
+        from scalegraph.instrument.timed import timed_table  # loads numpy and the disassembler
+
+        lines = None if plain is None else build.lines
+        table = timed_table(build.blocks.read_bytes(), build.executable, machine, lines, plain)
+        (place / _TABLE).write_bytes(table)
+
+    parent = cache_root() / "timing"
+    directory = parent / _digest(build, machine, plain)[:32]
+    fresh = not directory.is_dir()
+    get_or_make(directory, make)
+    if fresh:
+        trim(parent, _LIMIT_BYTES, keep=directory)
+    return directory / _TABLE
+
+
+def _digest(build: Build, machine: Machine, plain: Plain | None) -> str:
+    """Return a digest of all that the table depends on."""
+    total = hashlib.sha256(machine.processor.model_dump_json().encode())
+    programs = [build.executable, build.blocks, *([] if plain is None else [plain.executable, plain.places])]
+    code = sorted(Path(instrument.__file__).parent.glob("*.py"))
+    for path in (*programs, *code, Path(written.__file__)):
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
