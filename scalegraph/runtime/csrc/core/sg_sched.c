@@ -2,13 +2,11 @@
 #define SG_ARCH_DEFINE
 #include "sg_arch.h"
 
+#include "sg_deferred.h"
 #include "sg_expect.h"
 #include "sg_inline.h"
-#include "sg_run_queue.h"
 #include "sg_tick.h"
 #include "sg_timed.h"
-
-/* ---- timed waits ---- */
 
 static void make_ready(sg_thread *t, uint64_t when);
 
@@ -152,7 +150,7 @@ static void install(sg_processor *p, sg_thread *t)
     p->worked = true;
     p->slice_end = p->clock + sg->config.slice_cycles;
     t->since = p->clock;
-    sg_run_queue_add(p->id, sg_key(p));
+    sg_await_turn(p);
 }
 
 static void enqueue(sg_processor *p, sg_thread *t)
@@ -241,9 +239,10 @@ static void resume(void **from, sg_processor *to)
     /* Done here, on this stack, which is warm. */
     if (to->coroutine->pending.address != 0)
         sg_perform(to);
-    if (SG_UNLIKELY(sg->rank != to->thread->rank))
-        sg->turn_to(to->thread->rank);
+    if (SG_UNLIKELY(sg->rank != to->thread->rank || sg->mapped != to->thread->rank))
+        sg->turn_to(to->thread->rank, to->thread->away);
     sg_now = to;
+    to->turn_due = 0;
     sg_arch_set_thread_pointer(to->thread_pointer, sg->fast_thread_pointer);
     sg_arch_switch(from, to->coroutine->stack_pointer);
 }
@@ -259,6 +258,8 @@ static sg_processor *take_next(void)
             continue;
         }
         if (SG_LIKELY(id != SG_TIMER)) {
+            if (SG_UNLIKELY(sg->deferred != 0) && sg_deferred_perform((uint32_t)id))
+                continue;
             sg_run_queue_remove((uint32_t)id);
             return &sg->processor[id];
         }
@@ -284,16 +285,17 @@ void sg_turn_slow(sg_processor *p)
     uint32_t top = (uint32_t)(sg_first_key() & SG_KEY_MASK);
     sg_processor *next = &sg->processor[top];
     p->coroutine->account = p->account;
-    if (SG_LIKELY(top != SG_TIMER && !sg->grouped)) {
-        sg_run_queue_replace(top, p->id, sg_key(p));
+    if (SG_LIKELY(top != SG_TIMER && !sg->grouped && sg->deferred == 0)) {
+        sg_run_queue_replace(top, p->id, sg_turn_key(p));
     } else {
-        sg_run_queue_add(p->id, sg_key(p));
+        sg_await_turn(p);
         next = take_next();
     }
     if (SG_LIKELY(next != p)) {
         resume(&p->coroutine->stack_pointer, next); /* comes back when p is the earliest */
         return;
     }
+    p->turn_due = 0;
     sg_refresh_limit(p);
     if (p->coroutine->pending.address != 0)
         sg_perform(p);
@@ -403,6 +405,7 @@ static void run_another(sg_processor *p, sg_thread *t)
 
 void sg_suspend(enum sg_category category, uint64_t object, int32_t holder)
 {
+    sg_settle();
     sg_processor *p = sg_now;
     sg_thread *t = leave(p);
     sg->lock_waiters += category == SG_CATEGORY_IDLE_LOCK;
@@ -419,6 +422,7 @@ void sg_suspend(enum sg_category category, uint64_t object, int32_t holder)
 
 bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline)
 {
+    sg_settle();
     sg_thread *t = sg_self();
     t->timed_out = false;
     if (deadline < sg_now->clock)
@@ -431,6 +435,7 @@ bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder
 
 void sg_thread_end(void)
 {
+    sg_settle();
     sg_processor *p = sg_now;
     sg_thread *t = leave(p);
     sg_observe_thread_ends(t);

@@ -122,6 +122,28 @@ static inline void sg_turn_of_all(sg_processor *p)
     p->coroutine->exact = false;
 }
 
+/* ---- sg_deferred.c: what a rank does to others is done at its time, but the rank goes on at once ----
+ *
+ * The order of all that ranks do to each other stays the same: the operation is done when the processor would
+ * have had its turn. So that accounts stay the same, too, some other processor must have a thread then, or
+ * executions would be of serial code; and nobody may observe at which clock a processor wakes others. */
+
+/* May the running processor `p`, which is a rank of one thread on a node of its own, defer an operation? */
+bool sg_may_defer(const sg_processor *p);
+/* `perform` is called with `d` when no processor is earlier than the running `p` is now. */
+void sg_defer(sg_processor *p, sg_deferred *d, void (*perform)(sg_deferred *d));
+/* The running `p` would take its turn and do nothing: it need not, if this returns true. */
+bool sg_defer_turn(sg_processor *p);
+void sg_settle_slow(void);
+
+/* Before something that others must see in the same order, though it needs no turn: waits for the last turn
+ * that the running processor has not taken, and so until all that it has deferred is done. */
+static inline void sg_settle(void)
+{
+    if (SG_UNLIKELY(sg_now->turn_due != 0))
+        sg_settle_slow();
+}
+
 /* `t` waits in `queue`: from now on, even if it has something to do yet before it suspends itself. */
 void sg_queue_add(sg_queue *queue, sg_thread *t);
 

@@ -139,6 +139,14 @@ typedef struct sg_pending {
     int16_t category; /* to which everything is charged that it costs; -1: each cost to its own */
 } sg_pending;
 
+/* What a processor does to others at its clock, but is done without it when that time has come: it has gone
+ * on meanwhile. */
+typedef struct sg_deferred {
+    struct sg_deferred *next;
+    uint64_t clock;
+    void (*perform)(struct sg_deferred *d); /* not by the thread, nor on its processor */
+} sg_deferred;
+
 /* What the scheduler needs of a processor that waits for its turn, and what it asks the host's memory for
  * early; side by side for all processors, because a processor's own memory is cold by then. */
 typedef struct sg_coroutine {
@@ -146,8 +154,11 @@ typedef struct sg_coroutine {
     sg_account *account;
     sg_pending pending;
     sg_thread *thread;
-    const void *needs; /* what its thread will read first, besides its stack */
-    bool exact;        /* it waits until no processor at all is earlier */
+    const void *needs;     /* what its thread will read first, besides its stack */
+    sg_deferred *deferred; /* the last one, in a ring; NULL: none. The first one's time is in the order. */
+    bool exact;            /* it waits until no processor at all is earlier */
+    bool queued;           /* besides its deferred operations it waits for its turn itself */
+    bool settles;          /* it waits for the turn that was due, not for one at its clock */
 } __attribute__((aligned(64))) sg_coroutine;
 
 struct sg_processor {
@@ -193,6 +204,7 @@ struct sg_processor {
     bool worked;             /* a thread has run on it */
     uintptr_t executed_from; /* from an account to what is in `executed` */
     uint64_t stretches;      /* sg_blame.c: length of the serial stretches until it came to rest */
+    uint64_t turn_due;       /* clock of the last turn that it should have taken since it had one; 0: none */
 } __attribute__((aligned(64)));
 
 /* A partner in a communicator: its number among all ranks, or SG_TALK_NOBODY. */
@@ -231,6 +243,7 @@ struct sg_thread {
     bool by_message;
     bool for_first; /* it waits for several things: what is known to come may be overtaken until it has */
     bool timed, timed_out;
+    bool away;             /* it uses no data of the program before sg_rank_return */
     bool granted;          /* taken from that queue: what it waits for is its own */
     sg_thread *next_ready; /* behind it on its processor */
     uint64_t synced;       /* writes that had been seen when it synchronised last, see observe/sg_race.c */
@@ -377,8 +390,11 @@ typedef struct sg_context {
     /* Message passing: sg_rank.c. */
     uint32_t ranks; /* 0: the program passes no messages */
     sg_rank **all_ranks;
-    sg_rank *rank; /* that runs or ran last */
-    void (*turn_to)(sg_rank *rank);
+    sg_rank *rank;   /* that runs or ran last */
+    sg_rank *mapped; /* whose static data is in its place */
+    void (*turn_to)(sg_rank *rank, bool away);
+    bool defers;       /* ranks may go on before what they do to others is done: sg_may_defer */
+    uint32_t deferred; /* operations, of all processors */
     void (*explain_deadlock)(char *text, size_t size); /* adds which rank waits for what */
     /* The running rank ends (sg_rank.h); returns the program's status if it is the last. */
     int (*rank_exit)(int status, const void *site, bool quick);

@@ -157,6 +157,7 @@ void sg_thread_prepare(uint32_t count)
 
 sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
 {
+    sg_settle();
     uint32_t id = 0;
     bool ordinary = stack == NULL && stack_size <= sg->config.stack_bytes;
     while (id < sg->threads && (sg->thread[id]->state != SG_UNUSED || (!ordinary && sg->thread[id]->parked)))

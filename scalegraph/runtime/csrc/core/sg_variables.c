@@ -3,6 +3,7 @@
 
 uint64_t sg_variables_of(uint64_t lines, enum sg_own own)
 {
+    sg_settle();
     uint64_t address = SG_VARIABLE_BASE + sg->next_variable, bytes = lines * sg_line_bytes();
     sg->next_variable += bytes;
     sg_observe_owns(address, bytes, own);

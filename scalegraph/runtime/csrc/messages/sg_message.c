@@ -1,4 +1,4 @@
-/* Matching of messages, and waiting for them. */
+/* Messages are sent, received and matched. */
 #include <stdlib.h>
 
 #include "sg_lockstep.h"
@@ -40,16 +40,6 @@ void sg_message_queues(uint32_t *unexpected, uint32_t *posted)
         *((item)->next != NULL ? &(item)->next->before : &(last)) = (item)->before;                          \
     } while (0)
 
-void *sg_message_memory(size_t size)
-{
-    bool before = sg_alloc_own(true);
-    void *memory = malloc(size);
-    sg_alloc_own(before);
-    if (memory == NULL)
-        sg_stop(SG_STATUS_INTERNAL, "no memory for the messages of the simulation");
-    return memory;
-}
-
 static bool matches(uint32_t context, int32_t source, int32_t tag, const sg_message *m)
 {
     return context == m->context && (source == SG_ANY || source == m->source) &&
@@ -70,10 +60,9 @@ static sg_talk talk_of(const sg_message *m)
     return (sg_talk){m->context, (int32_t)m->from->number};
 }
 
-/* Receive and message have found each other at the running processor's clock: when has each side all? */
-static void match(sg_receive *r, sg_message *m)
+/* Receive and message have found each other at the clock `now`: when has each side all? */
+static void match(sg_receive *r, sg_message *m, uint64_t now)
 {
-    uint64_t now = sg_now->clock;
     sg_completion *done = &r->completion;
     r->source = m->source;
     r->from = (int32_t)m->from->number;
@@ -99,10 +88,10 @@ static void match(sg_receive *r, sg_message *m)
             m->send->message = NULL;
             m->send->completion =
                 (sg_completion){way.free, now, answer.contention, m->send->completion.talk, now};
-            sg_waiters_wake(m->send->waiters, &m->send->completion);
+            sg_waiters_wake(m->send->waiters, &m->send->completion, now);
         }
     }
-    sg_waiters_wake(r->waiters, done);
+    sg_waiters_wake(r->waiters, done, now);
 }
 
 /* What stands for all sends that are complete when they begin. */
@@ -110,20 +99,37 @@ static sg_send sent = {.completion = {.talk = {SG_TALK_NOWHERE, SG_TALK_NOBODY}}
 
 /* ---- sending and receiving ---- */
 
-/* It is known when the message arrives: whoever waits for it goes on, or it waits for its receiver. */
-static void deliver(sg_message *m)
+/* It is known at the clock `now` when the message arrives: whoever waits for it goes on, or it waits for its
+ * receiver. */
+static void deliver(sg_message *m, uint64_t now)
 {
     struct sg_mailbox *box = m->to->mailbox;
     for (sg_receive *r = box->posted; r != NULL; r = r->next)
         if (matches(r->context, r->source, r->tag, m)) {
             REMOVE(box->posted, box->newest, r);
-            match(r, m);
+            match(r, m, now);
             return;
         }
     APPEND(box->first, box->last, m);
     for (const probe *p = box->probes; p != NULL; p = p->next)
         if (matches(p->context, p->source, p->tag, m))
-            sg_completion_wake(p->thread, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
+            sg_completion_wake(p->thread, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)},
+                               now);
+}
+
+static void deliver_now(sg_message *m)
+{
+    deliver(m, sg_now->clock);
+}
+
+/* The message leaves at the clock at which it was sent. */
+static void leave(sg_deferred *later)
+{
+    sg_message *m = (sg_message *)((char *)later - offsetof(sg_message, later));
+    sg_journey way = sg_transport(m->from, m->to, m->sent, m->rendezvous ? 0 : m->bytes);
+    m->arrival = way.arrival;
+    m->contention = way.contention;
+    deliver(m, m->sent);
 }
 
 sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,
@@ -143,8 +149,9 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
     sg_transport_send(other, bytes);
     self->traffic.sent++;
     self->traffic.sent_bytes += bytes;
-    sg_turn_of_all(sg_now);
-    uint64_t now = sg_now->clock;
+    bool defers = sg_may_defer(sg_now);
+    if (!defers)
+        sg_turn_of_all(sg_now);
     *m = (sg_message){.from = self, .to = other, .context = context, .source = source, .tag = tag};
     m->bytes = bytes;
     if (signature != NULL)
@@ -152,20 +159,18 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
     if (bytes > 0)
         memcpy(m->data, data, bytes);
     m->began = began;
-    m->sent = now;
+    m->sent = sg_now->clock;
     m->rendezvous = mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > self->eager_bytes);
     if (m->rendezvous) {
         send = m->send = sg_message_memory(sizeof *send);
         *send = (sg_send){.completion = {.clock = SG_NEVER, .talk = self->talk}, .message = m};
     }
-    if (SG_UNLIKELY(sg->lockstep)) {
+    if (SG_UNLIKELY(sg->lockstep))
         sg_lockstep_pass(m);
-        return send;
-    }
-    sg_journey way = sg_transport(self, other, now, m->rendezvous ? 0 : bytes);
-    m->arrival = way.arrival;
-    m->contention = way.contention;
-    deliver(m);
+    else if (defers)
+        sg_defer(sg_now, &m->later, leave);
+    else
+        leave(&m->later);
     return send;
 }
 
@@ -181,19 +186,30 @@ static sg_receive *new_receive(uint32_t context, int32_t source, int32_t from, i
     return r;
 }
 
-sg_receive *sg_message_receive(uint32_t context, int32_t source, int32_t from, int32_t tag)
+/* The receive finds its message, or waits for it, at the clock at which it was posted. */
+static void post(sg_deferred *later)
 {
-    sg_turn_of_all(sg_now);
-    struct sg_mailbox *box = sg_rank_self()->mailbox;
-    sg_receive *r = new_receive(context, source, from, tag);
-    sg_message *m = find_message(box, context, source, tag);
+    sg_receive *r = (sg_receive *)((char *)later - offsetof(sg_receive, later));
+    struct sg_mailbox *box = r->rank->mailbox;
+    sg_message *m = find_message(box, r->context, r->source, r->tag);
     if (m == NULL) {
         APPEND(box->posted, box->newest, r);
-        return r;
+        return;
     }
     REMOVE(box->first, box->last, m);
     sg_lockstep_ask(m->send != NULL); /* its sender goes on with all others only */
-    match(r, m);
+    match(r, m, sg->lockstep ? sg_now->clock : r->posted);
+}
+
+sg_receive *sg_message_receive(uint32_t context, int32_t source, int32_t from, int32_t tag)
+{
+    sg_receive *r = new_receive(context, source, from, tag);
+    if (sg_may_defer(sg_now)) {
+        sg_defer(sg_now, &r->later, post);
+    } else {
+        sg_turn_of_all(sg_now);
+        post(&r->later);
+    }
     return r;
 }
 
@@ -202,7 +218,7 @@ sg_receive *sg_message_receive_taken(sg_message *m)
     sg_turn_of_all(sg_now);
     sg_receive *r = new_receive(m->context, m->source, (int32_t)m->from->number, m->tag);
     sg_lockstep_ask(m->send != NULL); /* its sender goes on with all others only */
-    match(r, m);
+    match(r, m, sg_now->clock);
     return r;
 }
 
@@ -237,133 +253,7 @@ bool sg_send_cancel(sg_send *send)
     return true;
 }
 
-/* ---- waiting ---- */
-
-/* What a rank waits for at first, when the other side has not come yet. */
-static enum sg_category late(enum sg_side side)
-{
-    if (sg->lockstep)
-        return SG_CATEGORY_IDLE_MASKED;
-    if (sg_self()->collective)
-        return SG_CATEGORY_IDLE_COLLECTIVE;
-    return side == SG_SENDER ? SG_CATEGORY_IDLE_LATE_RECEIVER : SG_CATEGORY_IDLE_LATE_SENDER;
-}
-
-/* A part of the time for which a message is on its way; `more`: another one follows. */
-static void charge_way(const sg_completion *done, enum sg_category category, uint64_t cycles, bool more)
-{
-    int32_t peer = done->talk.peer, by = peer >= 0 ? (int32_t)sg->all_ranks[peer]->first_processor : -1;
-    if (cycles == 0)
-        return;
-    sg_message_charge(category, cycles);
-    sg_observe_message_waited(category, by, done->released != 0 ? done->released : done->met, more);
-}
-
-/* Both sides have come: charges the time until `done`. */
-void sg_completion_wait(const sg_completion *done)
-{
-    sg_processor *p = sg_now;
-    if (done->clock <= p->clock)
-        return;
-    uint64_t way = done->clock - p->clock, jam = done->contention < way ? done->contention : way;
-    sg_rank_self()->talk = done->talk;
-    sg_observe_waits();
-    charge_way(done, SG_CATEGORY_IDLE_TRANSFER, way - jam, jam > 0);
-    charge_way(done, SG_CATEGORY_IDLE_NETWORK, jam, false);
-}
-
-void sg_message_charge(enum sg_category category, uint64_t cycles)
-{
-    sg_processor *p = sg_now;
-    uint64_t before = p->clock;
-    sg_charge_site(p, category, cycles);
-    sg_observe_talked(p, category, p->clock - before);
-}
-
-/* Suspends the running thread until something in whose list it is wakes it; `known`, if not NULL: that comes
- * in any case. */
-static void suspend_until(const sg_completion *known, enum sg_side side, int32_t other, int32_t tag,
-                          const char *what)
-{
-    sg_thread *self = sg_self();
-    sg_rank *rank = self->rank;
-    sg_rank_wait wait = {rank->waits, self, side == SG_SENDER, other, tag, what};
-    sg_rank_wait **at = &rank->waits;
-    self->by_message = false;
-    if (known != NULL)
-        sg_completion_expect(self, known, known->clock);
-    *at = &wait;
-    sg_now->coroutine->needs = rank;
-    sg_suspend(late(side), (uint64_t)(uint32_t)other,
-               other < 0 ? -1 : (int32_t)sg->all_ranks[other]->main->id);
-    while (*at != &wait)
-        at = &(*at)->next;
-    *at = wait.next;
-    self->by_message = false;
-}
-
-static void suspend(enum sg_side side, int32_t other, int32_t tag, const char *what)
-{
-    suspend_until(NULL, side, other, tag, what);
-}
-
-void sg_completion_suspend_any(const sg_completion *known)
-{
-    suspend_until(known, SG_RECEIVER, SG_ANY, SG_ANY, NULL);
-}
-
-void sg_completion_suspend(enum sg_side side, int32_t other, const char *what)
-{
-    suspend(side, other, SG_ANY, what);
-}
-
-/* Waits until `done` says when, and then until that time. */
-static void wait_until(const sg_completion *done, sg_waiter **list, enum sg_side side, int32_t other,
-                       int32_t tag, const char *what)
-{
-    sg_turn_of_all(sg_now);
-    if (done->clock == SG_NEVER) {
-        sg_waiter own;
-        sg_waiter_add(list, &own);
-        sg_rank_self()->talk = done->talk;
-        suspend(side, other, tag, what);
-        sg_waiter_remove(&own);
-    }
-    sg_completion_wait(done);
-}
-
-void sg_send_wait(sg_send *send)
-{
-    const sg_message *m = send->message;
-    wait_until(&send->completion, &send->waiters, SG_SENDER, m != NULL ? (int32_t)m->to->number : SG_ANY,
-               m != NULL ? m->tag : SG_ANY, NULL);
-}
-
-void sg_receive_wait(sg_receive *r)
-{
-    wait_until(&r->completion, &r->waiters, SG_RECEIVER, r->from, r->tag, r->what);
-}
-
-/* Asking takes as long as finding out whether a message matches. */
-static bool test(const sg_completion *done)
-{
-    sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
-    sg_turn_of_all(sg_now);
-    sg_lockstep_ask(done->clock > sg_now->clock);
-    return done->clock <= sg_now->clock;
-}
-
-bool sg_send_test(sg_send *send)
-{
-    sg_rank_self()->talk = send->completion.talk;
-    return test(&send->completion);
-}
-
-bool sg_receive_test(sg_receive *r)
-{
-    sg_rank_self()->talk = r->completion.talk;
-    return test(&r->completion);
-}
+/* ---- the end of a transfer ---- */
 
 static void report(const sg_receive *r)
 {
@@ -417,7 +307,7 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
     while (m == NULL && wait) { /* another thread may take what has come */
         probe own = {box->probes, context, source, tag, sg_self()}, **at = &box->probes;
         *at = &own;
-        suspend(SG_RECEIVER, source, tag, NULL);
+        sg_completion_suspend(SG_RECEIVER, source, tag, NULL);
         while (*at != &own)
             at = &(*at)->next;
         *at = own.next;
@@ -441,5 +331,5 @@ void sg_messages_open(void)
     sg->explain_deadlock = sg_messages_explain;
     sg_transport_open();
     if (sg->lockstep)
-        sg_lockstep_open(deliver);
+        sg_lockstep_open(deliver_now);
 }

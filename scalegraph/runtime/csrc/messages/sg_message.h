@@ -41,6 +41,7 @@ typedef struct sg_send {
 
 typedef struct sg_receive {
     sg_completion completion;
+    sg_deferred later; /* to post it */
     sg_rank *rank;
     struct sg_receive *next, *before; /* posted ones */
     uint32_t context;
@@ -66,6 +67,7 @@ typedef struct sg_signature {
 
 typedef struct sg_message {
     struct sg_message *next, *before;
+    sg_deferred later; /* to let it leave */
     sg_rank *from, *to;
     sg_send *send; /* of a rendezvous; NULL: the sender waits for nothing */
     uint32_t context;
@@ -137,8 +139,8 @@ void sg_waiter_add(sg_waiter **list, sg_waiter *w);
 void sg_waiter_remove(sg_waiter *w);
 /* What they sleep for ends: none of them is in its list any more. */
 void sg_waiters_leave(sg_waiter **list);
-/* They know now when it is complete. */
-void sg_waiters_wake(const sg_waiter *list, const sg_completion *done);
+/* They know at the clock `now` when it is complete. */
+void sg_waiters_wake(const sg_waiter *list, const sg_completion *done, uint64_t now);
 /* Waits until one of them at least is complete; either list may be empty. `listed`: the caller has put the
  * running thread into the list of something else that may wake it. Other threads may wait for the same and
  * end it first: nothing of it may be used before it is looked up again. */
@@ -151,14 +153,14 @@ void sg_message_wait_first(sg_send *const *sends, size_t send_count, sg_receive 
 
 /* What waits for something else than a message: `side` of a transfer that has to wait for the other one. */
 enum sg_side { SG_SENDER, SG_RECEIVER };
-/* The running thread waits until sg_completion_wake; `what` says for what, for a report; `other`: for whom.
- */
-void sg_completion_suspend(enum sg_side side, int32_t other, const char *what);
+/* The running thread waits until sg_completion_wake; `what` says for what, if it is no message, for a report;
+ * `other`: for whom. */
+void sg_completion_suspend(enum sg_side side, int32_t other, int32_t tag, const char *what);
 /* The same for several things: the first one that is known to be complete ends it; `known`, if not NULL: the
  * earliest of those of which that is known already. */
 void sg_completion_suspend_any(const sg_completion *known);
-/* `t`, if it waits for this, knows now when it is complete. */
-void sg_completion_wake(sg_thread *t, const sg_completion *done);
+/* `t`, if it waits for this, knows at the clock `now` when it is complete. */
+void sg_completion_wake(sg_thread *t, const sg_completion *done, uint64_t now);
 /* The thread `t`, which waits for the first of several things, goes on at `when` because of `done`, unless
  * another one comes before. */
 void sg_completion_expect(sg_thread *t, const sg_completion *done, uint64_t when);

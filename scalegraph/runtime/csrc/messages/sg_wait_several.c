@@ -48,16 +48,16 @@ static sg_completion sleep_for(sg_send *const *sends, size_t send_count, sg_rece
 void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                          size_t receive_count, bool listed)
 {
+    bool before = sg_rank_go_away(); /* the lists are the library's own */
     sg_turn_of_all(sg_now);
     const sg_completion *first = first_of(sends, send_count, receives, receive_count);
-    if (first == NULL && !listed)
-        return;
     sg_completion known = {0}; /* a copy: another thread may take what is complete */
     if (first != NULL && first->clock != SG_NEVER)
         known = *first;
-    else
+    else if (first != NULL || listed)
         known = sleep_for(sends, send_count, receives, receive_count, NULL);
     sg_completion_wait(&known);
+    sg_rank_return(before);
 }
 
 /* Elements of a SIMD machine hear of messages when these have arrived. */
@@ -65,16 +65,16 @@ void sg_message_wait_first(sg_send *const *sends, size_t send_count, sg_receive 
                            size_t receive_count, bool listed)
 {
     sg_thread *self = sg_self();
+    bool before = sg_rank_go_away();
     sg_turn_of_all(sg_now);
     const sg_completion *first = first_of(sends, send_count, receives, receive_count);
     if (sg->lockstep || (first == NULL && !listed)) {
         sg_message_wait_any(sends, send_count, receives, receive_count, listed);
-        return;
+    } else if (first == NULL || first->clock > sg_now->clock) {
+        self->for_first = true;
+        sleep_for(sends, send_count, receives, receive_count,
+                  first != NULL && first->clock != SG_NEVER ? first : NULL);
+        self->for_first = false;
     }
-    if (first != NULL && first->clock <= sg_now->clock)
-        return;
-    self->for_first = true;
-    sleep_for(sends, send_count, receives, receive_count,
-              first != NULL && first->clock != SG_NEVER ? first : NULL);
-    self->for_first = false;
+    sg_rank_return(before);
 }

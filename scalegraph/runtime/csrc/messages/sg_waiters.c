@@ -1,5 +1,26 @@
-/* Threads that wait for something to be complete: they go on when it is known when that is. */
+/* Threads that wait for something to be complete: they go on when it is known when that is. What all that
+ * deals with messages needs besides: memory, and accounts. */
+#include <stdlib.h>
+
 #include "sg_message.h"
+
+void *sg_message_memory(size_t size)
+{
+    bool before = sg_alloc_own(true);
+    void *memory = malloc(size);
+    sg_alloc_own(before);
+    if (memory == NULL)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for the messages of the simulation");
+    return memory;
+}
+
+void sg_message_charge(enum sg_category category, uint64_t cycles)
+{
+    sg_processor *p = sg_now;
+    uint64_t before = p->clock;
+    sg_charge_site(p, category, cycles);
+    sg_observe_talked(p, category, p->clock - before);
+}
 
 static void expect(sg_thread *t, const sg_completion *done)
 {
@@ -18,9 +39,9 @@ void sg_completion_expect(sg_thread *t, const sg_completion *done, uint64_t when
 }
 
 /* `t`, if not NULL, waits for this among other things; now it is known when that is complete. */
-void sg_completion_wake(sg_thread *t, const sg_completion *done)
+void sg_completion_wake(sg_thread *t, const sg_completion *done, uint64_t now)
 {
-    uint64_t now = sg_now->clock, when = done->clock > now ? done->clock : now;
+    uint64_t when = done->clock > now ? done->clock : now;
     if (t == NULL || t->state != SG_BLOCKED)
         return;
     if (t->for_first) {
@@ -31,10 +52,10 @@ void sg_completion_wake(sg_thread *t, const sg_completion *done)
     sg_wake(t, when);
 }
 
-void sg_waiters_wake(const sg_waiter *list, const sg_completion *done)
+void sg_waiters_wake(const sg_waiter *list, const sg_completion *done, uint64_t now)
 {
     for (const sg_waiter *w = list; w != NULL; w = w->next)
-        sg_completion_wake(w->thread, done);
+        sg_completion_wake(w->thread, done, now);
 }
 
 void sg_waiter_add(sg_waiter **list, sg_waiter *w)

@@ -9,6 +9,7 @@ static sg_members *everybody = NULL; /* of MPI_COMM_WORLD */
 
 uint32_t sg_comm_context(void)
 {
+    sg_settle();
     next_context += 2;
     return next_context - 2;
 }
@@ -26,6 +27,7 @@ sg_comm *sg_comm_new(uint32_t context, sg_members *members, sg_members *remote)
     c->handler = MPI_ERRORS_ARE_FATAL;
     c->info = MPI_INFO_NULL;
     c->handle = sg_handle_new(SG_KIND_COMM, c);
+    sg_settle();
     sg_observe_communicator(context, members->size, "", sg_mpi_self()->site);
     return c;
 }
@@ -165,6 +167,7 @@ SG_API int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
     SG_NEEDS(name)
     COMM(c, comm)
     snprintf(c->name, sizeof c->name, "%s", name);
+    sg_settle();
     sg_observe_communicator(c->context, c->members->size, c->name, NULL);
     return MPI_SUCCESS;
 }

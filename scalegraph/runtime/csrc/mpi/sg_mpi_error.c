@@ -127,6 +127,7 @@ static void end(const char *sentence) __attribute__((noreturn));
 static void end(const char *sentence)
 {
     const struct sg_mpi *m = sg_mpi_self();
+    sg_settle();
     sg_stop(SG_STATUS_CRASHED, "rank %u: %s at 0x%llx: %s", sg_mpi_number(), m->call,
             (unsigned long long)(uintptr_t)m->site, sentence);
 }
@@ -176,6 +177,7 @@ bool sg_mpi_first_time(const void *one, const void *other)
     enum { NAMED = 16 }; /* more are not worth their room */
     static const void *known[NAMED][2] = {{NULL}};
     static uint32_t count = 0;
+    sg_settle();
     for (uint32_t i = 0; i < count; i++)
         if (known[i][0] == one && known[i][1] == other)
             return false;

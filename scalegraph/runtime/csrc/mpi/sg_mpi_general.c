@@ -31,7 +31,7 @@ SG_API int PMPI_Grequest_complete(MPI_Request request)
     r->complete = true;
     sg_completion *done = &r->general->completion;
     done->clock = done->met = sg_now->clock;
-    sg_waiters_wake(r->general->waiters, done);
+    sg_waiters_wake(r->general->waiters, done, sg_now->clock);
     return MPI_SUCCESS;
 }
 

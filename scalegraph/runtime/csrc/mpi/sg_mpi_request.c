@@ -68,8 +68,8 @@ static int missing(MPI_Request handle)
 
 /* ---- is it complete? ---- */
 
-/* At the processor's clock; asks nothing that takes time. */
-static bool is_complete(const sg_request *r)
+/* As far as is known. */
+static bool is_known_complete(const sg_request *r)
 {
     if (!r->active || r->complete)
         return true;
@@ -80,6 +80,14 @@ static bool is_complete(const sg_request *r)
     if (r->access != NULL)
         return sg_access_done(r->access);
     return r->schedule != NULL && r->schedule->done;
+}
+
+/* At the processor's clock; asks nothing that takes time. */
+static bool is_complete(const sg_request *r)
+{
+    if (!is_known_complete(r))
+        sg_settle();
+    return is_known_complete(r);
 }
 
 static void add_pending(sg_awaited *p, const sg_request *r)

@@ -75,6 +75,7 @@ static void name_leaks(const struct sg_mpi *m)
              "rank %u ends MPI with %u request%s that it has not completed, %s%s at 0x%llx", sg_mpi_number(),
              left, left == 1 ? "" : "s", left == 1 ? "of " : "the first of ", first->call,
              (unsigned long long)(uintptr_t)first->site);
+    sg_settle();
     sg_warn(text);
 }
 
@@ -139,6 +140,7 @@ SG_API int PMPI_Abort(MPI_Comm comm, int code)
 {
     (void)comm;
     sg_mpi_enter_always("MPI_Abort", SG_CALLER);
+    sg_settle();
     sg->exit_code = code;
     sg_stop(SG_STATUS_CRASHED, "rank %u called MPI_Abort with code %d at 0x%llx", sg_mpi_number(), code,
             (unsigned long long)(uintptr_t)sg_now->site);

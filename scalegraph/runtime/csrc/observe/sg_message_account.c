@@ -168,9 +168,19 @@ static void check(char *fault, size_t size)
         }
 }
 
+/* Rank by rank, and those of a rank in their order: which ranks come first depends on the host's order. */
 static uint64_t put_cells(struct sg_writer *w)
 {
-    sg_put(w, accounts.cell, accounts.cells_count * sizeof *accounts.cell);
+    uint32_t *end = sg_new((sg->ranks + 1) * sizeof *end);
+    sg_message_cost *sorted =
+        sg_reserve((accounts.cells_count + 1) * sizeof *sorted, "the accounts of messages");
+    for (uint32_t i = 0; i < accounts.cells_count; i++)
+        end[accounts.cell[i].rank + 1]++;
+    for (uint32_t rank = 0; rank < sg->ranks; rank++)
+        end[rank + 1] += end[rank];
+    for (uint32_t i = 0; i < accounts.cells_count; i++)
+        sorted[end[accounts.cell[i].rank]++] = accounts.cell[i];
+    sg_put(w, sorted, accounts.cells_count * sizeof *sorted);
     return accounts.cells_count;
 }
 

@@ -40,13 +40,18 @@ static void enter(sg_rank *rank)
     sg->rank = rank;
 }
 
-/* Called by the scheduler: the thread that runs next is of `rank`, the one before was of another. */
-static void turn_to(sg_rank *rank)
+/* Called by the scheduler: the thread that runs next is of `rank`; if it is `away`, it needs no static data.
+ */
+static void turn_to(sg_rank *rank, bool away)
 {
-    sg_rank *before = sg->rank;
-    leave(before);
-    sg_image_exchange(before->image, rank->image);
-    enter(rank);
+    if (sg->rank != rank) {
+        leave(sg->rank);
+        enter(rank);
+    }
+    if (away || sg->mapped == rank)
+        return;
+    sg_image_exchange(sg->mapped->image, rank->image);
+    sg->mapped = rank;
 }
 
 /* Exchanging data takes the host some microseconds, so it is not done at each reference. Ranks of different
@@ -68,10 +73,17 @@ bool sg_ranks_have_shared(void)
     return have_shared;
 }
 
+void sg_ranks_serve(void)
+{
+    sg->defers = false;
+    sg_settle();
+}
+
 void sg_ranks_share(bool exact)
 {
     have_shared |= exact;
     uint64_t ahead = exact ? 0 : AHEAD_IN_NODE;
+    sg_ranks_serve();
     if (run_quantum == 0 || sg->slack >> SG_KEY_BITS <= ahead) /* they do not run ahead so far */
         return;
     sg->slack = ahead << SG_KEY_BITS;
@@ -91,6 +103,8 @@ static void let_run_ahead(void)
     sg->grouped = sg->own_processors > 1;
     if (!sg->grouped)
         sg->config.quantum_cycles = ahead;
+    /* In caches it shows in which order the host executes what ranks do between messages. */
+    sg->defers = apart && sg->own_processors == 1 && !sg->lockstep && sg_mem_is_free(&sg->config);
 }
 
 void sg_ranks_open(void)
@@ -123,7 +137,7 @@ void sg_ranks_open(void)
         for (uint32_t p = rank->first_processor; p < rank->first_processor + sg->own_processors; p++)
             rank->places[p / 64] |= 1ull << p % 64;
     }
-    sg->rank = sg->all_ranks[0]; /* the constructors are its own */
+    sg->rank = sg->mapped = sg->all_ranks[0]; /* the constructors are its own */
 }
 
 /* ---- the beginning ---- */
@@ -238,6 +252,7 @@ int sg_rank_exit(int status, const void *site, bool quick)
     sg_rank *rank = sg_rank_self();
     if (rank->ended)
         return first_failure;
+    sg_settle();
     if (!quick)
         run_last_calls(rank);
     if (rank->name_end != NULL)

@@ -78,6 +78,23 @@ void sg_ranks_start(int (*main)(int argc, char **argv, char **envp), int argc, c
  * without what it has registered for its end. Returns when it is the last, with the status of the program. */
 int sg_rank_exit(int status, const void *site, bool quick);
 
+/* From here on the running thread uses no static data of the program (`away`), so that another rank's may
+ * stay in its place when it is this one's turn; or it does again. Returns what was. */
+static inline bool sg_rank_go_away(void)
+{
+    bool before = sg_self()->away;
+    sg_self()->away = true;
+    return before;
+}
+
+static inline void sg_rank_return(bool away)
+{
+    sg_self()->away = away;
+    sg->turn_to(sg_self()->rank, away);
+}
+
+/* What a rank does may cost another one something from now on, which that one learns from its next call. */
+void sg_ranks_serve(void);
 /* References of ranks to each other's memory shall be seen soon, or, if `exact`, in the order of simulated
  * time, though they pass no messages. */
 void sg_ranks_share(bool exact);

@@ -75,7 +75,7 @@ static void hand_out(const meeting *m, sg_receive *r, const void *data)
     r->completion = m->done;
     r->bytes = data != NULL ? m->bytes : 0;
     r->data = data != NULL ? sg_mpi_copy(data, m->bytes) : NULL;
-    sg_waiters_wake(r->waiters, &r->completion);
+    sg_waiters_wake(r->waiters, &r->completion, sg_now->clock);
 }
 
 /* `sum` = `sum` op the contribution of rank `i`, in the order of ranks. */

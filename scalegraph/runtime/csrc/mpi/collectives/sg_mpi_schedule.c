@@ -224,20 +224,27 @@ static bool receives(const sg_step *step)
     return (step->kind == SG_STEP_RECEIVE || step->kind == SG_STEP_HARDWARE) && step->receive != NULL;
 }
 
+static bool is_incomplete(const sg_completion *c)
+{
+    if (c->clock > sg_now->clock)
+        sg_settle();
+    return c->clock > sg_now->clock;
+}
+
 /* Whether a step is complete; then nothing of it is left. */
 static bool end_step(sg_schedule *s, sg_step *step, bool wait)
 {
     if (receives(step)) {
         if (wait)
             sg_receive_wait(step->receive);
-        else if (step->receive->completion.clock > sg_now->clock)
+        else if (is_incomplete(&step->receive->completion))
             return false;
         take_data(s, step);
     }
     if (step->kind == SG_STEP_SEND && step->send != NULL) {
         if (wait)
             sg_send_wait(step->send);
-        else if (step->send->completion.clock > sg_now->clock)
+        else if (is_incomplete(&step->send->completion))
             return false;
         sg_send_free(step->send);
         step->send = NULL;
@@ -279,7 +286,7 @@ bool sg_schedule_advance(sg_schedule *s, bool wait)
     s->busy = false;
     if (s->waiters != NULL) {
         uint64_t now = sg_now->clock;
-        sg_waiters_wake(s->waiters, &(sg_completion){now, now, 0, sg_rank_self()->talk, now});
+        sg_waiters_wake(s->waiters, &(sg_completion){now, now, 0, sg_rank_self()->talk, now}, now);
         sg_waiters_leave(&s->waiters);
     }
     return done;
@@ -395,7 +402,7 @@ void sg_wait_send(sg_send *send)
 {
     sg_awaited p = {0};
     sg_progress();
-    while (sg_mpi_self()->schedules != NULL && send->completion.clock > sg_now->clock) {
+    while (sg_mpi_self()->schedules != NULL && is_incomplete(&send->completion)) {
         sg_awaited_send(&p, send);
         sg_awaited_wait(&p);
         sg_progress();
@@ -407,7 +414,7 @@ void sg_wait_receive(sg_receive *receive)
 {
     sg_awaited p = {0};
     sg_progress();
-    while (sg_mpi_self()->schedules != NULL && receive->completion.clock > sg_now->clock) {
+    while (sg_mpi_self()->schedules != NULL && is_incomplete(&receive->completion)) {
         sg_awaited_receive(&p, receive);
         sg_awaited_wait(&p);
         sg_progress();

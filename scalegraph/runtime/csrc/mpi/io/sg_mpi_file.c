@@ -88,6 +88,7 @@ static sg_mpi_file *new_file(sg_comm *c, sg_file_all *all, int amode, uint32_t c
 {
     const struct sg_mpi *m = sg_mpi_self();
     sg_mpi_file *f = sg_mpi_new(sizeof *f);
+    sg_ranks_serve();
     f->all = all;
     f->amode = amode;
     f->call = m->call;

@@ -116,10 +116,10 @@ void sg_access_apply(sg_remote *a)
     span(a->type, a->at, a->count, &low, &high);
     bool elsewhere = a->to != mapped && sg_image_holds(low, high);
     if (elsewhere)
-        sg->turn_to(a->to);
+        sg->turn_to(a->to, false);
     apply(a);
     if (elsewhere)
-        sg->turn_to(mapped);
+        sg->turn_to(mapped, false);
 }
 
 /* ---- checks ---- */

@@ -39,7 +39,7 @@ static void settle(sg_lock_request *r, uint64_t when)
     r->done = (sg_completion){back.arrival, when, back.contention, r->talk, SG_NEVER};
     r->settled = true;
     if (r->waiting != NULL)
-        sg_completion_wake(r->waiting, &r->done);
+        sg_completion_wake(r->waiting, &r->done, sg_now->clock);
 }
 
 static void grant_next(sg_exposure *e, uint64_t when)
@@ -115,7 +115,8 @@ static void finish(sg_lock_request *r, sg_window *w, int target)
             snprintf(what + used, sizeof what - (size_t)used, ", which rank %d got at 0x%llx,", e->holder,
                      (unsigned long long)(uintptr_t)e->site);
         r->waiting = sg_self();
-        sg_completion_suspend(SG_SENDER, e->holder >= 0 ? (int32_t)w->comm->world[e->holder] : SG_ANY, what);
+        sg_completion_suspend(SG_SENDER, e->holder >= 0 ? (int32_t)w->comm->world[e->holder] : SG_ANY, SG_ANY,
+                              what);
         r->waiting = NULL;
     }
     sg_completion_wait(&r->done);
