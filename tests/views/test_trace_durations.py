@@ -71,7 +71,7 @@ def test_the_profile_counts_only_visits_that_last() -> None:
 def test_waits_messages_and_durations() -> None:
     figure = built("waits", duration=0.05)
     singles = [panel for panel in figure.panels if isinstance(panel, Table)][1]
-    assert [row.values[1] for row in singles.rows] == ["processor 0"]
+    assert [row.values[2] for row in singles.rows] == ["processor 0"]
     assert built("messages", duration=0.1).sentence.startswith("1 message ")
     assert built("messages").sentence.startswith("2 messages ")
     assert built("durations", duration=0.15).sentence.startswith("4 calls")

@@ -33,12 +33,12 @@ _MOST = 200
 _PLACES = 200
 _HANDED: Final = Column("hand-over", "s", "primitive")
 _SUMS: Final = (
-    Column("kind"), Column("region"), Column("lost", "s", "idle"), Column("of all time", "%"),
+    Column("kind"), Column("lost", "s", "idle"), Column("region"), Column("of all time", "%"),
     Column("of waiting", "%"), Column("waits"), Column("longest", "s"), _HANDED, Column("loses most"),
     Column("waited for most"), Column("which was in"),
 )  # fmt: skip
 _SINGLE: Final = (
-    Column("kind"), Column("location"), Column("region"), Column("begin", "s"), Column("lost", "s", "idle"), _HANDED,
+    Column("kind"), Column("lost", "s", "idle"), Column("location"), Column("region"), Column("begin", "s"), _HANDED,
     Column("waited for"), Column("which was in"), Column("and waited itself", "s"),
 )  # fmt: skip
 
@@ -83,8 +83,8 @@ def _sums(window: Window, sums: pd.DataFrame) -> Table:
     rows = tuple(
         Row(
             (
-                str(row["kind"]), dependencies.named(data, row["region"]),
-                row["lost_s"], 100 * row["share"], 100 * row["of_waits"], row["count"], row["longest_s"],
+                str(row["kind"]), row["lost_s"], dependencies.named(data, row["region"]),
+                100 * row["share"], 100 * row["of_waits"], row["count"], row["longest_s"],
                 row["handover_s"],
                 f"{data.location_name(row['location'])} ({percent(row['location_share'])})",
                 _holder(data, row["holder"], row["holder_share"]), _inside(data, row["holder_region"]),
@@ -104,8 +104,8 @@ def _single(window: Window, states: WaitStates, most: int) -> Table:
     rows = tuple(
         Row(
             (
-                str(row["kind"]), data.location_name(row["location"]), dependencies.named(data, row["region"]),
-                row["begin_s"], row["lost_s"], row["handover_s"],
+                str(row["kind"]), row["lost_s"], data.location_name(row["location"]),
+                dependencies.named(data, row["region"]), row["begin_s"], row["handover_s"],
                 _holder(data, row["holder"]), _inside(data, row["holder_region"]), row["indirect_s"],
             ),
             key=Place(begin, end, row["location"], row["region"]).key,
