@@ -220,10 +220,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or tree of numbers."""
+    """A table or tree of numbers. *title* tells it from others of the same figure where only one has room."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    title: str = ""
 
 
 @dataclass(frozen=True)

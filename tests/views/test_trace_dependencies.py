@@ -100,6 +100,7 @@ def test_waits_are_told_in_a_sentence_with_the_worst_first() -> None:
     assert place is not None
     assert (place.begin, place.end, place.location, place.region) == (S // 5, S * 3 // 5, 0, 1)
     assert (row.values[0], row.values[2]) == ("barrier", "processor 0")
+    assert [table_of(figure, number).title for number in (0, 1)] == ["Sums", "Single waits"]
     told = any(column.name == "hand-over" for number in (0, 1) for column in table_of(figure, number).columns)
     assert any("hand-over" in note for note in figure.notes) == told, "a column that is not there is not explained"
 

@@ -472,7 +472,7 @@ class FigureWidget(QWidget):
         for panel in self._panels:
             if isinstance(panel, TablePanel) and kinds.count(TablePanel) > 1:
                 heads = [column.name for column in panel.table.columns[:2]] or ["table"]
-                self._choice.addTab(max(heads, key=len).partition(",")[0].capitalize())
+                self._choice.addTab(panel.table.title or max(heads, key=len).partition(",")[0].capitalize())
             elif type(panel) is PlotPanel and kinds.count(PlotPanel) > 1:
                 words = (panel.plot.y.label or panel.plot.x.label.partition(" at ")[0]).split()
                 self._choice.addTab(" ".join(word for word in words if "_" not in word))  # without symbols

@@ -94,7 +94,7 @@ def _sums(window: Window, sums: pd.DataFrame) -> Table:
         )
         for row in sums.head(_PLACES).to_dict("records")
     )  # fmt: skip
-    return _table(_SUMS, rows)
+    return _table("Sums", _SUMS, rows)
 
 
 def _single(window: Window, states: WaitStates, most: int) -> Table:
@@ -113,17 +113,18 @@ def _single(window: Window, states: WaitStates, most: int) -> Table:
         )
         for row, begin, end in zip(table.to_dict("records"), waits.begin.tolist(), waits.end.tolist(), strict=True)
     )  # fmt: skip
-    return _table(_SINGLE, rows)
+    return _table("Single waits", _SINGLE, rows)
 
 
-def _table(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> Table:
-    """Return a table, without the hand-overs if none takes time."""
+def _table(title: str, columns: tuple[Column, ...], rows: tuple[Row, ...]) -> Table:
+    """Return a table of that *title*, without the hand-overs if none takes time."""
     at = columns.index(_HANDED)
     if any(row.values[at] for row in rows):
-        return Table(columns, rows)
+        return Table(columns, rows, title)
     return Table(
         columns[:at] + columns[at + 1 :],
         tuple(replace(row, values=row.values[:at] + row.values[at + 1 :]) for row in rows),
+        title,
     )
 
 
