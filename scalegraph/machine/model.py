@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Final, Literal
 
@@ -362,7 +363,11 @@ class Machine(Section):
             section = attrgetter(path)(self)
             if path in OPTIONAL and section == type(section)():
                 continue  # the runtime has the same defaults; so runs before these tables keep their identity
-            config |= {f"{prefix}{key}": value for key, value in self._given(section).items()}
+            found = self._given(section)
+            for name in LATER.get(path, ()):
+                if getattr(section, name) == type(section).model_fields[name].default:
+                    del found[name]
+            config |= {f"{prefix}{key}": value for key, value in found.items()}
         for number, level in enumerate(self.cache):
             config |= {f"level.{number}.{key}": value for key, value in self._given(level).items()}
         if self.interconnect is not None:
@@ -405,6 +410,9 @@ SECTIONS: Final = {
     "nodes": "",
     "messages": "",
 }
+# Fields that were added to a section when there were studies already. With their defaults, which mean what was before,
+# they are left out, too: so old runs keep their identity, and the runtime has the same defaults.
+LATER: Final[Mapping[str, tuple[str, ...]]] = {"prefetch": ("under_way",), "synchronisation": ("alone_cycles",)}
 OPTIONAL: Final = (  # the runtime has defaults for them
     "processor.pipeline",
     "disturbance",

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from scalegraph.machine.fields import Given, declared, given, unit_of
 from scalegraph.machine.interconnects import interconnects
 from scalegraph.machine.kinds import kind_of
-from scalegraph.machine.model import OPTIONAL, SECTIONS, Cache, Machine
+from scalegraph.machine.model import LATER, OPTIONAL, SECTIONS, Cache, Machine
 from scalegraph.machine.networks import networks
 
 _WIDEST = 2**32 - 1
@@ -117,9 +117,11 @@ def _interconnects(out: TextIO) -> None:
 def _defaults(out: TextIO) -> None:
     """Write what stands for the keys that a configuration may leave out."""
     out.write("/* Keys that a configuration may leave out, and their values then. */\n#define SG_MACHINE_DEFAULTS \\\n")
-    for path in OPTIONAL:
-        made = given(_section(path)(), 1e9, 1)
-        out.writelines(f'    {{"machine.{SECTIONS[path]}{key}", "{value}"}}, \\\n' for key, value in made.items())
+    defaults = [(path, key, value) for path in OPTIONAL for key, value in given(_section(path)(), 1e9, 1).items()]
+    defaults += [
+        (path, name, _section(path).model_fields[name].default) for path, names in LATER.items() for name in names
+    ]
+    out.writelines(f'    {{"machine.{SECTIONS[path]}{key}", "{value}"}}, \\\n' for path, key, value in defaults)
     out.write("\n")
 
 

@@ -103,6 +103,15 @@ def test_what_older_machines_leave_out_is_not_given_to_the_runtime() -> None:
     assert "machine.message_send_cycles" in machine.load("ksr1", {"messages.send_cycles": "77"}).runtime_config()
 
 
+def test_fields_that_were_added_later_keep_the_identity_of_older_runs() -> None:
+    added = {"synchronisation.alone_cycles": "machine.alone_cycles", "prefetch.under_way": "machine.prefetch.under_way"}
+    plain = machine.load("server-2x32").runtime_config()
+    for field, key in added.items():
+        assert key not in plain
+        changed = machine.load("server-2x32", {field: "7"}).runtime_config()
+        assert changed == plain | {key: "7"}
+
+
 def test_processes_have_the_processors_of_a_node_each() -> None:
     cube, server = machine.load("ncube2"), machine.load("server-2x32")
     assert (cube.refusal(1), cube.refusal(64, processes=64), server.refusal(64)) == ("", "", "")

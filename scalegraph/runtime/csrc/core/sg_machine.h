@@ -222,6 +222,8 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.message_collective_bytes", "0"}, \
     {"machine.message_one_sided", "software"}, \
     {"machine.message_one_sided_cycles", "100"}, \
+    {"machine.prefetch.under_way", "0"}, \
+    {"machine.alone_cycles", "0"}, \
 
 /* Fields of a configuration: member, key, and range or (enum, names). */
 #define SG_MACHINE_FIELDS(U32, U64, REAL, NAME) \
