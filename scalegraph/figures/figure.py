@@ -3,8 +3,7 @@
 A view turns a study into a `Figure`; the window draws it with pyqtgraph, exports draw it with
 matplotlib, tables come from the same object. So the screen, the file and the numbers cannot differ.
 
-Colours are roles (``busy``, ``memory_stall``, ..), never values: each renderer takes them from
-`scalegraph.figures.palette` for light, dark or print.
+Colours are roles (``busy``, ..), never values: `scalegraph.figures.palette` has them for light, dark and print.
 """
 
 from __future__ import annotations
@@ -220,7 +219,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or tree of numbers. *title* tells it from others of the same figure where only one has room."""
+    """A table or tree of numbers. *title* is its name where a figure has several and room for one."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]

@@ -16,6 +16,7 @@ from scalegraph.cli.main import cli
 from scalegraph.control import build
 from scalegraph.control.calibration import QUICK, Row, Sample, Subject, compare, derive, measure, summary, this_host
 from scalegraph.control.calibration.caches import fit
+from scalegraph.control.calibration.compare import _is_met_again
 from scalegraph.control.calibration.host import CacheLevel, Host
 from scalegraph.control.calibration.measure import SOURCES, read_line, working_sets
 from scalegraph.link import Job, Simulated
@@ -285,6 +286,11 @@ def test_errors_are_relative_to_the_measured_time() -> None:
     assert three.error_optimised == pytest.approx(-0.5)
     assert two.error == pytest.approx(0.6)
     assert three.error == pytest.approx(-0.2)
+
+
+@pytest.mark.parametrize(("times", "met"), [((3.0, 1.0, 1.01, 1.02), True), ((1.0, 1.01, 1.03), False)])
+def test_least_time_counts_when_two_more_runs_are_near_it(times: tuple[float, ...], met: bool) -> None:
+    assert _is_met_again(times) == met
 
 
 def test_summary_is_in_ratios() -> None:
