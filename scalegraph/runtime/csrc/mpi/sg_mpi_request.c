@@ -299,7 +299,7 @@ static int wait_for_first(int count, const MPI_Request requests[])
         int found = first_complete(count, requests);
         if (found != -1)
             return found;
-        sg_awaited p = {.first = true};
+        sg_awaited p = {0};
         for (int i = 0; i < count; i++)
             if (requests[i] != MPI_REQUEST_NULL)
                 add_pending(&p, request_of(requests[i]));

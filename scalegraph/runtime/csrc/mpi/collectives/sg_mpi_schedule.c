@@ -389,8 +389,7 @@ void sg_awaited_wait(sg_awaited *p)
     }
     if (busy != NULL)
         sg_waiter_add(&busy->waiters, &own);
-    (p->first ? sg_message_wait_first : sg_message_wait_any)(p->sends, p->send_count, p->receives,
-                                                             p->receive_count, busy != NULL);
+    sg_message_wait_first(p->sends, p->send_count, p->receives, p->receive_count, busy != NULL);
     if (busy != NULL)
         sg_waiter_remove(&own);
     sg_mpi_free(p->sends);

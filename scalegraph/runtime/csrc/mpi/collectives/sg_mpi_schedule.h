@@ -100,14 +100,14 @@ typedef struct sg_awaited {
     sg_send **sends;
     sg_receive **receives;
     size_t send_count, send_room, receive_count, receive_room;
-    bool first; /* the wait ends with the first in simulated time, see sg_message_wait_first */
 } sg_awaited;
 
 void sg_awaited_send(sg_awaited *p, sg_send *send);
 void sg_awaited_receive(sg_awaited *p, sg_receive *receive);
 /* All schedules of the rank go as far as they can. */
 void sg_progress(void);
-/* Waits until one of these, or something that a schedule waits for, is complete; empties the list. */
+/* Waits until the first in simulated time of these, and of what the rank's schedules wait for, is complete;
+ * empties the list. */
 void sg_awaited_wait(sg_awaited *p);
 /* Blocking waits, during which the rank's schedules go on. */
 void sg_wait_send(sg_send *send);
