@@ -1,6 +1,7 @@
 /* Memory that the program maps at addresses of its choice. Where the simulation itself lies, it gets what the
  * kernel would do for a place in use, or a sentence where the kernel would take that place away from us. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -134,4 +135,14 @@ SG_API void *__wrap_shmat(int identifier, const void *address, int flags)
     long a[6] = {identifier, (long)address, flags, 0, 0, 0};
     sg_now->site = SG_CALLER;
     return answer(sg_attach_call(a));
+}
+
+long sg_descriptor_high(long file)
+{
+    enum { FIRST = 500 };
+    long high = file < 0 ? file : sg_arch_syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, FIRST, 0);
+    if (high < 0) /* there are not so many */
+        return file;
+    sg_arch_syscall(SYS_close, file, 0, 0, 0);
+    return high;
 }

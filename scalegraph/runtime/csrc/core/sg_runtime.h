@@ -20,6 +20,9 @@ void sg_own_is_much(void);
 void *sg_larger(const void *old, size_t used, size_t size);
 /* Such memory that costs nothing until it is used; `purpose`: for the sentence that there is none. */
 void *sg_reserve(size_t size, const char *purpose);
+/* Gives a descriptor of ours a high number, which it returns, so that the program gets the descriptors that
+ * it gets without; what is negative, an error, stays so. */
+long sg_descriptor_high(long file);
 /* Maps a whole file; returns NULL when it is empty or cannot be read. */
 const char *sg_map_file(const char *path, size_t *size);
 

@@ -10,7 +10,7 @@
 
 #define CHUNK ((size_t)1 << 26)
 
-enum { BUFFER = 1 << 20, FIRST_DESCRIPTOR = 500 };
+enum { BUFFER = 1 << 20 };
 
 /* It is at the beginning of its own memory. */
 struct sg_trace_file {
@@ -89,22 +89,18 @@ static void flush(struct sg_trace_file *f)
 bool sg_trace_file_open(uint32_t what)
 {
     const sg_config *config = &sg->config;
-    long file = sg_arch_syscall(SYS_openat, AT_FDCWD, (long)config->trace_file,
-                                O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    long file = sg_descriptor_high(sg_arch_syscall(SYS_openat, AT_FDCWD, (long)config->trace_file,
+                                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (file < 0) {
         fail(file);
         return false;
     }
-    /* The program shall get the descriptors that it gets without a trace. */
-    long high = sg_arch_syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR, 0);
-    if (high >= 0)
-        sg_arch_syscall(SYS_close, file, 0, 0, 0);
     map((char *)SG_TRACE_BASE, CHUNK);
     struct sg_trace_file *f = trace_file = (struct sg_trace_file *)SG_TRACE_BASE;
     f->next = (char *)(f + 1);
     f->next += -(uintptr_t)f->next & 63;
     f->end = (char *)f + CHUNK;
-    f->file = (int)(high >= 0 ? high : file);
+    f->file = (int)file;
     f->buffer = sg_trace_new(BUFFER);
     f->header = (sg_trace_header){
         .version = SG_TRACE_VERSION,

@@ -7,13 +7,19 @@
 #include <sys/mman.h>
 
 #include "sg_arch.h"
+#include "sg_pages.h"
 #include "sg_rank.h"
 
 #define PAGE  4096ull
-#define TABLE (2ull << 20) /* so much of memory the host moves by one entry, if it begins and ends there */
+#define TABLE SG_PAGES_TABLE
 /* Up to this size copying is faster than moving pages (benchmarks/messages.py). */
-#define COPIED       16384ull
-#define MOST_PARTS   4
+#define COPIED     16384ull
+#define MOST_PARTS 4
+/* Large pages take 0.3 to 3 ms each to make, and an exchange by them takes 2 microseconds instead of 10
+ * (benchmarks/README.md): they are worth it after so many exchanges for each rank, if they take no more
+ * memory than this, and the data of a rank no more than two. */
+#define WORTH_LARGE  256ull
+#define MOST_LARGE   (256ull << 20)
 #define PURPOSE      "the static data of the ranks"
 #define DATA_ADDRESS 0x3000000ull /* toolchain/linking.py */
 
@@ -33,7 +39,8 @@ struct sg_image {
 static struct {
     part part[MOST_PARTS];
     uint32_t parts;
-    uint64_t homes; /* where the next part's begin */
+    uint64_t homes;     /* where the next part's begin */
+    uint64_t exchanges; /* of ranks, so far */
 } program = {.homes = SG_IMAGE_BASE};
 
 extern char __data_start[] __attribute__((weak));
@@ -156,8 +163,7 @@ bool sg_image_of_library(const void *address)
 
 static void move(const part *p, uint64_t from, uint64_t to)
 {
-    long a[6] = {(long)from, (long)p->whole, (long)p->whole, MREMAP_MAYMOVE | MREMAP_FIXED, (long)to, 0};
-    if (sg_arch_syscall6(SYS_mremap, a) != (long)to)
+    if (!sg_pages_move(from, to, p->whole))
         sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
 }
 
@@ -166,9 +172,18 @@ static uint64_t home_of(const part *p, const struct sg_image *image)
     return p->home + p->whole * image->number;
 }
 
+/* All of `p` are at home. */
+static void enlarge(const part *p)
+{
+    bool whole = (uint64_t)p->at % TABLE == 0 && p->whole % TABLE == 0;
+    if (whole && p->whole <= 2 * TABLE && p->whole * sg->ranks <= MOST_LARGE)
+        sg_pages_enlarge((uint64_t)p->at, p->home, p->whole, sg->ranks);
+}
+
 /* The first image takes over what is in its place: `before` is NULL. */
 void sg_image_exchange(struct sg_image *before, struct sg_image *image)
 {
+    bool due = ++program.exchanges == WORTH_LARGE * sg->ranks;
     for (uint32_t i = 0; i < program.parts; i++) {
         const part *p = &program.part[i];
         if (p->pages) {
@@ -176,6 +191,8 @@ void sg_image_exchange(struct sg_image *before, struct sg_image *image)
                 move(p, (uint64_t)p->at, home_of(p, before));
             else
                 copy_pages((char *)home_of(p, image), p->at, p->size);
+            if (due)
+                enlarge(p);
             move(p, home_of(p, image), (uint64_t)p->at);
         } else if (before != NULL) {
             memcpy(before->copy[i], p->at, p->size);
