@@ -217,6 +217,22 @@ def _print(found: Machine, rows: list[Row], *, as_json: bool) -> None:
     failed = f"; {counted(total.failed, 'row')} failed" if total.failed else ""
     echo(f"\npredicted / native, geometric mean: {_sentence(*optimised)}{failed}")
     echo(f"without vectorisation (scalar): {_sentence(*scalar)}")
+    if words := _not_as_calibrated(found, rows):
+        echo(words)
+
+
+def _not_as_calibrated(found: Machine, rows: list[Row]) -> str:
+    """Return what is to be known of rows none of whose native runs had the clock of *found* and a core to itself."""
+    others = [row for row in rows if not row.failure and not row.as_calibrated]
+    if not others:
+        return ""
+    low, high = (si(1e6 * bound(row.clock_mhz for row in others), "Hz") for bound in (min, max))
+    clocks = low if low == high else f"{low} to {high}"
+    names = ", ".join(dict.fromkeys(row.program for row in others))
+    return (
+        f"no native run of {names} had the machine's clock of {si(found.clock_hz, 'Hz')} and a core to itself "
+        f"(the host's was {clocks}): calibrate again, or when the host is idle"
+    )
 
 
 def _sentence(ratio: float, size: float, speedup_size: float, worst: float, culprit: str) -> str:

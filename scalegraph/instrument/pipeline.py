@@ -77,12 +77,14 @@ class Round:
 
     *cycles*: of each of its bodies; *loads*: what the address of each reference that a hook reports depends on, as
     cycles until the first cache level would have answered; *branches*: what the jump at the end of each body depends
-    on; *ahead*: cycles until the window behind an instruction is full.
+    on; *early*: cycles that the result of each body's last instruction, its jump, is known before that retires;
+    *ahead*: cycles until the window behind an instruction is full.
     """
 
     cycles: list[float]
     loads: dict[int, Origins]
     branches: list[Origins]
+    early: list[float]
     ahead: float
 
 
@@ -145,6 +147,7 @@ class Core:
         self.follows = 0.0  # before this, what is behind that jump is not issued
         self.jumped = True
         self.retired = 0.0
+        self.done = 0.0  # when the last instruction had its result
         self.under_way: deque[float] = deque()  # retirement of those in the window
         self.waiting: list[float] = []  # when those in the scheduler begin
 
@@ -167,6 +170,7 @@ class Core:
         if step.compares and self.comparing > 0:
             ready = self.units["branch"].take(ready, self.comparing)
         done = self._work(step.work, ready)
+        self.done = done[1]
         if step.slots > 0 and not step.loads:
             begun = done[0]
         if step.stores and place is not None:
@@ -283,9 +287,10 @@ def execute(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: b
     live = sum(step.slots > 0 for body in bodies for step in body)
     core = Core(processor)
     if live == 0:
-        return Round([0.0] * len(bodies), {}, [{} for _ in bodies], core.window * core.slot)
+        return Round([0.0] * len(bodies), {}, [{} for _ in bodies], [0.0] * len(bodies), core.window * core.slot)
     rounds = max(2, min(40, -(-2 * core.window // live)))
     taken = [0.0] * len(bodies)
+    early = [0.0] * len(bodies)
     branches: list[Origins] = [{} for _ in bodies]
     for number in range(2 * rounds):
         core.follows_loads = number >= 2 * rounds - 2  # enough for what one round hands on to the next
@@ -297,7 +302,8 @@ def execute(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: b
                 core.execute(step)
             if body and core.follows_loads:
                 branches[position] = core.merged(body[-1].reads)
+                early[position] = core.retired - core.done
             if number >= rounds:
                 taken[position] += core.retired - before
     cycles = [of_body / rounds for of_body in taken]
-    return Round(cycles, core.loads, branches, core.window * sum(cycles) / live)
+    return Round(cycles, core.loads, branches, early, core.window * sum(cycles) / live)

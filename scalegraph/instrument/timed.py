@@ -25,7 +25,7 @@ from scalegraph.instrument.debuginfo import unoptimised
 from scalegraph.instrument.effects import Effects, effects
 from scalegraph.instrument.flow import Chunk, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
-from scalegraph.instrument.pipeline import Origins, Step, execute
+from scalegraph.instrument.pipeline import Origins, Round, Step, execute
 from scalegraph.instrument.places import LineMap
 from scalegraph.instrument.steps import plain_steps, steps_of
 from scalegraph.instrument.vectorised import Replaced, Vectorised
@@ -68,11 +68,12 @@ class Timing:
 class Brief:
     """A round of a loop that ends before the window is full, so that its next visit overlaps with this one.
 
-    *cycles*: what it takes; *reach*: rounds that the window holds.
+    *cycles*: what it takes; *reach*: rounds that the window holds; *early*: see `pipeline.Round`.
     """
 
     cycles: float
     reach: int
+    early: float
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def timed_table(
         if brief := found.briefs.get(address):
             row["saved"] = max(0, int(row["millicycles"]) - round(1000 * brief.cycles))
             row["reach"] = brief.reach
+            row["early"] = min(_MOST, round(1000 * brief.early))
         _say_origins(row, found.predicted.get(address, {}), numbers)
     for row in loads:
         _say_origins(row, found.loads[int(row["address"])].origins, numbers)
@@ -257,7 +259,7 @@ def _function(
                 if at == start or (at not in costs and way_round(chunks, bodies, at)[0] == turned(way, at)):
                     costs[at] = np.array([taken])
                     branches[at] = origins
-                    brief = _brief(chunks, bodies, at, taken, processor) if len(way) == 1 and not enters else None
+                    brief = _brief(chunks, bodies, at, found, processor) if len(way) == 1 and not enters else None
                     if brief is not None and chunks[at].probe:
                         briefs[chunks[at].probe] = brief
                     sites = [site for step in bodies[at] for site in step.sites]
@@ -291,14 +293,14 @@ def _vector_time(replaced: Replaced, processor: Processor) -> _VectorTime:
     known = dict(effects(plain.code, plain.function.start, lambda _address: False))
     bodies = {at: plain_steps(chunk.instructions, known) for at, chunk in plain.chunks.items()}
     found = execute(on_way(plain.chunks, bodies, [start]), processor)
-    brief = _brief(plain.chunks, bodies, start, found.cycles[0], processor)
+    brief = _brief(plain.chunks, bodies, start, found, processor)
     if brief is not None:
-        brief = Brief(brief.cycles / rounds, brief.reach * rounds)
+        brief = Brief(brief.cycles / rounds, brief.reach * rounds, brief.early)
     return _VectorTime(found.cycles[0] / rounds, found.ahead, brief)
 
 
-def _brief(chunks: Mapping[int, Chunk], bodies: Bodies, start: int, whole: float, processor: Processor) -> Brief | None:
-    """Return what a round of the loop of one chunk at *start* takes, which takes *whole* cycles if it goes on and on.
+def _brief(chunks: Mapping[int, Chunk], bodies: Bodies, start: int, whole: Round, processor: Processor) -> Brief | None:
+    """Return what a round of the loop of one chunk at *start* takes; *whole*: the loop if it goes on and on.
 
     None where that is the same, as when one visit of the loop waits for the one before, where the window holds too few
     rounds, or nothing in the function leads back to the loop.
@@ -316,4 +318,4 @@ def _brief(chunks: Mapping[int, Chunk], bodies: Bodies, start: int, whole: float
     ways = [on_way(chunks, bodies, [*[start] * count, *around]) for count in counts]
     less, more = (sum(execute(way, processor).cycles) for way in ways)
     cycles = max(0.0, (more - less) / few)
-    return Brief(cycles, reach) if cycles < (1 - _BRIEF_GAIN) * whole else None
+    return Brief(cycles, reach, whole.early[0]) if cycles < (1 - _BRIEF_GAIN) * whole.cycles[0] else None

@@ -274,7 +274,8 @@ BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), (
 # cycle that the block takes, TIMING_BY_OPERATIONS: what its operations cost; is it entered from a branch? Which
 # references that branch depends on (numbers of records of LOAD_ROW from 1 on, 0: none), and how many thousandths of a
 # cycle later than what they have loaded it is known. A loop of one block, whose next visit overlaps with the one before
-# if that had no more than `reach` rounds: thousandths of a cycle that a round then takes less.
+# if that had no more than `reach` rounds: thousandths of a cycle that a round then takes less, and how many the branch
+# that ends the loop is known before the round retires, if the loop goes on and on.
 ORIGINS: Final = 3
 TIMING: Final = Layout(
     [
@@ -282,6 +283,8 @@ TIMING: Final = Layout(
         ("predicted", "<u4"),
         ("saved", "<u4"),
         ("reach", "<u4"),
+        ("early", "<u4"),
+        ("pad", "<u4"),
         ("origins", "<u4", (ORIGINS,)),
         ("delays", "<u4", (ORIGINS,)),
     ]

@@ -16,9 +16,9 @@ from scalegraph.cli.main import cli
 from scalegraph.control import build
 from scalegraph.control.calibration import QUICK, Row, Sample, Subject, compare, derive, measure, summary, this_host
 from scalegraph.control.calibration.caches import fit
-from scalegraph.control.calibration.compare import _is_met_again
 from scalegraph.control.calibration.host import CacheLevel, Host
 from scalegraph.control.calibration.measure import SOURCES, read_line, working_sets
+from scalegraph.control.calibration.native import Pace, Run, Runs, is_met_again
 from scalegraph.link import Job, Simulated
 from scalegraph.machine.text import keys
 from scalegraph.runtime.compiler import find_compiler
@@ -290,7 +290,15 @@ def test_errors_are_relative_to_the_measured_time() -> None:
 
 @pytest.mark.parametrize(("times", "met"), [((3.0, 1.0, 1.01, 1.02), True), ((1.0, 1.01, 1.03), False)])
 def test_least_time_counts_when_two_more_runs_are_near_it(times: tuple[float, ...], met: bool) -> None:
-    assert _is_met_again(times) == met
+    assert is_met_again([Run(taken, Pace(3e9, 0.25)) for taken in times]) == met
+
+
+def test_runs_count_at_the_clock_of_the_machine_with_the_core_to_themselves() -> None:
+    as_calibrated, slow = Run(1.0, Pace(2.95e9, 0.26)), Run(1.2, Pace(2.5e9, 0.25))
+    crowded = Run(0.9, Pace(2.9e9, 0.45))  # somebody else uses the core; the time is by chance
+    assert Runs((slow, crowded, as_calibrated), 0).counting(2.9e9, 0.25) == (as_calibrated,)
+    assert Runs((slow, crowded), 0).counting(2.9e9, 0.25) == (slow,)
+    assert Runs((crowded,), 0).counting(2.9e9, 0.25) == (crowded,)
 
 
 def test_summary_is_in_ratios() -> None:
@@ -342,6 +350,8 @@ def test_own_programs_are_in_the_table_and_one_that_fails_leaves_the_others(tmp_
     assert rows["own"]["failure"] == ""
     assert rows["own"]["predicted_s"] > 0
     assert rows["own"]["predicted_optimised_s"] > 0
+    assert rows["own"]["clock_mhz"] > 100
+    assert rows["own"]["as_calibrated"] <= 2
     assert "broken.c:1: 'nothing' undeclared" in rows["broken"]["failure"]
     assert rows["broken"]["error"] is None
     assert rows["crashing"]["failure"] == "crashing-0: ended by signal 4 on this host"

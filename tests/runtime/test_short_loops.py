@@ -1,4 +1,4 @@
-"""Loops that end while the window holds their first rounds overlap with their next visit, if nothing forbids it."""
+"""Loops that end while the window holds their first rounds overlap with what follows, if nothing forbids it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,13 +20,13 @@ static double a[1024], y[1024];
 int main(int count, char **argument)
 {
     int length = atoi(argument[1]), visits = atoi(argument[2]);
+    unsigned seed = 88172645;
     double s = 0;
     for (int i = 0; i < 1024; i++)
         a[i] = i;
     for (int v = 0; v < visits; v++) {
         START
-        for (int j = 0; j < length; j++)
-            s += a[j];
+        LOOP
         y[v & 1023] = s;
     }
     printf("%g %g\\n", s, y[5]);
@@ -35,15 +35,28 @@ int main(int count, char **argument)
 """
 
 
+SUM = "for (int j = 0; j < length; j++) s += a[j];"
+RANDOM = "seed ^= seed << 13; seed ^= seed >> 17; seed ^= seed << 5; int most = length / 2 + seed % length;"
+PENALTY = 20
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[..., RunRecord]:
-    def run_one(start: str, length: int, *, visits: int = 0, variant: Variant | None = None) -> RunRecord:
+    def run_one(
+        start: str,
+        length: int,
+        *,
+        visits: int = 0,
+        variant: Variant | None = None,
+        loop: str = SUM,
+        penalty: int = PENALTY,
+    ) -> RunRecord:
         path = tmp_path / "sums.c"
-        path.write_text(PROGRAM.replace("START", start))
+        path.write_text(PROGRAM.replace("START", start).replace("LOOP", loop))
         values = {
             "processor.out_of_order": "true", "processor.issue_width": 4, "processor.memory_parallelism": 8,
             "processor.pipeline.window": WINDOW, "processor.pipeline.load": 5, "processor.pipeline.int_alu": 1,
-            "processor.pipeline.fp_add": LATENCY, "branches.penalty_cycles": 20, "branches.history": 256,
+            "processor.pipeline.fp_add": LATENCY, "branches.penalty_cycles": penalty, "branches.history": 256,
         }  # fmt: skip
         on = machine.load("server-2x32", {key: str(value) for key, value in values.items()})
         args = str(length), str(visits or TOTAL // length)
@@ -81,3 +94,26 @@ def test_virtual_speedups_scale_what_is_left(run: Callable[..., RunRecord]) -> N
     assert plain.time_cycles is not None
     assert halved.time_cycles is not None
     assert 0.4 * plain.time_cycles < halved.time_cycles < plain.time_cycles
+
+
+def _share_of_penalty(run: Callable[..., RunRecord], start: str, loop: str) -> float:
+    """What a misprediction adds to the time, as a share of the machine's penalty, where a loop ends at random."""
+    free, dear = (run(f"{RANDOM} {start}", 24, loop=loop, penalty=penalty) for penalty in (0, PENALTY))
+    assert free.time_cycles is not None
+    assert dear.time_cycles is not None
+    assert dear.counters["mispredictions"] > 0.5 * TOTAL // 24
+    return (dear.time_cycles - free.time_cycles) / (PENALTY * dear.counters["mispredictions"])
+
+
+def test_a_penalty_passes_while_the_processor_still_adds_up(run: Callable[..., RunRecord]) -> None:
+    # the branch needs no sum, so it is known when up to 3/4 of the visit's sums are still to be done
+    assert _share_of_penalty(run, "s = 0;", "for (int j = 0; j < most; j++) s += a[j];") < 0.3
+
+
+def test_a_penalty_is_paid_where_the_branch_needs_the_result(run: Callable[..., RunRecord]) -> None:
+    ends = "for (s = most; s > 0.5; ) s += a[0] - 1;"  # a[0] is 0
+    assert _share_of_penalty(run, "", ends) > 0.9
+
+
+def test_a_penalty_is_paid_behind_rounds_that_do_not_wait_for_each_other(run: Callable[..., RunRecord]) -> None:
+    assert _share_of_penalty(run, "", "for (int j = 0; j < most; j++) a[j] = v;") > 0.9

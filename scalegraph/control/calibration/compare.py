@@ -9,12 +9,8 @@ that fails, leaves a row with the reason; a program may end with an exit status 
 from __future__ import annotations
 
 import math
-import os
-import select
 import statistics
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,8 +19,9 @@ from typing import Final, Self
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, InputError, RunError, WorkError
 from scalegraph.base.run import RunPoint
-from scalegraph.base.units import as_read, counted
+from scalegraph.base.units import counted
 from scalegraph.control.build import build
+from scalegraph.control.calibration.native import Run, Runs, Stopwatch, is_met_again, is_quiet, spread
 from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.machine import Machine
 from scalegraph.runtime.compiler import Compiler, find_compiler
@@ -34,12 +31,9 @@ from scalegraph.toolchain.linking import driver, libraries
 SCALAR: Final = ("-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 _OPTIMISED: Final = ("-O2", "-g", "-fopenmp")
 _EMPTY: Final = "int main(void)\n{\n    return 0;\n}\n"
-_POLL_S = 0.1
-_LIMIT_S = 120.0
 _SIMULATION_LIMIT_S = 900.0
 _TURNS: Final = 3  # of native runs
 _MORE_TURNS: Final = 9  # for programs whose least time was not confirmed
-_CONFIRMED: Final = 0.02  # so near are the three fastest runs then
 
 
 @dataclass(frozen=True)
@@ -60,6 +54,8 @@ class Row:
 
     *optimised_s*, *predicted_optimised_s*: of the program as the user builds it; *scalar_s*, *predicted_s*: without
     vectorisation. *spread_optimised*, *spread*: distance of the quartiles of the native runs, of their median.
+    *clock_mhz*: of the host, median of the runs of both builds that count (`native`); *as_calibrated*: how many of them
+    had the clock of the machine and the core to themselves.
 
     *failure* is why there are no times, in a sentence; all times are NaN then.
     """
@@ -73,6 +69,8 @@ class Row:
     failure: str = ""
     predicted_optimised_s: float = math.nan
     spread_optimised: float = math.nan
+    clock_mhz: float = math.nan
+    as_calibrated: int = 0
 
     @classmethod
     def failed(cls, program: str, threads: int, failure: str) -> Self:
@@ -150,8 +148,8 @@ def compare(
 ) -> Iterator[Row]:
     """Yield one row for each of *subjects* and *threads*, all measured by turns; *repeat* native runs of each.
 
-    Where the three fastest runs are not within 2 %, as on a host that others use, too, up to three times as many come
-    besides.
+    Where the three fastest runs that count are not within 2 %, as on a host that others use, too, up to three times as
+    many come besides.
     Numbers of threads that *machine* has no processors for are left out. A subject that fails yields rows that say why.
     Raises `BuildError` when not even an empty program compiles, `Cancelled`.
     """
@@ -160,7 +158,8 @@ def compare(
         empty = Path(place) / "empty.c"
         empty.write_text(_EMPTY, encoding="utf-8")
         command = _native(compiler, Subject("empty", (empty,)), (), place, cancel)
-        start = min(_measure(command, 1, 4 * repeat, cancel).times)
+        watch = Stopwatch(compiler, place, cancel)
+        start = min(run.taken_s for run in watch.measure(command, 1, 4 * repeat, cancel).all)
         cases: list[_Case] = []
         for subject in subjects:
             progress(f"{subject.name}: building")
@@ -168,12 +167,12 @@ def compare(
         for turn in range(_TURNS):
             for case in cases:
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, turn {turn + 1} of {_TURNS}")
-                case.take_turn(machine, (repeat + _TURNS - 1 - turn) // _TURNS, cancel)
+                case.take_turn(machine, (repeat + _TURNS - 1 - turn) // _TURNS, watch, cancel)
         for turn in range(_MORE_TURNS):
-            for case in (case for case in cases if not case.is_confirmed):
+            for case in (case for case in cases if not case.is_confirmed(machine, watch.alone)):
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, more runs {turn + 1}")
-                case.take_turn(machine, repeat // _TURNS, cancel)
-        yield from (case.row(start) for case in cases)
+                case.take_turn(machine, repeat // _TURNS, watch, cancel)
+        yield from (case.row(start, machine, watch.alone) for case in cases)
 
 
 @dataclass(frozen=True)
@@ -210,30 +209,33 @@ class _Case:
     def __init__(self, subject: Subject, threads: int, builds: _Builds | None, failure: str = "") -> None:
         self.subject, self.threads, self.failure = subject, threads, failure
         self._builds = builds
-        self._optimised = self._scalar = _Measured((), None)
+        self._optimised = self._scalar = Runs()
         self._predicted: list[tuple[float, int]] = []  # seconds, exit status; optimised, scalar
 
-    def take_turn(self, machine: Machine, repeat: int, cancel: CancelToken) -> None:
+    def take_turn(self, machine: Machine, repeat: int, watch: Stopwatch, cancel: CancelToken) -> None:
         """Measure *repeat* native runs of each build; simulate each once. What fails is kept as a sentence."""
         if self._builds is None or self.failure:
             return
         try:
             if repeat:
-                self._optimised += _measure(self._builds.optimised, self.threads, repeat, cancel)
-                self._scalar += _measure(self._builds.scalar, self.threads, repeat, cancel)
+                self._optimised += watch.measure(self._builds.optimised, self.threads, repeat, cancel)
+                self._scalar += watch.measure(self._builds.scalar, self.threads, repeat, cancel)
             if not self._predicted:
                 programs = self._builds.simulated, self._builds.simulated_scalar
                 self._predicted = [_predict(one, machine, self.threads, self.subject, cancel) for one in programs]
         except (InputError, WorkError) as error:
             self.failure = _sentence(error)
 
-    @property
-    def is_confirmed(self) -> bool:
+    def is_confirmed(self, machine: Machine, alone: float) -> bool:
         """Whether two more runs are near the least time of both builds; also where more runs would not help."""
-        few = min(len(self._optimised.times), len(self._scalar.times)) < _TURNS
-        return bool(self.failure) or few or all(map(_is_met_again, (self._optimised.times, self._scalar.times)))
+        few = min(len(self._optimised.all), len(self._scalar.all)) < _TURNS
+        return bool(self.failure) or few or all(map(is_met_again, self._counting(machine, alone)))
 
-    def row(self, start: float) -> Row:
+    def _counting(self, machine: Machine, alone: float) -> tuple[tuple[Run, ...], ...]:
+        """Return the runs of the two builds that count; *alone* as in `Runs.counting`."""
+        return tuple(found.counting(machine.clock_hz, alone) for found in (self._optimised, self._scalar))
+
+    def row(self, start: float, machine: Machine, alone: float) -> Row:
         """Return what was found; *start* is what starting a process takes, in seconds."""
         name, fast, slow = self.subject.name, self._optimised, self._scalar
         if self.failure or not self._predicted:
@@ -242,23 +244,21 @@ class _Case:
         if len({fast.status, slow.status, status, status_scalar}) > 1:
             native = f"{fast.status} on this host, {slow.status} there without vectorisation"
             return Row.failed(name, self.threads, f"{name}: ended with status {status} in the simulation, but {native}")
-        optimised, scalar = (sorted(max(0.0, taken - start) for taken in found.times) for found in (fast, slow))
+        runs = self._counting(machine, alone)
+        optimised, scalar = (sorted(max(0.0, run.taken_s - start) for run in found) for found in runs)
+        paces = [run.pace for found in runs for run in found]
         return Row(
             name,
             self.threads,
             optimised[0],
             scalar[0],
-            _spread(scalar),
+            spread(scalar),
             predicted_scalar,
             predicted_optimised_s=predicted,
-            spread_optimised=_spread(optimised),
+            spread_optimised=spread(optimised),
+            clock_mhz=statistics.median(pace.clock_hz for pace in paces) / 1e6,
+            as_calibrated=sum(is_quiet(pace, machine.clock_hz, alone) for pace in paces),
         )
-
-
-def _is_met_again(times: Sequence[float]) -> bool:
-    """Return whether the least of *times*, of which there are three or more, is near the two next to it."""
-    least = sorted(times)
-    return least[2] <= (1 + _CONFIRMED) * least[0]
 
 
 def _cases(
@@ -277,12 +277,6 @@ def _cases(
 def _sentence(error: Exception) -> str:
     """Return what *error* says, in one line."""
     return " ".join(str(error).split())
-
-
-def _spread(values: Sequence[float]) -> float:
-    """Return the distance of the quartiles of sorted *values*, of their median."""
-    middle = statistics.median(values)
-    return (values[-1 - len(values) // 4] - values[len(values) // 4]) / middle if middle else 0.0
 
 
 def _predict(program: Build, machine: Machine, count: int, subject: Subject, cancel: CancelToken) -> tuple[float, int]:
@@ -320,56 +314,3 @@ def _compile(compiler: Compiler, options: Sequence[str], subject: Subject, cance
     result = compiler.run(options, cancel=cancel)
     if result.returncode != 0:
         raise BuildError(f"{subject.name} does not compile for this host", result.stderr)
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """Native runs of a program: their times in seconds, and the exit status that all of them had; None: no run yet."""
-
-    times: tuple[float, ...]
-    status: int | None
-
-    def __add__(self, more: _Measured) -> _Measured:
-        """Return the runs of both; raises `RunError` if they ended with different statuses."""
-        if self.status not in (None, more.status):
-            raise RunError(f"ended with different statuses on this host: {self.status}, {more.status}")
-        return _Measured(self.times + more.times, more.status)
-
-
-def _measure(command: Sequence[str], threads: int, repeat: int, cancel: CancelToken) -> _Measured:
-    """Return the times of *repeat* runs with so many *threads*.
-
-    One thread: processor time, which other work on the host disturbs less; several: wall time, since they wait for
-    each other. Raises `RunError` when a run does not end by itself, or runs end with different statuses.
-    """
-    env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
-    env |= {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
-    taken = [_time(command, env, cancel) for _ in range(repeat)]
-    statuses = sorted({status for _, _, status in taken})
-    name = Path(command[0]).name
-    if statuses[0] < 0:
-        raise RunError(f"{name}: ended by signal {-statuses[0]} on this host")
-    if len(statuses) > 1:
-        raise RunError(f"{name}: ended with different statuses on this host: {', '.join(map(str, statuses))}")
-    return _Measured(tuple(processor_s if threads == 1 else wall_s for wall_s, processor_s, _ in taken), statuses[0])
-
-
-def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> tuple[float, float, int]:
-    """Return wall time and processor time of one run in seconds, and its exit status, negative for a signal."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
-    handle = os.pidfd_open(child.pid)  # reports the end at once; Popen.wait with a limit polls
-    try:
-        while not select.select([handle], [], [], _POLL_S)[0]:
-            cancel.check()
-            if time.perf_counter() - start > _LIMIT_S:
-                raise RunError(f"{Path(command[0]).name}: took longer than {as_read(_LIMIT_S)} s on this host")
-        taken = time.perf_counter() - start
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    finally:
-        os.close(handle)
-        if child.returncode is None:
-            child.kill()
-            child.wait()
-    return taken, used.ru_utime + used.ru_stime, child.returncode

@@ -159,6 +159,15 @@ def build(compiler: Compiler, program: Path, cancel: CancelToken) -> None:
         )
 
 
+def pace(program: Path, processor: int, cancel: CancelToken) -> tuple[float, float]:
+    """Return what an addition takes on *processor* just now, in ns: one of a chain, and one of many independent ones.
+
+    *program* is the built micro-benchmark; it takes a millisecond. Raises `WorkError` when it fails, `Cancelled`.
+    """
+    found = dict(map(read_line, _lines([str(program), "pace=1", f"first={processor}"], cancel)))
+    return found["clock"].median, found["int_add_free"].median
+
+
 def read_line(line: str) -> tuple[str, Sample]:
     """Return name and sample of one line ``name unit value value .. @cycle``; raise `WorkError` for anything else.
 

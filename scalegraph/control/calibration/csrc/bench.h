@@ -21,6 +21,7 @@ typedef struct bench_options {
     size_t near;       /* working sets up to this size stay in caches that follow the processor's clock */
     size_t sizes[64];  /* working sets for the latencies, in bytes */
     uint32_t sizes_count;
+    int pace; /* only what the processor does at this moment, in a millisecond */
 } bench_options;
 
 extern bench_options bench;
@@ -32,7 +33,7 @@ uint64_t bench_now(void);
 /* What `times` times of `body` take, in ns. */
 double bench_time(bench_body *body, void *state, uint64_t times);
 /* Prints samples of the time of one operation, in ns; one time of `body` does `operations` of them. The
- * second is for what follows the processor's clock. */
+ * second is for what follows the processor's clock; it waits while another program uses the core. */
 void bench_measure(const char *name, bench_body *body, void *state, double operations);
 void bench_cycles(const char *name, bench_body *body, void *state, double operations);
 /* The same by hand, for what cannot be repeated at will. */
@@ -41,6 +42,10 @@ void bench_sample(double value);
 void bench_end(void);
 /* What a dependent addition takes now, in ns: a cycle of the processor. */
 double bench_clock(void);
+/* What one of many independent additions takes now, in ns. */
+double bench_additions(void);
+/* Prints both: the second is longer while another program has the other half of the core. */
+void bench_pace(void);
 /* As bench_end; `before` is what bench_clock said before the samples. */
 void bench_end_at(double before);
 /* Binds the calling thread; an unknown processor is no fault, the measurement is less sharp then. */

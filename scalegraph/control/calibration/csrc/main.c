@@ -1,6 +1,7 @@
 /* Measures the host: operations, caches, memory, and what two threads cost each other.
  *
  *     calibrate samples=N us=MICROSECONDS first=CPU second=CPU far=CPU large=BYTES near=BYTES size=BYTES ...
+ *     calibrate pace=1 first=CPU
  *
  * Every argument may be left out. Built and called by scalegraph.control.calibration. */
 #include "bench.h"
@@ -13,6 +14,9 @@
 #include <time.h>
 
 bench_options bench = {.samples = 21, .sample_ns = 200e3, .second = -1, .far = -1, .large = 64u << 20};
+
+#define CROWDED      1.1  /* cycles of an addition, of the fewest: more are due to another program */
+#define WAIT_SAMPLES 5000 /* all measurements together wait for it as long as so many of them take */
 
 uint64_t bench_now(void)
 {
@@ -63,24 +67,60 @@ static uint64_t times_of_sample(bench_body *body, void *state)
     return (uint64_t)((double)times * bench.sample_ns / (taken > 1 ? taken : 1)) + 1;
 }
 
-static void take_samples(const char *name, bench_body *body, void *state, double operations)
+static void print_samples(const char *name, const double *kept)
 {
-    uint64_t times = times_of_sample(body, state);
     bench_begin(name, "ns");
     for (uint32_t i = 0; i < bench.samples; i++)
-        bench_sample(bench_time(body, state, times) / ((double)times * operations));
+        bench_sample(kept[i]);
+}
+
+static double *take_samples(bench_body *body, void *state, double operations)
+{
+    static double *kept;
+    uint64_t times = times_of_sample(body, state);
+    if (kept == NULL && (kept = malloc(bench.samples * sizeof *kept)) == NULL) {
+        fprintf(stderr, "calibrate: the host gives no memory for %u samples\n", bench.samples);
+        exit(1);
+    }
+    for (uint32_t i = 0; i < bench.samples; i++)
+        kept[i] = bench_time(body, state, times) / ((double)times * operations);
+    return kept;
 }
 
 void bench_measure(const char *name, bench_body *body, void *state, double operations)
 {
-    take_samples(name, body, state, operations);
+    print_samples(name, take_samples(body, state, operations));
     bench_end();
+}
+
+/* Does another program have the other half of the core just now? Independent additions are slower then. */
+static int is_crowded(void)
+{
+    static double alone = 1e9; /* cycles of an addition, the fewest so far */
+    double cycles = bench_additions() / bench_clock();
+    if (cycles < alone)
+        alone = cycles;
+    return cycles > CROWDED * alone;
 }
 
 void bench_cycles(const char *name, bench_body *body, void *state, double operations)
 {
-    double before = bench_clock();
-    take_samples(name, body, state, operations);
+    static double waited;
+    double before;
+    const double *kept;
+    do {
+        uint64_t start = bench_now();
+        double limit = WAIT_SAMPLES * bench.samples * bench.sample_ns;
+        while (waited + (double)(bench_now() - start) < limit && is_crowded())
+            ;
+        waited += (double)(bench_now() - start);
+        before = bench_clock();
+        kept = take_samples(body, state, operations);
+        if (waited >= limit)
+            break;
+        waited += (double)bench.samples * bench.sample_ns; /* if it has to be done again */
+    } while (is_crowded());
+    print_samples(name, kept);
     bench_end_at(before);
 }
 
@@ -133,6 +173,8 @@ static int read_argument(const char *argument)
         bench.far = (int)value;
     else if (number(argument, "large", &value) && value >= 1 << 20)
         bench.large = (size_t)value;
+    else if (number(argument, "pace", &value))
+        bench.pace = value != 0;
     else if (number(argument, "near", &value))
         bench.near = (size_t)value;
     else if (number(argument, "size", &value) && value >= 4096 && bench.sizes_count < 64)
@@ -150,6 +192,10 @@ int main(int count, char **argument)
             return 2;
         }
     bench_pin(bench.first);
+    if (bench.pace) {
+        bench_pace();
+        return 0;
+    }
     bench_operations();
     bench_prediction();
     bench_window();

@@ -451,10 +451,12 @@ typedef struct sg_timing {
     uint32_t predicted;
     uint32_t saved;
     uint32_t reach;
+    uint32_t early;
+    uint32_t pad;
     uint32_t origins[3];
     uint32_t delays[3];
 } sg_timing;
-_Static_assert(sizeof(sg_timing) == 40, "sg_timing differs from format.py");
+_Static_assert(sizeof(sg_timing) == 48, "sg_timing differs from format.py");
 
 typedef struct sg_load_row {
     uint64_t address;

@@ -202,27 +202,41 @@ static uint64_t saving(uint32_t number)
     return branches.timing[number - 1].saved * SG_PARTS / 1000;
 }
 
-/* Block `number`, which has cost so much, follows block q->last: a visit of a loop goes on, or has ended. */
-static void go_round(sg_processor *p, predictor *q, uint32_t number, bool mispredicted,
-                     const uint64_t cost[4])
+/* Parts of a cycle for which the processor is still busy with a visit of loop `left`, of so many rounds, when
+ * what is behind it can begin: at once where the end was foreseen, else when the branch that ends the loop is
+ * known. */
+static uint64_t behind_end(const sg_timing *left, uint32_t rounds, uint64_t of_round, bool foreseen)
 {
+    uint64_t parts = (rounds < left->reach ? rounds : left->reach) * of_round;
+    uint64_t early = (uint64_t)left->early * SG_PARTS / 1000;
+    return foreseen || parts < early ? parts : early;
+}
+
+/* Block `number`, which has cost so much, follows block q->last: a visit of a loop goes on, or has ended.
+ * Returns the parts of the penalty, if it has to be paid, that hide behind the visit that has ended. */
+static uint64_t go_round(sg_processor *p, predictor *q, uint32_t number, uint64_t penalty,
+                         const uint64_t cost[4])
+{
+    uint64_t hidden = 0;
     if (number == q->last) {
         q->rounds++;
     } else if (q->last != 0) {
         const sg_timing *left = &branches.timing[q->last - 1];
         if (left->saved != 0) {
-            uint32_t rounds = q->rounds + 1 < left->reach ? q->rounds + 1 : left->reach;
+            uint64_t behind = behind_end(left, q->rounds + 1, saving(q->last), penalty == 0);
+            hidden = behind < penalty ? behind : penalty;
             q->loop = q->last;
-            q->saved = mispredicted ? 0 : rounds * saving(q->last);
+            q->saved = behind - hidden;
         }
         q->rounds = 0;
     }
     if (number != q->loop || q->saved == 0)
-        return;
+        return hidden;
     uint64_t parts = saving(number);
     parts = parts < q->saved ? parts : q->saved;
     q->saved -= parts;
     take_back(p, number, parts, cost);
+    return hidden;
 }
 
 /* A branch that depends on data which is still under way is known to be wrong only when it arrives. */
@@ -261,14 +275,15 @@ void sg_branch_enter(sg_processor *p, const void *site)
         return;
     predictor *q = predictor_of(p);
     bool mispredicted = is_mispredicted(q, number);
+    uint64_t penalty = mispredicted ? branches.penalty : 0;
     if (branches.timing != NULL)
-        go_round(p, q, number, mispredicted, cost);
+        penalty -= go_round(p, q, number, penalty, cost);
     if (mispredicted) {
         if (sg->overlaps)
             wait_for_loads(p, number, site);
-        p->time += branches.penalty;
-        p->account->busy[SG_CATEGORY_BUSY_CONTROL] += branches.penalty;
-        sg->blocks[number].more += branches.penalty;
+        p->time += penalty;
+        p->account->busy[SG_CATEGORY_BUSY_CONTROL] += penalty;
+        sg->blocks[number].more += penalty;
         sg_count(p, SG_COUNTER_MISPREDICTIONS, 1);
     }
     remember(q, number);

@@ -1,0 +1,173 @@
+"""Native runs of a program on this host; before and after each the speed of the processor is measured.
+
+On a host that others use, too, the clock changes by seconds, and the other half of a core may be taken by a program
+that this system does not see. Neither shows in processor time. So a run counts where the processor had the clock that
+the machine's file has, and the core to itself, before and after; what a program takes is the least of these runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import RunError
+from scalegraph.base.units import as_read
+from scalegraph.control.calibration.host import this_host
+from scalegraph.control.calibration.measure import build, pace
+from scalegraph.runtime.compiler import Compiler
+
+_POLL_S = 0.1
+_LIMIT_S = 120.0
+_CONFIRMED: Final = 0.02  # so near are the three fastest runs then
+_SAME_CLOCK: Final = 0.03  # a clock within this share of the machine's is the same
+_CROWDED: Final = 1.15  # of the fewest cycles for an addition: from here on somebody else uses the core
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a processor is at a moment: its clock, and what one of many independent additions takes, in cycles."""
+
+    clock_hz: float
+    addition_cycles: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One native run: *taken_s*, and the slower of the processor's paces before and after it."""
+
+    taken_s: float
+    pace: Pace
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Native runs of a program, and the exit status that all of them had; None: no run yet."""
+
+    all: tuple[Run, ...] = ()
+    status: int | None = None
+
+    def __add__(self, more: Runs) -> Runs:
+        """Return the runs of both; raises `RunError` if they ended with different statuses."""
+        if self.status not in (None, more.status):
+            raise RunError(f"ended with different statuses on this host: {self.status}, {more.status}")
+        return Runs(self.all + more.all, more.status)
+
+    def counting(self, clock_hz: float, alone: float) -> tuple[Run, ...]:
+        """Return the runs at a clock of *clock_hz* and with the core to themselves (*alone*: `Stopwatch`).
+
+        Without such runs those with the core to themselves; without these, all.
+        """
+        free = tuple(run for run in self.all if _has_core(run.pace, alone))
+        return tuple(run for run in free if is_quiet(run.pace, clock_hz, alone)) or free or self.all
+
+
+def _has_core(seen: Pace, alone: float) -> bool:
+    return seen.addition_cycles <= _CROWDED * alone
+
+
+def is_quiet(seen: Pace, clock_hz: float, alone: float) -> bool:
+    """Return whether *seen* has a clock of *clock_hz*, to a few per cent, and the core to itself (`Runs.counting`)."""
+    return abs(seen.clock_hz / clock_hz - 1) <= _SAME_CLOCK and _has_core(seen, alone)
+
+
+def is_met_again(runs: Sequence[Run]) -> bool:
+    """Return whether the least time of *runs* is near the two next to it: there are three or more."""
+    least = sorted(run.taken_s for run in runs)
+    return len(least) > 2 and least[2] <= (1 + _CONFIRMED) * least[0]
+
+
+def spread(values: Sequence[float]) -> float:
+    """Return the distance of the quartiles of sorted *values*, of their median."""
+    middle = statistics.median(values)
+    return (values[-1 - len(values) // 4] - values[len(values) // 4]) / middle if middle else 0.0
+
+
+class Stopwatch:
+    """Times native runs, and measures the speed of the processor before and after each."""
+
+    def __init__(self, compiler: Compiler, place: str, cancel: CancelToken) -> None:
+        self._program = Path(place) / "pace"
+        self._processor = this_host().processors[0]
+        self._additions: list[float] = []  # cycles
+        build(compiler, self._program, cancel)
+
+    @property
+    def alone(self) -> float:
+        """What one of many independent additions takes with the core to itself, in cycles: the first tenth of all."""
+        return sorted(self._additions)[len(self._additions) // 10]
+
+    def pace(self, cancel: CancelToken) -> Pace:
+        """Return how fast the first processor is now; takes a few milliseconds."""
+        cycle_ns, addition_ns = pace(self._program, self._processor, cancel)
+        seen = Pace(1e9 / cycle_ns, addition_ns / cycle_ns)
+        self._additions.append(seen.addition_cycles)
+        return seen
+
+    def measure(self, command: Sequence[str], threads: int, repeat: int, cancel: CancelToken) -> Runs:
+        """Return *repeat* runs with so many *threads*.
+
+        One thread: processor time on the first processor, which other work on the host disturbs less; several: wall
+        time, since they wait for each other. Raises `RunError` when a run does not end by itself, or runs end with
+        different statuses.
+        """
+        env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
+        env |= {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
+        runs: list[Run] = []
+        statuses: set[int] = set()
+        before = self.pace(cancel)
+        for _ in range(repeat):
+            with _on(self._processor) if threads == 1 else contextlib.nullcontext():
+                wall_s, processor_s, status = _time(command, env, cancel)
+            after = self.pace(cancel)
+            slower = Pace(min(before.clock_hz, after.clock_hz), max(before.addition_cycles, after.addition_cycles))
+            runs.append(Run(processor_s if threads == 1 else wall_s, slower))
+            statuses.add(status)
+            before = after
+        name, first, *others = Path(command[0]).name, *sorted(statuses)
+        if first < 0:
+            raise RunError(f"{name}: ended by signal {-first} on this host")
+        if others:
+            listed = ", ".join(map(str, [first, *others]))
+            raise RunError(f"{name}: ended with different statuses on this host: {listed}")
+        return Runs(tuple(runs), first)
+
+
+@contextlib.contextmanager
+def _on(processor: int) -> Iterator[None]:
+    """Have what is started here run on *processor*."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {processor})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> tuple[float, float, int]:
+    """Return wall time and processor time of one run in seconds, and its exit status, negative for a signal."""
+    start = time.perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+    handle = os.pidfd_open(child.pid)  # reports the end at once; Popen.wait with a limit polls
+    try:
+        while not select.select([handle], [], [], _POLL_S)[0]:
+            cancel.check()
+            if time.perf_counter() - start > _LIMIT_S:
+                raise RunError(f"{Path(command[0]).name}: took longer than {as_read(_LIMIT_S)} s on this host")
+        taken = time.perf_counter() - start
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    finally:
+        os.close(handle)
+        if child.returncode is None:
+            child.kill()
+            child.wait()
+    return taken, used.ru_utime + used.ru_stime, child.returncode
