@@ -13,7 +13,7 @@ import pytest
 
 from scalegraph.base.errors import LinkLost
 from scalegraph.base.run import RunPoint
-from scalegraph.link import Build, Job
+from scalegraph.link import Build, Job, Simulated
 from scalegraph.link.cluster import batch_workers
 from scalegraph.link.cluster.engine import Cluster
 from scalegraph.link.cluster.places import parse
@@ -158,3 +158,62 @@ def test_a_batch_system_that_is_not_there_is_one_sentence(tmp_path: Path, monkey
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LinkLost, match=r"^pbs: no workers could be started: 'qsub' was not found$"):
         Cluster(parse("pbs:"), "batch")
+
+
+# Submits the script in $1, or on standard input, as a batch job of this host.
+SUBMITS = """
+cd {place}
+number=$$
+cat "${{1:-/dev/stdin}}" > job-$number
+setsid sh job-$number > printed-$number 2>&1 < /dev/null &
+echo $! > pid-$number
+echo {said}
+"""
+LISTS = """
+cd {place}
+{head}
+for pid in pid-*; do
+    [ -f $pid ] && kill -0 $(cat $pid) 2> /dev/null && echo "{line}" | sed s/NUMBER/${{pid#pid-}}/
+done
+exit 0
+"""
+DELETES = """
+cd {place}
+for word; do
+    echo $word >> deleted
+    number=${{word%%.*}}
+    [ -f pid-$number ] && kill -- -$(cat pid-$number)
+done
+exit 0
+"""
+SYSTEMS = {
+    "slurm": ("sbatch", "Submitted batch job $number", "squeue", ":", "NUMBER", "scancel"),
+    "pbs": ("qsub", "$number.server", "qstat", "echo 'Job ID  Username'", "NUMBER.server  me", "qdel"),
+    "sge": ("qsub", "Your job $number has been submitted", "qstat", "echo 'job-ID prior'", "  NUMBER 0.5 me", "qdel"),
+    "lsf": ("bsub", "Job $number is submitted to the default queue", "bjobs", ":", "NUMBER", "bkill"),
+}
+
+
+@pytest.mark.parametrize("kind", SYSTEMS)
+def test_runs_on_batch_jobs_of_each_system_come_back(
+    kind: str, sums: Build, ksr1: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands that stand for the batch system start its jobs here, as dask-jobqueue writes them."""
+    submit, said, listing, head, line, delete = SYSTEMS[kind]
+    place = tmp_path / "spool"
+    place.mkdir()
+    words = {"place": place, "said": said, "head": head, "line": line}
+    for name, text in ((submit, SUBMITS), (listing, LISTS), (delete, DELETES)):
+        (tmp_path / name).write_text(f"#!/bin/sh{text.format(**words)}")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    job = Job(sums, ksr1, RunPoint(processors=2), ("5",))
+    with Cluster(parse(f"{kind}:", ("workers=2",)), "batch") as link:
+        assert link.state.expected == 2
+        record = link.run(job)
+    here = Simulated().run(job)
+    assert (record.status, record.time_cycles, record.stdout) == ("ok", here.time_cycles, here.stdout)
+    begun = {path.name.removeprefix("pid-") for path in place.glob("pid-*")}
+    assert len(begun) == 2
+    assert {word.partition(".")[0] for word in (place / "deleted").read_text().split()} == begun
