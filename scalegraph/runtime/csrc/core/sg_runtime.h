@@ -30,6 +30,9 @@ const char *sg_map_file(const char *path, size_t *size);
 
 /* While `own`, malloc serves the runtime (threads, directories), not the program's heap. Returns what was. */
 bool sg_alloc_own(bool own);
+/* Zeroed memory of the program's heap, of the running rank's if there are ranks, for the program's call
+ * before `site`; NULL: there is no more. */
+void *sg_alloc_for(size_t size, const void *site);
 void sg_alloc_limit(uint64_t bytes);
 void sg_alloc_own_is_much(void);
 /* Where the program's heap will grow. */

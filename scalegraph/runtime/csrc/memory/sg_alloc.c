@@ -327,6 +327,11 @@ SG_API void *calloc(size_t count, size_t size)
     return allocate_zeroed(count, size, SG_CALLER);
 }
 
+void *sg_alloc_for(size_t size, const void *site)
+{
+    return allocate_zeroed(1, size, site);
+}
+
 /* Bytes that may be used from `pointer` on. */
 static size_t usable(void *pointer)
 {

@@ -11,6 +11,7 @@
 #include "sg_array.h"
 #include "sg_cells.h"
 #include "sg_observers.h"
+#include "sg_rank.h"
 
 #define HEAP_SPAN   (1ull << 44) /* the largest run.arena_bytes */
 #define CHUNK_SHIFT 26           /* one entry of the map's root */
@@ -41,13 +42,24 @@ typedef struct recent {
 
 #define RECENT 64u /* by page */
 
+/* Bytes of a variable that a rank uses, and has used at most; a variable of several ranks has the sum, in
+ * whatever order the host executes them. */
+typedef struct usage {
+    uint64_t now, most;
+} usage;
+
+typedef struct usages {
+    usage *of; /* by variable */
+    uint32_t room;
+} usages;
+
 /* A page of the map: 0, number of a block << 1 | 1, or the address of a table of GRANULES numbers. */
 struct sg_variables_state {
     uint64_t **chunk;
     block *blocks;
     uint32_t blocks_count, first_free;
     sg_variable *variables;
-    uint64_t *in_use; /* bytes, by variable */
+    usages *used; /* by rank */
     uint32_t count;
     uint32_t *by_site; /* variable of an allocation site */
     symbol *symbols;
@@ -207,6 +219,17 @@ static uint32_t variable_of_site(sg_variables_state *v, const void *caller)
     return v->by_site[site];
 }
 
+static usage *usage_of(sg_variables_state *v, uint32_t variable)
+{
+    usages *mine = &v->used[sg->rank != NULL ? sg->rank->number : 0];
+    if (variable >= mine->room) {
+        uint32_t room = variable < 8 ? 16 : 2 * variable;
+        mine->of = sg_larger(mine->of, mine->room * sizeof(usage), room * sizeof(usage));
+        mine->room = room;
+    }
+    return &mine->of[variable];
+}
+
 static void note_allocated(const void *pointer, uint64_t size, const void *caller, bool large)
 {
     sg_variables_state *v = variables;
@@ -226,9 +249,12 @@ static void note_allocated(const void *pointer, uint64_t size, const void *calle
     v->blocks[number] = (block){start, size, variable, IN_USE};
     sg_variable *to = &v->variables[variable];
     to->blocks++;
-    v->in_use[variable] += size;
-    if (to->bytes < v->in_use[variable])
-        to->bytes = v->in_use[variable];
+    usage *used = usage_of(v, variable);
+    used->now += size;
+    if (used->most < used->now) {
+        to->bytes += used->now - used->most;
+        used->most = used->now;
+    }
 }
 
 static void note_freed(const void *pointer)
@@ -240,7 +266,7 @@ static void note_freed(const void *pointer)
     block *b = block_at(v, start);
     if (b == NULL || b->start != start || b->next_free != IN_USE)
         return;
-    v->in_use[b->variable] -= b->size; /* what it was is known until the record is used again */
+    usage_of(v, b->variable)->now -= b->size; /* what it was is known until the record is used again */
     b->next_free = v->first_free;
     v->first_free = (uint32_t)(b - v->blocks);
 }
@@ -297,7 +323,7 @@ static void open_variables(void)
         sg_reserve((HEAP_SPAN >> CHUNK_SHIFT) * sizeof *v->chunk, "the map of the program\'s variables");
     v->blocks = sg_reserve(MOST_BLOCKS * sizeof *v->blocks, "the map of the program\'s variables");
     v->variables = sg_reserve(MOST * sizeof *v->variables, "the map of the program\'s variables");
-    v->in_use = sg_reserve(MOST * sizeof *v->in_use, "the map of the program\'s variables");
+    v->used = sg_new((sg->config.ranks + 1) * sizeof *v->used);
     v->by_site = sg_reserve((sg->text_high - sg->text_low) / 5 * sizeof *v->by_site + 64,
                             "the map of the program\'s variables");
     v->by_stack = sg_new(SG_MAX_THREADS * sizeof *v->by_stack);

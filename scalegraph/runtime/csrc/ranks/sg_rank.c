@@ -103,8 +103,7 @@ static void let_run_ahead(void)
     sg->grouped = sg->own_processors > 1;
     if (!sg->grouped)
         sg->config.quantum_cycles = ahead;
-    /* In caches it shows in which order the host executes what ranks do between messages. */
-    sg->defers = apart && sg->own_processors == 1 && !sg->lockstep && sg_mem_is_free(&sg->config);
+    sg->defers = apart && sg->own_processors == 1 && !sg->lockstep;
 }
 
 void sg_ranks_open(void)

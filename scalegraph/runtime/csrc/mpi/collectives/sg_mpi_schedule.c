@@ -38,17 +38,33 @@ void sg_schedule_free(sg_schedule *s)
     sg_mpi_free(s);
 }
 
-void *sg_schedule_memory(sg_schedule *s, int64_t size)
+static void *keep(sg_schedule *s, void *memory)
 {
     s->memory = sg_mpi_resize(s->memory, (s->memory_count + 1) * sizeof(void *));
-    return s->memory[s->memory_count++] = sg_mpi_new((size_t)size);
+    return s->memory[s->memory_count++] = memory;
+}
+
+void *sg_schedule_memory(sg_schedule *s, int64_t size)
+{
+    return keep(s, sg_mpi_new((size_t)size));
+}
+
+/* A function of the program references these: they are of its rank's heap, so that their addresses follow
+ * from what the rank does alone. */
+static void *program_memory(sg_schedule *s, int64_t size)
+{
+    void *memory = sg_alloc_for((size_t)(size > 0 ? size : 1), s->site);
+    if (memory == NULL)
+        sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for the items that %s combines", s->call);
+    return keep(s, memory);
 }
 
 void *sg_schedule_items(sg_schedule *s, int64_t count, const sg_type *type)
 {
     int64_t extent = sg_type_extent(type), span = type->true_ub - type->true_lb;
     int64_t size = count > 0 ? span + (count - 1) * (extent > 0 ? extent : -extent) : 0;
-    char *memory = sg_schedule_memory(s, size);
+    bool own = s->op == NULL || s->op->name != NULL;
+    char *memory = own ? sg_schedule_memory(s, size) : program_memory(s, size);
     return memory - type->true_lb - (extent < 0 && count > 0 ? (count - 1) * extent : 0);
 }
 
