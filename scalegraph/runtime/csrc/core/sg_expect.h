@@ -31,12 +31,12 @@ static inline void expect_second(uint64_t next)
 }
 
 /* The processor that comes after this one is known now, and its memory is cold by then: asks the host for
- * its account, its stack, and what its pending reference will examine. */
-static void expect_next(void)
+ * its account, its stack, and what its pending reference will examine. Returns it if it has one. */
+static const sg_coroutine *expect_next(void)
 {
     uint64_t id = sg_run_queue_next();
     if (id >= SG_TIMER) /* a timed wait, or nobody */
-        return;
+        return NULL;
     const sg_coroutine *next = &sg->coroutine[id];
     const char *stack = next->stack_pointer, *account = (const char *)next->account;
     expect_second(id);
@@ -46,11 +46,19 @@ static void expect_next(void)
     if (sg->ranks != 0)
         expect_rank(next);
     if (next->pending.address == 0)
-        return;
+        return NULL;
     sg_mem_expect(sg->mem, (uint32_t)id, next->pending.address);
     __builtin_prefetch(account, 1);
     __builtin_prefetch(account + 64, 1);
     __builtin_prefetch(account + 128, 1);
+    return next;
+}
+
+/* What expect_next has asked for has come by now and says what else the reference of `next` will examine. */
+static inline void expect_shared(const sg_coroutine *next)
+{
+    if (next != NULL)
+        sg_mem_expect_shared(sg->mem, (uint32_t)(next - sg->coroutine), next->pending.address);
 }
 
 #endif

@@ -234,11 +234,12 @@ static void resume(void **from, sg_processor *to)
 {
     if (SG_UNLIKELY(sg->grouped))
         sg_run_queue_prefer(to->id / sg->own_processors);
-    expect_next();
+    const sg_coroutine *next = expect_next();
     sg_refresh_limit(to);
     /* Done here, on this stack, which is warm. */
     if (to->coroutine->pending.address != 0)
         sg_perform(to);
+    expect_shared(next);
     if (SG_UNLIKELY(sg->rank != to->thread->rank || sg->mapped != to->thread->rank))
         sg->turn_to(to->thread->rank, to->thread->away);
     sg_now = to;
@@ -484,8 +485,6 @@ void sg_wake_all(sg_queue *queue, uint64_t when)
     for (sg_thread *t; (t = sg_queue_take(queue)) != NULL;)
         sg_wake(t, when);
 }
-
-/* ---- the beginning ---- */
 
 sg_processor *sg_sched_first(sg_thread *t)
 {

@@ -68,14 +68,21 @@ static inline sg_line *sg_dir_line(const sg_dir *dir, char *chunk, uint64_t addr
     return (sg_line *)(void *)(chunk + dir->homes_bytes + (offset >> dir->line_shift) * dir->line_bytes);
 }
 
-/* Asks the host for the entry of `address`, which will be wanted soon. */
-static inline void sg_dir_expect(const sg_dir *dir, uint64_t address)
+/* The entry of `address`; NULL: none was made yet. */
+static inline sg_line *sg_dir_known(const sg_dir *dir, uint64_t address)
 {
     uint64_t number = address >> dir->chunk_shift;
     char **branch = dir->root[number >> SG_DIR_FAN_BITS & (SG_DIR_FAN - 1)];
     char *chunk = branch ? branch[number & (SG_DIR_FAN - 1)] : NULL;
-    if (chunk)
-        __builtin_prefetch(sg_dir_line(dir, chunk, address), 1);
+    return chunk ? sg_dir_line(dir, chunk, address) : NULL;
+}
+
+/* Asks the host for the entry of `address`, which will be wanted soon. */
+static inline void sg_dir_expect(const sg_dir *dir, uint64_t address)
+{
+    const sg_line *entry = sg_dir_known(dir, address);
+    if (entry)
+        __builtin_prefetch(entry, 1);
 }
 
 /* Calls visit(context, line number, line) for every line of every chunk, by address; stops when it is not 0.

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "sg_mem_ahead.h"
 #include "sg_mem_private.h"
 
 /* ---- private caches ---- */
@@ -92,16 +93,6 @@ static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum 
     return 1;
 }
 
-void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address)
-{
-    mem = sg_mem_part(mem, &processor);
-    for (uint32_t k = 0; k < mem->private_levels; k++)
-        __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
-                           1);
-    sg_dir_expect(&mem->dir, sg_mem_global(mem, processor, address));
-    __builtin_prefetch((const void *)(uintptr_t)address);
-}
-
 static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                            uint32_t first, sg_outcome *outcome)
 {
@@ -112,6 +103,7 @@ static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, en
     sg_place *at = &mem->found[processor];
     at->address = 0;
     search(mem, processor, address, first, at);
+    sg_ahead_next(mem, at);
     int awaited = mem->prefetch && at->level > 0 && sg_prefetch_awaits(mem, processor, address);
     if (!awaited && serve(mem, processor, address, kind, at, outcome))
         return 1;
@@ -333,6 +325,8 @@ static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, 
     if (mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK))
         entry->busy = 0;
     find_others(mem, entry, r);
+    if (r->kind != SG_FETCH_READ)
+        sg_ahead_others(mem, mem->others, r->line);
     if (r->kind != SG_UPGRADE) {
         enum sg_copy state = mem->has_shared ? sg_shared_try(mem, entry, r, out) : SG_INVALID;
         if (state != SG_INVALID)

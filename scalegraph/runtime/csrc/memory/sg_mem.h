@@ -117,6 +117,9 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
 /* Asks the host for the memory that an access of `processor` to `address` will examine, also for the
  * program's own data there. Changes nothing. */
 void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address);
+/* The same, later, for what the access will examine in shared caches and in the one that supplies the line:
+ * what the first one has asked for says where that is. */
+void sg_mem_expect_shared(const sg_mem *mem, uint32_t processor, uint64_t address);
 
 /* Reports what every link and every memory module of the network has done so far. */
 void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context);

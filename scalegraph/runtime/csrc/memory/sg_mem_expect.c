@@ -1,0 +1,29 @@
+/* What a switch asks the host's memory for before the next access. */
+#include "sg_mem_ahead.h"
+
+void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address)
+{
+    mem = sg_mem_part(mem, &processor);
+    for (uint32_t k = 0; k < mem->private_levels; k++)
+        __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
+                           1);
+    sg_dir_expect(&mem->dir, sg_mem_global(mem, processor, address));
+    __builtin_prefetch((const void *)(uintptr_t)address);
+}
+
+void sg_mem_expect_shared(const sg_mem *mem, uint32_t processor, uint64_t address)
+{
+    mem = sg_mem_part(mem, &processor);
+    if (!mem->has_shared)
+        return;
+    const sg_place *at = &mem->found[processor];
+    uint64_t wide = sg_mem_global(mem, processor, address), line = wide >> mem->line_shift;
+    const sg_line *entry = sg_dir_known(&mem->dir, wide);
+    if (entry == NULL || at->address != address || at->level < mem->private_levels)
+        return;
+    if (entry->state == SG_LINE_OWNED)
+        sg_ahead_copies(mem, entry->owner, line);
+    sg_ahead_shared(mem, entry, line);
+    sg_ahead_group(mem, processor / mem->group, line);
+    sg_ahead_victim(mem, processor, at->set);
+}
