@@ -240,7 +240,7 @@ static void resume(void **from, sg_processor *to)
     if (to->coroutine->pending.address != 0)
         sg_perform(to);
     expect_shared(next);
-    if (SG_UNLIKELY(sg->rank != to->thread->rank || sg->mapped != to->thread->rank))
+    if (SG_UNLIKELY(sg->ranks != 0) && (sg->rank != to->thread->rank || sg->mapped != to->thread->rank))
         sg->turn_to(to->thread->rank, to->thread->away);
     sg_now = to;
     to->turn_due = 0;

@@ -289,12 +289,14 @@ static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
         mem->others[0] = entry->holders[0] & ~own;
         r->copies = (uint32_t)__builtin_popcountll(mem->others[0]);
     } else {
-        r->copies = 0;
-        for (uint32_t i = 0; i < r->words; i++) {
-            mem->others[i] = entry->holders[i];
-            r->copies += (uint32_t)__builtin_popcountll(entry->holders[i]);
+        uint64_t *others = mem->others;
+        uint32_t copies = 0; /* in no memory that the bitmap may be in for all that the compiler knows */
+        for (uint32_t i = 0, words = r->words; i < words; i++) {
+            uint64_t word = entry->holders[i];
+            others[i] = word;
+            copies += (uint32_t)__builtin_popcountll(word);
         }
-        r->copies -= (uint32_t)sg_bit(mem->others, r->processor);
+        r->copies = copies - (uint32_t)sg_bit(mem->others, r->processor);
         mem->others[r->processor >> 6] &= ~own;
     }
     r->invalidations = r->kind == SG_FETCH_READ ? 0 : r->copies;
@@ -325,7 +327,7 @@ static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, 
     if (mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK))
         entry->busy = 0;
     find_others(mem, entry, r);
-    if (r->kind != SG_FETCH_READ)
+    if (r->kind != SG_FETCH_READ && r->copies <= SG_AHEAD_COPIES)
         sg_ahead_others(mem, mem->others, r->line);
     if (r->kind != SG_UPGRADE) {
         enum sg_copy state = mem->has_shared ? sg_shared_try(mem, entry, r, out) : SG_INVALID;

@@ -6,6 +6,9 @@
 
 #include "sg_mem_state.h"
 
+/* Of more copies the host would have to wait for the first before it can ask for the last. */
+#define SG_AHEAD_COPIES 8u
+
 /* The sets of processor `p` where the coherence line `wide` is, if it is there. */
 static inline void sg_ahead_copies(const sg_mem *mem, uint32_t p, uint64_t wide)
 {
