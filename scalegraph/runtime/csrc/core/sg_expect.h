@@ -54,7 +54,7 @@ static const sg_coroutine *expect_next(void)
     return next;
 }
 
-/* What expect_next has asked for has come by now and says what else the reference of `next` will examine. */
+/* What expect_next has requested is here by now and shows what else the reference of `next` will examine. */
 static inline void expect_shared(const sg_coroutine *next)
 {
     if (next != NULL)

@@ -118,7 +118,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
  * program's own data there. Changes nothing. */
 void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address);
 /* The same, later, for what the access will examine in shared caches and in the one that supplies the line:
- * what the first one has asked for says where that is. */
+ * what the first one has requested shows where that is. */
 void sg_mem_expect_shared(const sg_mem *mem, uint32_t processor, uint64_t address);
 
 /* Reports what every link and every memory module of the network has done so far. */

@@ -1,12 +1,12 @@
-/* What a transaction asks the host's memory for before it needs it: the caches of a run are far larger than
- * those of the host, and most of what a transaction reads there depends on the directory's entry, so it would
- * wait for one after the other. Changes nothing. */
+/* What a transaction requests from the host's memory before it needs it: the caches of a run are far larger
+ * than those of the host, and most of what a transaction reads there depends on the directory's entry, so it
+ * would wait for one after the other. Changes nothing. */
 #ifndef SG_MEM_AHEAD_H
 #define SG_MEM_AHEAD_H
 
 #include "sg_mem_state.h"
 
-/* Of more copies the host would have to wait for the first before it can ask for the last. */
+/* With more copies the host would have to wait for the first ones before it can request the last. */
 #define SG_AHEAD_COPIES 8u
 
 /* The sets of processor `p` where the coherence line `wide` is, if it is there. */
