@@ -290,15 +290,15 @@ def test_errors_are_relative_to_the_measured_time() -> None:
 
 @pytest.mark.parametrize(("times", "met"), [((3.0, 1.0, 1.01, 1.02), True), ((1.0, 1.01, 1.03), False)])
 def test_least_time_counts_when_two_more_runs_are_near_it(times: tuple[float, ...], met: bool) -> None:
-    assert is_met_again([Run(taken, Pace(3e9, 0.25)) for taken in times]) == met
+    assert is_met_again([Run(taken, (Pace(3e9, 0.25),) * 2) for taken in times]) == met
 
 
-def test_runs_count_at_the_clock_of_the_machine_with_the_core_to_themselves() -> None:
-    as_calibrated, slow = Run(1.0, Pace(2.95e9, 0.26)), Run(1.2, Pace(2.5e9, 0.25))
-    crowded = Run(0.9, Pace(2.9e9, 0.45))  # somebody else uses the core; the time is by chance
-    assert Runs((slow, crowded, as_calibrated), 0).counting(2.9e9, 0.25) == (as_calibrated,)
-    assert Runs((slow, crowded), 0).counting(2.9e9, 0.25) == (slow,)
-    assert Runs((crowded,), 0).counting(2.9e9, 0.25) == (crowded,)
+def test_runs_with_a_faster_clock_do_not_count_and_quiet_ones_are_known() -> None:
+    here, slower, faster, crowded = Pace(2.95e9, 0.26), Pace(2.5e9, 0.25), Pace(3.4e9, 0.25), Pace(2.9e9, 0.45)
+    quiet, slow, fast, shared = (Run(1.0, (here, other)) for other in (here, slower, faster, crowded))
+    assert Runs((quiet, slow, fast, shared), 0).counting(2.9e9) == (quiet, slow, shared)
+    assert Runs((fast,), 0).counting(2.9e9) == (fast,)
+    assert [run.is_quiet(2.9e9, 0.25) for run in (quiet, slow, fast, shared)] == [True, False, False, False]
 
 
 def test_summary_is_in_ratios() -> None:

@@ -21,7 +21,7 @@ from scalegraph.base.errors import BuildError, InputError, RunError, WorkError
 from scalegraph.base.run import RunPoint
 from scalegraph.base.units import counted
 from scalegraph.control.build import build
-from scalegraph.control.calibration.native import Run, Runs, Stopwatch, is_met_again, is_quiet, spread
+from scalegraph.control.calibration.native import Run, Runs, Stopwatch, is_met_again, spread
 from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.machine import Machine
 from scalegraph.runtime.compiler import Compiler, find_compiler
@@ -169,7 +169,7 @@ def compare(
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, turn {turn + 1} of {_TURNS}")
                 case.take_turn(machine, (repeat + _TURNS - 1 - turn) // _TURNS, watch, cancel)
         for turn in range(_MORE_TURNS):
-            for case in (case for case in cases if not case.is_confirmed(machine, watch.alone)):
+            for case in (case for case in cases if not case.is_confirmed(machine)):
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, more runs {turn + 1}")
                 case.take_turn(machine, repeat // _TURNS, watch, cancel)
         yield from (case.row(start, machine, watch.alone) for case in cases)
@@ -226,17 +226,17 @@ class _Case:
         except (InputError, WorkError) as error:
             self.failure = _sentence(error)
 
-    def is_confirmed(self, machine: Machine, alone: float) -> bool:
+    def is_confirmed(self, machine: Machine) -> bool:
         """Whether two more runs are near the least time of both builds; also where more runs would not help."""
         few = min(len(self._optimised.all), len(self._scalar.all)) < _TURNS
-        return bool(self.failure) or few or all(map(is_met_again, self._counting(machine, alone)))
+        return bool(self.failure) or few or all(map(is_met_again, self._counting(machine)))
 
-    def _counting(self, machine: Machine, alone: float) -> tuple[tuple[Run, ...], ...]:
-        """Return the runs of the two builds that count; *alone* as in `Runs.counting`."""
-        return tuple(found.counting(machine.clock_hz, alone) for found in (self._optimised, self._scalar))
+    def _counting(self, machine: Machine) -> tuple[tuple[Run, ...], ...]:
+        """Return the runs of the two builds that count."""
+        return tuple(found.counting(machine.clock_hz) for found in (self._optimised, self._scalar))
 
     def row(self, start: float, machine: Machine, alone: float) -> Row:
-        """Return what was found; *start* is what starting a process takes, in seconds."""
+        """Return what was found; *start*: what starting a process takes, in seconds; *alone*: `Stopwatch.alone`."""
         name, fast, slow = self.subject.name, self._optimised, self._scalar
         if self.failure or not self._predicted:
             return Row.failed(name, self.threads, self.failure)
@@ -244,9 +244,8 @@ class _Case:
         if len({fast.status, slow.status, status, status_scalar}) > 1:
             native = f"{fast.status} on this host, {slow.status} there without vectorisation"
             return Row.failed(name, self.threads, f"{name}: ended with status {status} in the simulation, but {native}")
-        runs = self._counting(machine, alone)
+        runs = self._counting(machine)
         optimised, scalar = (sorted(max(0.0, run.taken_s - start) for run in found) for found in runs)
-        paces = [run.pace for found in runs for run in found]
         return Row(
             name,
             self.threads,
@@ -256,8 +255,8 @@ class _Case:
             predicted_scalar,
             predicted_optimised_s=predicted,
             spread_optimised=spread(optimised),
-            clock_mhz=statistics.median(pace.clock_hz for pace in paces) / 1e6,
-            as_calibrated=sum(is_quiet(pace, machine.clock_hz, alone) for pace in paces),
+            clock_mhz=statistics.median(run.clock_hz for found in runs for run in found) / 1e6,
+            as_calibrated=sum(run.is_quiet(machine.clock_hz, alone) for found in runs for run in found),
         )
 
 

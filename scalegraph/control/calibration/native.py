@@ -1,8 +1,9 @@
 """Native runs of a program on this host; before and after each the speed of the processor is measured.
 
 On a host that others use, too, the clock changes by seconds, and the other half of a core may be taken by a program
-that this system does not see. Neither shows in processor time. So a run counts where the processor had the clock that
-the machine's file has, and the core to itself, before and after; what a program takes is the least of these runs.
+that this system does not see. Neither shows in processor time. A slower clock and a shared core only make a program
+slower, so the least time counts, of the runs without a faster clock than the machine's. How many runs had the machine's
+clock and the core to themselves says how far that time is to be trusted.
 """
 
 from __future__ import annotations
@@ -42,10 +43,26 @@ class Pace:
 
 @dataclass(frozen=True)
 class Run:
-    """One native run: *taken_s*, and the slower of the processor's paces before and after it."""
+    """One native run: *taken_s*, and the processor's paces before and after it."""
 
     taken_s: float
-    pace: Pace
+    paces: tuple[Pace, Pace]
+
+    @property
+    def clock_hz(self) -> float:
+        """The mean of the clocks before and after."""
+        return sum(pace.clock_hz for pace in self.paces) / 2
+
+    def is_faster(self, clock_hz: float) -> bool:
+        """Whether the processor had a faster clock than *clock_hz*, by more than a few per cent."""
+        return any(pace.clock_hz > (1 + _SAME_CLOCK) * clock_hz for pace in self.paces)
+
+    def is_quiet(self, clock_hz: float, alone: float) -> bool:
+        """Whether the clock was *clock_hz* and the core free, before and after the run; *alone*: `Stopwatch.alone`."""
+        return all(
+            abs(pace.clock_hz / clock_hz - 1) <= _SAME_CLOCK and pace.addition_cycles <= _CROWDED * alone
+            for pace in self.paces
+        )
 
 
 @dataclass(frozen=True)
@@ -61,22 +78,9 @@ class Runs:
             raise RunError(f"ended with different statuses on this host: {self.status}, {more.status}")
         return Runs(self.all + more.all, more.status)
 
-    def counting(self, clock_hz: float, alone: float) -> tuple[Run, ...]:
-        """Return the runs at a clock of *clock_hz* and with the core to themselves (*alone*: `Stopwatch`).
-
-        Without such runs those with the core to themselves; without these, all.
-        """
-        free = tuple(run for run in self.all if _has_core(run.pace, alone))
-        return tuple(run for run in free if is_quiet(run.pace, clock_hz, alone)) or free or self.all
-
-
-def _has_core(seen: Pace, alone: float) -> bool:
-    return seen.addition_cycles <= _CROWDED * alone
-
-
-def is_quiet(seen: Pace, clock_hz: float, alone: float) -> bool:
-    """Return whether *seen* has a clock of *clock_hz*, to a few per cent, and the core to itself (`Runs.counting`)."""
-    return abs(seen.clock_hz / clock_hz - 1) <= _SAME_CLOCK and _has_core(seen, alone)
+    def counting(self, clock_hz: float) -> tuple[Run, ...]:
+        """Return the runs without a faster clock than *clock_hz*; all if there are none."""
+        return tuple(run for run in self.all if not run.is_faster(clock_hz)) or self.all
 
 
 def is_met_again(runs: Sequence[Run]) -> bool:
@@ -128,8 +132,7 @@ class Stopwatch:
             with _on(self._processor) if threads == 1 else contextlib.nullcontext():
                 wall_s, processor_s, status = _time(command, env, cancel)
             after = self.pace(cancel)
-            slower = Pace(min(before.clock_hz, after.clock_hz), max(before.addition_cycles, after.addition_cycles))
-            runs.append(Run(processor_s if threads == 1 else wall_s, slower))
+            runs.append(Run(processor_s if threads == 1 else wall_s, (before, after)))
             statuses.add(status)
             before = after
         name, first, *others = Path(command[0]).name, *sorted(statuses)
