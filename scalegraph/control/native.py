@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import select
 import subprocess
 import tempfile
 import time
@@ -15,9 +14,9 @@ from pathlib import Path
 from typing import IO, Final
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Fault, InputError, RunError
-from scalegraph.base.units import as_read
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.control.build import read_sources
+from scalegraph.control.ending import await_end
 from scalegraph.link import Build, loops
 from scalegraph.link.build import BuiltSource
 from scalegraph.runtime import schedules
@@ -30,7 +29,6 @@ from scalegraph.toolchain.native import compile_native, link_native
 from scalegraph.toolchain.objects import Source
 
 LIMIT_S: Final = 600.0
-_POLL_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -150,15 +148,10 @@ def _run(command: Sequence[str], env: Mapping[str, str], cwd: Path | None, cance
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=dict(env), cwd=cwd)
-        handle = os.pidfd_open(child.pid)  # reports the end at once; Popen.wait with a limit polls
         try:
-            while not select.select([handle], [], [], _POLL_S)[0]:
-                cancel.check()
-                if time.perf_counter() - start > LIMIT_S:
-                    raise RunError(f"{Path(command[0]).name}: took longer than {as_read(LIMIT_S)} s on this host")
+            await_end(child, command[0], LIMIT_S, cancel)
             taken = time.perf_counter() - start
         finally:
-            os.close(handle)
             child.kill()
             code = child.wait()
         return Measured(taken, code, _text(out), _text(err))

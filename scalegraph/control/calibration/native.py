@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import statistics
 import subprocess
 import time
@@ -21,12 +20,11 @@ from typing import Final
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import RunError
-from scalegraph.base.units import as_read
 from scalegraph.control.calibration.host import this_host
 from scalegraph.control.calibration.measure import build, pace
+from scalegraph.control.ending import await_end
 from scalegraph.runtime.compiler import Compiler
 
-_POLL_S = 0.1
 _LIMIT_S = 120.0
 _CONFIRMED: Final = 0.02  # so near are the three fastest runs then
 _SAME_CLOCK: Final = 0.03  # a clock within this share of the machine's is the same
@@ -159,17 +157,12 @@ def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> t
     """Return wall time and processor time of one run in seconds, and its exit status, negative for a signal."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
-    handle = os.pidfd_open(child.pid)  # reports the end at once; Popen.wait with a limit polls
     try:
-        while not select.select([handle], [], [], _POLL_S)[0]:
-            cancel.check()
-            if time.perf_counter() - start > _LIMIT_S:
-                raise RunError(f"{Path(command[0]).name}: took longer than {as_read(_LIMIT_S)} s on this host")
+        await_end(child, command[0], _LIMIT_S, cancel)
         taken = time.perf_counter() - start
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     finally:
-        os.close(handle)
         if child.returncode is None:
             child.kill()
             child.wait()

@@ -141,13 +141,10 @@ void sg_waiter_remove(sg_waiter *w);
 void sg_waiters_leave(sg_waiter **list);
 /* They know at the clock `now` when it is complete. */
 void sg_waiters_wake(const sg_waiter *list, const sg_completion *done, uint64_t now);
-/* Waits until one of them at least is complete; either list may be empty. `listed`: the caller has put the
- * running thread into the list of something else that may wake it. Other threads may wait for the same and
- * end it first: nothing of it may be used before it is looked up again. */
-void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                         size_t receive_count, bool listed);
-/* The same until the earliest of them is complete: one that is known to come later only, but comes earlier
- * than those that are known now, ends the wait when it comes. */
+/* Waits until the earliest of them is complete: one that is known to come later only, but comes earlier than
+ * those that are known now, ends the wait when it comes. Either list may be empty. `listed`: the caller has
+ * put the running thread into the list of something else that may wake it. Other threads may wait for the
+ * same and end it first: nothing of it may be used before it is looked up again. */
 void sg_message_wait_first(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                            size_t receive_count, bool listed);
 

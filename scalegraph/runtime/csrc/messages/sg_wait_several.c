@@ -45,8 +45,9 @@ static sg_completion sleep_for(sg_send *const *sends, size_t send_count, sg_rece
     return first != NULL && first->clock != SG_NEVER ? *first : (sg_completion){0};
 }
 
-void sg_message_wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
-                         size_t receive_count, bool listed)
+/* Waits until one of them at least is complete, the one that is known first. */
+static void wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
+                     size_t receive_count, bool listed)
 {
     bool before = sg_rank_go_away(); /* the lists are the library's own */
     sg_turn_of_all(sg_now);
@@ -69,7 +70,7 @@ void sg_message_wait_first(sg_send *const *sends, size_t send_count, sg_receive 
     sg_turn_of_all(sg_now);
     const sg_completion *first = first_of(sends, send_count, receives, receive_count);
     if (sg->lockstep || (first == NULL && !listed)) {
-        sg_message_wait_any(sends, send_count, receives, receive_count, listed);
+        wait_any(sends, send_count, receives, receive_count, listed);
     } else if (first == NULL || first->clock > sg_now->clock) {
         self->for_first = true;
         sleep_for(sends, send_count, receives, receive_count,

@@ -1,0 +1,31 @@
+"""Waits for the end of a program on this computer."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from pathlib import Path
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import RunError
+from scalegraph.base.units import as_read
+
+_POLL_S = 0.05
+
+
+def await_end(child: subprocess.Popen[bytes], program: str, limit_s: float, cancel: CancelToken) -> None:
+    """Return when *child* has ended, as soon as it has; its status has still to be read.
+
+    *program* is its path. Raises `RunError` after *limit_s* seconds, `Cancelled`; the child runs on then.
+    """
+    start = time.perf_counter()
+    handle = os.pidfd_open(child.pid)  # reports the end at once; Popen.wait with a limit polls
+    try:
+        while not select.select([handle], [], [], _POLL_S)[0]:
+            cancel.check()
+            if time.perf_counter() - start > limit_s:
+                raise RunError(f"{Path(program).name}: took longer than {as_read(limit_s)} s on this host")
+    finally:
+        os.close(handle)
