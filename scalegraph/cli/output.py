@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from pydantic_core import PydanticSerializationError, to_json
 
 from scalegraph.base.text import HIDDEN, one_line, visible
 
@@ -42,12 +41,21 @@ def on_terminal(*, err: bool = False) -> bool:
 
 
 def print_json(data: Any) -> None:
-    """Print one JSON document on standard output."""
+    """Print one JSON document on standard output; what is no number becomes ``null``."""
+    import orjson  # of the documents of many ranks, which have megabytes; other commands do without it
+
     try:
-        text = to_json(data, indent=1, inf_nan_mode="null").decode()  # documents of many ranks have megabytes
-    except PydanticSerializationError:  # output of a program that is no text: half a character
-        text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+        text = orjson.dumps(data, default=_plain, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # output of a program that is no text: half a character; an integer of more than 64 bits
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
     echo_json(text)
+
+
+def _plain(value: Any) -> Any:
+    """Return *value*, which JSON does not have, such as a path or a model, as what it does have."""
+    from pydantic_core import to_jsonable_python
+
+    return to_jsonable_python(value)
 
 
 def echo_json(text: str, *, nl: bool = True) -> None:

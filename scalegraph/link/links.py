@@ -14,7 +14,8 @@ def link_loads(job: Job, result: Result) -> LinkLoads | None:
         return None
     values = wire.model_dump()
     each = job.machine.nodes.processors or 1
-    return LinkLoads(
+    # not checked: the runtime's format has such numbers only, and each check takes as long as reading them
+    return LinkLoads.model_construct(
         kind=str(values["kind"]),
         shape={name: value for name, value in values.items() if isinstance(value, int) and value >= 0},
         nodes=-(-job.point.processors // each),

@@ -15,7 +15,8 @@ def message_costs(build: Build, result: Result) -> MessageCosts | None:
     if not columns["rank"]:
         return None
     cycles = zip(observed.MESSAGE_CATEGORIES, series["cycles"], strict=True)
-    return MessageCosts(
+    # not checked: the runtime's format has such numbers only, and each check takes as long as reading them
+    return MessageCosts.model_construct(
         communicators=_communicators(build, result, set(columns["communicator"])),
         rank=tuple(columns["rank"]),
         communicator=tuple(map(_number, columns["communicator"])),

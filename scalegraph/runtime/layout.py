@@ -82,7 +82,8 @@ class Layout:
     def _list(self, data: bytes, at: int, kind: str, width: int) -> list[Any]:
         """Return what is at *at* of each record: a number, or bytes without trailing zeros."""
         if kind.startswith("S"):
-            return [data[begin : begin + width].rstrip(b"\0") for begin in range(at, len(data), self.itemsize)]
+            texts = struct.iter_unpack(f"{at}x{width}s{self.itemsize - at - width}x", data)
+            return [text.rstrip(b"\0") for (text,) in texts]
         code = _CODES[kind]
         if sys.byteorder == "little" and at % width == 0 and self.itemsize % width == 0:
             return memoryview(data).cast(code)[at // width :: self.itemsize // width].tolist()
