@@ -15,7 +15,7 @@ from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
 from scalegraph.base.sampling import SAMPLES
 from scalegraph.base.workplaces import workplace
-from scalegraph.link import loops, process, sampled, tracing
+from scalegraph.link import loops, process, tracing
 from scalegraph.link.balance import balanced
 from scalegraph.link.build import Limits
 from scalegraph.link.job import Job
@@ -81,6 +81,8 @@ class Simulated:
         result, remarks = _result(result_path)
         record = make_record(job, outcome, result, (*unplain, *remarks))
         if SAMPLES in job.collect and result is not None and record.ok:
+            from scalegraph.link import sampled  # with modules that other runs do without
+
             record = sampled.noted(record, job.build, result)
         if traced is not None and record.status != "cancelled":
             record = _with_trace(record, job, traced, result, cancel)

@@ -16,7 +16,6 @@ from pathlib import Path
 from scalegraph.base.errors import BuildError, MissingTool
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import INSTALL, Compiler
-from scalegraph.runtime.mpi import bindings, header
 
 SOURCES = Path(__file__).parent / "csrc"
 INCLUDE = Path(__file__).parent / "include"  # headers for the user's programs
@@ -32,6 +31,7 @@ _DESCRIBER_SOURCE = SOURCES / "launch" / "sg_describe.c"
 _LAUNCHER_FLAGS = ("-std=gnu11", "-O2", "-fno-pie", "-D_GNU_SOURCE", "-Wall", "-Wextra")
 _STANDALONE = "sg_standalone.h"
 _BINDINGS = "sg_mpi_bindings.c"
+_MPI = Path(__file__).parent / "mpi"  # what writes them
 SCHEDULES = SOURCES / "schedules" / "kinds"
 """Where each file is one schedule of loops."""
 _SCHEDULE_LIST = "sg_schedule_list.h"
@@ -94,7 +94,7 @@ def include_flags() -> list[str]:
 def sources_digest() -> str:
     """Return what identifies this version of the simulator; programs that are linked with it carry this."""
     total = hashlib.sha256("\0".join(_LAUNCHER_FLAGS).encode())
-    for path in (*_files(), *sorted(Path(header.__file__).parent.glob("*.py"))):
+    for path in (*_files(), *sorted(_MPI.glob("*.py"))):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()
 
@@ -164,6 +164,8 @@ def _standalone() -> str:
 
 def _fortran_bindings() -> str:
     """Return the C source of Fortran's MPI calls."""
+    from scalegraph.runtime.mpi import bindings, header  # only to build the runtime
+
     return bindings.bindings(header.functions(header.text_of(INCLUDE)))
 
 

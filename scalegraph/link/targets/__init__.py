@@ -29,17 +29,26 @@ _APART = ("base",)
 @cache
 def targets() -> Mapping[str, Target]:
     """Return every target by name, the simulated one first."""
-    modules = (
-        import_module(f"{__name__}.{module.name}")
-        for module in pkgutil.iter_modules(__path__)
-        if module.name not in _APART and not module.name.startswith("_")
-    )
-    found: list[Target] = [module.TARGET for module in modules]
+    found = [_of_module(name) for name in _modules()]
     return {target.name: target for target in sorted(found, key=lambda target: (target.order, target.name))}
+
+
+def _modules() -> list[str]:
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    return [name for name in names if name not in _APART and not name.startswith("_")]
+
+
+def _of_module(name: str) -> Target:
+    found: Target = import_module(f"{__name__}.{name}").TARGET
+    return found
 
 
 def named(name: str) -> Target:
     """Return the target *name*, the simulated one for an empty name; raise `InputError` if there is none."""
+    if (name or SIMULATED) in _modules():  # a run does not wait for the others' modules
+        found = _of_module(name or SIMULATED)
+        if found.name == (name or SIMULATED):
+            return found
     known = targets()
     if (name or SIMULATED) not in known:
         hint = near(name, known) or f"; there are {', '.join(known)}"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.link.cluster.places import INSTALL, lacking
 from scalegraph.link.targets.base import WORKERS, Finding, Place, Target
 
 if TYPE_CHECKING:
@@ -33,6 +31,10 @@ class _Dask(Target):
 
     def check(self) -> Finding:
         """Return whether Dask is installed; workers are reached with the first run only."""
+        from importlib.metadata import version
+
+        from scalegraph.link.cluster.places import INSTALL, lacking
+
         if missing := lacking("tcp"):
             return Finding("remark", f"{' and '.join(missing)} not installed", INSTALL)
         return Finding("ok", f"distributed {version('distributed')}; name the workers with scalegraph run --on ADDRESS")

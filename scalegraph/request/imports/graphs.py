@@ -9,7 +9,6 @@ from typing import Final
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import PROGRAM, Region
 from scalegraph.base.toml import read_text
-from scalegraph.predict import graph as graphs
 from scalegraph.store import Manifest, SourceText, Study
 
 ENDING: Final = ".graph.toml"
@@ -33,6 +32,8 @@ def study_of(path: Path) -> Study:
     Places (file:line) of its steps become regions. Files that they name have their text where they are in the
     directory of the graph file; others are not read.
     """
+    from scalegraph.predict import graph as graphs  # with its models, which other studies do without
+
     text = read_text(path)
     graph = graphs.parse(text, str(path))
     lists = [*(one.steps for one in graph.classes), *(part.steps for part in graph.parts)]

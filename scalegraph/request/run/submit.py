@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scalegraph import control
 from scalegraph.analyze import timed
@@ -15,8 +16,7 @@ from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFai
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import Progress, default_workers, execute, skip
 from scalegraph.link import Build, Job, Limits, Link, loops
-from scalegraph.link.cluster.batch import JobWriter
-from scalegraph.link.cluster.engine import Cluster
+from scalegraph.link.job import QueuedLink
 from scalegraph.link.targets import WORKERS, Target
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
@@ -32,6 +32,10 @@ from scalegraph.request.run import targeted
 from scalegraph.request.run.remote import JobBook
 from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.store.manifest import digest
+
+if TYPE_CHECKING:
+    from scalegraph.link.cluster.batch import JobWriter
+    from scalegraph.link.cluster.engine import Cluster
 
 _WORDS = {
     "program": "another program (its sources, headers, flags, the compiler or ScaleGraph have changed)",
@@ -89,7 +93,7 @@ class Submission:
             self._emit(Done(0, 0, messages=(str(error),)))
             raise
         self._tracing = Tracing(self._found, path, self._traces)
-        self._book = JobBook(study, self._link, self._emit) if isinstance(self._link, Cluster) else None
+        self._book = JobBook(study, link, self._emit) if (link := _cluster(self._link)) is not None else None
         try:
             self._carry_out(study, build)
         except BaseException as error:
@@ -324,8 +328,8 @@ class Submission:
             progress=self._progress,
             link=self._link,
         )
-        if isinstance(self._link, JobWriter):
-            self._link.end_round()
+        if (writer := _writer(self._link)) is not None:
+            writer.end_round()
         for point in left:  # a run that could not be started at all leaves no record; a search must not wait for it
             if point.key not in self._records and not self._cancel.cancelled:
                 self._records[point.key] = self._lost(point)
@@ -401,11 +405,30 @@ class Submission:
         self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))
 
 
+def _cluster(link: Link | None) -> Cluster | None:
+    """Return *link* if its workers are on a cluster; runs here do not wait for the import of what that takes."""
+    if not isinstance(link, QueuedLink):
+        return None
+    from scalegraph.link.cluster.engine import Cluster
+
+    return link if isinstance(link, Cluster) else None
+
+
+def _writer(link: Link | None) -> JobWriter | None:
+    """Return *link* if it writes batch jobs; as `_cluster` otherwise."""
+    if link is None or isinstance(link, Target | QueuedLink):
+        return None
+    from scalegraph.link.cluster.batch import JobWriter
+
+    return link if isinstance(link, JobWriter) else None
+
+
 def _refusal(target: Target, link: Link | None) -> str | None:
     """Return why runs of *target* cannot be carried out by *link*, ``None`` if they can."""
-    if target.on_workers and not isinstance(link, Cluster):
+    if target.on_workers and _cluster(link) is None:
         return f"target '{target.name}' has no workers; expected {WORKERS}"
-    if isinstance(link, Cluster | JobWriter) and target.source != "simulated" and not target.on_workers:
+    elsewhere = _cluster(link) is not None or _writer(link) is not None
+    if elsewhere and target.source != "simulated" and not target.on_workers:
         return f"target '{target.name}' is none of workers elsewhere; they simulate, or measure for target 'dask'"
     return None
 
