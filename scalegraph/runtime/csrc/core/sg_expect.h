@@ -19,7 +19,7 @@ static inline void expect_rank(const sg_coroutine *next)
 }
 
 /* What must be read of a processor before it is known what else it needs; two switches ahead. */
-static inline void expect_second(uint64_t next)
+static SG_ASKS void expect_second(uint64_t next)
 {
     uint64_t id = next < SG_TIMER ? sg_run_queue_after((uint32_t)next) : UINT64_MAX;
     if (id >= SG_TIMER)

@@ -20,8 +20,8 @@ static inline void absorb_rare(sg_processor *p, enum sg_counter counter)
 /* Counts the events of sg->outcome and clears them; returns the misses. */
 static inline uint32_t absorb_counts(sg_processor *p)
 {
-    sg_outcome *o = &sg->outcome;
-    uint64_t *events = p->account->events;
+    sg_outcome *restrict o = &sg->outcome;
+    uint64_t *restrict events = p->account->events;
     uint32_t misses = o->count[SG_COUNTER_MISSES];
     for (int i = 0; i < SG_EVENTS; i++) {
         events[i] += o->count[SG_COUNTER_L1_MISSES + i];
@@ -36,14 +36,13 @@ static inline uint32_t absorb_counts(sg_processor *p)
 /* Adds sg->outcome to the accounts and clears it. */
 static inline void absorb(sg_processor *p, sg_site_count *count)
 {
-    sg_outcome *o = &sg->outcome;
-    sg_account *account = p->account;
+    uint64_t *restrict stall = &sg->outcome.stall[SG_CATEGORY_STALL_LOCAL];
+    uint64_t *restrict sum = p->account->stall;
     uint64_t cycles = 0;
     for (int i = 0; i < SG_STALLS; i++) {
-        uint64_t *stall = &o->stall[SG_CATEGORY_STALL_LOCAL + i];
-        account->stall[i] += *stall;
-        cycles += *stall;
-        *stall = 0;
+        sum[i] += stall[i];
+        cycles += stall[i];
+        stall[i] = 0;
     }
     sg_advance(p, cycles);
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
@@ -51,7 +50,7 @@ static inline void absorb(sg_processor *p, sg_site_count *count)
 }
 
 /* The same with all cycles charged to one category. */
-static void absorb_to(sg_processor *p, enum sg_category category)
+static void absorb_to(sg_processor *p, sg_site_count *count, enum sg_category category)
 {
     sg_outcome *o = &sg->outcome;
     uint64_t cycles = 0;
@@ -59,8 +58,8 @@ static void absorb_to(sg_processor *p, enum sg_category category)
         cycles += o->stall[stall];
         o->stall[stall] = 0;
     }
-    sg_charge_site(p, category, cycles);
-    sg_site_of(p->site)->misses += absorb_counts(p);
+    count->cycles[sg_category_group[category]] += sg_charge(p, category, cycles);
+    count->misses += absorb_counts(p);
 }
 
 /* An out-of-order processor has several misses under way and waits for a part of each only. */
@@ -114,14 +113,14 @@ static inline void count_at(sg_site_count *site, const sg_pending *r, const sg_o
     site->causes[r->cause] += o->count[SG_COUNTER_MISSES];
 }
 
-static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending *r)
+/* Makes the reference `r` of `p`, whose turn it is, at `site`. */
+static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending *r, sg_site_count *site)
 {
     sg_observe_references(p, r);
     if (!sg->pages_only)
         sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
     if (SG_UNLIKELY(sg->uncached)) /* what stands for memory cannot miss */
         memset(sg->outcome.count, 0, sizeof sg->outcome.count);
-    sg_site_count *site = sg_site_of(p->site);
     if (r->category < 0)
         overlap(p, site);
     sg_observe_scales(p, r);
@@ -132,33 +131,40 @@ static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending 
     if (r->category < 0)
         absorb(p, site);
     else
-        absorb_to(p, (enum sg_category)r->category);
+        absorb_to(p, site, (enum sg_category)r->category);
 }
 
 void sg_perform(sg_processor *p)
 {
     sg_pending *pending = &p->coroutine->pending;
-    perform(p, pending);
+    perform(p, pending, &sg->sites[p->coroutine->site]);
     pending->address = 0;
 }
 
-/* Makes the reference when it is the turn of `p`. */
-static inline void wait_and_perform(sg_processor *p, const sg_pending *r)
+/* Makes a reference at p->site when it is the turn of `p`; `count` is the record of that site. */
+static inline __attribute__((always_inline)) void wait_and_perform(sg_processor *p, sg_site_count *count,
+                                                                   uint64_t address, uint64_t size,
+                                                                   enum sg_access kind, enum sg_cause cause,
+                                                                   int16_t category)
 {
     if (sg_is_late(p) && (sg_key(p) - sg_first_key() > sg->slack || (sg->grouped && sg_group_waits(p)))) {
         sg_behind behind = sg_behind_of(p->site);
-        p->coroutine->pending = *r;
+        p->coroutine->site =
+            (uint32_t)(count - sg->sites); /* the records may be others by then: sg_blame.c */
+        p->coroutine->pending =
+            (sg_pending){address, (uint32_t)size, (uint8_t)kind, (uint8_t)cause, category};
         sg_behind_take(p, behind);
         sg_turn_slow(p);
         sg_behind_give(behind);
     } else {
-        perform(p, r);
+        sg_pending r = {address, (uint32_t)size, (uint8_t)kind, (uint8_t)cause, category};
+        perform(p, &r, count);
     }
 }
 
-static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t address, const void *site)
+static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t address, const void *site,
+                                sg_site_count *count)
 {
-    sg_site_count *count = sg_site_of(site);
     cycles = overlapped(p, count, cycles);
     if (SG_UNLIKELY(sg_observed.hit != NULL))
         cycles = sg_observed.hit(p, address, site, cycles);
@@ -168,7 +174,9 @@ static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t addre
 }
 
 /* Tries to serve a reference within the private caches of `p`. */
-static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_access kind, const void *site)
+static inline __attribute__((always_inline)) bool serve_privately(sg_processor *p, uint64_t address,
+                                                                  enum sg_access kind, const void *site,
+                                                                  sg_site_count *count)
 {
     sg_outcome *o = &sg->outcome;
     if (p->rest_ways != 0) {
@@ -177,7 +185,7 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
         int served = sg_filter_serve(&p->filter[set], rest, p->rest_ways, line, kind == SG_READ);
         if (served > 0) {
             if (p->hit_cycles != 0)
-                charge_local(p, p->hit_cycles, address, site);
+                charge_local(p, p->hit_cycles, address, site, count);
             return true;
         }
         if (served == 0 ? !sg_mem_try_behind(sg->mem, p->id, address, kind, o)
@@ -189,7 +197,7 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
     /* Nothing but cycles of the own node and perhaps a miss of the first level. */
     p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
     if (o->stall[SG_CATEGORY_STALL_LOCAL] != 0)
-        charge_local(p, o->stall[SG_CATEGORY_STALL_LOCAL], address, site);
+        charge_local(p, o->stall[SG_CATEGORY_STALL_LOCAL], address, site, count);
     absorb_rare(p, SG_COUNTER_TRANSLATION_MISSES);
     o->stall[SG_CATEGORY_STALL_LOCAL] = o->cycles = 0;
     o->count[SG_COUNTER_L1_MISSES] = 0;
@@ -197,16 +205,23 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
 }
 
 /* `size` bytes within the line. */
-static inline __attribute__((always_inline)) void
-access_line(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+static inline __attribute__((always_inline)) void access_line(sg_processor *p, uint64_t address,
+                                                              uint64_t size, enum sg_access kind,
+                                                              const void *site, sg_site_count *count)
 {
-    if (SG_LIKELY(serve_privately(p, address, kind, site))) {
+    if (SG_LIKELY(serve_privately(p, address, kind, site, count))) {
         sg_observe_hits(p, address, size, kind, site);
         return;
     }
     p->site = site;
-    sg_pending r = {address, (uint32_t)size, (uint8_t)kind, SG_CAUSE_COMPUTATION, -1};
-    wait_and_perform(p, &r);
+    wait_and_perform(p, count, address, size, kind, SG_CAUSE_COMPUTATION, -1);
+}
+
+/* The same for one of several lines. */
+static __attribute__((noinline)) void access_next_line(sg_processor *p, uint64_t address, uint64_t size,
+                                                       enum sg_access kind, const void *site)
+{
+    access_line(p, address, size, kind, site, sg_site_of(site));
 }
 
 /* `size` bytes that span lines: one reference the hook has counted. */
@@ -214,12 +229,12 @@ static __attribute__((noinline)) void access_lines(sg_processor *p, uint64_t add
                                                    enum sg_access kind, const void *site)
 {
     uint64_t line = sg->line_bytes, next = (address & ~(line - 1)) + line, end = address + size;
-    access_line(p, address, next - address, kind, site);
+    access_next_line(p, address, next - address, kind, site);
     for (; next < end; next += line) {
         p->site = site;
         sg_count_references(p, kind, 1);
         sg_observe_counts(next, 1);
-        access_line(p, next, end - next < line ? end - next : line, kind, site);
+        access_next_line(p, next, end - next < line ? end - next : line, kind, site);
     }
 }
 
@@ -249,7 +264,8 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
 {
     if (SG_UNLIKELY(p->coroutine == NULL))
         return; /* before the simulation, after it */
-    sg_site_of(site)->hook = true;
+    sg_site_count *count = sg_site_of(site);
+    count->hook = true;
     bool spans = spans_lines(address, size);
     if (sg->pages_only) {
         use_pages(p, address, size, kind, site);
@@ -262,7 +278,7 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
     if (SG_UNLIKELY(sg_observed.filter != NULL) && !spans && sg_observed.filter(p, address, size, kind, site))
         return;
     if (SG_LIKELY(!spans))
-        access_line(p, address, size, kind, site);
+        access_line(p, address, size, kind, site, count);
     else
         access_lines(p, address, size, kind, site);
 }
@@ -288,7 +304,7 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
         if (next > end)
             next = end;
         sg_observe_counts(address, words_of(address, next - address));
-        access_line(p, address, next - address, kind, site);
+        access_next_line(p, address, next - address, kind, site);
     }
 }
 
@@ -303,8 +319,7 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_ca
     enum sg_cause cause = sg_observed.cause(p, category, address, kind);
     sg_count_references(p, kind, 1);
     sg_observe_counts(address, kind == SG_RMW ? 2 : 1);
-    sg_pending r = {address, 4, (uint8_t)kind, (uint8_t)cause, (int16_t)category};
-    wait_and_perform(p, &r);
+    wait_and_perform(p, sg_site_of(p->site), address, 4, kind, cause, (int16_t)category);
     if (kind != SG_RMW || category != SG_CATEGORY_PRIM_SCHEDULE) /* a chunk of a loop orders nothing */
         sg_synchronise();
 }

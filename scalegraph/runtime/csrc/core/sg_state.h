@@ -159,6 +159,7 @@ typedef struct sg_coroutine {
     bool exact;            /* it waits until no processor at all is earlier */
     bool queued;           /* besides its deferred operations it waits for its turn itself */
     bool settles;          /* it waits for the turn that was due, not for one at its clock */
+    uint32_t site;         /* number of the site at which the pending reference is */
 } __attribute__((aligned(64))) sg_coroutine;
 
 struct sg_processor {

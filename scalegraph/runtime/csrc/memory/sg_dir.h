@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sg_mem.h"
+
 #define SG_DIR_FAN_BITS 16u
 #define SG_DIR_FAN      (1u << SG_DIR_FAN_BITS)
 
@@ -45,12 +47,18 @@ void sg_dir_destroy(sg_dir *dir);
 /* The chunk of `address`, made if need be. Says so and aborts when the host is out of memory. */
 char *sg_dir_make_chunk(sg_dir *dir, uint64_t number);
 
-static inline char *sg_dir_chunk(sg_dir *dir, uint64_t address)
+/* The same, or NULL: none was made yet. */
+static inline char *sg_dir_known_chunk(const sg_dir *dir, uint64_t address)
 {
     uint64_t number = address >> dir->chunk_shift;
     char **branch = dir->root[number >> SG_DIR_FAN_BITS & (SG_DIR_FAN - 1)];
-    char *chunk = branch ? branch[number & (SG_DIR_FAN - 1)] : NULL;
-    return chunk ? chunk : sg_dir_make_chunk(dir, number);
+    return branch ? branch[number & (SG_DIR_FAN - 1)] : NULL;
+}
+
+static inline char *sg_dir_chunk(sg_dir *dir, uint64_t address)
+{
+    char *chunk = sg_dir_known_chunk(dir, address);
+    return chunk ? chunk : sg_dir_make_chunk(dir, address >> dir->chunk_shift);
 }
 
 /* Node where the page of `address` lives, + 1; 0 = untouched. With SG_DIR_PLACED it is not touched yet. */
@@ -71,14 +79,12 @@ static inline sg_line *sg_dir_line(const sg_dir *dir, char *chunk, uint64_t addr
 /* The entry of `address`; NULL: none was made yet. */
 static inline sg_line *sg_dir_known(const sg_dir *dir, uint64_t address)
 {
-    uint64_t number = address >> dir->chunk_shift;
-    char **branch = dir->root[number >> SG_DIR_FAN_BITS & (SG_DIR_FAN - 1)];
-    char *chunk = branch ? branch[number & (SG_DIR_FAN - 1)] : NULL;
+    char *chunk = sg_dir_known_chunk(dir, address);
     return chunk ? sg_dir_line(dir, chunk, address) : NULL;
 }
 
 /* Asks the host for the entry of `address`, which will be wanted soon. */
-static inline void sg_dir_expect(const sg_dir *dir, uint64_t address)
+static SG_ASKS void sg_dir_expect(const sg_dir *dir, uint64_t address)
 {
     const sg_line *entry = sg_dir_known(dir, address);
     if (entry)

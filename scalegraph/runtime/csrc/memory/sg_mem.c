@@ -108,7 +108,14 @@ static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, en
     if (!awaited && serve(mem, processor, address, kind, at, outcome))
         return 1;
     at->address = address;
-    sg_dir_expect(&mem->dir, sg_mem_global(mem, processor, address));
+    uint64_t wide = sg_mem_global(mem, processor, address);
+    char *chunk = sg_dir_known_chunk(&mem->dir, wide);
+    at->entry = NULL;
+    if (chunk != NULL) {
+        at->home = sg_dir_home(&mem->dir, chunk, wide);
+        at->entry = sg_dir_line(&mem->dir, chunk, wide);
+        __builtin_prefetch(at->entry, 1);
+    }
     return 0;
 }
 
@@ -268,9 +275,8 @@ static void hold(sg_line *entry, uint32_t p, enum sg_copy state)
     }
 }
 
-static uint32_t touch_page(sg_mem *mem, char *chunk, uint64_t address, sg_request *r, sg_outcome *out)
+static uint32_t touch_page(sg_mem *mem, uint32_t *home, uint64_t address, sg_request *r, sg_outcome *out)
 {
-    uint32_t *home = sg_dir_home(&mem->dir, chunk, address);
     if (*home == 0 || (*home & SG_DIR_PLACED)) {
         *home = *home ? *home & ~SG_DIR_PLACED : sg_homes_choose(mem, r->processor, address) + 1;
         out->count[SG_COUNTER_PAGE_MISSES]++;
@@ -403,8 +409,10 @@ static __attribute__((noinline)) int serve_now(sg_mem *mem, uint32_t processor, 
                                                enum sg_access kind, uint64_t *now, sg_outcome *outcome)
 {
     sg_place *at = &mem->found[processor];
-    if (at->address != address)
+    if (at->address != address) {
         search(mem, processor, address, 0, at);
+        at->entry = NULL;
+    }
     at->address = 0;
     uint64_t begin = *now;
     int prefetched = mem->prefetch && at->level > 0 && sg_prefetch_awaits(mem, processor, address);
@@ -440,9 +448,13 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     if (at->level > 0)
         sg_mem_stall(outcome, SG_CATEGORY_STALL_LOCAL, translate(mem, processor, address, outcome), &r.now);
 
-    char *chunk = sg_dir_chunk(&mem->dir, wide);
-    sg_line *entry = sg_dir_line(&mem->dir, chunk, wide);
-    r.home = touch_page(mem, chunk, wide, &r, outcome);
+    if (at->entry == NULL) {
+        char *chunk = sg_dir_chunk(&mem->dir, wide);
+        at->home = sg_dir_home(&mem->dir, chunk, wide);
+        at->entry = sg_dir_line(&mem->dir, chunk, wide);
+    }
+    sg_line *entry = at->entry;
+    r.home = touch_page(mem, at->home, wide, &r, outcome);
     uint64_t seen = r.now; /* by the prefetcher */
     enum sg_copy state = kind == SG_READ ? SG_EXCLUSIVE : SG_MODIFIED;
     int own_page = mem->attraction && entry->state == SG_LINE_UNTOUCHED && r.home == processor;

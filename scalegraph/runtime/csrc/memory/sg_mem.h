@@ -9,6 +9,10 @@
 #include "sg_config.h"
 #include "sg_usage.h"
 
+/* Of functions that only ask the host's memory for something: gcc takes them for functions that do nothing,
+ * and leaves out their calls unless it has put them in line first. */
+#define SG_ASKS inline __attribute__((always_inline))
+
 enum sg_access { SG_READ, SG_WRITE, SG_RMW };
 
 /* What slow accesses cost: both functions below add to it and never clear it. */

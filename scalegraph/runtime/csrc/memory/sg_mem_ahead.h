@@ -10,7 +10,7 @@
 #define SG_AHEAD_COPIES 8u
 
 /* The sets of processor `p` where the coherence line `wide` is, if it is there. */
-static inline void sg_ahead_copies(const sg_mem *mem, uint32_t p, uint64_t wide)
+static SG_ASKS void sg_ahead_copies(const sg_mem *mem, uint32_t p, uint64_t wide)
 {
     for (const sg_cache *c = mem->level; c < &mem->level[mem->private_levels]; c++) {
         sg_set set = sg_cache_set(c, p, wide << (mem->line_shift - c->line_shift));
@@ -20,7 +20,7 @@ static inline void sg_ahead_copies(const sg_mem *mem, uint32_t p, uint64_t wide)
 }
 
 /* The copies of `line` that the processors in the bitmap `holders` have. */
-static inline void sg_ahead_others(const sg_mem *mem, const uint64_t *holders, uint64_t line)
+static SG_ASKS void sg_ahead_others(const sg_mem *mem, const uint64_t *holders, uint64_t line)
 {
     for (uint32_t word = 0; word < mem->dir.words; word++)
         for (uint64_t left = holders[word]; left; left &= left - 1)
@@ -28,34 +28,20 @@ static inline void sg_ahead_others(const sg_mem *mem, const uint64_t *holders, u
 }
 
 /* The set of a shared cache where `line` is, if it is there. */
-static inline void sg_ahead_group(const sg_mem *mem, uint32_t group, uint64_t line)
+static SG_ASKS void sg_ahead_group(const sg_mem *mem, uint32_t group, uint64_t line)
 {
     __builtin_prefetch(sg_cache_set(&mem->level[mem->private_levels], group, line).first, 1);
 }
 
 /* The shared caches that have `line`. */
-static inline void sg_ahead_shared(const sg_mem *mem, const sg_line *entry, uint64_t line)
+static SG_ASKS void sg_ahead_shared(const sg_mem *mem, const sg_line *entry, uint64_t line)
 {
     for (uint64_t left = entry->shared_caches; left; left &= left - 1)
         sg_ahead_group(mem, (uint32_t)__builtin_ctzll(left), line);
 }
 
-/* The line that will have to leave the last private level for the shared one when another one comes into
- * `set`. Where ways lie apart caches are seldom full, and the last way would be one more thing to wait for.
- */
-static inline void sg_ahead_victim(const sg_mem *mem, uint32_t p, sg_set set)
-{
-    const sg_cache *last = &mem->level[mem->private_levels - 1];
-    uint64_t gone = last->way_stride == 1 ? *sg_set_at(last, set, (int)last->ways - 1) : 0;
-    if (gone == 0)
-        return;
-    uint64_t address = sg_mem_global(mem, p, sg_entry_line(gone) << mem->line_shift);
-    sg_dir_expect(&mem->dir, address);
-    sg_ahead_group(mem, p / mem->group, address >> mem->line_shift);
-}
-
 /* A line was searched for up to `at`: programs often go on with the one behind it. */
-static inline void sg_ahead_next(const sg_mem *mem, const sg_place *at)
+static SG_ASKS void sg_ahead_next(const sg_mem *mem, const sg_place *at)
 {
     uint32_t last = mem->private_levels - 1, level = at->level < last ? at->level : last;
     __builtin_prefetch(at->set.first + mem->level[level].set_stride, 1);

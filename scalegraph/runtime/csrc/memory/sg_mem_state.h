@@ -14,6 +14,9 @@ typedef struct sg_place {
     int way;
     sg_set set;
     uint64_t cycles; /* to examine the levels up to this one */
+    /* Of the directory, for this address; NULL: not searched for, or not made yet. */
+    sg_line *entry;
+    uint32_t *home;
 } __attribute__((aligned(64))) sg_place;
 
 /* Ranks of a program have data at equal addresses. Private caches, which serve one rank only, and all that is

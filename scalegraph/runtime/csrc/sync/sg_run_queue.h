@@ -11,8 +11,7 @@
  * leaf is the timer's, the others are taken as they are free. */
 static inline void sg_run_queue_set(uint32_t leaf, uint64_t key)
 {
-    uint64_t *node = sg->run_queue;
-    uint32_t at = sg->run_queue_leaves + leaf;
+    uint64_t *node = sg->run_queue, at = sg->run_queue_leaves + leaf;
     node[at] = key;
     for (; at > 1; at /= 2) {
         uint64_t other = node[at ^ 1];
@@ -65,7 +64,7 @@ static inline uint64_t sg_run_queue_after(uint32_t first)
 {
     const uint64_t *node = sg->run_queue;
     uint64_t key = UINT64_MAX;
-    for (uint32_t at = sg->run_queue_leaves + sg->leaf_of[first]; at > 1; at /= 2) {
+    for (uint64_t at = sg->run_queue_leaves + sg->leaf_of[first]; at > 1; at /= 2) {
         uint64_t other = node[at ^ 1];
         key = other < key ? other : key;
     }
