@@ -45,7 +45,10 @@ def print_json(data: Any) -> None:
     import orjson  # of the documents of many ranks, which have megabytes; other commands do without it
 
     try:
-        text = orjson.dumps(data, default=_plain, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+        made = orjson.dumps(data, default=_plain, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+        if made.isascii() and b"\x7f" not in made and _print_bytes(made):
+            return
+        text = made.decode()
     except TypeError:  # output of a program that is no text: half a character; an integer of more than 64 bits
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
     echo_json(text)
@@ -72,6 +75,25 @@ def _print(text: str, *, nl: bool) -> None:
     except OSError as error:
         error.filename = STANDARD_OUTPUT
         raise
+
+
+def _print_bytes(line: bytes) -> bool:
+    """Write *line* to standard output as it is; return whether that takes bytes. An `OSError` names it.
+
+    Megabytes are not searched for colours, as click does it.
+    """
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        return False
+    try:
+        sys.stdout.flush()
+        stream.write(line)
+        stream.write(b"\n")
+        stream.flush()
+    except OSError as error:
+        error.filename = STANDARD_OUTPUT
+        raise
+    return True
 
 
 def print_rows(

@@ -114,7 +114,9 @@ static uint32_t set_stages(sg_wire *wire, uint32_t from, uint32_t to, uint64_t b
 {
     sg_route *route = &wire->route;
     uint64_t all = with_headers(wire, bytes);
-    uint64_t packet = with_headers(wire, bytes < wire->packet_bytes ? bytes : wire->packet_bytes);
+    uint64_t packet = 0;
+    if (wire->switching == STORE_AND_FORWARD)
+        packet = with_headers(wire, bytes < wire->packet_bytes ? bytes : wire->packet_bytes);
     route->links = 0;
     wire->length = all * wire->link.byte / 1000;
     wire->topology->route(wire->shape, wire, from, to, now, route);
@@ -129,7 +131,8 @@ static uint32_t set_stages(sg_wire *wire, uint32_t from, uint32_t to, uint64_t b
         *s = (stage){.calendar = &wire->calendar[route->link[i]],
                      .length = all * link.byte / 1000,
                      .passes = link.hop};
-        s->rivals = link.collision * (1 + (bytes > 0 ? bytes - 1 : 0) / wire->packet_bytes);
+        if (link.collision != 0)
+            s->rivals = link.collision * (1 + (bytes > 0 ? bytes - 1 : 0) / wire->packet_bytes);
         if (wire->switching == STORE_AND_FORWARD && i + 1 < route->links)
             s->passes += packet * link.byte / 1000;
     }
@@ -169,6 +172,35 @@ static void collide(stage *s)
     s->hold += s->rivals;
     s->rivals = 0;
     s->head = sg_calendar_find(s->calendar, s->head, s->hold, &place);
+}
+
+/* Most messages find each stage free of all that is reserved, now and later: then the head enters each at
+ * once, and enter() would find no other times. False: it must search. */
+static bool enter_free(sg_wire *wire, uint32_t count, uint64_t now)
+{
+    stage *s = wire->stage;
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < count; now += s[i].passes, i++) {
+        if (s[i].length > 0 && now < s[i].calendar->busy[0].end)
+            return false;
+        longest = s[i].length > longest ? s[i].length : longest;
+        s[i].head = now;
+    }
+    if (wire->switching == WORMHOLE) /* taken until the tail has passed */
+        for (uint32_t i = 0; i < count; i++)
+            s[i].hold = s[i].length > 0 ? longest : 0;
+    return true;
+}
+
+/* The same as reserve() then. */
+static void reserve_free(stage *s, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (s[i].hold == 0)
+            continue;
+        sg_calendar_count(s[i].calendar, s[i].hold, 0);
+        sg_calendar_take_last(s[i].calendar, s[i].head, s[i].hold);
+    }
 }
 
 /* Finds when the head can enter each stage, so that each is free for as long as the message holds it. */
@@ -236,11 +268,17 @@ void sg_wire_carry(sg_wire *wire, sg_transfer *t)
         return;
     uint64_t now = t->now * 1000;
     uint32_t count = set_stages(wire, t->from, t->to, t->bytes, now);
+    for (uint32_t i = 0; i < wire->route.links; i++) /* cold, and needed last */
+        sg_wire_loads_expect(&wire->loads, wire->route.link[i], now);
     uint64_t unloaded = cycles(alone(wire->stage, count));
     for (uint32_t i = 0; i < count; i++)
         make_room(wire->stage[i].calendar, now);
-    enter(wire, count, now);
-    reserve(wire->stage, count, now);
+    if (enter_free(wire, count, now)) {
+        reserve_free(wire->stage, count);
+    } else {
+        enter(wire, count, now);
+        reserve(wire->stage, count, now);
+    }
     for (uint32_t i = 0; i < wire->route.links; i++)
         sg_wire_loads_add(&wire->loads, wire->route.link[i], wire->stage[i + 1].head, wire->stage[i + 1].hold,
                           t->bytes);

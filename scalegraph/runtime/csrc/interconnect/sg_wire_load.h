@@ -23,6 +23,14 @@ int sg_wire_loads_open(sg_wire_loads *loads, uint32_t links);
 void sg_wire_loads_close(sg_wire_loads *loads);
 /* A link is busy from `start` on for `length` with `bytes`. */
 void sg_wire_loads_add(sg_wire_loads *loads, uint32_t link, uint64_t start, uint64_t length, uint64_t bytes);
+/* The same is about to be called: has the host fetch what it needs. */
+static inline void sg_wire_loads_expect(const sg_wire_loads *loads, uint32_t link, uint64_t start)
+{
+    const sg_link_load *l = &loads->link[link];
+    uint64_t span = start / loads->width;
+    __builtin_prefetch(l, 1);
+    __builtin_prefetch(&l->span[span < SG_LOAD_SPANS ? span : 0], 1);
+}
 /* The busiest links, at most `most`, into `chosen`; returns how many. */
 uint32_t sg_wire_loads_busiest(const sg_wire_loads *loads, uint32_t *chosen, uint32_t most);
 

@@ -126,6 +126,7 @@ static void deliver_now(sg_message *m)
 static void leave(sg_deferred *later)
 {
     sg_message *m = (sg_message *)((char *)later - offsetof(sg_message, later));
+    __builtin_prefetch(m->to->mailbox, 1); /* cold; until it is needed the interconnect is */
     sg_journey way = sg_transport(m->from, m->to, m->sent, m->rendezvous ? 0 : m->bytes);
     m->arrival = way.arrival;
     m->contention = way.contention;
@@ -145,6 +146,7 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
     sg_send *send = &sent;
     sg_message *m = sg_message_memory(sizeof *m + bytes);
     uint64_t began = sg_now->clock;
+    __builtin_prefetch(&other->mailbox);
     sg_message_talk(context, (int32_t)to);
     sg_transport_send(other, bytes);
     self->traffic.sent++;
