@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from scalegraph.instrument.flow import Chunk
 
 
 def innermost(chunks: Mapping[int, Chunk]) -> list[frozenset[int]]:
     """Return the innermost loops of a function's *chunks*, each as the starts of its chunks, by their first one."""
-    found: list[frozenset[int]] = []
+    return sorted((loop for loop, is_innermost in _every_loop(chunks) if is_innermost), key=min)
+
+
+def loops_of(chunks: Mapping[int, Chunk]) -> dict[int, frozenset[int]]:
+    """Return for each of *chunks* that is in a loop the innermost one that it is in."""
+    return {start: loop for loop, _ in _every_loop(chunks) for start in loop}
+
+
+def _every_loop(chunks: Mapping[int, Chunk]) -> Iterator[tuple[frozenset[int], bool]]:
+    """Yield every loop, outer ones before those in them, and whether it has none in it.
+
+    A loop is a set of chunks that lead to each other; without the edges to where it is entered, those in it are left.
+    """
     pending = [{start: set(chunk.successors) for start, chunk in chunks.items()}]
     while pending:
         graph = pending.pop()
@@ -17,11 +29,10 @@ def innermost(chunks: Mapping[int, Chunk]) -> list[frozenset[int]]:
             heads = {to for start, successors in graph.items() if start not in loop for to in successors & loop}
             heads = heads or {min(loop)}
             inside = {start: (graph[start] & loop) - heads for start in loop}
-            if _loops(inside):
+            is_outer = bool(_loops(inside))
+            yield frozenset(loop), not is_outer
+            if is_outer:
                 pending.append(inside)
-            else:
-                found.append(frozenset(loop))
-    return sorted(found, key=min)
 
 
 def _loops(graph: Mapping[int, set[int]]) -> list[set[int]]:

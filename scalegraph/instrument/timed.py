@@ -1,9 +1,10 @@
 """What basic blocks cost on a machine with a pipeline: cycles of each probe, from the loop that the block is in.
 
-Every chunk of a function (`flow`) is executed by the model of the pipeline (`pipeline`) as a part of the shortest way
-round that contains it: the innermost loop, or, where there is none, the function called again and again. So operations
-overlap across blocks and iterations as far as window and dependences let them, and each chunk gets the time that it
-adds. Which probe pays for which chunk is what `flow.attribute` says, as for counts of operations.
+Every chunk of a function (`flow`) is executed by the model of the pipeline (`pipeline`) as a part of the usual way
+round that contains it (`ways`): through the innermost loop, or, where there is none, through the function called again
+and again. So operations overlap across blocks and iterations as far as window and dependences let them, and each chunk
+gets the time that it adds. Steps between chunks that are not on these ways take more or less (`Timing.turns`).
+Which probe pays for which chunk is what `flow.attribute` says, as for counts of operations.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +27,12 @@ from scalegraph.instrument.debuginfo import unoptimised
 from scalegraph.instrument.effects import Effects, effects
 from scalegraph.instrument.flow import Chunk, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
-from scalegraph.instrument.pipeline import Origins, Round, Step, execute
+from scalegraph.instrument.pipeline import Origins, Step, execute
 from scalegraph.instrument.places import LineMap
 from scalegraph.instrument.steps import plain_steps, steps_of
 from scalegraph.instrument.vectorised import Replaced, Vectorised
 from scalegraph.instrument.vectors import Plain, vector_loops
-from scalegraph.instrument.ways import Bodies, on_way, turned, way_around, way_round
+from scalegraph.instrument.ways import Bodies, Ways, on_way, turned
 from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
 from scalegraph.runtime.format import (
@@ -40,6 +42,7 @@ from scalegraph.runtime.format import (
     SECTION,
     TIMING,
     TIMING_BY_OPERATIONS,
+    TURNS,
 )
 
 TIMING_SECTION: Final = 2
@@ -55,13 +58,18 @@ class Timing:
 
     *cycles*: what each takes, empty where operations cost what they cost; *predicted*: those that are entered from a
     branch which can go elsewhere, too, and which loads that branch waits for. *loads*: what is known of references to
-    memory, by return address of their hooks. *briefs*: blocks that are loops of their own.
+    memory, by return address of their hooks. *briefs*: blocks that are loops of their own. *turns*: cycles that a
+    predicted block takes more, or less, when it comes behind another predicted one, by that one and by itself.
     """
 
     cycles: Mapping[int, float]
     predicted: Mapping[int, Origins]
     loads: Mapping[int, Load]
     briefs: Mapping[int, Brief]
+    turns: Mapping[int, Turns]
+
+
+Turns: TypeAlias = dict[int, float]
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,12 @@ def timed_table(
         milli = np.rint(1000 * np.array([found.cycles[address] for address in addresses]))
         rows["millicycles"] = np.minimum(milli, TIMING_BY_OPERATIONS - 1)
     rows["predicted"] = [address in found.predicted for address in addresses]
+    blocks = {address: number for number, address in enumerate(addresses, 1)}
     for row, address in zip(rows, addresses, strict=True):
+        turns = [(blocks[to], round(1000 * more)) for to, more in sorted(found.turns.get(address, {}).items())]
+        turns = sorted(turns, key=lambda turn: abs(turn[1]))[-TURNS:]
+        row["turns"][: len(turns)] = [to for to, _ in turns]
+        row["more"][: len(turns)] = [more for _, more in turns]
         if brief := found.briefs.get(address):
             row["saved"] = max(0, int(row["millicycles"]) - round(1000 * brief.cycles))
             row["reach"] = brief.reach
@@ -160,6 +173,7 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
     predicted: dict[int, Origins] = {}
     loads: dict[int, Load] = {}
     briefs: dict[int, Brief] = {}
+    turns: dict[int, Turns] = {}
     try:
         image = Image(path)
         if is_piped and image.architecture is not X86_64:
@@ -185,10 +199,13 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
                 loads |= found.loads
                 branches = found.branches
                 foreseen = frozenset().union(*(_foreseen(chunks, one) for one in replaced))
-            predicted |= _predicted(chunks, branches, foreseen)
+            known_from = _predicted(chunks, branches, foreseen)
+            predicted |= known_from
+            if is_piped:
+                turns |= _turns(chunks, found.more, known_from)
     except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
-    return Timing(cycles, predicted, loads, briefs)
+    return Timing(cycles, predicted, loads, briefs, turns)
 
 
 def _foreseen(chunks: Mapping[int, Chunk], replaced: Replaced) -> set[int]:
@@ -225,14 +242,41 @@ def _predicted(
     return found
 
 
+def _turns(
+    chunks: Mapping[int, Chunk], more: Mapping[tuple[int, int], float], predicted: Mapping[int, Origins]
+) -> dict[int, Turns]:
+    """Return *more* by the last *predicted* probe before the step and by that which the step reaches."""
+    before: dict[int, list[int]] = {}
+    for start, chunk in chunks.items():
+        for to in chunk.successors:
+            before.setdefault(to, []).append(start)
+    found: dict[int, Turns] = {}
+    for (at, to), cycles in more.items():
+        pending, seen = [at], set[int]()
+        while pending and chunks[to].probe in predicted:
+            start = pending.pop()
+            if start in seen:
+                continue
+            seen.add(start)
+            if chunks[start].probe in predicted:
+                found.setdefault(chunks[start].probe, {})[chunks[to].probe] = cycles
+            else:
+                pending += before.get(start, [])
+    return found
+
+
 @dataclass(frozen=True)
 class _Timed:
-    """A function: its probes' cycles, those that are loops, its references, and what the chunks' jumps depend on."""
+    """A function: its probes' cycles, those that are loops, its references, and what the chunks' jumps depend on.
+
+    *more*: see `_unusual`.
+    """
 
     cycles: dict[int, float]
     briefs: dict[int, Brief]
     loads: dict[int, Load]
     branches: dict[int, Origins]
+    more: dict[tuple[int, int], float]
 
 
 def _bodies(
@@ -251,19 +295,24 @@ def _function(
     loads: dict[int, Load] = {}
     branches: dict[int, Origins] = {}
     briefs: dict[int, Brief] = {}
+    usual: dict[int, list[int]] = {}
+    ways = Ways(chunks, bodies)
     for start in chunks:
         if start not in costs:
-            way, enters = way_round(chunks, bodies, start)
+            way, enters = ways.round(start)
             found = execute(on_way(chunks, bodies, way), processor, enters=enters)
-            for at, taken, origins in zip(way, found.cycles, found.branches, strict=True):
-                if at == start or (at not in costs and way_round(chunks, bodies, at)[0] == turned(way, at)):
+            for at, taken, origins, early in zip(way, found.cycles, found.branches, found.early, strict=True):
+                if at == start or (at not in costs and ways.round(at)[0] == turned(way, at)):
                     costs[at] = np.array([taken])
+                    usual[at] = way
                     branches[at] = origins
-                    brief = _brief(chunks, bodies, at, found, processor) if len(way) == 1 and not enters else None
+                    brief = None if enters else _brief(chunks, bodies, turned(way, at), taken, early, processor)
                     if brief is not None and chunks[at].probe:
                         briefs[chunks[at].probe] = brief
                     sites = [site for step in bodies[at] for site in step.sites]
                     loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
+    vectors = frozenset().union(*(one.chunks for one in replaced))
+    more = _unusual(chunks, bodies, processor, costs, {at: way for at, way in usual.items() if at not in vectors})
     for one in replaced:
         found_for = _vector_time(one, processor)
         for start in one.chunks:
@@ -275,7 +324,29 @@ def _function(
             briefs[chunks[one.payer].probe] = found_for.brief
     cycles = {probe: float(paid[0]) for probe, paid in attribute(chunks, costs).items()}
     briefs = {probe: brief for probe, brief in briefs.items() if brief.cycles < cycles[probe]}
-    return _Timed(cycles, briefs, loads, branches)
+    return _Timed(cycles, briefs, loads, branches, more)
+
+
+def _unusual(
+    chunks: Mapping[int, Chunk],
+    bodies: Bodies,
+    processor: Processor,
+    costs: Mapping[int, NDArray[np.float64]],
+    usual: Mapping[int, list[int]],
+) -> dict[tuple[int, int], float]:
+    """Return what the second of two chunks of a loop takes more, or less, behind the first than on its *usual* way.
+
+    That is the difference between the way round that goes from one to the other and what its chunks cost. Only steps
+    that are not on the usual way of the second are there, and where all chunks of the way have one.
+    """
+    ways = Ways(chunks, bodies)
+    found: dict[tuple[int, int], float] = {}
+    for at, to in ways.edges():
+        way = ways.through(at, to)
+        if way and usual.keys() >= set(way) and (at, to) not in pairwise([*usual[to], usual[to][0]]):
+            taken = sum(execute(on_way(chunks, bodies, way), processor).cycles)
+            found[at, to] = taken - sum(float(costs[one][0]) for one in way)
+    return found
 
 
 @dataclass(frozen=True)
@@ -293,29 +364,32 @@ def _vector_time(replaced: Replaced, processor: Processor) -> _VectorTime:
     known = dict(effects(plain.code, plain.function.start, lambda _address: False))
     bodies = {at: plain_steps(chunk.instructions, known) for at, chunk in plain.chunks.items()}
     found = execute(on_way(plain.chunks, bodies, [start]), processor)
-    brief = _brief(plain.chunks, bodies, start, found, processor)
+    brief = _brief(plain.chunks, bodies, [start], found.cycles[0], found.early[0], processor)
     if brief is not None:
         brief = Brief(brief.cycles / rounds, brief.reach * rounds, brief.early)
     return _VectorTime(found.cycles[0] / rounds, found.ahead, brief)
 
 
-def _brief(chunks: Mapping[int, Chunk], bodies: Bodies, start: int, whole: Round, processor: Processor) -> Brief | None:
-    """Return what a round of the loop of one chunk at *start* takes; *whole*: the loop if it goes on and on.
+def _brief(
+    chunks: Mapping[int, Chunk], bodies: Bodies, loop: Sequence[int], taken: float, early: float, processor: Processor
+) -> Brief | None:
+    """Return what a round of a *loop* takes, whose first chunk does all; *taken*, *early*: of it, if it goes on and on.
 
-    None where that is the same, as when one visit of the loop waits for the one before, where the window holds too few
-    rounds, or nothing in the function leads back to the loop.
+    None where other chunks do something, too, where that is the same, as when one visit of the loop waits for the one
+    before, where the window holds too few rounds, or nothing leads back to the loop, in the function or by calling it
+    again.
     """
-    chunk = chunks[start]
-    live = sum(step.slots > 0 for step in bodies[start])
-    if start not in chunk.successors or live == 0:
+    start = loop[0]
+    live, *others = (sum(step.slots > 0 for step in bodies[at]) for at in loop)
+    if any(others) or live == 0:
         return None
     reach = processor.pipeline.window // live
     few = min(_BRIEF_ROUNDS, reach // 3)
-    around = way_around(chunks, bodies, start)
+    around, enters = Ways(chunks, bodies).around(loop)
     if few < 2 or not around:
         return None
     counts = few, 2 * few
-    ways = [on_way(chunks, bodies, [*[start] * count, *around]) for count in counts]
-    less, more = (sum(execute(way, processor).cycles) for way in ways)
+    ways = [turned([*(count * list(loop)), *around], next(iter(chunks)) if enters else start) for count in counts]
+    less, more = (sum(execute(on_way(chunks, bodies, way), processor, enters=enters).cycles) for way in ways)
     cycles = max(0.0, (more - less) / few)
-    return Brief(cycles, reach, whole.early[0]) if cycles < (1 - _BRIEF_GAIN) * whole.cycles[0] else None
+    return Brief(cycles, reach, early) if cycles < (1 - _BRIEF_GAIN) * taken else None

@@ -13,7 +13,7 @@ from scalegraph.instrument.innermost import innermost
 from scalegraph.instrument.places import LineMap
 from scalegraph.instrument.strides import Reference, decoded, references
 from scalegraph.instrument.vectors import Line, VectorLoop, lines_of, loop_of, match
-from scalegraph.instrument.ways import Bodies, way_round
+from scalegraph.instrument.ways import Bodies, Ways
 
 _REPORT: Final = re.compile(r"__tsan_(?:unaligned_)?(read|write)(\d+)")
 
@@ -86,24 +86,23 @@ def _hooks(chunk: Chunk) -> dict[int, tuple[int, int, bool]]:
 def _references(
     chunks: Mapping[int, Chunk], bodies: Bodies, starts: frozenset[int], known: Mapping[int, Any]
 ) -> tuple[list[Reference], bool]:
-    """Return the references of a loop, and whether one way round has all of them: it has no branches then."""
+    """Return the references of a loop, and whether there is one way round only: it has no branches then."""
     inside = {
         start: replace(chunks[start], successors=[to for to in chunks[start].successors if to in starts])
         for start in sorted(starts)
     }
     seen: set[int] = set()
     found: dict[tuple[int, bool], Reference] = {}
-    ways = 0
+    ways = Ways(inside, bodies)
     for start in inside:
         if start not in seen:
-            way, _ = way_round(inside, bodies, start)
-            ways += 1
+            way, _ = ways.round(start)
             seen |= set(way)
             hooks = {address: told for at in way for address, told in _hooks(chunks[at]).items()}
             body = [one.address for at in way for one in chunks[at].instructions]
             for one in references(body, known, hooks):
                 found.setdefault((one.address, one.stores), one)
-    return list(found.values()), ways == 1
+    return list(found.values()), all(len(chunk.successors) == 1 for chunk in inside.values())
 
 
 def _payer(chunks: Mapping[int, Chunk], starts: frozenset[int]) -> int | None:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import heapq
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
 from scalegraph.instrument.flow import Chunk
+from scalegraph.instrument.innermost import loops_of
 from scalegraph.instrument.pipeline import Step
 
 _LONGEST: Final = 4000  # instructions of a way round; a longer one is cut
+_FAR: Final = (2**62, 0)
 
 Bodies: TypeAlias = Mapping[int, Sequence[Step]]
 """What the pipeline executes of each chunk, by its start."""
-
-
-def way_around(chunks: Mapping[int, Chunk], bodies: Bodies, start: int) -> list[int]:
-    """Return the shortest way out of the loop of one chunk at *start* and back to it; empty: there is none."""
-    leaves = replace(chunks[start], successors=[to for to in chunks[start].successors if to != start])
-    way, enters = way_round({**chunks, start: leaves}, bodies, start)
-    return [] if enters or len(way) < 2 else turned(way, start)[1:]
 
 
 def on_way(chunks: Mapping[int, Chunk], bodies: Bodies, way: Sequence[int]) -> list[Sequence[Step]]:
@@ -45,41 +39,80 @@ def turned(way: Sequence[int], first: int) -> list[int]:
     return [*way[at:], *way[:at]]
 
 
-def way_round(chunks: Mapping[int, Chunk], bodies: Bodies, start: int) -> tuple[list[int], bool]:
-    """Return the shortest way from *start* back to it, and whether that leaves the function and enters it again."""
-    entry = next(iter(chunks))
-    length = {at: 1 + sum(step.slots > 0 for step in body) for at, body in bodies.items()}
-    best: dict[int, int] = {start: 0}
-    before: dict[int, int] = {}
-    pending = [(0, start)]
-    while pending:
-        so_far, at = heapq.heappop(pending)
-        if so_far > best.get(at, so_far):
-            continue
-        for following in _following(chunks[at], entry):
-            if following == start:
-                before[start] = at
-                return _traced(before, start, entry, chunks)
-            longer = so_far + length[following]
-            if longer < best.get(following, sys.maxsize) and longer < _LONGEST:
-                best[following] = longer
-                before[following] = at
-                heapq.heappush(pending, (longer, following))
-    return [start], True  # it never ends, or ends the program
+class Ways:
+    """The ways round through a function: of its *chunks*, whose *bodies* the pipeline executes."""
 
+    def __init__(self, chunks: Mapping[int, Chunk], bodies: Bodies) -> None:
+        self._chunks, self._bodies = chunks, bodies
+        self._entry = next(iter(chunks))
+        self._behind = dict(pairwise(sorted(chunks)))
+        self._length = {at: 1 + sum(step.slots > 0 for step in body) for at, body in bodies.items()}
+        self._loops = loops_of(chunks)
 
-def _following(chunk: Chunk, entry: int) -> Iterator[int]:
-    yield from chunk.successors
-    if chunk.instructions[-1].operation.ends and not chunk.successors:
-        yield entry
+    def round(self, start: int) -> tuple[list[int], bool]:
+        """Return the usual way from *start* back to it, and whether that leaves the function and enters it again.
 
+        It stays in the innermost loop that *start* is in. Of several ways the one with the fewest taken jumps counts,
+        and of those the shortest: compilers put what they take for the usual case behind the branch that leads to it.
+        """
+        way = self._way(start, start)
+        if not way:
+            return [start], True  # it never ends, or ends the program
+        enters = any(not self._chunks[at].successors for at in way)
+        return (turned(way, self._entry) if enters else way), enters  # rounds begin where the function does
 
-def _traced(before: Mapping[int, int], start: int, entry: int, chunks: Mapping[int, Chunk]) -> tuple[list[int], bool]:
-    way = [before[start]]
-    while way[-1] != start:
-        way.append(before[way[-1]])
-    way.reverse()
-    enters = any(not chunks[at].successors for at in way)
-    if enters:  # rounds begin where the function does
-        way = turned(way, entry)
-    return way, enters
+    def edges(self) -> Iterator[tuple[int, int]]:
+        """Yield where chunks that have several ways on lead to, in the innermost loop that they are in."""
+        for at, inside in self._loops.items():
+            if len(self._chunks[at].successors) > 1:
+                yield from (
+                    (at, to) for to in self._chunks[at].successors if to != at and self._loops.get(to) == inside
+                )
+
+    def through(self, at: int, to: int) -> list[int]:
+        """Return the usual way from *to* back to *at*, from which it steps to *to*: chunks of one loop. Empty: none."""
+        way = self._way(to, at)
+        return [*way, at] if way else []
+
+    def around(self, loop: Sequence[int]) -> tuple[list[int], bool]:
+        """Return the usual way out of the first chunk of *loop* and back to it, and whether that enters the function.
+
+        The *loop* is a way round. Empty: nothing leads back.
+        """
+        start, stays = loop[0], loop[1 % len(loop)]
+        leaves = replace(self._chunks[start], successors=[to for to in self._chunks[start].successors if to != stays])
+        way, enters = Ways({**self._chunks, start: leaves}, self._bodies).round(start)
+        return ([], False) if len(way) < 2 else (turned(way, start)[1:], enters)
+
+    def _following(self, at: int) -> Iterator[int]:
+        chunk = self._chunks[at]
+        yield from chunk.successors
+        if chunk.instructions[-1].operation.ends and not chunk.successors:
+            yield self._entry
+
+    def _way(self, start: int, end: int) -> list[int]:
+        """Return the chunks from *start* on to that which leads to *end*, in the loop of *start*; empty: none do."""
+        inside = self._loops.get(start, self._chunks)
+        best: dict[int, tuple[int, int]] = {start: (0, 0)}
+        before: dict[int, int] = {}
+        pending = [(0, 0, start)]
+        while pending:
+            *reached, at = heapq.heappop(pending)
+            if at == end and at in before:
+                break
+            if tuple(reached) > best[at]:
+                continue
+            for following in self._following(at):
+                jumps = reached[0] + (following != self._behind.get(at))
+                further = jumps, reached[1] + self._length[following]
+                known = _FAR if following == end and end not in before else best.get(following, _FAR)
+                if following in inside and further < known and reached[1] < _LONGEST:
+                    best[following] = further
+                    before[following] = at
+                    heapq.heappush(pending, (*further, following))
+        if end not in before:
+            return []
+        way = [before[end]]
+        while way[-1] != start:
+            way.append(before[way[-1]])
+        return way[::-1]

@@ -275,8 +275,10 @@ BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), (
 # references that branch depends on (numbers of records of LOAD_ROW from 1 on, 0: none), and how many thousandths of a
 # cycle later than what they have loaded it is known. A loop of one block, whose next visit overlaps with the one before
 # if that had no more than `reach` rounds: thousandths of a cycle that a round then takes less, and how many the branch
-# that ends the loop is known before the round retires, if the loop goes on and on.
+# that ends the loop is known before the round retires, if the loop goes on and on. And to which blocks (their numbers
+# from 1 on, 0: none) a way leads on that is not their usual one: `more` thousandths of a cycle that they take then.
 ORIGINS: Final = 3
+TURNS: Final = 2
 TIMING: Final = Layout(
     [
         ("millicycles", "<u4"),
@@ -287,6 +289,8 @@ TIMING: Final = Layout(
         ("pad", "<u4"),
         ("origins", "<u4", (ORIGINS,)),
         ("delays", "<u4", (ORIGINS,)),
+        ("turns", "<u4", (TURNS,)),
+        ("more", "<i4", (TURNS,)),
     ]
 )
 # One record for each reference that a hook reports, by the hook's return address: thousandths of a cycle until the

@@ -58,6 +58,7 @@ from scalegraph.runtime.format import (
     TRACE_STATES,
     TRACE_VERSION,
     TRACE_WAITS,
+    TURNS,
     VARIABLE,
     VARIABLE_KINDS,
     VERSION,
@@ -117,6 +118,7 @@ def write_header(out: TextIO) -> None:
     out.write(f'#define SG_RESULT_MAGIC "{RESULT_MAGIC.decode()}"\n')
     out.write(f'#define SG_BLOCKS_MAGIC "{BLOCKS_MAGIC.decode()}"\n')
     out.write(f"#define SG_ORIGINS {ORIGINS}u\n")
+    out.write(f"#define SG_TURNS {TURNS}u\n")
     out.write(f"#define SG_TIMING_BY_OPERATIONS {TIMING_BY_OPERATIONS}u\n")
     out.write(f'#define SG_TRACE_MAGIC "{TRACE_MAGIC.decode()}"\n#define SG_TRACE_VERSION {TRACE_VERSION}u\n\n')
     _write_enums(out)

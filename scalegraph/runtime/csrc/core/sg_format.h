@@ -8,6 +8,7 @@
 #define SG_RESULT_MAGIC "SGRESULT"
 #define SG_BLOCKS_MAGIC "SGBLOCKS"
 #define SG_ORIGINS 3u
+#define SG_TURNS 2u
 #define SG_TIMING_BY_OPERATIONS 4294967295u
 #define SG_TRACE_MAGIC "SGEVENTS"
 #define SG_TRACE_VERSION 1u
@@ -455,8 +456,10 @@ typedef struct sg_timing {
     uint32_t pad;
     uint32_t origins[3];
     uint32_t delays[3];
+    uint32_t turns[2];
+    int32_t more[2];
 } sg_timing;
-_Static_assert(sizeof(sg_timing) == 48, "sg_timing differs from format.py");
+_Static_assert(sizeof(sg_timing) == 64, "sg_timing differs from format.py");
 
 typedef struct sg_load_row {
     uint64_t address;

@@ -12,7 +12,9 @@
  *
  * What blocks cost is what they take in loops that go on and on. A loop that ends while the window still
  * holds its first rounds, and whose end is foreseen, overlaps with what follows, as far as that with its next
- * visit: what its rounds save then is taken from the rounds of that visit. */
+ * visit: what its rounds save then is taken from the rounds of that visit. Blocks of loops with several ways
+ * round cost what they take on their usual one; a step that is not on it costs what it makes the round
+ * longer, or shorter. */
 #include <string.h>
 
 #include "sg_branch.h"
@@ -150,17 +152,18 @@ static bool is_mispredicted(predictor *q, uint32_t number)
     return known && !right;
 }
 
-/* Takes `parts` of what an execution of block `number` usually costs off what it has cost `p` now. */
-static void take_back(sg_processor *p, uint32_t number, uint64_t parts, const uint64_t cost[4])
+/* Adds `parts` to what an execution of block `number` usually costs, or takes them off: to what it has cost
+ * `p` now. */
+static void change_cost(sg_processor *p, uint32_t number, int64_t parts, const uint64_t cost[4])
 {
-    uint64_t whole = sg->blocks[number].parts, all = 0;
+    int64_t whole = (int64_t)sg->blocks[number].parts, all = 0;
     for (int i = 0; whole != 0 && i < 4; i++) {
-        uint64_t share = cost[i] * parts / whole;
-        p->account->busy[i] -= share;
+        int64_t share = (int64_t)cost[i] * parts / whole;
+        p->account->busy[i] += (uint64_t)share;
         all += share;
     }
-    p->time -= all;
-    sg->blocks[number].more -= all;
+    p->time += (uint64_t)all;
+    sg->blocks[number].more += (uint64_t)all;
 }
 
 static predictor *predictor_of(const sg_processor *p)
@@ -235,14 +238,25 @@ static uint64_t go_round(sg_processor *p, predictor *q, uint32_t number, uint64_
     uint64_t parts = saving(number);
     parts = parts < q->saved ? parts : q->saved;
     q->saved -= parts;
-    take_back(p, number, parts, cost);
+    change_cost(p, number, -(int64_t)parts, cost);
     return hidden;
 }
 
-/* A branch that depends on data which is still under way is known to be wrong only when it arrives. */
-static void wait_for_loads(sg_processor *p, uint32_t number, const void *site)
+/* Block `number` follows block q->last on a way that may not be its usual one. */
+static void turn(sg_processor *p, const predictor *q, uint32_t number, const uint64_t cost[4])
 {
-    uint64_t cycles = sg_overlap_branch(p, number);
+    const sg_timing *from = &branches.timing[q->last - 1];
+    for (uint32_t i = 0; i < SG_TURNS; i++)
+        if (from->turns[i] == number) {
+            int64_t parts = (int64_t)from->more[i] * (int64_t)SG_PARTS / 1000,
+                    whole = (int64_t)sg->blocks[number].parts;
+            change_cost(p, number, parts < -whole ? -whole : parts, cost);
+        }
+}
+
+/* Charges `p` for so many cycles in which it waits for what it has loaded. */
+static void wait_for_loads(sg_processor *p, uint64_t cycles, const void *site)
+{
     sg_advance(p, cycles);
     p->account->stall[0] += cycles;
     sg_site_of(site)->cycles[SG_GROUP_MEMORY_STALL] += cycles;
@@ -276,15 +290,25 @@ void sg_branch_enter(sg_processor *p, const void *site)
     predictor *q = predictor_of(p);
     bool mispredicted = is_mispredicted(q, number);
     uint64_t penalty = mispredicted ? branches.penalty : 0;
-    if (branches.timing != NULL)
+    if (branches.timing != NULL) {
+        if (q->last != 0)
+            turn(p, q, number, cost);
         penalty -= go_round(p, q, number, penalty, cost);
+    }
     if (mispredicted) {
-        if (sg->overlaps)
-            wait_for_loads(p, number, site);
+        if (sg->overlaps) /* it is known to be wrong only when the data arrive that it depends on */
+            wait_for_loads(p, sg_overlap_branch(p, number), site);
         p->time += penalty;
         p->account->busy[SG_CATEGORY_BUSY_CONTROL] += penalty;
         sg->blocks[number].more += penalty;
         sg_count(p, SG_COUNTER_MISPREDICTIONS, 1);
     }
     remember(q, number);
+}
+
+void sg_branch_drain(sg_processor *p)
+{
+    wait_for_loads(p, sg_overlap_last(p), p->site);
+    if (branches.of != NULL)
+        branches.of[p->id].saved = 0;
 }
