@@ -137,6 +137,8 @@ class Core:
         self.ready: dict[str, float] = {}
         self.stored: dict[Key, float] = {}
         self.values: dict[str, tuple[int, int]] = {}  # register -> (number of an unknown value, added constant)
+        self.arguments: dict[str, tuple[int, int]] = {}  # the same of registers when the function is entered
+        self.written: set[str] = set()  # registers, since then
         self.follows_loads = False  # notes what depends on which load
         self.origins: dict[str, Origins] = {}  # of registers
         self.kept: dict[Key, Origins] = {}  # of what was stored
@@ -219,10 +221,14 @@ class Core:
             self.origins[register] = origins if register in step.writes else {}
 
     def enter(self) -> None:
-        """Enter a function: its arguments have been there for long, and nothing is known of them."""
+        """Enter a function: its arguments have been there for long, and are those that it was called with before.
+
+        So what one call stores and the next one loads by the same pointer is known to be the same.
+        """
         self.ready.clear()
         self.origins.clear()
         self.values.clear()
+        self.written.clear()
 
     def _issue(self, slots: float) -> None:
         """Let the next instruction in: when it is its turn, and there is room for it."""
@@ -250,6 +256,7 @@ class Core:
 
     def _write(self, step: Step, done: float) -> None:
         source = self._value(step.copies[1]) if step.copies else None
+        self.written.update(step.writes, step.clobbers)
         for register in step.writes:
             self.ready[register] = done
             self.values.pop(register, None)
@@ -264,8 +271,11 @@ class Core:
         if not register:
             return 0, 0
         if register not in self.values:
-            self.unknown += 1
-            self.values[register] = self.unknown, 0
+            known = {} if register in self.written else self.arguments
+            if register not in known:
+                self.unknown += 1
+                known[register] = self.unknown, 0
+            self.values[register] = known[register]
         return self.values[register]
 
     def _key(self, place: Place) -> Key:

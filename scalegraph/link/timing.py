@@ -47,7 +47,8 @@ def timed_blocks(build: Build, machine: Machine, plain: Plain | None) -> Path:
 
 def _digest(build: Build, machine: Machine, plain: Plain | None) -> str:
     """Return a digest of all that the table depends on."""
-    total = hashlib.sha256(machine.processor.model_dump_json().encode())
+    processor = machine.processor.model_dump_json(exclude={"count", "clock_mhz"})  # all is in cycles of one processor
+    total = hashlib.sha256(processor.encode())
     programs = [build.executable, build.blocks, *([] if plain is None else [plain.executable, plain.places])]
     code = sorted(Path(instrument.__file__).parent.glob("*.py"))
     for path in (*programs, *code, Path(written.__file__)):

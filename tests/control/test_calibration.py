@@ -16,6 +16,7 @@ from scalegraph.cli.main import cli
 from scalegraph.control import build
 from scalegraph.control.calibration import QUICK, Row, Sample, Subject, compare, derive, measure, summary, this_host
 from scalegraph.control.calibration.caches import fit
+from scalegraph.control.calibration.compare import at_clock_of
 from scalegraph.control.calibration.host import CacheLevel, Host
 from scalegraph.control.calibration.measure import SOURCES, read_line, working_sets
 from scalegraph.control.calibration.native import Pace, Run, Runs, is_met_again
@@ -299,6 +300,15 @@ def test_runs_with_a_faster_clock_do_not_count_and_quiet_ones_are_known() -> Non
     assert Runs((quiet, slow, fast, shared), 0).counting(2.9e9) == (quiet, slow, shared)
     assert Runs((fast,), 0).counting(2.9e9) == (fast,)
     assert [run.is_quiet(2.9e9, 0.25) for run in (quiet, slow, fast, shared)] == [True, False, False, False]
+
+
+def test_the_fastest_run_is_predicted_at_its_clock() -> None:
+    runs = [Run(taken, (Pace(clock, 0.2), Pace(clock + 2e8, 0.2))) for taken, clock in ((2.0, 3e9), (1.0, 2.6e9))]
+    found = machine.load("server-2x32")
+    at = at_clock_of(runs, found)
+    assert at.processor.clock_mhz == 2700
+    assert at.processor.pipeline == found.processor.pipeline
+    assert at.cache == found.cache
 
 
 def test_summary_is_in_ratios() -> None:

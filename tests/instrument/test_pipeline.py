@@ -17,6 +17,7 @@ from scalegraph.instrument.effects import Place, effects
 from scalegraph.instrument.pipeline import Step, execute, times
 from scalegraph.instrument.timed import timed_table, timing
 from scalegraph.link import Job, Simulated
+from scalegraph.link.timing import timed_blocks
 from scalegraph.machine.model import Processor
 from scalegraph.runtime.format import BLOCK, HEADER, SECTION, TIMING
 
@@ -253,6 +254,18 @@ def test_table_has_cycles_for_each_block_and_the_records_as_they_were(tmp_path: 
     assert list(rows["millicycles"]) == [round(1000 * found.cycles[address]) for address in addresses]
     assert list(rows["predicted"]) == [address in found.predicted for address in addresses]
     assert 0 < sum(rows["predicted"]) < len(rows)
+
+
+@pytest.mark.compiler
+def test_a_table_is_found_once_for_all_clocks(tmp_path: Path, host: machine.Machine) -> None:
+    path = tmp_path / "chain.c"
+    path.write_text(CHAIN.replace("KIND", "x *= c;"))
+    built, faster = build([path]), host.processor.model_copy(update={"clock_mhz": 2 * host.processor.clock_mhz})
+    wider = host.processor.model_copy(update={"issue_width": 1 + host.processor.issue_width})
+    tables = [
+        timed_blocks(built, host.model_copy(update={"processor": one}), None) for one in (host.processor, faster, wider)
+    ]
+    assert tables[0] == tables[1] != tables[2]
 
 
 @pytest.mark.compiler

@@ -95,11 +95,6 @@ def test_misses_hide_behind_what_the_program_computes_meanwhile(run: Callable[..
     assert _per_step(run, work) == pytest.approx(12.0, rel=0.02)  # the chain of multiplications
 
 
-def test_an_atomic_instruction_waits_for_the_misses_before_it(run: Callable[..., RunRecord]) -> None:
-    atomic = VISIT.replace("sum +=", "{ __atomic_fetch_add(&added, 1, 5); sum +=") + " }"
-    assert _per_step(run, f"static long added; {atomic}") > HIT
-
-
 def test_window_ends_what_can_be_hidden(run: Callable[..., RunRecord]) -> None:
     far, ahead = 2000, WINDOW / WIDTH
     work = "x = x * c;" * (2 * WINDOW)

@@ -1,9 +1,11 @@
 """Predicted beside measured: programs with one and more threads on this host and on its machine.
 
 A native program is timed and predicted twice: as the user would build it (``-O2`` and the flags of its description),
-and without vectorisation; the difference of the two is what vectorisation explains. Both are whole processes; the time
-of an empty program, which the simulated time does not contain, is taken off. A program that does not compile, or a run
-that fails, leaves a row with the reason; a program may end with an exit status of its own if both ways have it.
+and without vectorisation; the difference of the two is what vectorisation explains. What is predicted is the run that
+took least, at the clock that the processor had then: it changes within seconds on some hosts. Both are whole processes;
+the time of an empty program, which the simulated time does not contain, is taken off. A program that does not compile,
+or a run that fails, leaves a row with the reason; a program may end with an exit status of its own if both ways have
+it.
 """
 
 from __future__ import annotations
@@ -167,12 +169,14 @@ def compare(
         for turn in range(_TURNS):
             for case in cases:
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, turn {turn + 1} of {_TURNS}")
-                case.take_turn(machine, (repeat + _TURNS - 1 - turn) // _TURNS, watch, cancel)
+                case.take_turn((repeat + _TURNS - 1 - turn) // _TURNS, watch, cancel)
         for turn in range(_MORE_TURNS):
             for case in (case for case in cases if not case.is_confirmed(machine)):
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, more runs {turn + 1}")
-                case.take_turn(machine, repeat // _TURNS, watch, cancel)
-        yield from (case.row(start, machine, watch.alone) for case in cases)
+                case.take_turn(repeat // _TURNS, watch, cancel)
+        for case in cases:
+            progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, simulated")
+            yield case.row(start, machine, watch.alone, cancel)
 
 
 @dataclass(frozen=True)
@@ -210,19 +214,14 @@ class _Case:
         self.subject, self.threads, self.failure = subject, threads, failure
         self._builds = builds
         self._optimised = self._scalar = Runs()
-        self._predicted: list[tuple[float, int]] = []  # seconds, exit status; optimised, scalar
 
-    def take_turn(self, machine: Machine, repeat: int, watch: Stopwatch, cancel: CancelToken) -> None:
-        """Measure *repeat* native runs of each build; simulate each once. What fails is kept as a sentence."""
-        if self._builds is None or self.failure:
+    def take_turn(self, repeat: int, watch: Stopwatch, cancel: CancelToken) -> None:
+        """Measure *repeat* native runs of each build. What fails is kept as a sentence."""
+        if self._builds is None or self.failure or not repeat:
             return
         try:
-            if repeat:
-                self._optimised += watch.measure(self._builds.optimised, self.threads, repeat, cancel)
-                self._scalar += watch.measure(self._builds.scalar, self.threads, repeat, cancel)
-            if not self._predicted:
-                programs = self._builds.simulated, self._builds.simulated_scalar
-                self._predicted = [_predict(one, machine, self.threads, self.subject, cancel) for one in programs]
+            self._optimised += watch.measure(self._builds.optimised, self.threads, repeat, cancel)
+            self._scalar += watch.measure(self._builds.scalar, self.threads, repeat, cancel)
         except (InputError, WorkError) as error:
             self.failure = _sentence(error)
 
@@ -235,16 +234,26 @@ class _Case:
         """Return the runs of the two builds that count."""
         return tuple(found.counting(machine.clock_hz) for found in (self._optimised, self._scalar))
 
-    def row(self, start: float, machine: Machine, alone: float) -> Row:
-        """Return what was found; *start*: what starting a process takes, in seconds; *alone*: `Stopwatch.alone`."""
-        name, fast, slow = self.subject.name, self._optimised, self._scalar
-        if self.failure or not self._predicted:
+    def row(self, start: float, machine: Machine, alone: float, cancel: CancelToken) -> Row:
+        """Simulate each build once; return what was found, or the reason why that failed.
+
+        *start*: what starting a process takes, in seconds; *alone*: `Stopwatch.alone`.
+        """
+        name, builds = self.subject.name, self._builds
+        if builds is None or self.failure:
             return Row.failed(name, self.threads, self.failure)
-        (predicted, status), (predicted_scalar, status_scalar) = self._predicted
+        runs = self._counting(machine)
+        try:
+            (predicted, status), (predicted_scalar, status_scalar) = (
+                _predict(program, at_clock_of(found, machine), self.threads, self.subject, cancel)
+                for program, found in zip((builds.simulated, builds.simulated_scalar), runs, strict=True)
+            )
+        except (InputError, WorkError) as error:
+            return Row.failed(name, self.threads, _sentence(error))
+        fast, slow = self._optimised, self._scalar
         if len({fast.status, slow.status, status, status_scalar}) > 1:
             native = f"{fast.status} on this host, {slow.status} there without vectorisation"
             return Row.failed(name, self.threads, f"{name}: ended with status {status} in the simulation, but {native}")
-        runs = self._counting(machine)
         optimised, scalar = (sorted(max(0.0, run.taken_s - start) for run in found) for found in runs)
         return Row(
             name,
@@ -258,6 +267,12 @@ class _Case:
             clock_mhz=statistics.median(run.clock_hz for found in runs for run in found) / 1e6,
             as_calibrated=sum(run.is_quiet(machine.clock_hz, alone) for found in runs for run in found),
         )
+
+
+def at_clock_of(runs: Sequence[Run], machine: Machine) -> Machine:
+    """Return *machine* with the clock that this host had in the fastest of *runs*."""
+    clock_mhz = round(min(runs, key=lambda run: run.taken_s).clock_hz / 1e6, 1)
+    return machine.model_copy(update={"processor": machine.processor.model_copy(update={"clock_mhz": clock_mhz})})
 
 
 def _cases(

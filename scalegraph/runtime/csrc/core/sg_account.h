@@ -2,7 +2,6 @@
 #ifndef SG_ACCOUNT_H
 #define SG_ACCOUNT_H
 
-#include "sg_branch.h"
 #include "sg_observer.h"
 
 extern const uint8_t sg_category_group[SG_CATEGORY_COUNT];
@@ -63,14 +62,6 @@ static inline uint64_t sg_charge(sg_processor *p, enum sg_category category, uin
 static inline void sg_charge_site(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
     sg_site_of(p->site)->cycles[sg_category_group[category]] += sg_charge(p, category, cycles);
-}
-
-/* The same for a primitive, whose atomic instructions wait for all that the processor has under way. */
-static inline void sg_charge_primitive(sg_processor *p, enum sg_category category, uint64_t cycles)
-{
-    if (SG_UNLIKELY(sg->overlaps))
-        sg_branch_drain(p);
-    sg_charge_site(p, category, cycles);
 }
 
 static inline void sg_count(sg_processor *p, enum sg_counter counter, uint64_t n)

@@ -223,7 +223,7 @@ static void all_memory(struct sg_depends *depends, sg_task *task, bool last)
 
 static void touch(uint64_t address, enum sg_access kind)
 {
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
     sg_touch(sg_now, address, kind, SG_CATEGORY_PRIM_TASK);
 }
 

@@ -61,7 +61,7 @@ static void post(const uint64_t *vector, const void *site)
     struct sg_doacross *d = t->work->doacross;
     if (vector[0] >= d->count)
         return;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
     sg_touch(sg_now, d->lines + vector[0] * d->distance, SG_WRITE, SG_CATEGORY_PRIM_SCHEDULE);
     d->posted[vector[0]] = flat(d, vector) + 1;
     sg_queue others = {NULL, NULL};
@@ -81,7 +81,7 @@ static void wait_for(const uint64_t *vector, const void *site)
     if (vector[0] >= d->count)
         return; /* no such iteration */
     uint64_t line = d->lines + vector[0] * d->distance, wanted = flat(d, vector);
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
     sg_touch(sg_now, line, SG_READ, SG_CATEGORY_PRIM_SCHEDULE);
     while (d->posted[vector[0]] <= wanted) {
         sg_queue_add(&d->waiting, t);

@@ -51,7 +51,7 @@ SG_API bool GOMP_sections_end_cancel(void)
 static sg_work *single_start(sg_thread *t)
 {
     bool first;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
     sg_turn(sg_now);
     sg_work *work = sg_work_enter(t, &first);
     sg_touch(sg_now, work->address, SG_RMW,

@@ -227,7 +227,7 @@ void sg_task_run(sg_task *task)
 {
     if (task->function != NULL && (task->constructed || !sg_task_cancelled(task))) {
         /* To take it from a queue; one that is not deferred has cost what it costs when it was created. */
-        sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
         execute(task, task->argument);
     }
     free(task->block);

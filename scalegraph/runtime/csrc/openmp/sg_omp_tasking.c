@@ -32,7 +32,7 @@ static sg_task *new_task(sg_thread *t, const description *d)
     task->untied = (d->flags & TASK_UNTIED) != 0;
     task->final = task->final || (d->flags & TASK_FINAL) != 0;
     task->priority = d->priority < 0 ? 0 : d->priority < most ? d->priority : most;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
     sg_observe_task(&task->traced, task->region, SG_TASK_STEP_CREATED);
     return task;
 }

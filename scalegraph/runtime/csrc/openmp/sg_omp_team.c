@@ -378,12 +378,12 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         uint64_t from = sg_now->clock;
         root->busy += size - 1;
         uint32_t created = prepare_workers(team);
-        sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->fork_cycles);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->fork_cycles);
         sg_touch(sg_now, team->address, SG_WRITE, SG_CATEGORY_PRIM_FORK_JOIN);
         for (uint32_t i = 1; i < size; i++) {
-            sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
+            sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
             if (i >= size - created)
-                sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->create_cycles);
+                sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->create_cycles);
             start_worker(team, i, flags, from);
         }
         sg_observe_team_started(from);
@@ -391,7 +391,7 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         sg_place_member(team, t, 0, flags);
     } else {
         begin_phase(t, team);
-        sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, sg->config.alone_cycles);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, sg->config.alone_cycles);
     }
     enter(team, t, 0);
 }

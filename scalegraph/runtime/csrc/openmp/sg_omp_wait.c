@@ -45,7 +45,7 @@ void sg_task_yield(sg_thread *t)
 {
     if (t->yields == YIELDS)
         return; /* each one that goes on below keeps a part of the stack */
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
     sg_task *task = sg_task_take(t, t->task->untied ? NULL : t->task, NULL);
     if (task == NULL)
         return;

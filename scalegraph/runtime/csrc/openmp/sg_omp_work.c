@@ -134,7 +134,7 @@ enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk, const sg_chosen 
 bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
 {
     t->turn.asked = sg_now->clock;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, sg->config.schedule_cycles);
     if (!sg_scheduled_next(&work->scheduled, t->member, first, last))
         return false;
     if (work->ordered) {

@@ -305,10 +305,3 @@ void sg_branch_enter(sg_processor *p, const void *site)
     }
     remember(q, number);
 }
-
-void sg_branch_drain(sg_processor *p)
-{
-    wait_for_loads(p, sg_overlap_last(p), p->site);
-    if (branches.of != NULL)
-        branches.of[p->id].saved = 0;
-}

@@ -9,8 +9,5 @@ void sg_branch_open(void);
 /* `p` enters the block whose hook returns to `site`, and has got SG_TRAP cycles too many: takes them away, or
  * has the observer do it that charges blocks. */
 void sg_branch_enter(sg_processor *p, const void *site);
-/* `p` is about to execute an atomic instruction, at p->site, which waits for all before it: nothing behind it
- * overlaps with them. Only if sg->overlaps. */
-void sg_branch_drain(sg_processor *p);
 
 #endif

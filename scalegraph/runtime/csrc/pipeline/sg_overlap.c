@@ -24,7 +24,6 @@ typedef struct limit {
 
 typedef struct overlap {
     uint64_t charged, passed;
-    uint64_t last;    /* when the last of all misses so far is over */
     uint64_t filled;  /* when all misses so far are over, if so many as can be are under way all the time */
     uint64_t longest; /* latency of one of them */
     uint32_t first, next; /* in the queue */
@@ -137,7 +136,6 @@ uint64_t sg_overlap_miss(sg_processor *p, const sg_site_count *site, uint64_t cy
     if (row != NULL)
         ready = later(ready, known(o, row->origins, row->delays));
     uint64_t done = begin_of(o, real, ready, cycles * SG_PARTS) + cycles * SG_PARTS;
-    o->last = later(o->last, done);
     if (row != NULL)
         o->arrived[site->load] = done;
     if (o->next - o->first == IN_QUEUE)
@@ -148,25 +146,12 @@ uint64_t sg_overlap_miss(sg_processor *p, const sg_site_count *site, uint64_t cy
     return charge(o, stalled);
 }
 
-/* Waits until `at`; `now` is the program's own time. */
-static uint64_t wait_until(overlap *o, uint64_t now, uint64_t at)
-{
-    uint64_t stalled = at > now ? at - now : 0;
-    o->passed = later(o->passed, stalled);
-    return charge(o, stalled);
-}
-
 uint64_t sg_overlap_branch(sg_processor *p, uint32_t number)
 {
     overlap *o = overlap_of(p);
     const sg_timing *timing = &sg->timing[number - 1];
-    uint64_t now = own_time(o, p);
-    return wait_until(o, now, known(o, timing->origins, timing->delays));
-}
-
-uint64_t sg_overlap_last(sg_processor *p)
-{
-    overlap *o = overlap_of(p);
-    uint64_t now = own_time(o, p);
-    return wait_until(o, now, o->last);
+    uint64_t now = own_time(o, p), at = known(o, timing->origins, timing->delays);
+    uint64_t stalled = at > now ? at - now : 0;
+    o->passed = later(o->passed, stalled);
+    return charge(o, stalled);
 }

@@ -15,7 +15,5 @@ uint64_t sg_overlap_miss(sg_processor *p, const sg_site_count *site, uint64_t cy
 /* The same for a branch in front of block `number` that was not foreseen: it is known only when what it
  * depends on has been loaded. */
 uint64_t sg_overlap_branch(sg_processor *p, uint32_t number);
-/* The same for what waits until all misses under way have arrived. */
-uint64_t sg_overlap_last(sg_processor *p);
 
 #endif

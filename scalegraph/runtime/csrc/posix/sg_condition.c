@@ -82,7 +82,7 @@ int sg_condition_wake(pthread_cond_t *variable, bool all, const void *site)
     condition *c = (condition *)variable;
     if (!sg_enter(site))
         return 0;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     while (sg_grant(&c->waiting) && all)
         continue;
@@ -151,7 +151,7 @@ static int enter_lock(pthread_rwlock_t *variable, bool write, uint64_t deadline)
 {
     rwlock *lock = (rwlock *)variable;
     uint64_t at = (uint64_t)(uintptr_t)variable;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     while (!may_enter(variable, write)) {
         if (deadline == 0)
@@ -236,7 +236,7 @@ SG_API int pthread_rwlock_unlock(pthread_rwlock_t *variable)
     rwlock *lock = (rwlock *)variable;
     if (!sg_enter(SG_CALLER))
         return 0;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     if (lock->writer != 0)
         lock->writer = 0;

@@ -44,7 +44,7 @@ static long futex(const uint32_t *word, int operation, long value, long more, co
                   uint32_t third)
 {
     const struct timespec *time = (const struct timespec *)more;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     switch (operation & COMMAND) {
     case WAIT:
         return futex_wait(word, (uint32_t)value, time != NULL ? sg_deadline_in(time) : SG_NEVER);

@@ -69,7 +69,7 @@ int sg_mutex_lock(pthread_mutex_t *mutex, uint64_t deadline, const void *site)
     if (kind == PTHREAD_MUTEX_ERRORCHECK && is_mine(lock))
         return EDEADLK;
     if (kind == PTHREAD_MUTEX_RECURSIVE && is_mine(lock)) {
-        sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
         mutex->__data.__count++;
         return 0;
     }
@@ -132,7 +132,7 @@ int sg_mutex_try(pthread_mutex_t *mutex, const void *site)
         return hold(mutex);
     sg_lock *lock = sg_lock_at(mutex);
     if (kind_of(mutex) == PTHREAD_MUTEX_RECURSIVE && is_mine(lock)) {
-        sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
         mutex->__data.__count++;
         return 0;
     }
@@ -154,7 +154,7 @@ int sg_mutex_unlock(pthread_mutex_t *mutex, const void *site)
     if ((kind == PTHREAD_MUTEX_ERRORCHECK || kind == PTHREAD_MUTEX_RECURSIVE || robust) && !is_mine(lock))
         return EPERM;
     if (kind == PTHREAD_MUTEX_RECURSIVE && mutex->__data.__count > 0) {
-        sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
         mutex->__data.__count--;
         return 0;
     }

@@ -72,7 +72,7 @@ static void finish(void)
     sg_posix_destroy_data();
     sg_keys_destroy(posix);
     sg_mutex_abandon_all(t);
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_THREAD, sg->config.thread_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_THREAD, sg->config.thread_cycles);
     sg_touch(sg_now, t->variable, SG_WRITE, SG_CATEGORY_PRIM_THREAD);
     if (is_last(t)) /* from here on nobody else ends first */
         exit(0);
@@ -240,7 +240,7 @@ int sg_posix_create(pthread_t *handle, const pthread_attr_t *attributes, void *(
     void *stack;
     int detached = 0;
     size_t size = stack_asked(attributes, &stack);
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_THREAD, sg->config.thread_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_THREAD, sg->config.thread_cycles);
     free_ended();
     sg_thread *t = sg_thread_new_on(stack, size);
     if (t == NULL)

@@ -46,7 +46,7 @@ static int take(sem_t *variable, uint64_t deadline, const void *site)
         return s->value > 0 ? (s->value--, 0) : fail(EAGAIN);
     if (deadline > 0)
         sg_posix_test_cancel();
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     while (s->value == 0) {
         if (deadline == 0)
@@ -94,7 +94,7 @@ SG_API int sem_post(sem_t *variable)
 {
     semaphore *s = (semaphore *)variable;
     if (sg_enter(SG_CALLER)) {
-        sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+        sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
         sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     }
     if (s->value == SEM_VALUE_MAX)

@@ -106,7 +106,7 @@ static void host_unlock(schedule_loop *loop, int64_t *at)
 static void host_work(schedule_loop *loop, uint64_t instructions)
 {
     (void)loop;
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_SCHEDULE, instructions);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_SCHEDULE, instructions);
 }
 
 static uint64_t host_clock(schedule_loop *loop)

@@ -25,7 +25,7 @@ static void modify(volatile const void *address, const void *site)
         return;
     sg_count(p, SG_COUNTER_ATOMICS, 1);
     p->site = site;
-    sg_charge_primitive(p, SG_CATEGORY_PRIM_ATOMIC, sg->config.atomic_cycles);
+    sg_charge_site(p, SG_CATEGORY_PRIM_ATOMIC, sg->config.atomic_cycles);
     uint64_t at = (uint64_t)(uintptr_t)address;
     if (sg_filtered(p, at, SG_RMW) ||
         (SG_UNLIKELY(sg_observed.filter != NULL) && sg_observed.filter(p, at, 4, SG_RMW, site))) {
@@ -119,7 +119,7 @@ static void each_line(volatile const void *address, size_t size, bool write, con
         return;
     sg_count(p, SG_COUNTER_ATOMICS, 1);
     p->site = site;
-    sg_charge_primitive(p, SG_CATEGORY_PRIM_ATOMIC, sg->config.atomic_cycles);
+    sg_charge_site(p, SG_CATEGORY_PRIM_ATOMIC, sg->config.atomic_cycles);
     uint64_t at = (uint64_t)(uintptr_t)address, end = at + size, line = sg->line_bytes;
     for (; at < end; at = (at & ~(line - 1)) + line)
         sg_touch(p, at, write ? SG_RMW : SG_READ, SG_CATEGORY_PRIM_ATOMIC);

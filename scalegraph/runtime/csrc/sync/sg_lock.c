@@ -194,7 +194,7 @@ void sg_lock_acquire(sg_lock *lock)
 {
     uint64_t from = sg_now->clock;
     begin_operation(lock);
-    sg_charge_primitive(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_count(sg_now, SG_COUNTER_LOCKS, 1);
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
@@ -214,7 +214,7 @@ void sg_lock_acquire(sg_lock *lock)
 static bool try_lock(sg_lock *lock)
 {
     sg_processor *p = sg_now;
-    sg_charge_primitive(p, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(p, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_touch(p, lock->address, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     if (lock->holder >= 0 || lock->waiting.head != NULL)
         return false;
@@ -279,7 +279,7 @@ void sg_lock_release(sg_lock *lock)
     if (SG_UNLIKELY(sg_observed.lock_held != NULL))
         sg_observe_lock_held(name_of(lock), false);
     begin_operation(lock);
-    sg_charge_primitive(p, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
+    sg_charge_site(p, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     report_step(lock, SG_LOCK_STEP_RELEASED); /* whoever gets it next gets it later */
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:

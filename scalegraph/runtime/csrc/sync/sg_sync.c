@@ -279,7 +279,7 @@ static void begin_phase(enum sg_category category)
 static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg_category category)
 {
     sg_observe_marks(SG_MARK_BARRIER, barrier->nodes[0].object);
-    sg_charge_primitive(sg_now, category, sg->config.barrier_cycles);
+    sg_charge_site(sg_now, category, sg->config.barrier_cycles);
     sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
     if (barrier->members <= 1) {
         if (barrier->bounds)
