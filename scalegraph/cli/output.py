@@ -46,12 +46,13 @@ def print_json(data: Any) -> None:
 
     try:
         made = orjson.dumps(data, default=_plain, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
-        if made.isascii() and b"\x7f" not in made and _print_bytes(made):
-            return
-        text = made.decode()
     except TypeError:  # output of a program that is no text: half a character; an integer of more than 64 bits
-        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
-    echo_json(text)
+        echo_json(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain))
+        return
+    if made.isascii() and b"\x7f" not in made and hasattr(sys.stdout, "buffer"):
+        _print(made, nl=True)  # bytes: megabytes of text would be searched for colours
+    else:
+        echo_json(made.decode())
 
 
 def _plain(value: Any) -> Any:
@@ -68,32 +69,13 @@ def echo_json(text: str, *, nl: bool = True) -> None:
     _print(text, nl=nl)
 
 
-def _print(text: str, *, nl: bool) -> None:
+def _print(text: str | bytes, *, nl: bool) -> None:
     """Write *text* to standard output; an `OSError` names it."""
     try:
         click.echo(text, nl=nl)
     except OSError as error:
         error.filename = STANDARD_OUTPUT
         raise
-
-
-def _print_bytes(line: bytes) -> bool:
-    """Write *line* to standard output as it is; return whether that takes bytes. An `OSError` names it.
-
-    Megabytes are not searched for colours, as click does it.
-    """
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:
-        return False
-    try:
-        sys.stdout.flush()
-        stream.write(line)
-        stream.write(b"\n")
-        stream.flush()
-    except OSError as error:
-        error.filename = STANDARD_OUTPUT
-        raise
-    return True
 
 
 def print_rows(

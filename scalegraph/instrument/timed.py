@@ -32,7 +32,7 @@ from scalegraph.instrument.places import LineMap
 from scalegraph.instrument.steps import plain_steps, steps_of
 from scalegraph.instrument.vectorised import Replaced, Vectorised
 from scalegraph.instrument.vectors import Plain, vector_loops
-from scalegraph.instrument.ways import Bodies, Ways, on_way, turned
+from scalegraph.instrument.ways import Bodies, Ways, turned
 from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
 from scalegraph.runtime.format import (
@@ -300,19 +300,19 @@ def _function(
     for start in chunks:
         if start not in costs:
             way, enters = ways.round(start)
-            found = execute(on_way(chunks, bodies, way), processor, enters=enters)
+            found = execute(ways.bodies(way), processor, enters=enters)
             for at, taken, origins, early in zip(way, found.cycles, found.branches, found.early, strict=True):
                 if at == start or (at not in costs and ways.round(at)[0] == turned(way, at)):
                     costs[at] = np.array([taken])
                     usual[at] = way
                     branches[at] = origins
-                    brief = None if enters else _brief(chunks, bodies, turned(way, at), taken, early, processor)
+                    brief = None if enters else _brief(ways, turned(way, at), taken, early, processor)
                     if brief is not None and chunks[at].probe:
                         briefs[chunks[at].probe] = brief
                     sites = [site for step in bodies[at] for site in step.sites]
                     loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
     vectors = frozenset().union(*(one.chunks for one in replaced))
-    more = _unusual(chunks, bodies, processor, costs, {at: way for at, way in usual.items() if at not in vectors})
+    more = _unusual(ways, processor, costs, {at: way for at, way in usual.items() if at not in vectors})
     for one in replaced:
         found_for = _vector_time(one, processor)
         for start in one.chunks:
@@ -328,23 +328,17 @@ def _function(
 
 
 def _unusual(
-    chunks: Mapping[int, Chunk],
-    bodies: Bodies,
-    processor: Processor,
-    costs: Mapping[int, NDArray[np.float64]],
-    usual: Mapping[int, list[int]],
+    ways: Ways, processor: Processor, costs: Mapping[int, NDArray[np.float64]], usual: Mapping[int, list[int]]
 ) -> dict[tuple[int, int], float]:
     """Return what the second of two chunks of a loop takes more, or less, behind the first than on its *usual* way.
 
     That is the difference between the way round that goes from one to the other and what its chunks cost. Only steps
     that are not on the usual way of the second are there, and where all chunks of the way have one.
     """
-    ways = Ways(chunks, bodies)
     found: dict[tuple[int, int], float] = {}
-    for at, to in ways.edges():
-        way = ways.through(at, to)
-        if way and usual.keys() >= set(way) and (at, to) not in pairwise([*usual[to], usual[to][0]]):
-            taken = sum(execute(on_way(chunks, bodies, way), processor).cycles)
+    for at, to, way in ways.steps():
+        if usual.keys() >= set(way) and (at, to) not in pairwise([*usual[to], usual[to][0]]):
+            taken = sum(execute(ways.bodies(way), processor).cycles)
             found[at, to] = taken - sum(float(costs[one][0]) for one in way)
     return found
 
@@ -363,33 +357,31 @@ def _vector_time(replaced: Replaced, processor: Processor) -> _VectorTime:
     plain, start, rounds = replaced.vector.code, replaced.vector.start, replaced.rounds
     known = dict(effects(plain.code, plain.function.start, lambda _address: False))
     bodies = {at: plain_steps(chunk.instructions, known) for at, chunk in plain.chunks.items()}
-    found = execute(on_way(plain.chunks, bodies, [start]), processor)
-    brief = _brief(plain.chunks, bodies, [start], found.cycles[0], found.early[0], processor)
+    ways = Ways(plain.chunks, bodies)
+    found = execute(ways.bodies([start]), processor)
+    brief = _brief(ways, [start], found.cycles[0], found.early[0], processor)
     if brief is not None:
         brief = Brief(brief.cycles / rounds, brief.reach * rounds, brief.early)
     return _VectorTime(found.cycles[0] / rounds, found.ahead, brief)
 
 
-def _brief(
-    chunks: Mapping[int, Chunk], bodies: Bodies, loop: Sequence[int], taken: float, early: float, processor: Processor
-) -> Brief | None:
+def _brief(ways: Ways, loop: Sequence[int], taken: float, early: float, processor: Processor) -> Brief | None:
     """Return what a round of a *loop* takes, whose first chunk does all; *taken*, *early*: of it, if it goes on and on.
 
     None where other chunks do something, too, where that is the same, as when one visit of the loop waits for the one
     before, where the window holds too few rounds, or nothing leads back to the loop, in the function or by calling it
     again.
     """
-    start = loop[0]
-    live, *others = (sum(step.slots > 0 for step in bodies[at]) for at in loop)
+    live, *others = (sum(step.slots > 0 for step in body) for body in ways.bodies(loop))
     if any(others) or live == 0:
         return None
     reach = processor.pipeline.window // live
     few = min(_BRIEF_ROUNDS, reach // 3)
-    around, enters = Ways(chunks, bodies).around(loop)
+    around, enters = ways.around(loop)
     if few < 2 or not around:
         return None
-    counts = few, 2 * few
-    ways = [turned([*(count * list(loop)), *around], next(iter(chunks)) if enters else start) for count in counts]
-    less, more = (sum(execute(on_way(chunks, bodies, way), processor, enters=enters).cycles) for way in ways)
+    begins = ways.entry if enters else loop[0]
+    visits = [turned([*(count * list(loop)), *around], begins) for count in (few, 2 * few)]
+    less, more = (sum(execute(ways.bodies(visit), processor, enters=enters).cycles) for visit in visits)
     cycles = max(0.0, (more - less) / few)
     return Brief(cycles, reach, early) if cycles < (1 - _BRIEF_GAIN) * taken else None

@@ -19,20 +19,6 @@ Bodies: TypeAlias = Mapping[int, Sequence[Step]]
 """What the pipeline executes of each chunk, by its start."""
 
 
-def on_way(chunks: Mapping[int, Chunk], bodies: Bodies, way: Sequence[int]) -> list[Sequence[Step]]:
-    """Return the bodies of a way round, in which jumps that go elsewhere than to the next chunk are taken."""
-    starts = sorted(chunks)
-    behind = dict(pairwise(starts))
-    found: list[Sequence[Step]] = []
-    for at, following in zip(way, [*way[1:], way[0]], strict=True):
-        body = bodies[at]
-        jumps = chunks[at].instructions[-1].operation.is_jump
-        if jumps and body and following != behind.get(at):
-            body = [*body[:-1], replace(body[-1], taken=True)]
-        found.append(body)
-    return found
-
-
 def turned(way: Sequence[int], first: int) -> list[int]:
     """Return the *way* round beginning with its chunk *first*."""
     at = list(way).index(first)
@@ -44,10 +30,21 @@ class Ways:
 
     def __init__(self, chunks: Mapping[int, Chunk], bodies: Bodies) -> None:
         self._chunks, self._bodies = chunks, bodies
-        self._entry = next(iter(chunks))
+        self.entry = next(iter(chunks))
         self._behind = dict(pairwise(sorted(chunks)))
         self._length = {at: 1 + sum(step.slots > 0 for step in body) for at, body in bodies.items()}
         self._loops = loops_of(chunks)
+
+    def bodies(self, way: Sequence[int]) -> list[Sequence[Step]]:
+        """Return the bodies of a *way* round, in which jumps that go elsewhere than to the next chunk are taken."""
+        found: list[Sequence[Step]] = []
+        for at, following in zip(way, [*way[1:], way[0]], strict=True):
+            body = self._bodies[at]
+            jumps = self._chunks[at].instructions[-1].operation.is_jump
+            if jumps and body and following != self._behind.get(at):
+                body = [*body[:-1], replace(body[-1], taken=True)]
+            found.append(body)
+        return found
 
     def round(self, start: int) -> tuple[list[int], bool]:
         """Return the usual way from *start* back to it, and whether that leaves the function and enters it again.
@@ -59,20 +56,17 @@ class Ways:
         if not way:
             return [start], True  # it never ends, or ends the program
         enters = any(not self._chunks[at].successors for at in way)
-        return (turned(way, self._entry) if enters else way), enters  # rounds begin where the function does
+        return (turned(way, self.entry) if enters else way), enters  # rounds begin where the function does
 
-    def edges(self) -> Iterator[tuple[int, int]]:
-        """Yield where chunks that have several ways on lead to, in the innermost loop that they are in."""
+    def steps(self) -> Iterator[tuple[int, int, list[int]]]:
+        """Yield the steps from chunks that have several ways on, within the innermost loop that they are in.
+
+        With each, the usual way round that ends with it, beginning with the chunk that it leads to.
+        """
         for at, inside in self._loops.items():
-            if len(self._chunks[at].successors) > 1:
-                yield from (
-                    (at, to) for to in self._chunks[at].successors if to != at and self._loops.get(to) == inside
-                )
-
-    def through(self, at: int, to: int) -> list[int]:
-        """Return the usual way from *to* back to *at*, from which it steps to *to*: chunks of one loop. Empty: none."""
-        way = self._way(to, at)
-        return [*way, at] if way else []
+            for to in self._chunks[at].successors if len(self._chunks[at].successors) > 1 else ():
+                if to != at and self._loops.get(to) == inside and (way := self._way(to, at)):
+                    yield at, to, [*way, at]
 
     def around(self, loop: Sequence[int]) -> tuple[list[int], bool]:
         """Return the usual way out of the first chunk of *loop* and back to it, and whether that enters the function.
@@ -88,7 +82,7 @@ class Ways:
         chunk = self._chunks[at]
         yield from chunk.successors
         if chunk.instructions[-1].operation.ends and not chunk.successors:
-            yield self._entry
+            yield self.entry
 
     def _way(self, start: int, end: int) -> list[int]:
         """Return the chunks from *start* on to that which leads to *end*, in the loop of *start*; empty: none do."""
