@@ -42,7 +42,7 @@ def on_terminal(*, err: bool = False) -> bool:
 
 def print_json(data: Any) -> None:
     """Print one JSON document on standard output; what is no number becomes ``null``."""
-    import orjson  # of the documents of many ranks, which have megabytes; other commands do without it
+    import orjson  # documents of many ranks have megabytes; other commands need not wait for this import
 
     try:
         made = orjson.dumps(data, default=_plain, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)

@@ -275,8 +275,8 @@ BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), (
 # references that branch depends on (numbers of records of LOAD_ROW from 1 on, 0: none), and how many thousandths of a
 # cycle later than what they have loaded it is known. A loop of one block, whose next visit overlaps with the one before
 # if that had no more than `reach` rounds: thousandths of a cycle that a round then takes less, and how many the branch
-# that ends the loop is known before the round retires, if the loop goes on and on. And to which blocks (their numbers
-# from 1 on, 0: none) a way leads on that is not their usual one: `more` thousandths of a cycle that they take then.
+# that ends the loop is known before the round retires, if the loop goes on and on. `turns`: blocks (numbers from 1 on,
+# 0: none) that may follow, though not on their usual way; each takes `more` thousandths of a cycle longer then.
 ORIGINS: Final = 3
 TURNS: Final = 2
 TIMING: Final = Layout(
