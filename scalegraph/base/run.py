@@ -440,6 +440,20 @@ class RunRecord(_Frozen):
         """Whether numbers are estimates from samples of the run."""
         return self.sampled is not None and self.sampled.skipped > 0
 
+    @property
+    def time_error(self) -> float:
+        """Half the interval of 95 % of an estimated time, as a part of it; 0 where the whole run was simulated."""
+        if self.sampled is None or not self.estimated or not self.time_cycles:
+            return 0.0
+        return self.sampled.intervals.get("time_cycles", 0.0) / self.time_cycles
+
+    @property
+    def time_interval_s(self) -> tuple[float, float] | None:
+        """The interval of 95 % of an estimated time, in s; None where the whole run was simulated."""
+        if not self.estimated or self.time_s is None:
+            return None
+        return (max(0.0, self.time_s * (1 - self.time_error)), self.time_s * (1 + self.time_error))
+
     def row(self) -> dict[str, Value | None]:
         """Return one row of the run table.
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from scalegraph.base.units import significant
+
 SAMPLES = "samples"
 """In `RunRecord.collected`: a run that was sampled where its phases allow that."""
 CONFIDENCE = 0.95
@@ -46,3 +48,12 @@ class Sampled(BaseModel):
     why: str = ""
     intervals: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(default_factory=dict)
     phases: tuple[SampledPhase, ...] = ()
+
+    def remark(self, time_cycles: int | None) -> str:
+        """Return the sentence that goes with the numbers of the run, which took *time_cycles*."""
+        if not self.skipped:
+            return f"not sampled, the whole run was simulated: {self.why}"
+        width = self.intervals.get("time_cycles", 0.0)
+        about = f", time ± {significant(100 * width / time_cycles)} % (95 %)" if time_cycles else ""
+        skipped = f"{self.skipped} of {self.visits} visits of phases"
+        return f"sampled: {skipped} were not simulated, their costs are estimated{about}"

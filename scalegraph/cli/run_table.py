@@ -17,6 +17,7 @@ from scalegraph.cli.output import echo, print_rows
 from scalegraph.request.model.tracing import path_of
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
+ESTIMATED = "~ "  # before a time that is an estimate from samples of repeated phases
 _TIMED = 4  # where columns of a part stand: behind those of the whole run
 _SHARES = ("busy/NT", "stall/NT", "idle/NT", "prim./NT")  # of processor time, N times the time: waiting included
 
@@ -104,7 +105,7 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "status": record.status,
         "message": record.message,
         "warnings": list(record.warnings),
-        "sampled": record.sampled.model_dump() if record.sampled else None,
+        **sampling_document(record),
         "leaves": record.categories,
         "counters": record.counters,
         "causes": record.causes,
@@ -120,6 +121,15 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "stdout": record.stdout,
         "stdout_by_rank": list(parts) if (parts := record.rank_output) is not None else None,
         "stderr": record.stderr,
+    }
+
+
+def sampling_document(record: RunRecord) -> dict[str, Any]:
+    """Return how a run was sampled, and the interval of 95 % of its time in s; both null of a whole run."""
+    interval = record.time_interval_s
+    return {
+        "sampled": record.sampled.model_dump() if record.sampled else None,
+        "interval_s": list(interval) if interval else None,
     }
 
 
@@ -196,7 +206,7 @@ def _cells(record: RunRecord, values: dict[str, float | None], columns: tuple[Me
     total = record.point.processors * (record.time_s or 0.0)
     return [
         f"{record.point.processors}{' !' if record.warnings else ''}",
-        f"{'~ ' if record.estimated else ''}{time.number(record.time_s)}",
+        f"{ESTIMATED if record.estimated else ''}{time.number(record.time_s)}",
         _plain(values.get("speedup")),
         _plain(values.get("efficiency")),
         latency.number(values.get("latency_s")),

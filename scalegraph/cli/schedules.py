@@ -11,14 +11,16 @@ import click
 
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Note
-from scalegraph.base.measures import measure, percent
+from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RunRecord
+from scalegraph.base.units import counted
 from scalegraph.cli.asked import request_option
 from scalegraph.cli.host_schedules import WRITTEN, Series, measured, show
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import progress
+from scalegraph.cli.run_table import ESTIMATED, sampling_document
 from scalegraph.cli.simulate import Given, ProgramArguments, make_request, submit
 from scalegraph.link import loops
 from scalegraph.request import Session
@@ -39,6 +41,7 @@ from scalegraph.views.study.schedules import words
 @request_option("program.cflags", default="")
 @request_option("program.ldflags", default="")
 @request_option("program.include")
+@request_option("collect.sample", "sample")
 @click.option("--list", "listing", is_flag=True, help="List the schedules that there are; so does no SRC.")
 @click.option("--schedules", "chosen", default="all", show_default=True, metavar="LIST",
               help="Which to compare: all, or names as in ML,EA, with parameters as in 'ML;EA,alpha=32'.")  # fmt: skip
@@ -67,7 +70,8 @@ def schedules(
     """List the schedules of worksharing loops; or run a program under each and say which is best, and why.
 
     SRC are sources of the program, or the name of a shipped one; what follows ``--`` are its arguments. All its
-    worksharing loops get the schedule, static ones too.
+    worksharing loops get the schedule, static ones too. With --sample times that are estimates are marked ~ and have
+    their interval of 95 % behind them.
     """
     if listing or not given["sources"]:
         _list(as_json=as_json)
@@ -79,6 +83,8 @@ def schedules(
     if target == "host" and not given["machine"]:
         if study is not None:
             raise click.UsageError("-o keeps simulated runs; name a machine with --machine")
+        if given["sample"]:
+            raise click.UsageError("--sample is for simulated runs; name a machine with --machine")
         _show_measured(request, _measured(request, names, sorted(counts), repeats), sorted(counts), as_json=as_json)
         return
     again = {name: _request(given | {"machine": name}, arguments)[0] for name in machines}
@@ -212,9 +218,30 @@ def _report(kept: Study, found: _Found, names: Sequence[str], counts: Sequence[i
             show(found.series, counts)
             echo("\nSimulated:")
         _print(rows, counts)
+        for line in _sampling(rows):
+            echo(f"! {line}")
         for line in _sentences(found):
             echo(line)
     return all(record.ok for _, record in records)
+
+
+def _sampling(rows: Sequence[tuple[str, Sequence[RunRecord | None]]]) -> list[str]:
+    """Return how much of the runs was not simulated, and why others were simulated as a whole, a sentence each."""
+    tried = [(name, run) for name, runs in rows for run in runs if run is not None and run.ok]
+    shares: list[float] = []
+    whole: dict[str, list[str]] = {}
+    for name, run in tried:
+        if run.sampled is not None and run.sampled.skipped:
+            shares.append(run.sampled.skipped / run.sampled.visits)
+        elif run.sampled is not None:
+            whole.setdefault(run.sampled.remark(run.time_cycles), []).append(f"{name} with N = {run.point.processors}")
+    found = []
+    if shares:
+        least, most = percent(min(shares)), percent(max(shares))
+        part = least if least == most else f"{least} to {most}"
+        runs = counted(len(shares), "run")
+        found.append(f"sampled: in {runs} {part} of the visits of phases were not simulated; times ± intervals of 95 %")
+    return found + [f"{', '.join(names)}: {text}" for text, names in whole.items()]
 
 
 def _sentences(found: _Found) -> list[str]:
@@ -244,6 +271,7 @@ def _advice_document(advice: Advice) -> dict[str, Any]:
         "gain": advice.gain,
         "time_s": advice.fastest_run.time_s,
         "written_s": advice.written.time_s,
+        "sure": advice.sure,
         "loops": [
             {"loop": loop.loop, "schedule": loop.best or WRITTEN, "cycles": loop.cycles[loop.best],
              "written_cycles": loop.cycles[""]}
@@ -265,6 +293,7 @@ def _document(name: str, runs: Sequence[RunRecord | None]) -> dict[str, Any]:
                 "processors": run.point.processors,
                 "status": run.status,
                 "time_s": run.time_s,
+                **sampling_document(run),
                 "categories": run.categories,
             }
             for run in runs
@@ -276,11 +305,18 @@ def _document(name: str, runs: Sequence[RunRecord | None]) -> dict[str, Any]:
 def _print(rows: Sequence[tuple[str, Sequence[RunRecord | None]]], counts: Sequence[int]) -> None:
     times = measure((_time(run) for _, runs in rows for run in runs), "s")
     ordered = sorted(rows, key=lambda row: (last := _time(row[1][-1])) is None or last)
-    cells = [
-        [name, *("failed" if _time(run) is None else times.number(_time(run)) for run in runs)]
-        for name, runs in ordered
-    ]
+    cells = [[name, *(_cell(run, times) for run in runs)] for name, runs in ordered]
     print_rows((times.heading("schedule, time"), *(f"N = {n}" for n in counts)), cells, left=(0,))
+
+
+def _cell(run: RunRecord | None, times: Measure) -> str:
+    """Return the time of a run; of an estimate with half its interval."""
+    time = _time(run)
+    if run is None or time is None:
+        return "failed"
+    if not run.estimated:
+        return times.number(time)
+    return f"{ESTIMATED}{times.number(time)} ± {times.number(time * run.time_error)}"
 
 
 def _time(run: RunRecord | None) -> float | None:

@@ -242,12 +242,10 @@ def submit(
     request: Request, study: Path | None, emit: EventSink, cancel: CancelToken, traced: TraceGiven | None
 ) -> Study:
     """Carry the request out; name sources in its faults as the user did, not by their place in a request."""
-    return _as_typed(
-        lambda: Session().submit(request, study, emit, cancel, traces=traced.directory if traced else None)
-    )
+    return as_typed(lambda: Session().submit(request, study, emit, cancel, traces=traced.directory if traced else None))
 
 
-def _as_typed(work: Callable[[], _Found]) -> _Found:
+def as_typed(work: Callable[[], _Found]) -> _Found:
     """Return what *work* returns; its faults name options in place of keys of a request."""
     try:
         return work()
@@ -450,7 +448,7 @@ def report(
     what is shown beside the whole run, as ``--timed`` names it.
     """
     ordered = sorted(records, key=lambda record: record.point.processors)
-    part = _as_typed(lambda: chosen_part(ordered, regions, timed_part))
+    part = as_typed(lambda: chosen_part(ordered, regions, timed_part))
     keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
     if as_json:
         print_json(document(program, machine[0], ordered, keys, others, place, part or clock_part(ordered)))

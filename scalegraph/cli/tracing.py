@@ -90,7 +90,7 @@ def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
 def option(key: str) -> str:
     """Return the option that the user wrote for the request's field *key*; other keys as they are."""
     parts = key.split(".")
-    asked = key == "timed" or (parts[0] == "trace" and len(parts) > 1)
+    asked = key in ("timed", "collect.sample") or (parts[0] == "trace" and len(parts) > 1)
     return (flag_of(".".join(parts[:2])) or key) if asked else key
 
 

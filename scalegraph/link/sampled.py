@@ -75,14 +75,13 @@ class _Stratum:
 def noted(record: RunRecord, build: Build, result: Result) -> RunRecord:
     """Return *record*, a run that was to be sampled, with what *result* says of that, and a remark for all who read it.
 
-    Elapsed times of regions, and what the program timed itself, are left out of estimates: they have no samples.
+    What the program timed itself is left out of estimates: it has no samples.
     """
     found = _found(build, result, record.warnings)
     remarks = tuple(text for text in record.warnings if not text.startswith(_REFUSED))
-    fields: dict[str, Any] = {"sampled": found, "warnings": (*remarks, _remark(found, record.time_cycles))}
+    fields: dict[str, Any] = {"sampled": found, "warnings": (*remarks, found.remark(record.time_cycles))}
     if found.skipped:
-        regions = tuple(region.model_copy(update={"elapsed": None}) for region in record.regions)
-        fields |= {"readings": (), "regions": regions}
+        fields["readings"] = ()
     return record.model_copy(update=fields)
 
 
@@ -99,16 +98,6 @@ def _found(build: Build, result: Result, warnings: Sequence[str]) -> Sampled:
         intervals=_intervals(strata) if skipped else {},
         phases=phases,
     )
-
-
-def _remark(found: Sampled, time_cycles: int | None) -> str:
-    """Return the sentence that goes with the numbers of a run that was to be sampled."""
-    if not found.skipped:
-        return f"not sampled, the whole run was simulated: {found.why}"
-    width = found.intervals.get("time_cycles", 0.0)
-    about = f", time ± {significant(100 * width / time_cycles)} % (95 %)" if time_cycles else ""
-    skipped = f"{found.skipped} of {found.visits} visits of phases"
-    return f"sampled: {skipped} were not simulated, their costs are estimated{about}"
 
 
 def _stratum(result: Result, phase: int) -> _Stratum:

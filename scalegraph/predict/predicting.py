@@ -263,7 +263,8 @@ class Predictor:
         """Return by how much of itself a time predicted from samples on N = *processors* may be off, with 90 %.
 
         The errors at the samples and those of the largest samples left out, over all N, as Student's t distribution
-        has it; at least the error of the largest sample on that N. Unit: none (ratio). Source: ScaleGraph.
+        has it; at least the error of the largest sample on that N; and by how much the times of these samples may be
+        off themselves, where they are estimates. Unit: none (ratio). Source: ScaleGraph.
         """
         if self.tested:
             return 0.0
@@ -278,7 +279,8 @@ class Predictor:
             left_out += [checks.left_out] if checks.left_out is not None else []
         freedom = max(1, len(left_out) or len(samples))
         own = self._checks(processors).left_out or 0.0
-        return max(own, float(stdtrit(freedom, _SIDE)) * math.hypot(_mean(samples), _mean(left_out)))
+        model = max(own, float(stdtrit(freedom, _SIDE)) * math.hypot(_mean(samples), _mean(left_out)))
+        return math.hypot(model, max(run.time_error for run in self.runs if run.point.processors == processors))
 
     def _back_test(self, runs: Sequence[RunRecord]) -> float | None:
         """Return the relative error of the largest of *runs* when the others predict it, None where they cannot."""

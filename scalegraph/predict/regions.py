@@ -24,7 +24,10 @@ _SHARED = 1.3  # all processors together are so much busier than the busiest: th
 
 @dataclass(frozen=True)
 class RegionSamples:
-    """A region's costs in the runs on one N, in cycles: *busy* and *useful* (with stalls) of the representative."""
+    """A region's costs in the runs on one N, in cycles: *busy* and *useful* (with stalls) of the representative.
+
+    *estimated*: the runs whose counts are estimates from samples of repeated phases.
+    """
 
     region: Region
     processors: int
@@ -37,6 +40,16 @@ class RegionSamples:
     visits: tuple[int, ...]
     barriers: tuple[int, ...]
     locks: tuple[int, ...]
+    estimated: frozenset[int] = frozenset()
+
+    @property
+    def counted(self) -> list[list[int]]:
+        """The runs that may determine a count: all of them, or else those that were simulated as a whole.
+
+        What visits of a phase do that are all alike is exact in an estimate, too.
+        """
+        every = list(range(len(self.runs)))
+        return [every, [i for i in every if i not in self.estimated]] if self.estimated else [every]
 
     @property
     def shared(self) -> bool:
@@ -56,6 +69,7 @@ def samples_of(runs: Sequence[RunRecord], regions: Sequence[Region]) -> list[Reg
     processors = runs[0].point.processors
     values = tuple(values_of(run) for run in runs)
     costs = [{cost.region: cost for cost in run.regions} for run in runs]
+    estimated = frozenset(i for i, run in enumerate(runs) if run.estimated)
     for region in regions:
         own = [cost.get(region.id, RegionCost(region=region.id)) for cost in costs]
         if any(cost.useful_max or cost.counters for cost in own):
@@ -72,6 +86,7 @@ def samples_of(runs: Sequence[RunRecord], regions: Sequence[Region]) -> list[Reg
                     tuple(cost.counters.get("visits", 0) for cost in own),
                     tuple(cost.counters.get("barriers", 0) for cost in own),
                     tuple(cost.counters.get("locks", 0) for cost in own),
+                    estimated,
                 )
             )
     return found
@@ -233,15 +248,19 @@ def _exact(samples: RegionSamples, targets: Sequence[Values]) -> Count | None:
 def _exact_of(
     samples: RegionSamples, counts: Sequence[int], targets: Sequence[Values], *, divided: bool
 ) -> Count | None:
-    """Return the function that gives all *counts* exactly, None if none does or it has no value at *targets*."""
-    known = [Sample(values, samples.processors, count) for values, count in zip(samples.runs, counts, strict=True)]
-    try:
-        count = fit_count(known, divided=divided)
-        for values in targets:
-            count(values, samples.processors)
-    except CannotTellError:
-        return None
-    return count if count.degree else None
+    """Return the function that gives all *counts* exactly, None if none does or it has no value at *targets*.
+
+    Where some of them are estimates that no function gives, those of whole runs count.
+    """
+    for runs in samples.counted:
+        try:
+            count = fit_count([Sample(samples.runs[i], samples.processors, counts[i]) for i in runs], divided=divided)
+            for values in targets:
+                count(values, samples.processors)
+        except CannotTellError:
+            continue
+        return count if count.degree else None
+    return None
 
 
 def _varied(points: Sequence[Values]) -> tuple[str, ...]:
@@ -283,25 +302,26 @@ def event_count(samples: RegionSamples, totals: Sequence[int], threads: int) -> 
     """Return how often each of *threads* meets an event that all met *totals* times in the samples; None if never.
 
     The samples are in the order of their times. Counts that no function of the parameters gives, but that differ by at
-    most a fifth of the largest sample's, depend on the data a little: that sample's is taken. Raises `CannotTellError`
-    with a sentence when the pattern changes with the parameters in no way that is known.
+    most a fifth of the largest sample's, depend on the data a little: that sample's is taken. Where some counts are
+    estimates that no function gives, those of whole runs count. Raises `CannotTellError` with a sentence when the
+    pattern changes with the parameters in no way that is known.
     """
     if not any(totals):
         return None
     what = f"{samples.region.name}, on {samples.processors} processors"
     last = totals[-1]
     alike = all(abs(total - last) <= _SAME * last for total in totals)
-    steady = EventCount(samples.region, None, max(1, round(last / threads)))
-    if any(total % threads for total in totals):
-        if alike:
-            return steady
-        raise CannotTellError(f"{what}: not all threads meet the event equally often, so the pattern is not regular")
-    known = [
-        Sample(values, samples.processors, total // threads) for values, total in zip(samples.runs, totals, strict=True)
-    ]
-    try:
-        return EventCount(samples.region, fit_count(known))
-    except CannotTellError as error:
-        if alike and len(totals) > 1:
-            return steady
-        raise CannotTellError(f"how often the event of {what}, happens: {error}") from error
+    uneven, why = False, ""
+    for runs in samples.counted:
+        uneven = any(totals[i] % threads for i in runs)
+        if uneven:
+            why = f"{what}: not all threads meet the event equally often, so the pattern is not regular"
+            continue
+        known = [Sample(samples.runs[i], samples.processors, totals[i] // threads) for i in runs]
+        try:
+            return EventCount(samples.region, fit_count(known))
+        except CannotTellError as error:
+            why = f"how often the event of {what}, happens: {error}"
+    if alike and (uneven or len(totals) > 1):
+        return EventCount(samples.region, None, max(1, round(last / threads)))
+    raise CannotTellError(why)

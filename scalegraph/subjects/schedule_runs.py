@@ -37,6 +37,12 @@ class Advice:
         """Share of the time as written that the fastest saves."""
         return saving(self.written, self.fastest_run)
 
+    @property
+    def sure(self) -> bool:
+        """Whether the fastest is faster than the program as written for sure: intervals of estimates are apart."""
+        times = [(run.time_interval_s or (_time(run), _time(run))) for run in (self.fastest_run, self.written)]
+        return times[0][1] < times[1][0]
+
 
 @dataclass(frozen=True)
 class ScheduleRuns:

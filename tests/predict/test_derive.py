@@ -6,6 +6,7 @@ import pytest
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import PROGRAM, Region, RegionCost, RunPoint, RunRecord
+from scalegraph.base.sampling import Sampled
 from scalegraph.predict.counts import CannotTellError
 from scalegraph.predict.derive import EventCosts, derive
 from scalegraph.predict.graph import Graph
@@ -141,6 +142,43 @@ def test_events_that_the_data_change_a_little_happen_as_often_as_in_the_largest_
     wild = [with_barriers(record(n, 8), times) for n, times in {**counts, 24: 8 * 15}.items()]
     with pytest.raises(CannotTellError, match="how often"):
         derive(wild, REGIONS, [{"n": 80}])
+
+
+def estimate_of(run: RunRecord, width: float) -> RunRecord:
+    """Return *run* as sampling would estimate it: counts a little off, a time with an interval of *width* of it."""
+    regions = tuple(
+        one.model_copy(
+            update={
+                "counters": {name: count + 3 for name, count in one.counters.items()},
+                "busy_max": round(1.01 * one.busy_max),
+                "useful_max": round(1.01 * one.useful_max),
+            }
+        )
+        if one.region in (5, 6)
+        else one
+        for one in run.regions
+    )
+    sampled = Sampled(visits=100, skipped=80, intervals={"time_cycles": width * (run.time_cycles or 0)})
+    return run.model_copy(update={"regions": regions, "sampled": sampled})
+
+
+def test_counts_come_from_whole_runs_where_those_of_estimates_fit_no_function() -> None:
+    whole = [record(n, 8) for n in (8, 16, 24, 32)]
+    runs = [*whole, estimate_of(record(160, 8), 0.1)]
+    assert derive(runs, REGIONS, [{"n": 800}]).barriers[5].at({"n": 800}, 8) == 800
+    exact = Predictor([*whole, record(160, 8)], REGIONS, {8: COSTS}, [{"n": 800}])
+    made = Predictor(runs, REGIONS, {8: COSTS}, [{"n": 800}])
+    found = made.at({"n": 800}, 8)
+    assert found.time_s == pytest.approx(time(800, 8) / CLOCK_HZ, rel=0.02)
+    assert made.spread(8) >= 0.1
+    assert exact.spread(8) < 0.02
+
+
+def test_estimates_alone_do_not_determine_counts_that_are_off() -> None:
+    runs = [estimate_of(record(n, 8), 0.01) for n in (16, 24, 64)]
+    runs[1] = with_barriers(runs[1], 8 * 24 + 5)
+    with pytest.raises(CannotTellError, match="barrier main:13, on 8 processors"):
+        derive(runs, REGIONS, [{"n": 80}])
 
 
 def test_another_number_of_processors_is_predicted_between_its_neighbours() -> None:

@@ -19,7 +19,8 @@ from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
-from scalegraph.cli.simulate import Given, ProgramArguments, make_request
+from scalegraph.cli.run_table import ESTIMATED, sampling_document
+from scalegraph.cli.simulate import Given, ProgramArguments, as_typed, make_request
 from scalegraph.predict.graph import dump
 from scalegraph.predict.limits import Limit, limits
 from scalegraph.predict.next_sample import document as next_document
@@ -64,6 +65,7 @@ _REGIONS = 3  # that the text names for each point
 @request_option("program.cflags", default="")
 @request_option("program.ldflags", default="")
 @request_option("program.include")
+@request_option("collect.sample", "sample")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option(
     "-o",
@@ -88,6 +90,7 @@ def predict(
     verify: bool,
     graph: Path | None,
     blocks: str,
+    sample: bool,
     as_json: bool,
     study: Path | None,
     **given: Any,
@@ -98,22 +101,26 @@ def predict(
     stands for the parameter n. The samples are run on the simulated machine; their regions give a graph of threads and
     events, and the times of its segments for other parameters. A STUDY that has runs of several sizes with regions is
     used as it is; so are traces of two or more sizes, of any format that can be opened, with the parameters of each in
-    their order: ``scalegraph predict small.otf2 large.otf2 --samples n=100,200 --at n=400``.
+    their order: ``scalegraph predict small.otf2 large.otf2 --samples n=100,200 --at n=400``. With --sample repeated
+    phases of the sample runs are sampled; what counts come from, and what --verify runs, are whole runs.
     """
     targets = sizes(at, "--at")
-    traces = _are_traces(sources, asked=verify or processors or at_processors or study)
+    if sample:
+        _may_sample(sources, samples, blocks)
+    traces = _are_traces(sources, asked=verify or processors or at_processors or study or sample)
     if blocks and (graph is not None or traces or any(source.endswith(SUFFIX) for source in sources)):
         raise click.UsageError("--blocks needs a program, and has no thread graph")
     if traces:
         found = _from_traces(sources, samples, targets)
     elif len(sources) == 1 and sources[0].endswith(SUFFIX):
-        _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches)
+        _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches or sample)
         found = _from_study(Path(sources[0]), samples, targets, processors, at_processors)
         if study is not None:
             keep(found, study)
     else:
         if not samples:
             raise click.UsageError("--samples is missing: parameters of the sample runs, as in n=64,160")
+        given["sample"] = sample
         request, counts = _request(sources, processors, given, ctx.meta.get("program_arguments", ()))
         wanted = Wanted(
             tuple(sizes(samples, "--samples")), tuple(targets), counts,
@@ -121,19 +128,20 @@ def predict(
             counting=not no_counting, verify=verify, reference=not blocks, levels=not no_smaller_caches,
         )  # fmt: skip
         _same_names(wanted)
-        structure = load_blocks(blocks) if blocks else None
-        with interruptible() as cancel, progress() as emit:
-            if structure is not None:
-                found = predict_blocks(Session(), request, structure, wanted, study, emit, cancel)
-            else:
-                found = predict_program(Session(), request, wanted, study, emit, cancel)
-        if cancel.cancelled:
-            raise Cancelled("interrupted; what was finished is kept")
+        found = _from_program(request, wanted, blocks, study)
     if graph is not None:
         _write_graph(found, graph)
     _show(found, as_json=as_json)
     if any(point.predicted is None for point in found.points):
         ctx.exit(1)
+
+
+def _may_sample(sources: Sequence[str], samples: str, blocks: str) -> None:
+    """Raise a usage error where ``--sample`` has no meaning, or is a ``--samples`` with a letter missing."""
+    if not samples and any("=" in source for source in sources):
+        raise click.UsageError("--sample takes no value; the parameters of the sample runs are given by --samples")
+    if blocks:
+        raise click.UsageError("--blocks needs whole runs, and --sample leaves most of them out")
 
 
 def sizes(text: str, option: str) -> list[Values]:
@@ -185,6 +193,19 @@ def _request(
     return request, counts
 
 
+def _from_program(request: Request, wanted: Wanted, blocks: str, study: Path | None) -> Predictions:
+    """Predict from runs of the program of *request*; *blocks*: those of a data-parallel program, "" of others."""
+    structure = load_blocks(blocks) if blocks else None
+    with interruptible() as cancel, progress() as emit:
+        if structure is not None:
+            found = predict_blocks(Session(), request, structure, wanted, study, emit, cancel)
+        else:
+            found = as_typed(lambda: predict_program(Session(), request, wanted, study, emit, cancel))
+    if cancel.cancelled:
+        raise Cancelled("interrupted; what was finished is kept")
+    return found
+
+
 def _from_study(path: Path, samples: str, targets: list[Values], processors: str, at_processors: str) -> Predictions:
     """Predict from the runs of a study; those at a predicted point are what the prediction is compared with."""
     chosen = sizes(samples, "--samples") if samples else None
@@ -208,7 +229,7 @@ def _fits_study(path: Path, kept: Path | None, *, runs: bool) -> None:
     """Raise a usage error for options that have no meaning where the runs of the study at *path* are the samples."""
     if runs:
         raise click.UsageError("the runs of a study are the samples, and no program is run:"
-                               " leave out --verify, --no-counting and --no-smaller-caches")  # fmt: skip
+                               " leave out --verify, --no-counting, --no-smaller-caches and --sample")  # fmt: skip
     if kept is not None and kept.resolve() != path.resolve():
         raise click.UsageError(f"what a study predicts is kept in that study: -o {path} was expected")
 
@@ -218,7 +239,7 @@ def _are_traces(sources: Sequence[str], *, asked: object) -> bool:
     found = bool(sources) and all(Path(source).exists() and is_trace(Path(source)) for source in sources)
     if found and asked:
         raise click.UsageError(
-            "traces are of one N, and no program is run: leave out --verify, -p, --at-processors and -o"
+            "traces are of one N, and no program is run: leave out --verify, -p, --at-processors, --sample and -o"
         )
     return found
 
@@ -246,7 +267,12 @@ def _show(found: Predictions, *, as_json: bool) -> None:
                 "program": found.program,
                 "machine": found.machine,
                 "samples": [
-                    {"processors": run.point.processors, "parameters": run.point.parameters, "time_s": run.time_s}
+                    {
+                        "processors": run.point.processors,
+                        "parameters": run.point.parameters,
+                        "time_s": run.time_s,
+                        **sampling_document(run),
+                    }
                     for run in found.samples
                 ],
                 "notes": found.notes,
@@ -272,7 +298,10 @@ def _show(found: Predictions, *, as_json: bool) -> None:
     print_rows(headers, rows, title=f"{found.program} on {found.machine}, predicted", left=(1,))
     runs = counted(len(found.samples), "sample run")
     kind = "" if found.measured else " simulated time"
-    echo(f"{runs} took {si(sum(run.time_s or 0.0 for run in found.samples), 's')}{kind}")
+    mark = ESTIMATED if any(run.estimated for run in found.samples) else ""
+    echo(f"{runs} took {mark}{si(sum(run.time_s or 0.0 for run in found.samples), 's')}{kind}")
+    for line in _sampling(found):
+        echo(f"! {line}")
     for note in found.notes:
         echo(note)
     for point in found.points:
@@ -284,6 +313,21 @@ def _show(found: Predictions, *, as_json: bool) -> None:
         echo(f"{assigned(sorted(limit.values.items()))}: limited by {limit.part} {since}: {share}")
     if (sample := found.next_sample()) is not None:
         echo(sample.sentence)
+
+
+def _sampling(found: Predictions) -> list[str]:
+    """Return what was sampled of each sample run, and why some were simulated as a whole, a sentence each."""
+    whole: dict[str, list[str]] = {}
+    lines = []
+    for run in found.samples:
+        if run.sampled is None:
+            continue
+        remark = run.sampled.remark(run.time_cycles)
+        if run.estimated:
+            lines.append(f"{run.point.label()}: {ESTIMATED}{si(run.time_s, 's')}, {remark}")
+        else:
+            whole.setdefault(remark, []).append(run.point.label())
+    return lines + [f"{'; '.join(labels)}: {remark}" for remark, labels in whole.items()]
 
 
 def _limits(found: Predictions) -> list[Limit]:

@@ -187,7 +187,9 @@ def predict_program(
 ) -> Predictions:
     """Run the samples of the program of *request*, into *study* if there is one, and predict the targets.
 
-    Raises as `Session.submit`, and `CannotTellError` when the samples do not determine anything.
+    Where the request samples repeated phases, the times of the sample runs are estimates; small runs for counts, and
+    those that predictions are compared with, are simulated as a whole. Raises as `Session.submit`, `InputError` for a
+    program that passes messages and is to be sampled, and `CannotTellError` when the samples do not determine anything.
     """
     counts = sorted({*wanted.sampled, *([1] if wanted.reference else [])})
     with TemporaryDirectory(prefix="scalegraph-") as directory:
@@ -196,6 +198,9 @@ def predict_program(
         )
         # the graph of a program that sends messages is in the traces of its samples
         messages = any(run.processes is not None for run in runner.run(wanted.samples[:1], counts[:1]))
+        if messages and request.collect.sample:
+            text = "the program passes messages: its graph is made of traces, which need the whole run"
+            raise InputError(Fault(text, key="collect.sample"))
         runs = {run.point.key: run for run in runner.run(wanted.samples, counts, traced=messages)}
         required = frozenset(runs)
         notes: list[str] = []
@@ -207,7 +212,7 @@ def predict_program(
         if wanted.levels:
             levels, failed = sampled_levels(runner, samples, wanted.targets, counts, levels)
             notes += failed
-        actual = runner.run(wanted.targets, wanted.processors) if wanted.verify else []
+        actual = runner.run(wanted.targets, wanted.processors, whole=True) if wanted.verify else []
     every = sorted({1, *counts, *wanted.processors})
     costs = measured_events(session, request.machine, every, emit, cancel)
     traces = Traces(runner.traces, frozenset(runs) - required)

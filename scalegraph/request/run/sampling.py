@@ -74,8 +74,13 @@ class Runner:
     others: dict[str, Value] = field(default_factory=dict)  # parameters that are the same in all runs
     traces: dict[str, Read] = field(default_factory=dict)  # by key of the run's point
 
-    def run(self, sizes: Sequence[Values], processors: Sequence[int], *, traced: bool = False) -> list[RunRecord]:
-        """Return the runs of *sizes* on each N of *processors*; on N > 1 *traced*, if that is requested."""
+    def run(
+        self, sizes: Sequence[Values], processors: Sequence[int], *, traced: bool = False, whole: bool = False
+    ) -> list[RunRecord]:
+        """Return the runs of *sizes* on each N of *processors*; on N > 1 *traced*, if that is requested.
+
+        *whole*: none is an estimate, even where the request samples repeated phases.
+        """
         found = []
         own = {point_key(values, n) for values in sizes for n in processors}
         several = tuple(n for n in processors if n > 1 and traced)
@@ -83,6 +88,8 @@ class Runner:
         for parameters in _sweeps(sizes):
             known = {**self.request.parameters, **parameters}
             update = {"parameters": known, "processors": tuple(processors), "reference": False, "trace": trace}
+            if whole:
+                update["collect"] = self.request.collect.model_copy(update={"sample": False})
             asked = self.request.model_copy(update=update)
             with self.session.submit(asked, self.study, self.emit, self.cancel) as done:
                 if several:
@@ -99,7 +106,10 @@ class Runner:
     def counting(
         self, samples: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], *, traced: bool
     ) -> tuple[list[RunRecord], list[str]]:
-        """Return small runs that determine counts, and a sentence on each that did not end well: it is left out."""
+        """Return small runs that determine counts, and a sentence on each that did not end well: it is left out.
+
+        Counts must be exact, so none of these runs is an estimate.
+        """
         sizes = list({point_key(values_of(run), 1): values_of(run) for run in samples}.values())
         most = max(_LEAST_S, _LONGER * max((run.host_s or 0.0 for run in samples), default=0.0))
         limits = self.request.limits
@@ -110,7 +120,7 @@ class Runner:
             for values in counting_sizes(sizes, targets, n):
                 said = f"the small run on {RunPoint(processors=n, parameters=dict(values)).label()} is left out"
                 try:
-                    runs = smaller.run([values], [n], traced=traced)
+                    runs = smaller.run([values], [n], traced=traced, whole=True)
                 except (InputError, RunError) as error:  # smaller than the program allows
                     left_out.append(f"{said}: {error}")
                     continue

@@ -22,6 +22,16 @@ typedef struct sg_difference {
 
 typedef struct sg_cells sg_cells;
 
+/* The latest clock of all: where a boundary between two states is in time. */
+static inline uint64_t sg_latest(void)
+{
+    uint64_t clock = 0;
+    for (uint32_t i = 0; i < sg->processors; i++)
+        if (sg->processor[i].clock > clock)
+            clock = sg->processor[i].clock;
+    return clock;
+}
+
 /* Reports `count` records of `stride` bytes at `first`, of which `bytes` at the beginning are 64-bit counts.
  * A range is known by `key`, whatever becomes of its place; it grows at its end only. */
 void sg_cells_add(sg_cells *cells, const void *key, void *first, size_t stride, size_t bytes, size_t count);

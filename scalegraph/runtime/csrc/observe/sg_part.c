@@ -4,6 +4,7 @@
 #include <unwind.h>
 
 #include "sg_array.h"
+#include "sg_cells.h"
 #include "sg_observers.h"
 
 enum {
@@ -13,8 +14,9 @@ enum {
 
 /* A region on the stack of thread 0. */
 typedef struct inside {
+    uint64_t cycles, visits;
+    uint64_t since;
     uint32_t open; /* times, when it calls itself */
-    uint64_t since, cycles, visits;
 } inside;
 
 static struct {
@@ -53,6 +55,23 @@ static void enter_parallel(bool begins)
         timed.region_since = now;
     else
         timed.region_ran += now - timed.region_since;
+}
+
+/* Sampling counts what a visit of a phase adds. A region that is open at the end of a visit has had its part
+ * of it by then, so that regions around many visits, and those from one into the next, add up. */
+static void report_cells(sg_cells *cells)
+{
+    uint64_t now = sg_latest();
+    for (uint32_t i = 0; i < timed.insides; i++) {
+        inside *in = &timed.inside[i];
+        if (in->open == 0)
+            continue;
+        in->cycles += now - in->since;
+        in->since = now;
+    }
+    if (timed.insides > 0)
+        sg_cells_add(cells, &timed.inside, &timed.inside->cycles, sizeof *timed.inside,
+                     offsetof(inside, since), timed.insides);
 }
 
 /* ---- reads of clocks ---- */
@@ -131,7 +150,8 @@ static uint64_t put_regions(struct sg_writer *w)
         if (in->visits == 0)
             continue;
         uint64_t open = in->open > 0 ? sg->processor[0].clock - in->since : 0;
-        sg_part part = {.region = i, .visits = in->visits, .cycles = in->cycles + open};
+        int64_t cycles = (int64_t)(in->cycles + open); /* sampled, a short one may come out below nothing */
+        sg_part part = {.region = i, .visits = in->visits, .cycles = cycles < 0 ? 0 : (uint64_t)cycles};
         sg_put(w, &part, sizeof part);
         count++;
     }
@@ -151,4 +171,5 @@ const sg_observer sg_observer_part = {
     .main_categories = leave,
     .parallel = enter_parallel,
     .reads_clock = read_clock,
+    .cells = report_cells,
 };

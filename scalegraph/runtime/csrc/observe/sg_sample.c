@@ -116,16 +116,6 @@ static uint64_t *waiting_of(sg_processor *p)
     return &sg_account_of(p, sg_region(t))->rest.categories[category];
 }
 
-/* The latest clock of all: where a boundary is in time. */
-static uint64_t latest(void)
-{
-    uint64_t clock = 0;
-    for (uint32_t i = 0; i < sg->processors; i++)
-        if (sg->processor[i].clock > clock)
-            clock = sg->processor[i].clock;
-    return clock;
-}
-
 /* Brings the accounts of all processors to the clock `when`, or back (`sign` -1). */
 static void level(uint64_t when, int sign)
 {
@@ -166,7 +156,7 @@ static uint64_t totals(sg_cost *sum)
 /* The counts as they are now become the begin of a visit. */
 static void mark(void)
 {
-    sampling.begin = latest();
+    sampling.begin = sg_latest();
     level(sampling.begin, 1);
     sg_cells_copy();
     sampling.work = totals(&sampling.totals);
@@ -304,7 +294,7 @@ static void end_skimming(void)
     sg->config.ideal &= ~(uint32_t)SG_SKIMMING;
     sg_observer_withdraw(&skimmer);
     sg_cells_restore();
-    uint64_t now = latest();
+    uint64_t now = sg_latest();
     level(now, -1);
     sg->skipped -= (int64_t)(now - sampling.begin);
     for (uint32_t i = 0; i < sampling.count; i++) {

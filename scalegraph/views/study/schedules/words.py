@@ -8,7 +8,7 @@ from typing import Final
 from scalegraph.base.errors import InputError
 from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
-from scalegraph.base.units import assigned
+from scalegraph.base.units import assigned, counted
 from scalegraph.figures.way import Need
 from scalegraph.subjects.loop_schedules import WRITTEN
 from scalegraph.subjects.schedule_runs import Advice, ScheduleRuns, by_loop, saving, schedule_runs
@@ -47,7 +47,11 @@ def said(name: str) -> str:
 def notes(data: StudyData, runs: ScheduleRuns) -> tuple[str, ...]:
     """Return the notes of every view of schedules."""
     problem = assigned(dict(runs.size).items()) if runs.size else ""
-    return (*((f"Problem: {problem}.",) if problem else ()), *common.run_notes(data))
+    errors = [run.time_error for run in (*runs.runs.values(), *runs.together.values()) if run.estimated]
+    widest = percent(max(errors, default=0.0))
+    sampled = (f"Estimates from samples of phases: {counted(len(errors), 'time')}, ± {widest} at most (95 %).",)
+    problems = (f"Problem: {problem}.",) if problem else ()
+    return (*problems, *(sampled if errors else ()), *common.run_notes(data))
 
 
 def the_count(runs: ScheduleRuns, processors: int | None) -> int:
@@ -74,7 +78,8 @@ def verdict(advice: Advice) -> str:
     gain = percent(advice.gain)
     changes = changed(advice.written, advice.fastest_run)
     of = f". Of the processors' time as written: {', '.join(changes)}" if changes else ""
-    return f"{on} {name} takes {gain} less time than what the program says{of}."
+    doubt = "" if advice.sure else "; the intervals of these estimates overlap, so a whole run may say otherwise"
+    return f"{on} {name} takes {gain} less time than what the program says{of}{doubt}."
 
 
 def changed(written: RunRecord, other: RunRecord) -> list[str]:
