@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from scalegraph.base.patterns import pattern
 from scalegraph.base.units import as_read
 
 # One letter is binary, as on the command line of other tools; with a B it is what it says.
@@ -26,7 +27,7 @@ _BYTES: Final = {
     "tib": 2**40,
 }
 _SECONDS: Final = {"": 1.0, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-_QUANTITY: Final = re.compile(r"^\s*([0-9][0-9_ ]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-zµ]*)\s*$")
+_QUANTITY: Final = pattern(r"^\s*([0-9][0-9_ ]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-zµ]*)\s*$")
 _CYCLES: Final = ("cycle", "cycles")
 
 

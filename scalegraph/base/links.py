@@ -16,7 +16,7 @@ class LinkLoads(BaseModel):
     was busy in each span of *width* cycles from the beginning of the run on.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: str
     shape: dict[str, _Count] = Field(default_factory=dict)

@@ -21,7 +21,7 @@ class Chunks(BaseModel):
     0 normal, 1 heavy; *begin*, *end*: clock in cycles; *stall*: cycles of memory stalls of that.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     execution: _Column = ()
     processor: _Column = ()
@@ -55,7 +55,7 @@ class LoopCost(BaseModel):
     *history*: the first chunks.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     file: str = ""
     line: int = 0

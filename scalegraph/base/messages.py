@@ -16,7 +16,7 @@ NO_PARTNER, OTHER_PARTNERS = -1, -2
 class Communicator(BaseModel):
     """A communicator: its number, *name* (empty if it has none), the most ranks that had it, the call that made it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     number: int
     name: str = ""
@@ -39,7 +39,7 @@ class MessageCosts(BaseModel):
     *messages*, *bytes*: received. *cycles*: by category; over all entries they add up to the categories of the run.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     communicators: tuple[Communicator, ...] = ()
     rank: tuple[_Count, ...] = ()

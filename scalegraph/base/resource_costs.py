@@ -14,7 +14,7 @@ _Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 class ResourceCost(BaseModel):
     """What one part of the network (``link``) or of the memory (``module``) has done."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: str
     name: str

@@ -68,7 +68,7 @@ Widths: TypeAlias = dict[str, dict[int, Count]]
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 # What can be taken as ideal, in the order of output; docs/WHATIF.md says what each means for the categories.

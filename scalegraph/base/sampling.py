@@ -22,7 +22,7 @@ class SampledPhase(BaseModel):
     work if visits with more work take more time. `None` with less than two measured visits.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     place: str
     kind: str
@@ -41,7 +41,7 @@ class Sampled(BaseModel):
     categories (cycles) and counters, sums over processors. What is not there was not estimated.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     visits: int = 0
     skipped: int = 0

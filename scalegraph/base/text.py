@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from scalegraph.base.patterns import pattern
+
 # Control characters but tab and line feed, what changes the direction of text or has no width (a name could look like
 # another), line separators, and bytes that are no UTF-8 (surrogates).
-HIDDEN: Final = re.compile(
+HIDDEN: Final = pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.patterns import pattern
 
-_NUMBER = re.compile(r"\d{1,9}")
-_RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
-_DOUBLING = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
+_NUMBER = pattern(r"\d{1,9}")
+_RANGE = pattern(r"(\d{1,9})-(\d{1,9})")
+_DOUBLING = pattern(r"(\d{1,9})\.\.(\d{1,9})")
 _FORM = "expected counts as in 1,2,4 or 1-8 (every one) or 1..64 (doubling)"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from scalegraph.analyze.timed import chosen_part, clock_part
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink
+from scalegraph.base.patterns import pattern
 from scalegraph.base.run import SIMULATED, Region, RunRecord
 from scalegraph.cli.asked import Amount, request_option
 from scalegraph.cli.asserting import assert_options, check_given, outcome
@@ -47,7 +47,7 @@ from scalegraph.request.model.values import request_value
 from scalegraph.runtime.languages import is_executable
 from scalegraph.store import Study
 
-_KEYS = re.compile(r"^program\.\w+(\.\d+)?$")
+_KEYS = pattern(r"^program\.\w+(\.\d+)?$")
 _Found = TypeVar("_Found")
 Printed: TypeAlias = Literal["", "whole", "ranks"]  # of what a program printed
 

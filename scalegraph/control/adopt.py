@@ -41,7 +41,7 @@ HOW = (
 class Manifest(BaseModel):
     """What is kept beside an executable's block table. *root*, *mpi*: see `link.Build`; *content*: `content_digest`."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     regions: tuple[Region, ...]
     sources: tuple[tuple[str, str, str], ...]  # file, text, instrumented

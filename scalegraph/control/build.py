@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
+from scalegraph.base.patterns import pattern
 from scalegraph.control.adopt import PLACES, describe, described
 from scalegraph.link import Build
 from scalegraph.link.targets.base import Builds
@@ -24,12 +26,14 @@ from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import EXPECTED, LINKED, PLAIN, Language, is_program_part, language_of
 from scalegraph.runtime.library import Library, library
 from scalegraph.runtime.monitor.library import Monitor, monitor
+from scalegraph.runtime.unchanged import digest_of
 from scalegraph.toolchain.flags import Flags, read_flags
 from scalegraph.toolchain.host_mpi import host_mpi
 from scalegraph.toolchain.inlining import is_inlining
 from scalegraph.toolchain.linking import driver, libraries, link, link_host
 from scalegraph.toolchain.mpi import include_options
 from scalegraph.toolchain.objects import Compilation, Source, compile_source
+from scalegraph.toolchain.preprocessing import preprocessed
 
 if TYPE_CHECKING:
     from scalegraph.instrument import Detail
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
 _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20
 _SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
-_OMP = re.compile(r"^\s*#\s*pragma\s+omp\b", re.MULTILINE)
+_OMP = pattern(r"^\s*#\s*pragma\s+omp\b", re.MULTILINE)
 _SHOWN_WARNINGS = 10  # of one source
 # Options for a program that is disassembled but never run: at a fixed address, without libraries.
 _UNDEFINED = (
@@ -227,7 +231,7 @@ def _digest(request: _Request) -> str:
     total = hashlib.sha256(json.dumps([*settings, str(request.cwd), flags.compile, flags.link, flags.include]).encode())
     for source in request.sources:
         total.update(json.dumps([source.file, source.text]).encode())
-        total.update(request.compilation(source.language).preprocessed(source.file))
+        total.update(preprocessed(request.compilation(source.language), source.file))
     for word in (*request.plain, *request.linked, *flags.link):  # with libraries of the user's own, named by path
         path = request.cwd / word
         if not word.startswith("-") and path.is_file():
@@ -238,13 +242,9 @@ def _digest(request: _Request) -> str:
 def _own_digest() -> str:
     """Return a digest of the code of ours that makes a build."""
     root = Path(scalegraph.__file__).parent
-    total = hashlib.sha256()
-    for package in ("instrument", "toolchain", "control"):
-        for path in sorted((root / package).glob("*.py")):
-            total.update(path.read_bytes())
-    for name in ("format.py", "accounts.py"):
-        total.update((root / "runtime" / name).read_bytes())
-    return total.hexdigest()
+    places = [f"{root}/{package}" for package in ("instrument", "toolchain", "control")]
+    own = [f"{place}/{name}" for place in places for name in os.listdir(place) if name.endswith(".py")]  # noqa: PTH208
+    return digest_of([*sorted(own), f"{root}/runtime/format.py", f"{root}/runtime/accounts.py"])
 
 
 def _make_plain(request: _Request, place: Path) -> None:

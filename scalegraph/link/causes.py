@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scalegraph.base.patterns import pattern
 from scalegraph.base.resource_costs import ResourceCosts
 from scalegraph.base.run import (
     Causes,
@@ -40,10 +41,10 @@ _OWN_WORDS = {
     "loop": "loop counters",
     "task": "task queues",
 }
-_ASSIGNED = re.compile(r"([A-Za-z_][\w.\->\[\]]*)\s*=(?!=)[^=;]*$", re.DOTALL)
-_BY_ADDRESS = re.compile(r"\bposix_memalign\s*\(\s*(?:\([^)]*\)\s*)?&\s*([A-Za-z_][\w.\->\[\]]*)")
-_FORTRAN = re.compile(r"\ballocate\s*\(\s*([A-Za-z_][\w%]*)", re.IGNORECASE)
-_CALL = re.compile(r"\b\w*(?:alloc|new)\w*\b")
+_ASSIGNED = pattern(r"([A-Za-z_][\w.\->\[\]]*)\s*=(?!=)[^=;]*$", re.DOTALL)
+_BY_ADDRESS = pattern(r"\bposix_memalign\s*\(\s*(?:\([^)]*\)\s*)?&\s*([A-Za-z_][\w.\->\[\]]*)")
+_FORTRAN = pattern(r"\ballocate\s*\(\s*([A-Za-z_][\w%]*)", re.IGNORECASE)
+_CALL = pattern(r"\b\w*(?:alloc|new)\w*\b")
 
 
 def named(names: Sequence[str], values: Iterable[int]) -> dict[str, int]:
@@ -182,8 +183,8 @@ def assigned(text: Sequence[str], line: int) -> str:
         return ""
     statement = re.split(r"[;{}]", "\n".join(text[max(0, line - 4) : line - 1]))[-1] + "\n" + text[line - 1]
     for piece in re.split(r"[;{}]", statement):
-        for pattern in (_BY_ADDRESS, _FORTRAN):
-            if found := pattern.search(piece):
+        for known in (_BY_ADDRESS, _FORTRAN):
+            if found := known.search(piece):
                 return found[1]
         for call in _CALL.finditer(piece):
             if found := _ASSIGNED.search(piece[: call.start()]):

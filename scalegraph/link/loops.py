@@ -15,20 +15,21 @@ import re
 from dataclasses import dataclass
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.patterns import pattern
 from scalegraph.link.build import Build
 from scalegraph.link.scale import lines_of, same_file
 from scalegraph.runtime import schedules
 from scalegraph.runtime.schedules import Schedule
 
 RUNTIME = "runtime"
-_CHOICE = re.compile(r"(?:(?P<loop>runtime|[^=,;]+:[1-9][0-9]*)=)?(?P<name>[^=,;:]+)(?P<rest>(,[^,;]+)*)")
-_CHUNK = re.compile(r"[1-9][0-9]{0,17}")
-_VALUE = re.compile(
+_CHOICE = pattern(r"(?:(?P<loop>runtime|[^=,;]+:[1-9][0-9]*)=)?(?P<name>[^=,;:]+)(?P<rest>(,[^,;]+)*)")
+_CHUNK = pattern(r"[1-9][0-9]{0,17}")
+_VALUE = pattern(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>FACTOR([*/]FACTOR)*)".replace(
         "FACTOR", r"([NnPp]|[0-9.]+(e[+-]?[0-9]+)?)(\^-?[1-8])?"
     )
 )
-_DIRECTIVE = re.compile(r"\s*(#\s*pragma|[!cC*]\$omp)", re.IGNORECASE)
+_DIRECTIVE = pattern(r"\s*(#\s*pragma|[!cC*]\$omp)", re.IGNORECASE)
 FORM = "expected a schedule with its parameters, as in EA,alpha=N/P, dynamic,4 or solve.c:88=ML"
 
 

@@ -18,13 +18,13 @@ variable that it is, ``critical`` (all sections without a name), ``critical:NAME
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.patterns import pattern
 from scalegraph.base.run import Region, Variant
 from scalegraph.base.units import thousands
 from scalegraph.link.build import Build
@@ -35,8 +35,8 @@ _LARGEST: Final = 1_000_000
 _CRITICAL, _ATOMIC = 1, 2  # SG_LOCK_CRITICAL, SG_LOCK_ATOMIC
 _MOST = 64
 _CRITICAL_PREFIX = ".gomp_critical_user_"
-_LINES = re.compile(r"(.+):(\d+)(?:-(\d+))?")
-_ADDRESSES = re.compile(r"(0x[0-9a-fA-F]+)(?:-(0x[0-9a-fA-F]+))?")
+_LINES = pattern(r"(.+):(\d+)(?:-(\d+))?")
+_ADDRESSES = pattern(r"(0x[0-9a-fA-F]+)(?:-(0x[0-9a-fA-F]+))?")
 _Ranges = list[tuple[int, int]]
 
 

@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Sequence
 
+from scalegraph.base.patterns import pattern
 from scalegraph.base.run import Status, Wait
 from scalegraph.base.units import significant
 from scalegraph.link.process import Outcome
@@ -32,7 +33,7 @@ _WAITS = {
 }
 _LISTED = 8  # threads named in a sentence
 _WHAT_LENGTH, _NAME_LENGTH = 200, 80
-_WHAT = re.compile(
+_WHAT = pattern(
     r"^terminate called after throwing an instance of '.*'\n  what\(\):  (?P<what>(?:.*\n?)+?)(?=scalegraph: |\Z)",
     re.MULTILINE,
 )

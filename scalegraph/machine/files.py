@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,16 @@ def _find(name: str) -> Path:
 
 def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Machine:
     """Return the machine that TOML *text* describes; *file* is its name in faults. As `load` otherwise."""
+    return _read(text, file, tuple((overrides or {}).items()))
+
+
+@lru_cache(maxsize=8)  # a request names its machine in several places
+def _read(text: str, file: str, overrides: tuple[tuple[str, str], ...]) -> Machine:
     data, places = toml.parse(text, file)
     unwanted = _unwanted(data, file, places)
     data["origin"] = _origins(text, places, set(_scalars(data)))
     fill(Machine, data, data["origin"])
-    changed = _Overrides(data, overrides or {})
+    changed = _Overrides(data, dict(overrides))
     try:
         machine = Machine.model_validate(data)
     except ValidationError as error:

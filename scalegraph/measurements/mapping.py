@@ -56,7 +56,7 @@ class Mapping(BaseModel):
     processors where no size shows it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     processors: str = ""
     time: str = ""

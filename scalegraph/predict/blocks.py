@@ -21,7 +21,7 @@ SUFFIX = ".blocks.toml"
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Block(_Entry):

@@ -15,7 +15,7 @@ FACT: Final = "predictions"  # of the study
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="null")
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="null", defer_build=True)
 
 
 class KeptPoint(_Part):

@@ -131,7 +131,7 @@ def trim(parent: Path, limit_bytes: int, keep: Path | None = None) -> None:
             used = entry.stat().st_mtime
             if entry.name.startswith(".") and now - used > _STALE_S:
                 _remove(entry)
-            elif entry.is_dir() and not entry.name.startswith("."):
+            elif not entry.name.startswith("."):
                 entries.append((used, _size(entry), entry))
     except OSError:
         return
@@ -144,8 +144,10 @@ def trim(parent: Path, limit_bytes: int, keep: Path | None = None) -> None:
             total -= size
 
 
-def _size(directory: Path) -> int:
-    return sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
+def _size(entry: Path) -> int:
+    if not entry.is_dir():
+        return entry.stat().st_size
+    return sum(path.stat().st_size for path in entry.iterdir() if path.is_file())
 
 
 def _remove(entry: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from pathlib import Path
 from scalegraph.base.errors import BuildError, MissingTool
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import INSTALL, Compiler
+from scalegraph.runtime.unchanged import digest_of
 
 SOURCES = Path(__file__).parent / "csrc"
 INCLUDE = Path(__file__).parent / "include"  # headers for the user's programs
@@ -29,6 +29,7 @@ OWN_DATA = ".sg_data"
 _LAUNCHER_SOURCE = SOURCES / "launch" / "sg_launch.c"
 _DESCRIBER_SOURCE = SOURCES / "launch" / "sg_describe.c"
 _LAUNCHER_FLAGS = ("-std=gnu11", "-O2", "-fno-pie", "-D_GNU_SOURCE", "-Wall", "-Wextra")
+_SHIPPED = (".c", ".S", ".h", ".flags")
 _STANDALONE = "sg_standalone.h"
 _BINDINGS = "sg_mpi_bindings.c"
 _MPI = Path(__file__).parent / "mpi"  # what writes them
@@ -67,8 +68,9 @@ def library(compiler: Compiler) -> Library:
 
 
 def _flags(name: str) -> tuple[str, ...]:
-    """Return the compiler options that are in the runtime's file *name*."""
-    return tuple(shlex.split((SOURCES / name).read_text(encoding="utf-8"), comments=True))
+    """Return the compiler options that are in the runtime's file *name*: words without quotes, and comments."""
+    lines = (SOURCES / name).read_text(encoding="utf-8").splitlines()
+    return tuple(word for line in lines for word in line.partition("#")[0].split())
 
 
 def _compile_flags(compiler: Compiler) -> tuple[str, ...]:
@@ -79,7 +81,7 @@ def _compile_flags(compiler: Compiler) -> tuple[str, ...]:
 
 def _files() -> list[Path]:
     found = (f"{folder}/{name}" for folder, _, names in os.walk(SOURCES) for name in names)
-    shipped = (Path(name) for name in found if name.endswith((".c", ".S", ".h", ".flags")))
+    shipped = (Path(name) for name in found if name.endswith(_SHIPPED))
     apart = (_LAUNCHER_SOURCE, _DESCRIBER_SOURCE)
     ours = sorted((path for path in shipped if path not in apart), key=lambda path: path.name)
     return [*ours, *sorted(INCLUDE.glob("*.h")), *apart]
@@ -93,10 +95,16 @@ def include_flags() -> list[str]:
 @cache
 def sources_digest() -> str:
     """Return what identifies this version of the simulator; programs that are linked with it carry this."""
-    total = hashlib.sha256("\0".join(_LAUNCHER_FLAGS).encode())
-    for path in (*_files(), *sorted(_MPI.glob("*.py"))):
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()
+    found = (f"{folder}/{name}" for folder, _, names in os.walk(SOURCES) for name in names)
+    own = [name for name in found if name.endswith(_SHIPPED)]
+    own += [
+        f"{folder}/{name}"
+        for folder, ending in ((INCLUDE, ".h"), (_MPI, ".py"))
+        for name in os.listdir(folder)  # noqa: PTH208
+        if name.endswith(ending)
+    ]
+    files = digest_of(sorted(own))
+    return hashlib.sha256("\0".join((*_LAUNCHER_FLAGS, files)).encode()).hexdigest()
 
 
 def _digest(compiler: Compiler) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from scalegraph.base.errors import BuildError, Fault, InputError, near
+from scalegraph.base.patterns import pattern
 from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import DESCRIBER, INCLUDE, SCHEDULE_TEXTS, SCHEDULES, library
 
 _OBJECT = "schedule.so"
-_NAMED = re.compile(r'SCHEDULE\(\s*\.name = "([^"]+)"')
+_NAMED = pattern(r'SCHEDULE\(\s*\.name = "([^"]+)"')
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ FORMAT = 3  # of the study file; raise it together with a step in migrations.py
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class SourceText(_Part):

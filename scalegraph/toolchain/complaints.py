@@ -6,25 +6,27 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from scalegraph.base.patterns import pattern
+
 _HOW = (
     "compile MPI programs with ScaleGraph's compilers scalegraph-mpicc, scalegraph-mpicxx and scalegraph-mpifort "
     "(make CC=scalegraph-mpicc, or name its sources)"
 )
 _LACKS = "ScaleGraph's MPI, which is MPI 3.1, has no such function"
-_MPI = re.compile(
+_MPI = pattern(
     r"\bmpi(cxx|\+\+)?\.h: No such file|[`'\"](mpif\.h|mpi(_f08)?\.mod)['\"]"
     r"|undefined reference to [`'](P?MPI_\w+|p?mpi_\w+_)'"
     r"|\bmpi(cc|cxx|c\+\+|CC|f77|f90|fort|run|exec): (command )?(not found|No such file)",
 )
 # What compilers make of a function: parts of it, outlined or specialised.
-_PARTS = re.compile(
+_PARTS = pattern(
     r"(in function [`'][^`'\s.]+)(?:\.(?:_omp_fn|_omp_cpyfn|cold|constprop|isra|part|lto_priv)(?:\.\d+)?)+(')"
 )
-_UNDEFINED = re.compile(
+_UNDEFINED = pattern(
     r"(?:(?P<file>[^\s:]+):(?:(?P<line>\d+)|\([^)\n]*\)): )?undefined reference to [`'](?P<name>[^`'\n]+)'"
 )
-_FUNCTION = re.compile(r"in function [`'](?P<function>[^`'\n]+)'")
-_TWICE = re.compile(
+_FUNCTION = pattern(r"in function [`'](?P<function>[^`'\n]+)'")
+_TWICE = pattern(
     r"(?P<second>[^\s:]+:\d+): multiple definition of [`'](?P<name>[^`'\n]+)'; "
     r"(?:[^\s:]+:)?(?P<first>[^\s:]+:\d+): first defined"
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.cancel import CancelToken
+from scalegraph.base.patterns import pattern
 from scalegraph.runtime.tools import call
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _ONCE: Final = frozenset(("-M", "-MM", "-MD", "-MMD", "-MG", "-MP"))
 _ONCE_WITH_NAME: Final = frozenset(("-MF", "-MT", "-MQ", "-include", "-imacros"))
 _RULE: Final = frozenset(("-MD", "-MMD"))
 _RULE_NAME: Final = frozenset(("-MT", "-MQ"))
-_WIDTH = re.compile(r"-ffixed-line-length-(none|\d+)")
+_WIDTH = pattern(r"-ffixed-line-length-(none|\d+)")
 
 
 def compile_asking(

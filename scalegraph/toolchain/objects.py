@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
+from scalegraph.base.patterns import pattern
 from scalegraph.base.run import Region
 from scalegraph.instrument.units import Unit, embedded
 from scalegraph.runtime.compiler import Compiler
@@ -25,8 +26,8 @@ from scalegraph.toolchain.loops import compile_asking, fortran_asking, name_stat
 if TYPE_CHECKING:
     from scalegraph.instrument import Detail
 
-_ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
-_FORTRAN_ERROR = re.compile(
+_ERROR = pattern(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+_FORTRAN_ERROR = pattern(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):\d+:\n.*?^(?:Fatal )?Error: (?P<text>.*?)$", re.MULTILINE | re.DOTALL
 )
 _PRELUDE = '#define SCALEGRAPH_SEPARATE 1\n#line 1 "/scalegraph/sg_probe.h"\n'
@@ -60,10 +61,14 @@ class Compilation:
         """The options that the target needs: hooks of the simulated one, numbers of regions as constants always."""
         return self.compiler.native if self.native else hooks(self.compiler)
 
-    def preprocessed(self, file: str) -> bytes:
-        """Return the source with its headers and macros in place; empty when that fails (compiling will say why)."""
-        result = self.compiler.run(["-E", *self.options, file], cwd=self.cwd, cancel=self.cancel)
-        return result.stdout.encode("utf-8", "surrogateescape") if result.returncode == 0 else b""
+    def preprocessed(self, file: str, *more: str) -> tuple[bytes, str]:
+        """Return the source with its headers and macros in place, and the compiler's messages.
+
+        The text is empty when that fails (compiling will say why). *more*: further options.
+        """
+        result = self.compiler.run(["-E", *self.options, *more, file], cwd=self.cwd, cancel=self.cancel)
+        text = result.stdout.encode("utf-8", "surrogateescape") if result.returncode == 0 else b""
+        return text, result.stderr
 
     def compile(self, path: str, target: Path, *more: str) -> subprocess.CompletedProcess[str]:
         """Compile the file at *path* to *target*."""

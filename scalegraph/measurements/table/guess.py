@@ -36,7 +36,7 @@ class TableChoices(BaseModel):
     the columns of a wide table stand for, or ``repetition``.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     encoding: str = ""
     delimiter: str = ""

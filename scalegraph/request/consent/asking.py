@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.patterns import pattern
 from scalegraph.base.text import one_line
 from scalegraph.link.targets import named
 from scalegraph.request.consent.options import risky_options
@@ -21,7 +22,7 @@ from scalegraph.request.model.resolve import Resolved, Target
 from scalegraph.runtime.languages import LINKED
 
 # Variables of the environment by which a loader, a shell, an interpreter or a compiler takes code from elsewhere.
-_LOADING: Final = re.compile(
+_LOADING: Final = pattern(
     r"(LD|DYLD)_.*|.*_PRELOAD|PATH|HOME|SHELL|ENV|BASH_.*|IFS|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_.*|MALLOC_.*|TMPDIR"
     r"|(GCC|COMPILER|LIBRARY|C|CPLUS|OBJC|PKG_CONFIG)_?(EXEC_PREFIX|PATH|INCLUDE_PATH|COMPARE_DEBUG)|CPATH|CPLUS_.*"
     r"|(PYTHON|PERL|RUBY|NODE|LUA|JAVA|JDK|TCL|R)_?.*(PATH|LIB|OPT|OPTS|OPTIONS|STARTUP|HOME|INIT)|QEMU_.*|OMP_TOOL.*"

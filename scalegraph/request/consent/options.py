@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from scalegraph.base.patterns import pattern
 from scalegraph.toolchain.command import TAKES_WORD
 
 # Optimisation, debugging, language, definitions, directories of headers and libraries, and libraries by name. Values
 # have no path: an option that writes a file or starts a program takes one.
-_HARMLESS: Final = re.compile(
+_HARMLESS: Final = pattern(
     r"""-O(?:[0-3sgz]|fast)? | -g[a-z]*[0-9]* | -gdwarf-[2-5]
     | -std=[\w+.:-]+ | -ansi | -pedantic(?:-errors)? | -w | -pthread | -pipe | -s | -rdynamic | -traditional-cpp
     | -[DUAIL].+ | -l[\w+.-]+ | -cpp | -nocpp | -undef | -static-lib(?:gcc|gfortran|stdc\+\+)
@@ -34,7 +35,7 @@ _RISKS_OF_F: Final = (
 )  # fmt: skip
 _WITH_WORD: Final = frozenset(("-D", "-U", "-A", "-I", "-L", "-isystem", "-iquote", "-idirafter", "-z", "-u"))
 _LANGUAGES: Final = frozenset(("c", "c++", "f77", "f77-cpp-input", "f95", "f95-cpp-input", "none"))
-_LINKER: Final = re.compile(
+_LINKER: Final = pattern(
     r"""(?:,(?:-O[0-3] | -z,[a-z0-9=-]+ | -[Es] | --(?:no-)?as-needed | --(?:no-)?gc-sections | --(?:start|end)-group
     | --export-dynamic | --(?:no-)?whole-archive | --(?:no-)?allow-multiple-definition | --build-id(?:=[a-z0-9]+)?
     | --hash-style=[a-z]+ | --sort-common | --(?:no-)?warn-[a-z-]+ | -B(?:symbolic|static|dynamic) | --wrap[,=]\w+))+

@@ -18,7 +18,7 @@ _MOST = 2**53  # of whole numbers: they become columns of a table
 class Outcome(BaseModel):
     """How the search of a size ended, as `searches.Searches.outcomes` wrote it; what is not named here is text."""
 
-    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False, defer_build=True)
     __pydantic_extra__: dict[str, str | float | bool | None]
 
     bound: str = ""

@@ -34,7 +34,7 @@ _LONGEST_ABOUT: Final = 256 * 2**20  # bytes
 class _About(BaseModel):
     """What the jobs of a directory are for: a study that they were written for, and its manifest."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     format: Literal[1] = 1
     study: str
     manifest: Manifest

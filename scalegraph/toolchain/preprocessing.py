@@ -1,0 +1,202 @@
+"""What the preprocessor makes of a source, as a digest: it does not run while all that it would read is as it was.
+
+A note says of the last time: the files that were read, and the directories where the compiler searched for them, with
+what they held of the names in question. A header that appears where the search comes by earlier changes such a
+directory, so it is noticed as one that changes is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scalegraph.runtime.cache import cache_root, trim
+from scalegraph.runtime.unchanged import Stamp, is_settled, keep, kept, stamp
+
+if TYPE_CHECKING:
+    from scalegraph.toolchain.objects import Compilation
+
+_KIND = "preprocessed"
+_LIMIT_BYTES = 16 * 2**20
+_TICK_NS = 100_000_000  # the kernel's clock for files may be this late
+# Variables by which gcc and clang find headers, or which change what they make of a source.
+_VARIABLES = (
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "OBJC_INCLUDE_PATH",
+    "GCC_EXEC_PREFIX",
+    "COMPILER_PATH",
+    "SOURCE_DATE_EPOCH",
+    "DEPENDENCIES_OUTPUT",
+    "SUNPRO_DEPENDENCIES",
+)
+# Options that make the compiler read what it does not list, or list it elsewhere.
+_UNLISTED = ("@", "-M", "-Wp,", "-X", "-specs", "--specs", "-fplugin", "-wrapper", "-fmodule", "-fdeps")
+# What a source may ask besides the content of headers: the time, and whether other files exist.
+_ASKS = re.compile(rb"__has_include|__has_embed|__DATE__|__TIME__|__TIMESTAMP__")
+
+
+def preprocessed(compilation: Compilation, file: str) -> bytes:
+    """Return the digest of *file* with its headers and macros in place, as `compilation` compiles it.
+
+    Raises `Cancelled`, `WorkError`.
+    """
+    name = _name(compilation, file)
+    if name is None:
+        return _digest(compilation.preprocessed(file)[0])
+    note = kept(_KIND, name)
+    if note is not None and _holds(note):
+        return str(note["digest"]).encode()
+    began = time.time_ns()
+    place = cache_root() / _KIND  # not among temporary files: directories of sources are not to change meanwhile
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        scratch = tempfile.TemporaryDirectory(dir=place, prefix=".rule-", ignore_cleanup_errors=True)
+    except OSError:  # a cache that can only be read
+        return _digest(compilation.preprocessed(file)[0])
+    with scratch as directory:
+        rule = Path(directory) / "rule"
+        # with -v the compiler says where it searches
+        text, said = compilation.preprocessed(file, "-v", "-MD", "-MF", str(rule))
+        read = _listed(rule)
+    digest = _digest(text)
+    note = _note(compilation.cwd, file, text, read, said, began) if text and read else None
+    if note is not None:
+        keep(_KIND, name, {**note, "digest": digest.decode()})
+        trim(place, _LIMIT_BYTES)
+    return digest
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest().encode()
+
+
+def _name(compilation: Compilation, file: str) -> str | None:
+    """Return what a note is filed under, None where the preprocessor has to run each time."""
+    compiler = compilation.compiler
+    path = shutil.which(compiler.command[0])
+    words = (*compiler.command[1:], *compilation.options)
+    if compiler.language == "fortran" or path is None or any(word.startswith(_UNLISTED) for word in words):
+        return None
+    path = os.path.realpath(path)
+    if not _is_binary(path):  # a script may do anything with its environment
+        return None
+    variables = [os.environ.get(name) for name in _VARIABLES]
+    about = [compiler.identity, path, stamp(path), words, str(compilation.cwd), file, variables]
+    return json.dumps(about)
+
+
+def _is_binary(path: str) -> bool:
+    try:
+        with open(path, "rb") as program:  # noqa: PTH123
+            return program.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def _holds(note: dict[str, object]) -> bool:
+    """Return whether all that the preprocessor would read is as *note* says."""
+    try:
+        names = frozenset(note["names"])  # type: ignore[call-overload]
+        return all(stamp(path) == was for path, was in note["files"]) and all(  # type: ignore[attr-defined]
+            stamp(path) == was or _held(path, names) == held
+            for path, was, held in note["places"]  # type: ignore[attr-defined]
+        )
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def _held(path: str, names: frozenset[str]) -> list[str]:
+    """Return which of *names* are in the directory at *path*."""
+    try:
+        return sorted(names.intersection(os.listdir(path)))  # noqa: PTH208 - names are wanted
+    except OSError:
+        return []
+
+
+def _listed(rule: Path) -> list[str]:
+    """Return the files that the rule for make in the file *rule* names, the source first."""
+    try:
+        text = rule.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return []
+    _, _, rest = text.replace("\\\n", " ").partition(": ")
+    words = re.findall(r"(?:\\[ #]|\$\$|[^\s])+", rest.partition("\n")[0])
+    return [word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for word in words]
+
+
+def _searched(said: str) -> list[str]:
+    """Return the directories where the compiler searches for headers, as it says with ``-v``; missing ones as well."""
+    _, _, after = said.partition('#include "..." search starts here:')
+    there = [line.strip() for line in after.partition("End of search list.")[0].splitlines() if line.startswith(" ")]
+    return [*there, *re.findall(r'^ignoring nonexistent directory "(.*)"$', said, re.MULTILINE)] if after else []
+
+
+def _note(cwd: Path, file: str, text: bytes, read: list[str], said: str, began: int) -> dict[str, object] | None:
+    """Return what shows that the preprocessor would make the same again, None if nothing does.
+
+    *read*: the files that it read; *said*: its messages; *began*: when it was started, in ns.
+    """
+    searched = [os.path.join(cwd, item) for item in _searched(said)]  # noqa: PTH118 - as the compiler joins them
+    paths = list(dict.fromkeys(os.path.join(cwd, item) for item in read))  # noqa: PTH118
+    files: list[tuple[str, Stamp]] = [(path, stamp(path)) for path in paths]
+    if not searched or any(not was or not is_settled(was, began) for _, was in files):
+        return None
+    if any(_asks(path) for path in paths if path not in _of_the_system(cwd, text)):
+        return None
+    roots = dict.fromkeys([os.path.dirname(os.path.join(cwd, file)), str(cwd), *searched, *map(os.path.dirname, paths)])  # noqa: PTH118, PTH120
+    names = frozenset(part for path in paths for part in path.split("/") if part)
+    places: list[tuple[str, Stamp | None, list[str]]] = []
+    for place, was in _places(roots, paths):
+        if not is_settled(was, began, _TICK_NS):
+            return None  # a header may have come while the preprocessor ran
+        places.append((place, was if is_settled(was, began) else None, _held(place, names)))
+    return {"files": files, "names": sorted(names), "places": places}
+
+
+def _of_the_system(cwd: Path, text: bytes) -> frozenset[str]:
+    """Return the headers of the system among those that the preprocessed *text* names where it enters them."""
+    found = re.findall(rb'^# \d+ "([^"\n]+)" 1 3', text, re.MULTILINE)
+    return frozenset(os.path.join(cwd, os.fsdecode(name)) for name in found)  # noqa: PTH118
+
+
+def _asks(path: str) -> bool:
+    try:
+        return _ASKS.search(Path(path).read_bytes()) is not None
+    except OSError:
+        return True
+
+
+def _places(roots: Iterable[str], paths: list[str]) -> Iterator[tuple[str, Stamp]]:
+    """Yield each directory where a header of *paths* could be found from one of *roots*, with its stamp.
+
+    A header that was found as ``ROOT/a/b.h`` may have been named ``a/b.h``, so ``a`` counts in every other root. One
+    that is missing is not yielded, unless it is a root: the directory that it would be in shows when it comes.
+    """
+    known = list(roots)
+    below = {""}
+    for path in paths:
+        for root in known:
+            if path.startswith(f"{root}/"):
+                below.add(os.path.dirname(path[len(root) + 1 :]))  # noqa: PTH120
+    seen: dict[str, Stamp] = {}
+    for root in known:
+        for more in sorted(below):
+            place = root
+            for part in ("", *more.split("/")):
+                place = f"{place}/{part}" if part else place
+                if place not in seen:
+                    seen[place] = stamp(place)
+                    if seen[place] or place == root:
+                        yield place, seen[place]
+                if not seen[place]:
+                    break
