@@ -190,7 +190,8 @@ class Region(_Frozen):
         return self.kind in ("for", "do") or self.name.startswith(("parallel for", "parallel do"))
 
 
-PROGRAM = Region(id=0, kind="program", name="program")
+# right as it is: to check it would build the model in every process
+PROGRAM = Region.model_construct(id=0, kind="program", name="program")
 """The region that contains every other one."""
 
 

@@ -130,11 +130,13 @@ def fill(model: type[BaseModel], data: dict[str, Any], origin: dict[str, str], p
     """
     for name, field in model.model_fields.items():
         if name not in data and not field.is_required() and name != "origin":
-            made = field.get_default(call_default_factory=True)
-            if made is None:
+            factory = field.default_factory
+            if isinstance(factory, type) and issubclass(factory, BaseModel):
+                data[name] = {}  # not made only to be filled
+            elif (made := field.get_default(call_default_factory=True)) is None:
                 continue  # a table that a machine may do without
-            data[name] = {} if isinstance(made, BaseModel) else made
-            if not isinstance(made, BaseModel):
+            else:
+                data[name] = made
                 origin[f"{prefix}{name}"] = DEFAULT
         inside = data.get(name)
         for number, item in enumerate(inside) if isinstance(inside, list) else [(None, inside)]:

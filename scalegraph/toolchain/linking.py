@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Final
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import OWN_DATA, Library
-from scalegraph.toolchain.assembler import SLOTS
 from scalegraph.toolchain.complaints import in_users_terms, of_linker
 
-# Where static data lies decides which of it shares a cache line, a page and a cache set: it must not move with the size
-# of our own code. 27 MiB for the text, 16 for constants, 16 for variables that have a value; zeroed ones last. All are
-# low, as they are natively, because programs map memory at places of their own choice. Our own code has no zeroed
-# variables (compile.flags): those of the program that the linker places last of all, in .bss (names of critical
-# sections, common blocks of Fortran), would move with their size; nor texts that the linker merges with the program's.
-# Our variables are before all that: ranks of a message-passing program share them, and have the others for themselves.
-FIXED_PLACES: Final = (
-    f"-Wl,--section-start={SLOTS}=0x1d00000",
-    f"-Wl,--section-start={OWN_DATA}=0x1f00000",
-    "-Wl,--section-start=.rodata=0x2000000",
-    "-Wl,-Tdata=0x3000000",
-    "-Wl,-Tbss=0x4000000",
-)
+
+@cache
+def fixed_places() -> tuple[str, ...]:
+    """Return the options that give static data and code fixed addresses.
+
+    Where static data lies decides which of it shares a cache line, a page and a cache set: it must not move with the
+    size of our own code. 27 MiB for the text, 16 for constants, 16 for variables that have a value; zeroed ones last.
+    All are low, as they are natively, because programs map memory at places of their own choice. Our own code has no
+    zeroed variables (compile.flags): those of the program that the linker places last of all, in .bss (names of
+    critical sections, common blocks of Fortran), would move with their size; nor texts that the linker merges with the
+    program's. Our variables are before all that: ranks of a message-passing program share them, and have the others
+    for themselves.
+    """
+    from scalegraph.toolchain.assembler import SLOTS  # a program of its own, with much that only it needs
+
+    return (
+        f"-Wl,--section-start={SLOTS}=0x1d00000",
+        f"-Wl,--section-start={OWN_DATA}=0x1f00000",
+        "-Wl,--section-start=.rodata=0x2000000",
+        "-Wl,-Tdata=0x3000000",
+        "-Wl,-Tbss=0x4000000",
+    )
 
 
 def link(
@@ -46,7 +54,7 @@ def link(
     large for them or places its data itself. Raises `BuildError` with the linker's output.
     """
     command = ["-no-pie", *compiler.linking, *arguments, str(runtime.archive), *runtime.link_flags, "-o", str(target)]
-    result: subprocess.CompletedProcess[str] = compiler.run([*FIXED_PLACES, *command], cwd=cwd, cancel=cancel)
+    result: subprocess.CompletedProcess[str] = compiler.run([*fixed_places(), *command], cwd=cwd, cancel=cancel)
     if result.returncode != 0:
         result = compiler.run(command, cwd=cwd, cancel=cancel)
     output = in_users_terms(result.stderr, names, cwd)

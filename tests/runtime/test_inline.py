@@ -12,7 +12,7 @@ from scalegraph.instrument.blocks import block_costs, probe_report
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.format import TRACE_RECORD
 from scalegraph.toolchain.inlining import INLINE, may_inline
-from scalegraph.toolchain.linking import FIXED_PLACES
+from scalegraph.toolchain.linking import fixed_places
 from tests.runtime.conftest import Simulator
 
 pytestmark = [
@@ -108,7 +108,7 @@ CASES = [
 def both(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> tuple[Simulator, Simulator]:
     """The simulator with hooks in line, and one that compiles them as calls."""
     pair = tuple(
-        Simulator(tmp_path_factory.mktemp(name), simulator.runtime, FIXED_PLACES) for name in ("inline", "called")
+        Simulator(tmp_path_factory.mktemp(name), simulator.runtime, fixed_places()) for name in ("inline", "called")
     )
     for one in pair:
         for name, text in PROGRAMS.items():
