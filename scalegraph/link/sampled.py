@@ -49,10 +49,13 @@ class _Stratum:
         """The same by the visit's work."""
         return [time / work for time, work in zip(self.times, self.works, strict=True)]
 
-    def drifts(self) -> bool:
-        """Whether visits still became cheaper, or dearer, one after the other when the last was measured."""
+    def drifts(self, part: float) -> bool:
+        """Whether visits still became cheaper, or dearer, one after the other when the last was measured.
+
+        *part*: of the time of all phases that this one takes; what it changes of that must matter.
+        """
         last = (self.per_work if self.by_work() else self.times)[-_RECENT:]
-        if len(last) < 2 or statistics.stdev(last) <= _LEAST_DRIFT * sum(last) / len(last):
+        if len(last) < 2 or statistics.stdev(last) * part <= _LEAST_DRIFT * sum(last) / len(last):
             return False
         return _successive(last) < _DRIFT * statistics.variance(last)
 
@@ -174,11 +177,17 @@ def _why(phases: Sequence[SampledPhase], strata: Sequence[_Stratum]) -> str:
     begins = f"the phase that begins at {most.place} ({most.kind})"
     if most.visits < _LEAST_VISITS:
         return f"no phase is repeated often enough; {begins} has most visits, {most.visits}, and needs {_LEAST_VISITS}"
-    steady = [phase for phase, stratum in zip(phases, strata, strict=True) if stratum.drifts()]
+    whole = [
+        phase.visits * statistics.fmean(stratum.times) if stratum.times else 0.0
+        for phase, stratum in zip(phases, strata, strict=True)
+    ]
+    parts = [one / (sum(whole) or 1.0) for one in whole]
+    steady = [phase for phase, stratum, part in zip(phases, strata, parts, strict=True) if stratum.drifts(part)]
     if steady:
         first = max(steady, key=lambda phase: phase.visits)
         return f"visits of the phase that begins at {first.place} ({first.kind}) become cheaper or dearer one by one"
-    worst = max(phases, key=lambda phase: phase.spread or 0.0)
+    weights = dict(zip(phases, parts, strict=True))
+    worst = max(phases, key=lambda phase: (phase.spread or 0.0) * weights[phase])
     if worst.spread is None:
         return f"the program's phases do not recur in a regular order; {begins} has most visits, {most.visits}"
     begins = f"the phase that begins at {worst.place} ({worst.kind})"

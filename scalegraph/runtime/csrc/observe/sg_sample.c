@@ -18,28 +18,24 @@
 #include "sg_array.h"
 #include "sg_cells.h"
 #include "sg_observers.h"
+#include "sg_sample_cost.h"
 #include "sg_skim.h"
 #include "sg_table.h"
 
 enum {
     LEAST = 4,          /* measured visits of a phase before others are skipped */
-    RECENT = 8,         /* samples of which a drift is found */
     FIRST_SKIPPED = 10, /* periods that the first skimmed stretch has; each has so many more */
     MOST_SKIPPED = 40,  /* than the one before, up to this: then a twentieth is simulated */
+    GROWTH = 4,         /* so many times as many, while the interval of the time is narrow */
     MOST_IN_VAIN = 256, /* measured visits in a row without a phase that could be skipped: not worth it */
     MOST_BEHIND = 64,   /* visits of a measured stretch that waits for a phase of the skimmed one */
     MOST_PHASES = 4096,
 };
 
-/* Visits of a phase whose cycles for their work differ by more than this part of the mean (standard
- * deviation, from one to the next) are not skipped: the estimate would need as many samples as there are
- * visits. */
-#define MOST_SPREAD 0.25
-/* Nor visits that become cheaper, or dearer, one by one, as while caches fill: the mean square of successive
- * differences is this part of what it is without order, or less (von Neumann, Annals of Mathematical
- * Statistics 12, 1941), and their standard deviation more than this part of the mean. */
-#define DRIFT       0.6
-#define LEAST_DRIFT 0.003
+/* Stretches grow faster while half the interval of the time, with the next stretch in it, is at most this
+ * part of the time; with so many standard errors for the interval of 95 % and few samples. */
+#define NARROW 0.01
+#define REACH  2.4
 
 enum mode { WARMING, MEASURING, SKIMMING, GIVEN_UP };
 
@@ -48,22 +44,18 @@ typedef struct skipped {
     uint64_t visits, work;
 } skipped;
 
-/* Cycles for a unit of work, or for a visit. */
-typedef struct cost {
-    double last, sum;      /* of the last sample, and of all together */
-    double squares;        /* of the differences from one sample to the next */
-    double recent[RECENT]; /* sample n at n % RECENT */
-} cost;
-
 typedef struct phase {
     sg_sampled_phase record;
     uint32_t stretch;     /* in which it was visited last */
     uint64_t boundary;    /* at which that visit began */
     uint32_t last_sample; /* + 1 */
-    cost by_work, by_visit;
+    sg_sample_cost by_work, by_visit;
     skipped now, behind; /* of the running stretch; of what the next sample stands for */
+    double whole;        /* time of all visits so far, by the mean of the measured ones */
+    double squares;      /* of the visits that each sample stands for, together */
     double due; /* visits or work that copies have still to stand for, as a part of the last sample */
-    sg_difference difference;
+    bool known; /* may its visits be skipped? Only then is `difference` that of its last sample, */
+    sg_difference difference; /* or if visits are skipped that the sample stands for */
 } phase;
 
 static struct {
@@ -80,6 +72,7 @@ static struct {
     uint64_t quota;      /* visits of a skimmed stretch */
     uint32_t periods;    /* that it is made of */
     uint32_t in_vain;
+    double whole;   /* of all phases together */
     bool marked;    /* the counts were kept when the current visit began */
     uint64_t begin; /* clock at that time, and at the begin of the skimmed stretch */
     sg_cost totals; /* of all processors, at that time; and their work */
@@ -164,31 +157,34 @@ static void mark(void)
     sampling.marked = true;
 }
 
-/* How much the cost differs from one of `n` samples to the next, as a part of the mean. */
-static double spread(const cost *c, uint64_t n)
+/* How long all visits of `p` took so far; called where there is one more, or one more measured. */
+static void weigh(phase *p)
 {
-    double mean = c->sum / (double)n;
-    return n < 2 || mean <= 0 ? 0 : sqrt(c->squares / (2.0 * (double)(n - 1))) / mean;
+    uint64_t n = p->record.measured;
+    double now = n > 0 ? p->by_visit.sum / (double)n * (double)p->record.visits : 0;
+    sampling.whole += now - p->whole;
+    p->whole = now;
 }
 
-static void add_sample(cost *c, double value, uint64_t n)
+/* The part of the time that visits of `p` take. */
+static double part_of(const phase *p)
 {
-    if (n > 0)
-        c->squares += (value - c->last) * (value - c->last);
-    c->last = c->recent[n % RECENT] = value;
-    c->sum += value;
+    return sampling.whole > 0 ? p->whole / sampling.whole : 1;
 }
 
 /* Is the time of a visit of `p` better known by its work than by the visit? */
 static bool goes_by_work(const phase *p)
 {
-    return spread(&p->by_work, p->record.measured) < spread(&p->by_visit, p->record.measured);
+    return sg_sample_spread(&p->by_work, p->record.measured) <
+           sg_sample_spread(&p->by_visit, p->record.measured);
 }
 
 /* Adds the last sample of `p` for visits that were skipped. */
 static void stand_for(phase *p, skipped what)
 {
     sg_sample *sample = &sampling.samples[p->last_sample - 1];
+    double stood = (double)sample->skipped, stands = stood + (double)what.visits;
+    p->squares += stands * stands - stood * stood;
     sample->skipped += what.visits;
     sample->skipped_work += what.work;
     p->due += goes_by_work(p) ? (double)what.work / (double)(sample->work + SG_PARTS) : (double)what.visits;
@@ -199,6 +195,12 @@ static void stand_for(phase *p, skipped what)
     sample->copies += (uint64_t)times;
     sg_cells_multiply(&p->difference, (uint64_t)times);
     sg->skipped += (int64_t)(sample->cycles * (uint64_t)times);
+}
+
+/* What the time of a visit of `p` is known by. */
+static const sg_sample_cost *best_of(const phase *p)
+{
+    return goes_by_work(p) ? &p->by_work : &p->by_visit;
 }
 
 /* The measured visit of `p` ends here: its sample. The counts have been kept again. */
@@ -215,35 +217,31 @@ static void take_sample(phase *p, const sg_cost *before, uint64_t work, uint64_t
     for (int i = 0; i < SG_COUNTER_COUNT; i++)
         sample->counters[i] = now->counters[i] - before->counters[i];
     uint64_t n = p->record.measured++;
-    add_sample(&p->by_work, (double)sample->cycles / (double)(sample->work + SG_PARTS), n);
-    add_sample(&p->by_visit, (double)sample->cycles, n);
+    sg_sample_add(&p->by_work, (double)sample->cycles / (double)(sample->work + SG_PARTS), n);
+    sg_sample_add(&p->by_visit, (double)sample->cycles, n);
     p->last_sample = sampling.samples_count;
-    sg_cells_differ(&p->difference);
+    weigh(p);
+    p->known = n + 1 >= LEAST && sg_sample_steady(best_of(p), n + 1, part_of(p));
+    if (p->known || p->behind.visits > 0)
+        sg_cells_differ(&p->difference);
 }
 
-/* Do the last of `n` samples go one way? */
-static bool drifts(const cost *c, uint64_t n)
+/* Is the interval of the time narrow after a stretch of so many more periods? It is estimated as in
+ * link/sampled.py, by the samples so far: those before and behind the stretch stand for half of it each. */
+static bool stays_narrow(uint32_t periods)
 {
-    uint64_t first = n > RECENT ? n - RECENT : 0;
-    double count = (double)(n - first), mean = 0, around = 0, between = 0;
-    for (uint64_t i = first; i < n; i++)
-        mean += c->recent[i % RECENT] / count;
-    for (uint64_t i = first; i < n; i++) {
-        double value = c->recent[i % RECENT], step = i > first ? value - c->recent[(i - 1) % RECENT] : 0;
-        around += (value - mean) * (value - mean);
-        between += step * step;
+    double squares = 0, time = 0;
+    for (uint32_t i = 0; i < sampling.count; i++) {
+        const phase *p = &sampling.phases[i];
+        uint64_t n = p->record.measured;
+        double visits = p->stretch == sampling.stretch ? periods : 0;
+        if (n < LEAST)
+            continue;
+        double each = p->by_visit.sum / (double)n, differs = sg_sample_variance(best_of(p), n);
+        squares += differs * each * each * (p->squares + visits * visits / 2 + visits);
+        time += each * ((double)p->record.visits + visits);
     }
-    return sqrt(around / (count - 1)) > LEAST_DRIFT * mean && between < 2 * DRIFT * around;
-}
-
-/* May visits of `p` be skipped? */
-static bool is_known(const phase *p)
-{
-    uint64_t n = p->record.measured;
-    if (n < LEAST)
-        return false;
-    const cost *c = goes_by_work(p) ? &p->by_work : &p->by_visit;
-    return spread(c, n) <= MOST_SPREAD && !drifts(c, n);
+    return REACH * sqrt(squares) <= NARROW * time;
 }
 
 /* ---- stretches ---- */
@@ -281,7 +279,12 @@ static void begin_skimming(uint64_t period)
     }
     sg->config.ideal |= SG_SKIMMING;
     sg_observer_register(&skimmer);
-    sampling.periods += sampling.periods < MOST_SKIPPED ? FIRST_SKIPPED : 0;
+    if (sampling.periods > 0 && stays_narrow(GROWTH * sampling.periods))
+        sampling.periods *= GROWTH;
+    else if (sampling.periods < MOST_SKIPPED)
+        sampling.periods += FIRST_SKIPPED;
+    else
+        sampling.periods = MOST_SKIPPED;
     sampling.quota = sampling.periods * period;
     begin_stretch(SKIMMING);
     sampling.marked = false;
@@ -353,7 +356,7 @@ static bool is_complete(void)
     bool complete = true;
     for (uint32_t i = 0; i < sampling.count; i++) {
         const phase *p = &sampling.phases[i];
-        if (p->stretch == sampling.stretch && !is_known(p))
+        if (p->stretch == sampling.stretch && !p->known)
             return false;
         complete &= p->behind.visits == 0;
     }
@@ -365,7 +368,7 @@ static bool is_complete(void)
 static void choose(const phase *next, bool recurs)
 {
     if (sampling.mode == SKIMMING) {
-        if (is_known(next) && sampling.visits < sampling.quota)
+        if (next->known && sampling.visits < sampling.quota)
             return;
         end_skimming();
         begin_stretch(WARMING);
@@ -405,7 +408,8 @@ static void come_to(uint64_t place)
     next->stretch = sampling.stretch;
     next->boundary = sampling.boundaries++;
     next->record.visits++;
-    bool rare = next->record.visits > 2 && !is_known(next);
+    weigh(next);
+    bool rare = next->record.visits > 2 && !next->known;
     bool measured = sampling.mode == MEASURING || (sampling.mode == WARMING && rare);
     if (measured && !sampling.marked)
         mark();
