@@ -37,18 +37,16 @@ from scalegraph.toolchain.preprocessing import preprocessed
 
 if TYPE_CHECKING:
     from scalegraph.instrument import Detail
-    from scalegraph.instrument.vectors import Plain
+    from scalegraph.instrument.plain_loops import Plain
 
 _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20
 _SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
 _OMP = pattern(r"^\s*#\s*pragma\s+omp\b", re.MULTILINE)
 _SHOWN_WARNINGS = 10  # of one source
-# Options for a program that is disassembled but never run: at a fixed address, without libraries.
+# Options for a program that is disassembled but never run: without libraries.
 _UNDEFINED = (
     "-nostdlib",
-    "-static",
-    "-no-pie",
     "-Wl,--unresolved-symbols=ignore-all,--entry=0,--defsym=__dso_handle=0",
 )
 
@@ -172,7 +170,7 @@ def _plain(request: _Request, digest: str, cancel: CancelToken) -> Plain:
 
     Raises `BuildError`, `Cancelled`.
     """
-    from scalegraph.instrument.vectors import Plain  # only for machines with a pipeline
+    from scalegraph.instrument.plain_loops import Plain  # only for machines with a pipeline
 
     parent = cache_root() / "plain"
     directory = parent / digest[:32]
@@ -250,7 +248,8 @@ def _own_digest() -> str:
 def _make_plain(request: _Request, place: Path) -> None:
     """Compile the sources of *request* as the user would, without hooks, and link them into ``place/program``.
 
-    That is there to be disassembled only: what the sources do not define stays undefined.
+    That is there to be disassembled only, each instruction where it is in the user's own program. Where libraries are
+    missing on this computer, as for MPI, what the sources do not define stays undefined.
     """
     from scalegraph.instrument.debuginfo import lines
     from scalegraph.instrument.places import Places, save
@@ -258,19 +257,24 @@ def _make_plain(request: _Request, place: Path) -> None:
     request = replace(request, detail=None, loops=False)
     objects: list[str] = []
     for number, source in enumerate(request.sources):
-        compilation = replace(request.compilation(source.language), native=True)
+        compilation = request.compilation(source.language)
         objects.append(str(place / f"{number}.o"))
-        result = compilation.compile(source.file, Path(objects[-1]))
+        words = [*compilation.options, "-c", source.file, "-o", objects[-1]]
+        result = compilation.compiler.run(words, cwd=request.cwd, cancel=request.cancel)
         if result.returncode != 0:
             raise BuildError(f"{source.file}: does not compile", result.stderr)
     compiler = find_compiler(driver(request.languages))
-    command = [*_UNDEFINED, *compiler.native, *objects, "-o", str(place / "program")]
-    result = compiler.run(command, cwd=request.cwd, cancel=request.cancel)
-    if result.returncode != 0:
+    wanted = ["-fopenmp", *objects, *request.plain, *request.linked, *request.flags.link, *libraries(request.languages)]
+    for words in (wanted, [*_UNDEFINED, *objects]):
+        command = [*compiler.linking, *words, "-o", str(place / "program")]
+        result = compiler.run(command, cwd=request.cwd, cancel=request.cancel)
+        if result.returncode == 0:
+            break
+    else:
         raise BuildError("it does not link", result.stderr)
     for item in objects:
         Path(item).unlink()
-    save(Places(lines(place / "program"), ()), place / PLACES)
+    save(Places(lines(place / "program", moves=True), ()), place / PLACES)
 
 
 def _make(request: _Request, place: Path) -> None:

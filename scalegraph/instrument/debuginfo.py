@@ -18,14 +18,14 @@ from scalegraph.instrument.places import LineMap, shown_name
 _NOWHERE = -1
 
 
-def lines(path: Path | str, root: str = "") -> LineMap:
+def lines(path: Path | str, root: str = "", *, moves: bool = False) -> LineMap:
     """Return the line map of the executable at *path*; without debug information it knows functions only.
 
-    Files are named as given to the compiler, or relative to *root*, see `shown_name`.
+    Files are named as given to the compiler, or relative to *root*, see `shown_name`. *moves*: see `Image`.
 
     Raises `InputError` if *path* is not an executable of a known architecture.
     """
-    image = Image(Path(path))
+    image = Image(Path(path), moves=moves)
     files: list[str] = [""]
     rows: list[tuple[int, int, int]] = []
     with Path(path).open("rb") as stream:

@@ -54,10 +54,12 @@ class Function:
 class Image:
     """What the block table needs from an ELF executable.
 
+    *moves*: it may be one that is loaded anywhere; addresses are those in the file then.
+
     Raises `InputError` if *path* is not an ELF executable of a known architecture.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, moves: bool = False) -> None:
         self.path = path
         with path.open("rb") as stream:
             try:
@@ -68,7 +70,7 @@ class Image:
                 known = " or ".join(architecture.name for architecture in ARCHITECTURES.values())
                 raise InputError(Fault(f"expected {known} code, found {elf['e_machine']}", str(path)))
             self.architecture = ARCHITECTURES[elf["e_machine"]]
-            if elf["e_type"] != "ET_EXEC":
+            if elf["e_type"] != "ET_EXEC" and not moves:
                 raise InputError(Fault("expected an executable at a fixed address (link with -no-pie)", str(path)))
             self.checksum = _code_checksum(elf)
             self.codes = [

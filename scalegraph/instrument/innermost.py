@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from scalegraph.instrument.flow import Chunk
 
@@ -15,6 +15,17 @@ def innermost(chunks: Mapping[int, Chunk]) -> list[frozenset[int]]:
 def loops_of(chunks: Mapping[int, Chunk]) -> dict[int, frozenset[int]]:
     """Return for each of *chunks* that is in a loop the innermost one that it is in."""
     return {start: loop for loop, _ in _every_loop(chunks) for start in loop}
+
+
+def joint(
+    chunks: Mapping[int, Chunk], loop: frozenset[int], fits: Callable[[Chunk], bool] = lambda _chunk: True
+) -> int | None:
+    """Return the first of the chunks that every way round through *loop* has and that *fits*; None: there is none."""
+    for start in sorted(loop):
+        rest = {one: set(chunks[one].successors) & (loop - {start}) for one in loop - {start}}
+        if fits(chunks[start]) and not _loops(rest):
+            return start
+    return None
 
 
 def _every_loop(chunks: Mapping[int, Chunk]) -> Iterator[tuple[frozenset[int], bool]]:

@@ -4,9 +4,9 @@ The model executes a path of instructions: a loop's body again and again. Instru
 cycle as the machine issues, while there is room in the window (reorder buffer) and in the scheduler (those that wait
 for operands). Each begins when its operands are there and a unit of its class is free, and ends after the latency of
 its class; a load waits for its address, and for the value of a store to the same place before it. From one taken jump
-to the next the fetch needs a time of its own. Instructions retire in order, and what one takes is the time from the
-retirement of the one before to its own, so that the times of a path add up. Misses of caches, mispredicted branches and
-synchronisation are no part of it: the runtime charges them.
+to the next, and from one line of code to the next, the fetch needs a time of its own. Instructions retire in order, and
+what one takes is the time from the retirement of the one before to its own, so that the times of a path add up. Misses
+of caches, mispredicted branches and synchronisation are no part of it: the runtime charges them.
 
 The same few rules, with tables of a processor's units from its vendor, are those of llvm-mca and OSACA; here units and
 latencies are classes of operations that `scalegraph machines calibrate` measures.
@@ -43,8 +43,8 @@ class Step:
     *slots*: places that it takes where instructions are issued, 0 for what only serves the instrumentation, or
     costs nothing; *work*: its classes of operations, without loads and stores. *copies*, *selects*, *compares*: see
     `effects.Effects`. *clobbers*: registers of which nothing is known after it, because a call does not keep them.
-    *taken*: whether it is a jump behind which control goes on elsewhere. *sites*: return addresses of the hooks
-    that report its references to memory.
+    *taken*: whether it is a jump behind which control goes on elsewhere; *line*: number of the line of code that it is
+    in; 0: not known. *sites*: return addresses of the hooks that report its references to memory.
     """
 
     slots: float = 1.0
@@ -59,6 +59,7 @@ class Step:
     selects: bool = False
     compares: bool = False
     taken: bool = False
+    line: int = 0
     sites: tuple[int, ...] = ()
 
     @property
@@ -145,9 +146,10 @@ class Core:
         self.loads: dict[int, Origins] = {}
         self.unknown = 0
         self.issued = 0.0
-        self.group = 0.0  # when the first instruction behind the last taken jump was issued
-        self.follows = 0.0  # before this, what is behind that jump is not issued
-        self.jumped = True
+        self.group = 0.0  # when the first instruction behind the last taken jump, or of a line of code, was issued
+        self.follows = 0.0  # before this, what is behind that group is not issued
+        self.jumped = True  # it has ended
+        self.line = 0  # of code
         self.retired = 0.0
         self.done = 0.0  # when the last instruction had its result
         self.under_way: deque[float] = deque()  # retirement of those in the window
@@ -155,6 +157,9 @@ class Core:
 
     def execute(self, step: Step) -> float:
         """Execute *step*; return when it has retired."""
+        if step.line != self.line:
+            self._end_group()
+            self.line = step.line
         if step.slots > 0:
             self._issue(step.slots)
         ready = max([self.issued, *(self.ready.get(register, 0.0) for register in step.reads)])
@@ -186,8 +191,13 @@ class Core:
             self.retired = max(self.retired, done[1])
             self.under_way.append(self.retired)
         if step.taken:
-            self.follows, self.jumped = self.group + self.taken, True
+            self._end_group()
         return self.retired
+
+    def _end_group(self) -> None:
+        """End what is fetched together, unless nothing of it has been issued yet."""
+        if not self.jumped:
+            self.follows, self.jumped = self.group + self.taken, True
 
     def _forwarded(self, step: Step, place: Key | None) -> float:
         """Return when a load has the value that a store before it wrote to the same place; 0 if none has."""

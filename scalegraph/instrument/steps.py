@@ -15,6 +15,7 @@ from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Step
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
+_LINE_BYTES: Final = 64  # of code, as x86-64 processors fetch it
 _REPORTS: Final = "__tsan_"  # how hooks are called that report references
 _RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
@@ -44,14 +45,22 @@ def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], 
 
 
 def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects]) -> list[Step]:
-    """Return *instructions* of a build without hooks: all of them are the program's own, moves too."""
+    """Return *instructions* of a build without hooks: all of them are the program's own, at their own places.
+
+    An instruction in two lines of code is of the second; a jump and the comparison that it is one operation
+    with are of the comparison's line if each is in one.
+    """
     steps: list[Step] = []
     fuses = False
     for instruction in instructions:
         effect = known.get(instruction.address, Effects())
-        step = replace(_step(instruction, effect, frame_is_memory=True), slots=1.0)
+        line = 1 + (instruction.address + instruction.size - 1) // _LINE_BYTES
+        step = replace(_step(instruction, effect, frame_is_memory=True), slots=1.0, line=line)
         if instruction.operation.is_jump and fuses:
-            step = replace(step, slots=0.0)
+            crosses = instruction.address // _LINE_BYTES + 1 < line
+            of_both = line if crosses else steps[-1].line
+            steps[-1] = replace(steps[-1], line=of_both)
+            step = replace(step, slots=0.0, line=of_both)
         fuses = effect.fuses
         steps.append(step)
     return steps

@@ -29,9 +29,9 @@ from scalegraph.instrument.flow import Chunk, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
 from scalegraph.instrument.pipeline import Origins, Step, execute
 from scalegraph.instrument.places import LineMap
-from scalegraph.instrument.steps import plain_steps, steps_of
-from scalegraph.instrument.vectorised import Replaced, Vectorised
-from scalegraph.instrument.vectors import Plain, vector_loops
+from scalegraph.instrument.plain_loops import Plain, plain_loops
+from scalegraph.instrument.replaced import PlainLoops, Replaced
+from scalegraph.instrument.steps import steps_of
 from scalegraph.instrument.ways import Bodies, Ways, turned
 from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
@@ -48,6 +48,7 @@ from scalegraph.runtime.format import (
 TIMING_SECTION: Final = 2
 LOADS_SECTION: Final = 3
 _MOST: Final = 2**32 - 1
+_LEAST: Final = 1e-9  # cycles
 _BRIEF_ROUNDS: Final = 12  # of a loop, when a short visit of it is examined
 _BRIEF_GAIN: Final = 0.05  # less is noise of where the rounds begin
 
@@ -158,7 +159,7 @@ def _say_origins(row: np.void, origins: Origins, numbers: Mapping[int, int]) -> 
 def timing(path: Path, processor: Processor, lines: LineMap | None = None, plain: Plain | None = None) -> Timing:
     """Return what the blocks of the executable at *path* take on *processor*, and which need a prediction.
 
-    With the *lines* of the executable and the *plain* build of the same program, loops that are vector code there take
+    With the *lines* of the executable and the *plain* build of the same program, loops that are found again there take
     what that does, on a processor with a pipeline.
 
     Raises `InputError` if *path* is damaged, or not for an architecture whose pipeline is modelled: x86-64.
@@ -180,9 +181,9 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
             text = f"is {image.architecture.name} code; a machine with [pipeline] needs x86-64"
             raise InputError(Fault(text, str(path)))
         is_frame_real = unoptimised(path)
-        vectors = None
-        if is_piped and lines is not None and plain is not None and (loops := vector_loops(plain)):
-            vectors = Vectorised(image, lines, loops)
+        others = None
+        if is_piped and lines is not None and plain is not None and (loops := plain_loops(plain)):
+            others = PlainLoops(image, lines, loops)
         for function in probed_functions(image):
             instructions = list(disassemble(image, function))
             calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
@@ -192,13 +193,13 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
             if is_piped:
                 known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
                 bodies = _bodies(chunks, known, frame_is_memory=is_frame_real(function.start))
-                replaced = vectors.replaced(function, chunks, bodies) if vectors is not None else []
+                replaced = others.replaced(function, chunks, bodies) if others is not None else []
                 found = _function(chunks, bodies, processor, replaced)
                 cycles |= found.cycles
                 briefs |= found.briefs
                 loads |= found.loads
                 branches = found.branches
-                foreseen = frozenset().union(*(_foreseen(chunks, one) for one in replaced))
+                foreseen = frozenset().union(*(_foreseen(chunks, one) for one in replaced if not one.way))
             known_from = _predicted(chunks, branches, foreseen)
             predicted |= known_from
             if is_piped:
@@ -209,7 +210,7 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
 
 
 def _foreseen(chunks: Mapping[int, Chunk], replaced: Replaced) -> set[int]:
-    """Return the chunks of a loop whose jumps stay in it: vector code has none there."""
+    """Return the chunks of a loop whose jumps stay in it: the plain loop, which is one chunk, has none there."""
     return {start for start in replaced.chunks if set(chunks[start].successors) <= replaced.chunks}
 
 
@@ -290,7 +291,7 @@ def _bodies(
 def _function(
     chunks: Mapping[int, Chunk], bodies: Bodies, processor: Processor, replaced: Sequence[Replaced]
 ) -> _Timed:
-    """Return what the model says of a function, in which the loops *replaced* are charged as vector code."""
+    """Return what the model says of a function, whose loops *replaced* are charged as those of the plain build."""
     costs: dict[int, NDArray[np.float64]] = {}
     loads: dict[int, Load] = {}
     branches: dict[int, Origins] = {}
@@ -311,16 +312,20 @@ def _function(
                         briefs[chunks[at].probe] = brief
                     sites = [site for step in bodies[at] for site in step.sites]
                     loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
-    vectors = frozenset().union(*(one.chunks for one in replaced))
-    more = _unusual(ways, processor, costs, {at: way for at, way in usual.items() if at not in vectors})
+    whole = frozenset().union(*(one.chunks for one in replaced if not one.way))
+    more = _unusual(ways, processor, costs, {at: way for at, way in usual.items() if at not in whole})
     for one in replaced:
-        found_for = _vector_time(one, processor)
+        found_for = _plain_time(one, processor)
+        if one.way:  # shared out as what the loop with hooks takes
+            share = found_for.cycles / max(sum(float(costs[at][0]) for at in one.way), _LEAST)
+            costs |= {at: share * costs[at] for at in one.chunks}
+            continue
         for start in one.chunks:
             costs[start] = np.array([found_for.cycles if start == one.payer else 0.0])
             briefs.pop(chunks[start].probe, None)
             sites = [site for step in bodies[start] for site in step.sites]
             loads |= {site: Load(found_for.ahead, loads[site].origins) for site in sites if site in loads}
-        if found_for.brief is not None and len(one.chunks) == 1:
+        if found_for.brief is not None and sum(chunks[at].probe != 0 for at in one.chunks) == 1:
             briefs[chunks[one.payer].probe] = found_for.brief
     cycles = {probe: float(paid[0]) for probe, paid in attribute(chunks, costs).items()}
     briefs = {probe: brief for probe, brief in briefs.items() if brief.cycles < cycles[probe]}
@@ -344,25 +349,22 @@ def _unusual(
 
 
 @dataclass(frozen=True)
-class _VectorTime:
-    """What a round of a scalar loop takes as vector code: *cycles*, *ahead* as of a `Load`, and as a brief visit."""
+class _PlainTime:
+    """What a round of a loop takes in the plain build: *cycles*, *ahead* as of a `Load`, and as a brief visit."""
 
     cycles: float
     ahead: float
     brief: Brief | None
 
 
-def _vector_time(replaced: Replaced, processor: Processor) -> _VectorTime:
-    """Execute the vector code that does the work of a loop; return what a round of the scalar loop takes of that."""
-    plain, start, rounds = replaced.vector.code, replaced.vector.start, replaced.rounds
-    known = dict(effects(plain.code, plain.function.start, lambda _address: False))
-    bodies = {at: plain_steps(chunk.instructions, known) for at, chunk in plain.chunks.items()}
-    ways = Ways(plain.chunks, bodies)
-    found = execute(ways.bodies([start]), processor)
-    brief = _brief(ways, [start], found.cycles[0], found.early[0], processor)
+def _plain_time(replaced: Replaced, processor: Processor) -> _PlainTime:
+    """Execute the plain loop that does the work of a loop; return what a round of the latter takes of that."""
+    ways, way, rounds = replaced.plain.code.ways, replaced.plain.way, replaced.rounds
+    found = execute(ways.bodies(way), processor)
+    brief = _brief(ways, way, found.cycles[0], found.early[0], processor)
     if brief is not None:
         brief = Brief(brief.cycles / rounds, brief.reach * rounds, brief.early)
-    return _VectorTime(found.cycles[0] / rounds, found.ahead, brief)
+    return _PlainTime(sum(found.cycles) / rounds, found.ahead, brief)
 
 
 def _brief(ways: Ways, loop: Sequence[int], taken: float, early: float, processor: Processor) -> Brief | None:

@@ -13,8 +13,8 @@ from scalegraph.base.run import Region
 
 if TYPE_CHECKING:
     from scalegraph.instrument.places import LineMap, Places
+    from scalegraph.instrument.plain_loops import Plain
     from scalegraph.instrument.variables import VariableMap
-    from scalegraph.instrument.vectors import Plain
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Build:
 
     *lines* and *variables* are read when a run's costs are first attributed to them: from the file *places*, or where
     there is none from the executable's debug information. *plain* builds the same program without hooks, once, for a
-    machine that charges loops as the vector code that they are then; None where that is not possible.
+    machine that charges loops as what they are then; None where that is not possible.
     """
 
     program: str  # name for display: the first source without its directory and ending

@@ -32,7 +32,7 @@ _ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", 
 # How far a processor may run ahead of the others on hits alone; one that spins gives way to them then.
 _QUANTUM_CYCLES = 1000
 _STACK_LEAST, _STACK_MOST = 2**16, 2**36
-_NO_PLAIN = "which of them the compiler vectorises is known only of programs that are built from their sources here"
+_NO_PLAIN = "what they are without hooks is known only of programs that are built from their sources here"
 _LIMIT_REACHED = "the trace has reached its limit"  # as the runtime says it; a trace that is kept says it with more
 
 
@@ -121,7 +121,7 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, bl
 def _blocks(job: Job, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:
     """Return the block table of *job*: that of its build, or one with what blocks take on the machine.
 
-    And a remark if that would be less for loops that are vector code without hooks, but they are not known.
+    And a remark if loops are other code without hooks, which is not known.
     """
     build, machine = job.build, job.machine
     if not machine.times_blocks:
@@ -130,12 +130,12 @@ def _blocks(job: Job, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:
     plain = None
     if machine.processor.pipeline.is_given:
         if build.plain is None:
-            remarks = (f"{job.name}: loops are charged as scalar code: {_NO_PLAIN}",)
+            remarks = (f"{job.name}: loops are charged as the code with hooks: {_NO_PLAIN}",)
         else:
             try:
                 plain = build.plain(cancel)
             except BuildError as error:
-                remarks = (f"{job.name}: loops are charged as scalar code: without hooks, {error}",)
+                remarks = (f"{job.name}: loops are charged as the code with hooks: without hooks, {error}",)
     return timed_blocks(build, machine, plain), remarks
 
 

@@ -74,7 +74,7 @@ class Pipeline(Section):
         runtime=(),
     )
     taken: float = quantity(
-        "From a taken jump to the next one at least: so long takes the fetch of what is between.",
+        "From a taken jump to the next one, or to the next line of code, at least: so long takes the fetch.",
         _CYCLES,
         0,
         100_000,

@@ -91,6 +91,18 @@ def test_fetch_goes_on_behind_a_taken_jump_when_it_can(jumps: int, taken: float)
     )  # issue takes longer
 
 
+@pytest.mark.parametrize(("lines", "taken"), [((1, 1), 1.0), ((1, 2), 2.0), ((0, 0), 1.0)])
+def test_fetch_takes_one_line_of_code_at_a_time(lines: tuple[int, int], taken: float) -> None:
+    add_here, jump = (
+        Step(1.0, ("int_alu",), (), ("r0",), line=lines[0]),
+        Step(0.0, ("branch",), taken=True, line=lines[1]),
+    )
+    there = Step(1.0, ("int_alu",), (), ("r1",), line=lines[1])
+    on = processor(taken=1.0, select=0.25)
+    assert times([[add_here, there, jump]], on) == pytest.approx([taken], abs=0.1)
+    assert times([[*[add_here] * 10, *[there] * 10, jump]], on) == pytest.approx([5.0], abs=0.1)  # issue takes longer
+
+
 @pytest.mark.parametrize(("window", "overlaps"), [(400, True), (50, False)])
 def test_chains_of_two_iterations_overlap_within_the_window_only(window: int, overlaps: bool) -> None:
     # a hundred operations that wait for each other, and for none of the hundred before them

@@ -106,6 +106,27 @@ def test_visits_overlap_where_a_function_is_called_again_that_carries_nothing_on
     assert (taken < 0.75 * LATENCY) if overlap else (taken >= LATENCY)
 
 
+@pytest.mark.parametrize(("chunk", "overlap"), [(1000, True), (1, False)])
+def test_visits_do_not_overlap_where_an_atomic_operation_says_what_comes_next(
+    run: Callable[..., RunRecord], chunk: int, overlap: bool
+) -> None:
+    loop = f"""
+        if (v == 0)
+            _Pragma("omp parallel for num_threads(1) schedule(dynamic, {chunk})")
+            for (int i = 0; i < visits; i++) {{
+                double sum = 0;
+                for (int j = 0; j < length; j++)
+                    sum += a[j];
+                y[i & 1023] = sum;
+            }}
+    """
+    short, long = (run("", length, visits=5000, loop=loop).time_cycles for length in (12, 24))
+    assert short is not None
+    assert long is not None
+    of_round = (long - short) / (12 * 5000)
+    assert (of_round < 0.75 * LATENCY) if overlap else (of_round >= LATENCY - 0.1)
+
+
 def test_visits_that_wait_for_each_other_do_not(run: Callable[..., RunRecord]) -> None:
     assert _round(run, "", 12) >= LATENCY
 

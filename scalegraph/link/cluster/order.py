@@ -29,7 +29,7 @@ from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.format import VERSION as RESULTS
 
 if TYPE_CHECKING:
-    from scalegraph.instrument.vectors import Plain
+    from scalegraph.instrument.plain_loops import Plain
 
 FORMAT: Final = 1
 _FILES: Final = ("executable", "launcher", "blocks", "places")  # of `Build`, in the order in which they travel
@@ -150,7 +150,9 @@ class Parcels:
             if key not in self._made:
                 plain = None
                 if needs_plain and build.plain is not None:
-                    with contextlib.suppress(BuildError):  # the run says that its loops are charged as scalar code
+                    with contextlib.suppress(
+                        BuildError
+                    ):  # the run says that its loops are charged as the code with hooks
                         plain = build.plain(cancel or CancelToken())
                 self._made[key] = Parcel(build, plain)
             return self._made[key]
@@ -272,7 +274,7 @@ def build_of(parcel: bytes, digest: str) -> Build:
 
 def _plain(directory: Path, cancel: CancelToken) -> Plain:
     """Return the plain build that came with a program into *directory*."""
-    from scalegraph.instrument.vectors import Plain
+    from scalegraph.instrument.plain_loops import Plain
 
     cancel.check()
     return Plain(directory / "plain", directory / "plain_places")

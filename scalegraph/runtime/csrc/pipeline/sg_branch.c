@@ -242,6 +242,12 @@ static uint64_t go_round(sg_processor *p, predictor *q, uint32_t number, uint64_
     return hidden;
 }
 
+void sg_branch_await(const sg_processor *p)
+{
+    if (branches.timing != NULL)
+        predictor_of(p)->saved = 0;
+}
+
 /* Block `number` follows block q->last on a way that may not be its usual one. */
 static void turn(sg_processor *p, const predictor *q, uint32_t number, const uint64_t cost[4])
 {

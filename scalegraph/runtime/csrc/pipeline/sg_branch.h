@@ -9,5 +9,8 @@ void sg_branch_open(void);
 /* `p` enters the block whose hook returns to `site`, and has got SG_TRAP cycles too many: takes them away, or
  * has the observer do it that charges blocks. */
 void sg_branch_enter(sg_processor *p, const void *site);
+/* What `p` does next needs the result of an atomic operation, which is known when all before it is done:
+ * visits of loops before and behind it do not overlap. */
+void sg_branch_await(const sg_processor *p);
 
 #endif

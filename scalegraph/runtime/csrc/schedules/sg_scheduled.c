@@ -66,6 +66,7 @@ static void host_write(schedule_loop *loop, int64_t *at, int64_t value)
 static int64_t host_add(schedule_loop *loop, int64_t *at, int64_t value)
 {
     touch(loop, at, SG_RMW);
+    sg_branch_await(sg_now);
     int64_t before = *at;
     *at = before + value;
     return before;
@@ -75,6 +76,7 @@ static int64_t host_apply(schedule_loop *loop, int64_t *at, int64_t (*function)(
                           const void *argument)
 {
     touch(loop, at, SG_RMW);
+    sg_branch_await(sg_now);
     int64_t before = *at;
     *at = function(before, argument);
     return before;

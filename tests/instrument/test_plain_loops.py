@@ -1,4 +1,4 @@
-"""Loops of the simulated program that are vector code without hooks: found, matched and charged as such."""
+"""Loops of the simulated program that are other code without hooks: found, matched and charged as such."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +9,15 @@ from scalegraph import machine
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
-from scalegraph.instrument import vectorised
+from scalegraph.instrument import replaced as replacing
+from scalegraph.instrument.effects import effects
+from scalegraph.instrument.flow import Instruction
+from scalegraph.instrument.operations import decode
+from scalegraph.instrument.pipeline import execute
+from scalegraph.instrument.plain_loops import Loop, plain_loops
+from scalegraph.instrument.steps import plain_steps
 from scalegraph.instrument.strides import Reference, decoded, references
 from scalegraph.instrument.timed import timing
-from scalegraph.instrument.vectors import Loop
 from scalegraph.link import Build, Job, Simulated
 from scalegraph.runtime.compiler import find_compiler
 
@@ -90,16 +95,16 @@ def built(place: Path, flags: str, text: str = LOOPS) -> Build:
 
 
 def rounds(program: Build, host: machine.Machine, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Return how many rounds of each function's loop a round of its vector code replaces."""
+    """Return how many rounds of each function's loop a round of its plain code replaces."""
     found: dict[str, int] = {}
-    original = vectorised.Vectorised.replaced
+    original = replacing.PlainLoops.replaced
 
-    def noted(self: vectorised.Vectorised, function, chunks, bodies):
+    def noted(self: replacing.PlainLoops, function, chunks, bodies):
         replaced = original(self, function, chunks, bodies)
         found.update((function.name, one.rounds) for one in replaced)
         return replaced
 
-    monkeypatch.setattr(vectorised.Vectorised, "replaced", noted)
+    monkeypatch.setattr(replacing.PlainLoops, "replaced", noted)
     assert program.plain is not None
     timing(program.executable, host.processor, program.lines, program.plain(CancelToken()))
     return found
@@ -120,16 +125,16 @@ needs_gcc = pytest.mark.skipif("not __import__('sys').modules[__name__].is_gcc_f
         ("-O3", {"triad": 2, "narrow": 4, "sum": 4, "widen": 4}),
         ("-O3 -mavx2 -mprefer-vector-width=256", {"triad": 4, "narrow": 8, "sum": 8, "widen": 8}),
         ("-O3 -mavx512f -mprefer-vector-width=512", {"triad": 8, "narrow": 16, "sum": 16, "widen": 16}),
-        ("-O3 -fno-tree-vectorize", {}),
-        ("-O1", {}),
+        ("-O3 -fno-tree-vectorize", dict.fromkeys(("triad", "narrow", "sum", "widen"), 1)),
+        ("-O1", dict.fromkeys(("triad", "narrow", "sum", "widen"), 1)),
     ],
 )
-def test_rounds_that_vector_code_replaces(
+def test_rounds_that_plain_code_replaces(
     tmp_path: Path, host: machine.Machine, monkeypatch: pytest.MonkeyPatch, flags: str, expected: dict[str, int]
 ) -> None:
     found = rounds(built(tmp_path, flags), host, monkeypatch)
     found.pop("gathered", None)  # vector code where there are gathers
-    assert found == expected
+    assert found == expected | {"dependent": 1}
 
 
 @needs_gcc
@@ -138,18 +143,17 @@ def test_gathers_are_matched_by_their_indices(
 ) -> None:
     found = rounds(built(tmp_path, "-O3 -mavx2 -mtune=skylake -mprefer-vector-width=256"), host, monkeypatch)
     assert found["gathered"] == 8
-    assert "dependent" not in found
 
 
 @needs_gcc
-def test_vector_loops_cost_less_and_all_others_what_they_did(tmp_path: Path, host: machine.Machine) -> None:
+def test_loops_cost_what_they_do_without_hooks_and_all_else_what_it_did(tmp_path: Path, host: machine.Machine) -> None:
     program = built(tmp_path, "-O3")
     assert program.plain is not None
     scalar = timing(program.executable, host.processor)
     vector = timing(program.executable, host.processor, program.lines, program.plain(CancelToken()))
     changed = {address for address in scalar.cycles if scalar.cycles[address] != vector.cycles[address]}
     functions = {place.function for place in program.lines.lookup(sorted(changed))}
-    assert functions - {"gathered"} == {"triad", "narrow", "sum", "widen"}
+    assert functions - {"gathered"} == {"triad", "narrow", "sum", "widen", "dependent"}
     assert sum(vector.cycles[address] for address in changed) < sum(scalar.cycles[address] for address in changed)
     assert vector.predicted == scalar.predicted
     assert vector.loads.keys() == scalar.loads.keys()
@@ -186,11 +190,68 @@ int main(void)
 
 
 @needs_gcc
+def test_loop_with_branches_that_stay_takes_what_the_plain_one_does(tmp_path: Path, host: machine.Machine) -> None:
+    text = """\
+__attribute__((noipa)) void change(double *x, const double *y, const char *wanted, long n)
+{
+    for (long i = 0; i < n; i++)
+        if (wanted[i])
+            x[i] -= 3.0 * y[i] * y[i + 1];
+}
+double a[500], b[501];
+char c[500];
+int main(void)
+{
+    change(a, b, c, 500);
+    return a[7] > 1;
+}
+"""
+    program = built(tmp_path, "-O2", text)
+    assert program.plain is not None
+    plain = program.plain(CancelToken())
+    (loop,) = [one for one in plain_loops(plain) if one.loop.function == "change"]
+    hooked = timing(program.executable, host.processor)
+    both = timing(program.executable, host.processor, program.lines, plain)
+    of_change = [at for at in both.cycles if program.lines.lookup([at])[0].function == "change"]
+    changed = {at: both.cycles[at] / hooked.cycles[at] for at in of_change if both.cycles[at] != hooked.cycles[at]}
+    inside = [at for at in of_change if program.lines.lookup([at])[0].line in (3, 4, 5)]
+    assert len(loop.way) > 1
+    assert changed.keys() <= set(inside)
+    assert max(changed.values()) == pytest.approx(min(changed.values()))  # shared out as with hooks
+    taken = sum(execute(loop.code.ways.bodies(loop.way), host.processor).cycles)
+    assert sum(both.cycles[at] for at in changed) == pytest.approx(taken, abs=0.01)
+    assert both.predicted == hooked.predicted  # its branches stay
+
+
+@needs_gcc
+def test_value_that_stays_in_a_register_without_hooks_is_not_charged_as_stored_and_loaded(
+    tmp_path: Path, host: machine.Machine
+) -> None:
+    program = built(tmp_path, "-O2")
+    assert program.plain is not None
+    hooked = timing(program.executable, host.processor)
+    both = timing(program.executable, host.processor, program.lines, program.plain(CancelToken()))
+    of_loop = [at for at in both.cycles if program.lines.lookup([at])[0].function == "dependent"]
+    pipeline = host.processor.pipeline
+    chain = pipeline.fp_add + pipeline.fp_mul
+    assert max(both.cycles[at] for at in of_loop) == pytest.approx(chain, abs=0.1)
+    assert max(hooked.cycles[at] for at in of_loop) > chain + 0.5 * pipeline.forward_fp
+
+
+@pytest.mark.parametrize(("start", "lines"), [(59, [1, 1]), (60, [2, 2]), (61, [1, 1]), (62, [2, 2]), (64, [2, 2])])
+def test_line_of_code_of_a_jump_and_its_comparison(start: int, lines: list[int]) -> None:
+    code = bytes.fromhex("4839d0 75f8")  # cmp rax, rdx; jne
+    chunk = [Instruction(start, 3, decode("cmp", "rax, rdx")), Instruction(start + 3, 2, decode("jne", "0x0"))]
+    steps = plain_steps(chunk, dict(effects(code, start, lambda _address: False)))
+    assert [step.line for step in steps] == lines
+
+
+@needs_gcc
 def test_run_takes_less_on_a_pipeline_and_the_same_elsewhere(tmp_path: Path, host: machine.Machine) -> None:
     def cycles(program: Build, on: machine.Machine) -> int | None:
         record = Simulated().run(Job(program, on, RunPoint(processors=1)))
         assert record.status == "ok"
-        assert not any("scalar code" in remark for remark in record.warnings)
+        assert not any("the code with hooks" in remark for remark in record.warnings)
         return record.time_cycles
 
     program = built(tmp_path, "-O3")
@@ -223,7 +284,7 @@ def test_program_without_a_plain_build_runs_with_a_remark(tmp_path: Path, host: 
     program = replace(built(tmp_path, "-O3"), plain=None)
     record = Simulated().run(Job(program, host, RunPoint(processors=1)))
     assert record.status == "ok"
-    assert any("charged as scalar code" in remark for remark in record.warnings)
+    assert any("charged as the code with hooks" in remark for remark in record.warnings)
 
 
 def loop(*references: Reference, lines: tuple[int, ...] = (2,), kinds: str = "d") -> Loop:
@@ -232,8 +293,8 @@ def loop(*references: Reference, lines: tuple[int, ...] = (2,), kinds: str = "d"
     )
 
 
-def vector(*found: Reference, kinds: str = "d") -> vectorised.VectorLoop:
-    return vectorised.VectorLoop(loop(*found, kinds=kinds), None, 0, computes=True)  # type: ignore[arg-type]
+def vector(*found: Reference, kinds: str = "d") -> replacing.PlainLoop:
+    return replacing.PlainLoop(loop(*found, kinds=kinds), None, (0,))  # type: ignore[arg-type]
 
 
 LOAD, STORE = Reference(1, 8, False, 8), Reference(2, 8, True, 8)
@@ -252,21 +313,21 @@ LOAD, STORE = Reference(1, 8, False, 8), Reference(2, 8, True, 8)
     ],
 )
 def test_strides_and_bytes_must_agree(found: list[Reference], expected: int | None) -> None:
-    matched = vectorised.match(loop(LOAD, STORE), [vector(*found)])
+    matched = replacing.match(loop(LOAD, STORE), [vector(*found)])
     assert (matched and matched[1]) == expected
 
 
 def test_loops_with_other_numbers_or_lines_are_others() -> None:
     double = [Reference(1, 16, False, 16), Reference(2, 16, True, 16)]
-    assert vectorised.match(loop(LOAD, STORE), [vector(*double, kinds="s")]) is None
-    moved = vectorised.VectorLoop(replace(loop(*double, lines=(7,)), at=(("f.c", 7),) * 2), None, 0, computes=True)  # type: ignore[arg-type]
-    assert vectorised.match(loop(LOAD, STORE), [moved]) is None
+    assert replacing.match(loop(LOAD, STORE), [vector(*double, kinds="s")]) is None
+    moved = replacing.PlainLoop(replace(loop(*double, lines=(7,)), at=(("f.c", 7),) * 2), None, (0,))  # type: ignore[arg-type]
+    assert replacing.match(loop(LOAD, STORE), [moved]) is None
 
 
 def test_main_loop_comes_before_what_does_the_rest() -> None:
     main = vector(Reference(1, 64, False, 64), Reference(2, 64, True, 64))
     rest = vector(Reference(1, 16, False, 16), Reference(2, 16, True, 16))
-    matched = vectorised.match(loop(LOAD, STORE), [rest, main])
+    matched = replacing.match(loop(LOAD, STORE), [rest, main])
     assert matched is not None
     assert (matched[0] is main, matched[1]) == (True, 8)
 

@@ -1,4 +1,4 @@
-"""Scalar loops of the simulated program whose work is done by vector code in the plain build, function by function."""
+"""Loops of the simulated program and those of the plain build that do their work, function by function."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from scalegraph.instrument.flow import Chunk
 from scalegraph.instrument.image import Function, Image
-from scalegraph.instrument.innermost import innermost
+from scalegraph.instrument.innermost import innermost, joint
 from scalegraph.instrument.places import LineMap
+from scalegraph.instrument.plain_loops import Line, PlainLoop, lines_of, loop_of, match, usual_way
 from scalegraph.instrument.strides import Reference, decoded, references
-from scalegraph.instrument.vectors import Line, VectorLoop, lines_of, loop_of, match
 from scalegraph.instrument.ways import Bodies, Ways
 
 _REPORT: Final = re.compile(r"__tsan_(?:unaligned_)?(read|write)(\d+)")
@@ -20,31 +20,33 @@ _REPORT: Final = re.compile(r"__tsan_(?:unaligned_)?(read|write)(\d+)")
 
 @dataclass(frozen=True)
 class Replaced:
-    """A loop of the simulated program, the starts of its *chunks*, and the *vector* loop that does its work.
+    """A loop of the simulated program, the starts of its *chunks*, and the *plain* loop that does its work.
 
     *payer*: the chunk that every round goes through and whose probe pays for it; *rounds*: of this loop that a round of
-    the vector loop replaces.
+    the plain loop replaces. *way*: if both loops have several chunks, the usual way round, which takes what that of
+    the plain loop does; empty if the plain loop is one chunk.
     """
 
     chunks: frozenset[int]
     payer: int
-    vector: VectorLoop
+    way: tuple[int, ...]
+    plain: PlainLoop
     rounds: int
 
 
-class Vectorised:
-    """The vector loops of a program's plain build, by source line."""
+class PlainLoops:
+    """The loops of a program's plain build, by source line."""
 
-    def __init__(self, image: Image, lines: LineMap, loops: Sequence[VectorLoop]) -> None:
+    def __init__(self, image: Image, lines: LineMap, loops: Sequence[PlainLoop]) -> None:
         self._image = image
         self._lines = lines
-        self._by_line: dict[Line, list[VectorLoop]] = {}
+        self._by_line: dict[Line, list[PlainLoop]] = {}
         for one in loops:
             for line in one.loop.lines:
                 self._by_line.setdefault(line, []).append(one)
 
     def replaced(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies) -> list[Replaced]:
-        """Return those innermost loops of *function* that are vector code in the plain build."""
+        """Return those innermost loops of *function* that are found again in the plain build."""
         behind = [one.address + one.size for chunk in chunks.values() for one in chunk.instructions]
         if not self._by_line.keys() & set(lines_of(self._lines, behind)):
             return []
@@ -60,16 +62,33 @@ class Vectorised:
         bodies: Bodies,
         known: Mapping[int, Any],
     ) -> Replaced | None:
-        inside = [chunks[start] for start in sorted(starts)]
-        instructions = [one for chunk in inside for one in chunk.instructions]
-        payer = _payer(chunks, starts)
+        instructions = [one for start in sorted(starts) for one in chunks[start].instructions]
+        payer = joint(chunks, starts, lambda chunk: bool(chunk.probe))
         if payer is None or any(one.operation.is_call and not one.hook for one in instructions):
             return None
         found, is_exact = _references(chunks, bodies, starts, known)
-        loop = loop_of(function.name, [one.address for one in instructions if not one.hook], known, self._lines, found)
+        if (matched := self._match(function, chunks, sorted(starts), known, found, is_exact=is_exact)) is not None:
+            return Replaced(starts, payer, (), *matched)
+        way = usual_way(chunks, starts, lambda: Ways(chunks, bodies))
+        matched = self._match(function, chunks, way, known, _of_way(chunks, way, known)) if len(way) > 1 else None
+        return None if matched is None or matched[1] > 1 else Replaced(starts, payer, way, *matched)
+
+    def _match(
+        self,
+        function: Function,
+        chunks: Mapping[int, Chunk],
+        starts: Sequence[int],
+        known: Mapping[int, Any],
+        found: Sequence[Reference],
+        *,
+        is_exact: bool | None = None,
+    ) -> tuple[PlainLoop, int] | None:
+        """Return what `match` does for the chunks at *starts*; *is_exact* is None: they are a way, as the other is."""
+        body = [one.address for start in starts for one in chunks[start].instructions if not one.hook]
+        loop = loop_of(function.name, body, known, self._lines, found)
         candidates = {id(one): one for line in loop.lines for one in self._by_line.get(line, ())}
-        matched = match(loop, list(candidates.values()), is_exact=is_exact)
-        return None if matched is None else Replaced(starts, payer, *matched)
+        fitting = [one for one in candidates.values() if (len(one.way) > 1) == (is_exact is None)]
+        return match(loop, fitting, is_exact=is_exact is not False)
 
 
 def _hooks(chunk: Chunk) -> dict[int, tuple[int, int, bool]]:
@@ -98,20 +117,12 @@ def _references(
         if start not in seen:
             way, _ = ways.round(start)
             seen |= set(way)
-            hooks = {address: told for at in way for address, told in _hooks(chunks[at]).items()}
-            body = [one.address for at in way for one in chunks[at].instructions]
-            for one in references(body, known, hooks):
+            for one in _of_way(chunks, way, known):
                 found.setdefault((one.address, one.stores), one)
     return list(found.values()), all(len(chunk.successors) == 1 for chunk in inside.values())
 
 
-def _payer(chunks: Mapping[int, Chunk], starts: frozenset[int]) -> int | None:
-    """Return the first chunk with a probe that every way round goes through; None: there is none."""
-    for start in sorted(starts):
-        rest = {
-            one: replace(chunks[one], successors=[to for to in chunks[one].successors if to in starts - {start}])
-            for one in starts - {start}
-        }
-        if chunks[start].probe and not innermost(rest):
-            return start
-    return None
+def _of_way(chunks: Mapping[int, Chunk], way: Sequence[int], known: Mapping[int, Any]) -> list[Reference]:
+    """Return the references of a *way* round."""
+    hooks = {address: told for at in way for address, told in _hooks(chunks[at]).items()}
+    return references([one.address for at in way for one in chunks[at].instructions], known, hooks)
