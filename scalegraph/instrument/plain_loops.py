@@ -10,7 +10,7 @@ matched.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -93,12 +93,10 @@ class PlainFunction:
         return Ways(self.chunks, {at: plain_steps(chunk.instructions, known) for at, chunk in self.chunks.items()})
 
 
-def usual_way(chunks: Mapping[int, Chunk], starts: frozenset[int], ways: Callable[[], Ways]) -> tuple[int, ...]:
+def usual_way(chunks: Mapping[int, Chunk], starts: frozenset[int], ways: Ways) -> tuple[int, ...]:
     """Return the usual way round through a loop, the chunks that begin at *starts*; empty if that leads out of it."""
-    if len(starts) == 1:
-        return tuple(starts)
     start = joint(chunks, starts)
-    way, _ = ([], False) if start is None else ways().round(start)
+    way, _ = ([], False) if start is None else ways.round(start)
     return tuple(way) if starts >= set(way) else ()
 
 
@@ -125,7 +123,8 @@ def _plain_loops(plain: Plain, _stamp: int) -> tuple[PlainLoop, ...]:
             inside = [one for start in sorted(starts) for one in chunks[start].instructions]
             if any(one.operation.is_call for one in inside):
                 continue
-            if way := usual_way(chunks, starts, lambda: itself.ways):  # noqa: B023
+            way = tuple(starts) if len(starts) == 1 else usual_way(chunks, starts, itself.ways)
+            if way:
                 known = known or decoded(code, function.start)
                 body = [one.address for start in way for one in chunks[start].instructions]
                 loop = loop_of(function.name, body, known, lines, references(body, known))

@@ -69,8 +69,9 @@ class PlainLoops:
         found, is_exact = _references(chunks, bodies, starts, known)
         if (matched := self._match(function, chunks, sorted(starts), known, found, is_exact=is_exact)) is not None:
             return Replaced(starts, payer, (), *matched)
-        way = usual_way(chunks, starts, lambda: Ways(chunks, bodies))
-        matched = self._match(function, chunks, way, known, _of_way(chunks, way, known)) if len(way) > 1 else None
+        way = usual_way(chunks, starts, Ways(chunks, bodies)) if len(starts) > 1 else ()
+        if way:
+            matched = self._match(function, chunks, way, known, _of_way(chunks, way, known))
         return None if matched is None or matched[1] > 1 else Replaced(starts, payer, way, *matched)
 
     def _match(

@@ -291,7 +291,16 @@ def test_errors_are_relative_to_the_measured_time() -> None:
 
 @pytest.mark.parametrize(("times", "met"), [((3.0, 1.0, 1.01, 1.02), True), ((1.0, 1.01, 1.03), False)])
 def test_least_time_counts_when_two_more_runs_are_near_it(times: tuple[float, ...], met: bool) -> None:
-    assert is_met_again([Run(taken, (Pace(3e9, 0.25),) * 2) for taken in times]) == met
+    assert is_met_again([Run(taken, (Pace(3e9, 0.25),) * 2) for taken in times], 0.25) == met
+
+
+@pytest.mark.parametrize(("crowded", "met"), [(0, False), (1, True), (2, True)])  # the fastest run, or another one
+def test_a_least_time_counts_as_met_again_only_with_the_core_to_itself(crowded: int, met: bool) -> None:
+    runs = [
+        Run(taken, (Pace(3e9, 0.25), Pace(3e9, 0.5 if number == crowded else 0.25)))
+        for number, taken in enumerate((1.0, 1.01, 1.015))
+    ]
+    assert is_met_again(runs, 0.25) == met
 
 
 def test_runs_with_a_faster_clock_do_not_count_and_quiet_ones_are_known() -> None:

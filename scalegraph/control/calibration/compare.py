@@ -14,7 +14,7 @@ import math
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
@@ -150,8 +150,8 @@ def compare(
 ) -> Iterator[Row]:
     """Yield one row for each of *subjects* and *threads*, all measured by turns; *repeat* native runs of each.
 
-    Where the three fastest runs that count are not within 2 %, as on a host that others use, too, up to three times as
-    many come besides.
+    Where the three fastest runs that count are not within 2 %, or another program had the other half of the core in the
+    fastest, as on a host that others use, too, up to three times as many come besides.
     Numbers of threads that *machine* has no processors for are left out. A subject that fails yields rows that say why.
     Raises `BuildError` when not even an empty program compiles, `Cancelled`.
     """
@@ -171,7 +171,7 @@ def compare(
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, turn {turn + 1} of {_TURNS}")
                 case.take_turn((repeat + _TURNS - 1 - turn) // _TURNS, watch, cancel)
         for turn in range(_MORE_TURNS):
-            for case in (case for case in cases if not case.is_confirmed(machine)):
+            for case in (case for case in cases if not case.is_confirmed(machine, watch.alone)):
                 progress(f"{case.subject.name}: {counted(case.threads, 'thread')}, more runs {turn + 1}")
                 case.take_turn(repeat // _TURNS, watch, cancel)
         for case in cases:
@@ -201,7 +201,7 @@ def _builds(compiler: Compiler, subject: Subject, place: str, cancel: CancelToke
         for more in ((), SCALAR)
     )
     optimised, scalar = (_native(compiler, subject, more, place, cancel) for more in ((), SCALAR))
-    return _Builds(optimised, scalar, simulated, replace(simulated_scalar, plain=None))
+    return _Builds(optimised, scalar, simulated, simulated_scalar)
 
 
 class _Case:
@@ -225,10 +225,10 @@ class _Case:
         except (InputError, WorkError) as error:
             self.failure = _sentence(error)
 
-    def is_confirmed(self, machine: Machine) -> bool:
-        """Whether two more runs are near the least time of both builds; also where more runs would not help."""
+    def is_confirmed(self, machine: Machine, alone: float) -> bool:
+        """Whether `is_met_again` holds for both builds; also where more runs would not help."""
         few = min(len(self._optimised.all), len(self._scalar.all)) < _TURNS
-        return bool(self.failure) or few or all(map(is_met_again, self._counting(machine)))
+        return bool(self.failure) or few or all(is_met_again(runs, alone) for runs in self._counting(machine))
 
     def _counting(self, machine: Machine) -> tuple[tuple[Run, ...], ...]:
         """Return the runs of the two builds that count."""

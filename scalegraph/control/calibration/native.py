@@ -57,10 +57,11 @@ class Run:
 
     def is_quiet(self, clock_hz: float, alone: float) -> bool:
         """Whether the clock was *clock_hz* and the core free, before and after the run; *alone*: `Stopwatch.alone`."""
-        return all(
-            abs(pace.clock_hz / clock_hz - 1) <= _SAME_CLOCK and pace.addition_cycles <= _CROWDED * alone
-            for pace in self.paces
-        )
+        return self.is_alone(alone) and all(abs(pace.clock_hz / clock_hz - 1) <= _SAME_CLOCK for pace in self.paces)
+
+    def is_alone(self, alone: float) -> bool:
+        """Whether the core was free before and after the run; *alone*: `Stopwatch.alone`."""
+        return all(pace.addition_cycles <= _CROWDED * alone for pace in self.paces)
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,13 @@ class Runs:
         return tuple(run for run in self.all if not run.is_faster(clock_hz)) or self.all
 
 
-def is_met_again(runs: Sequence[Run]) -> bool:
-    """Return whether the least time of *runs* is near the two next to it: there are three or more."""
-    least = sorted(run.taken_s for run in runs)
-    return len(least) > 2 and least[2] <= (1 + _CONFIRMED) * least[0]
+def is_met_again(runs: Sequence[Run], alone: float) -> bool:
+    """Return whether the least time of *runs* is near the two next to it, and the core was free then.
+
+    There are three runs or more; *alone*: `Stopwatch.alone`.
+    """
+    least = sorted(runs, key=lambda run: run.taken_s)
+    return len(least) > 2 and least[2].taken_s <= (1 + _CONFIRMED) * least[0].taken_s and least[0].is_alone(alone)
 
 
 def spread(values: Sequence[float]) -> float:
