@@ -151,7 +151,8 @@ def _note(cwd: Path, file: str, text: bytes, read: list[str], said: str, began: 
     files: list[tuple[str, Stamp]] = [(path, stamp(path)) for path in paths]
     if not searched or any(not was or not is_settled(was, began) for _, was in files):
         return None
-    if any(_asks(path) for path in paths if path not in _of_the_system(cwd, text)):
+    of_the_system = _of_the_system(cwd, text)
+    if any(_asks(path) for path in paths if path not in of_the_system):
         return None
     roots = dict.fromkeys([os.path.dirname(os.path.join(cwd, file)), str(cwd), *searched, *map(os.path.dirname, paths)])  # noqa: PTH118, PTH120
     names = frozenset(part for path in paths for part in path.split("/") if part)
