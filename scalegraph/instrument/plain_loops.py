@@ -150,7 +150,8 @@ def match(hooked: Loop, candidates: Iterable[PlainLoop], *, is_exact: bool = Tru
     *is_exact*: whether every round of *hooked* has all of its references, so that bytes can be compared.
 
     A loop of the same function comes before one of a copy of it, and that before others: what was inlined. Of those
-    that are left the one with the most bytes a round is it; the others do what remains.
+    that are left the one with the most bytes a round is it; the others do what remains. Of equal ones it is that with
+    the most lines in common, and then the first in memory.
     """
     fitting = [
         (_nearness(hooked, one.loop), rounds, one)
@@ -160,7 +161,10 @@ def match(hooked: Loop, candidates: Iterable[PlainLoop], *, is_exact: bool = Tru
     if not fitting:
         return None
     nearest = max(near for near, _, _ in fitting)
-    _, rounds, chosen = max((one for one in fitting if one[0] == nearest), key=lambda one: one[1])
+    _, rounds, chosen = max(
+        (one for one in fitting if one[0] == nearest),
+        key=lambda one: (one[1], len(hooked.lines & one[2].loop.lines), -one[2].way[0]),
+    )
     return chosen, rounds
 
 

@@ -45,13 +45,13 @@ class PlainLoops:
             for line in one.loop.lines:
                 self._by_line.setdefault(line, []).append(one)
 
-    def replaced(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies) -> list[Replaced]:
-        """Return those innermost loops of *function* that are found again in the plain build."""
+    def replaced(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies, ways: Ways) -> list[Replaced]:
+        """Return those innermost loops of *function*, whose ways round are *ways*, that the plain build has, too."""
         behind = [one.address + one.size for chunk in chunks.values() for one in chunk.instructions]
         if not self._by_line.keys() & set(lines_of(self._lines, behind)):
             return []
         known = decoded(self._image.bytes_of(function), function.start)
-        found = [self._replaced(function, loop, chunks, bodies, known) for loop in innermost(chunks)]
+        found = [self._replaced(function, loop, chunks, bodies, ways, known) for loop in innermost(chunks)]
         return [one for one in found if one is not None]
 
     def _replaced(
@@ -60,6 +60,7 @@ class PlainLoops:
         starts: frozenset[int],
         chunks: Mapping[int, Chunk],
         bodies: Bodies,
+        ways: Ways,
         known: Mapping[int, Any],
     ) -> Replaced | None:
         instructions = [one for start in sorted(starts) for one in chunks[start].instructions]
@@ -69,7 +70,7 @@ class PlainLoops:
         found, is_exact = _references(chunks, bodies, starts, known)
         if (matched := self._match(function, chunks, sorted(starts), known, found, is_exact=is_exact)) is not None:
             return Replaced(starts, payer, (), *matched)
-        way = usual_way(chunks, starts, Ways(chunks, bodies)) if len(starts) > 1 else ()
+        way = usual_way(chunks, starts, ways) if len(starts) > 1 else ()
         if way:
             matched = self._match(function, chunks, way, known, _of_way(chunks, way, known))
         return None if matched is None or matched[1] > 1 else Replaced(starts, payer, way, *matched)

@@ -193,8 +193,9 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
             if is_piped:
                 known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
                 bodies = _bodies(chunks, known, frame_is_memory=is_frame_real(function.start))
-                replaced = others.replaced(function, chunks, bodies) if others is not None else []
-                found = _function(chunks, bodies, processor, replaced)
+                ways = Ways(chunks, bodies)
+                replaced = others.replaced(function, chunks, bodies, ways) if others is not None else []
+                found = _function(chunks, bodies, ways, processor, replaced)
                 cycles |= found.cycles
                 briefs |= found.briefs
                 loads |= found.loads
@@ -289,7 +290,7 @@ def _bodies(
 
 
 def _function(
-    chunks: Mapping[int, Chunk], bodies: Bodies, processor: Processor, replaced: Sequence[Replaced]
+    chunks: Mapping[int, Chunk], bodies: Bodies, ways: Ways, processor: Processor, replaced: Sequence[Replaced]
 ) -> _Timed:
     """Return what the model says of a function, whose loops *replaced* are charged as those of the plain build."""
     costs: dict[int, NDArray[np.float64]] = {}
@@ -297,7 +298,6 @@ def _function(
     branches: dict[int, Origins] = {}
     briefs: dict[int, Brief] = {}
     usual: dict[int, list[int]] = {}
-    ways = Ways(chunks, bodies)
     for start in chunks:
         if start not in costs:
             way, enters = ways.round(start)

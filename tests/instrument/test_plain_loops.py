@@ -99,8 +99,8 @@ def rounds(program: Build, host: machine.Machine, monkeypatch: pytest.MonkeyPatc
     found: dict[str, int] = {}
     original = replacing.PlainLoops.replaced
 
-    def noted(self: replacing.PlainLoops, function, chunks, bodies):
-        replaced = original(self, function, chunks, bodies)
+    def noted(self: replacing.PlainLoops, function, chunks, bodies, ways):
+        replaced = original(self, function, chunks, bodies, ways)
         found.update((function.name, one.rounds) for one in replaced)
         return replaced
 
@@ -330,6 +330,16 @@ def test_main_loop_comes_before_what_does_the_rest() -> None:
     matched = replacing.match(loop(LOAD, STORE), [rest, main])
     assert matched is not None
     assert (matched[0] is main, matched[1]) == (True, 8)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_equal_loops_the_one_with_more_lines_in_common_is_it_in_any_order(turned: bool) -> None:
+    whole = replacing.PlainLoop(loop(LOAD, STORE, lines=(2, 3)), None, (64,))  # type: ignore[arg-type]
+    others = [replacing.PlainLoop(loop(LOAD, STORE, lines=(2, 9)), None, (at,)) for at in (0, 128)]  # type: ignore[arg-type]
+    for candidates, expected in (([whole, *others], whole), (others, others[0])):
+        matched = replacing.match(loop(LOAD, STORE, lines=(2, 3)), candidates[::-1] if turned else candidates)
+        assert matched is not None
+        assert matched[0] is expected
 
 
 @pytest.mark.parametrize(
