@@ -6,7 +6,9 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,8 +17,9 @@ from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.base.run import PROGRAM, Region
+from scalegraph.control.plain import PLACES, of_units
 from scalegraph.instrument.places import save, shown_name
-from scalegraph.instrument.units import MONITOR, RUNTIME, LinkedUnit, read_units, section
+from scalegraph.instrument.units import MONITOR, RUNTIME, LinkedUnit, read_link, read_units, section
 from scalegraph.link import Build, BuiltSource
 from scalegraph.link.targets.base import Builds
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
@@ -26,10 +29,12 @@ from scalegraph.runtime.tools import call
 from scalegraph.toolchain.complaints import with_mpi
 from scalegraph.toolchain.mpi import is_mpi
 
+if TYPE_CHECKING:
+    from scalegraph.instrument.plain_loops import Plain
+
 _LIMIT_BYTES = 256 * 2**20
 _SHOWN_LINES = 60  # of what a build command says before it fails
 _MANIFEST = "build.json"
-PLACES = "places.json"
 _FORM = "4"  # of what `describe` writes
 FOR = "SCALEGRAPH_FOR"  # what our compilers build for: simulated, host
 HOW = (
@@ -154,7 +159,19 @@ def adopt(
         root=manifest.root,
         places=place / PLACES,
         mpi=manifest.mpi,
+        plain=partial(_plain, path, whole) if builds == "simulated" else None,
     )
+
+
+def _plain(path: Path, key: str, cancel: CancelToken) -> Plain:
+    """Return the plain build of the executable at *path*, kept in the cache under *key*.
+
+    Raises `BuildError`, `Cancelled`.
+    """
+    command, units = read_link(path), read_units(path)
+    if command is None or not units or not all(linked.unit.options for linked in units):
+        raise BuildError("nothing says how its sources are compiled")
+    return of_units(key, units, command, cancel)
 
 
 def _ours(path: Path, name: str) -> None:

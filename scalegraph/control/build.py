@@ -18,7 +18,8 @@ from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.base.patterns import pattern
-from scalegraph.control.adopt import PLACES, describe, described
+from scalegraph.control.adopt import describe, described
+from scalegraph.control.plain import PLACES, Linking, PlainSource, plain_build
 from scalegraph.link import Build
 from scalegraph.link.targets.base import Builds
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
@@ -44,11 +45,6 @@ _SOURCE_LIMIT = 32 * 2**20
 _SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
 _OMP = pattern(r"^\s*#\s*pragma\s+omp\b", re.MULTILINE)
 _SHOWN_WARNINGS = 10  # of one source
-# Options for a program that is disassembled but never run: without libraries.
-_UNDEFINED = (
-    "-nostdlib",
-    "-Wl,--unresolved-symbols=ignore-all,--entry=0,--defsym=__dso_handle=0",
-)
 
 
 @dataclass(frozen=True)
@@ -170,15 +166,13 @@ def _plain(request: _Request, digest: str, cancel: CancelToken) -> Plain:
 
     Raises `BuildError`, `Cancelled`.
     """
-    from scalegraph.instrument.plain_loops import Plain  # only for machines with a pipeline
-
-    parent = cache_root() / "plain"
-    directory = parent / digest[:32]
-    fresh = not directory.is_dir()
-    get_or_make(directory, lambda place: _make_plain(replace(request, cancel=cancel), place))
-    if fresh:
-        trim(parent, _LIMIT_BYTES, keep=directory)
-    return Plain(directory / "program", directory / PLACES)
+    asked = replace(request, detail=None, loops=False)
+    sources = [
+        PlainSource(source.file, source.language, asked.compilation(source.language).options, request.cwd)
+        for source in request.sources
+    ]
+    words = (*request.plain, *request.linked, *request.flags.link, *libraries(request.languages))
+    return plain_build(digest, sources, Linking(("-fopenmp", *words), request.cwd), cancel)
 
 
 def read_sources(names: Sequence[str], where: Path) -> tuple[Source, ...]:
@@ -243,38 +237,6 @@ def _own_digest() -> str:
     places = [f"{root}/{package}" for package in ("instrument", "toolchain", "control")]
     own = [f"{place}/{name}" for place in places for name in os.listdir(place) if name.endswith(".py")]  # noqa: PTH208
     return digest_of([*sorted(own), f"{root}/runtime/format.py", f"{root}/runtime/accounts.py"])
-
-
-def _make_plain(request: _Request, place: Path) -> None:
-    """Compile the sources of *request* as the user would, without hooks, and link them into ``place/program``.
-
-    That is there to be disassembled only, each instruction where it is in the user's own program. Where libraries are
-    missing on this computer, as for MPI, what the sources do not define stays undefined.
-    """
-    from scalegraph.instrument.debuginfo import lines
-    from scalegraph.instrument.places import Places, save
-
-    request = replace(request, detail=None, loops=False)
-    objects: list[str] = []
-    for number, source in enumerate(request.sources):
-        compilation = request.compilation(source.language)
-        objects.append(str(place / f"{number}.o"))
-        words = [*compilation.options, "-c", source.file, "-o", objects[-1]]
-        result = compilation.compiler.run(words, cwd=request.cwd, cancel=request.cancel)
-        if result.returncode != 0:
-            raise BuildError(f"{source.file}: does not compile", result.stderr)
-    compiler = find_compiler(driver(request.languages))
-    wanted = ["-fopenmp", *objects, *request.plain, *request.linked, *request.flags.link, *libraries(request.languages)]
-    for words in (wanted, [*_UNDEFINED, *objects]):
-        command = [*compiler.linking, *words, "-o", str(place / "program")]
-        result = compiler.run(command, cwd=request.cwd, cancel=request.cancel)
-        if result.returncode == 0:
-            break
-    else:
-        raise BuildError("it does not link", result.stderr)
-    for item in objects:
-        Path(item).unlink()
-    save(Places(lines(place / "program", moves=True), ()), place / PLACES)
 
 
 def _make(request: _Request, place: Path) -> None:

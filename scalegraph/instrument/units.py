@@ -5,6 +5,8 @@ for each region; the linker strings these sections together at address 0, so the
 that no other region of the program has, and the probes pass it as a constant. ``.scalegraph.units`` has a record: the
 number of these bytes, the length of the text, and the text: a JSON document, compressed, in base64. The linker keeps
 the order of objects in both, and as neither has a relocation it keeps both when it drops unused sections.
+
+An executable that one of our compilers linked has ``.scalegraph.link``, too: the words of that command.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from typing import Any
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import Region
+from scalegraph.runtime.languages import Language
 
 UNITS = ".scalegraph.units"
+LINK = ".scalegraph.link"
 RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/core/sg_start.c
 MONITOR = ".scalegraph.monitor"  # of programs for this computer, see runtime/monitor/sgm_core.c
 _HEAD = struct.Struct("<II")
@@ -32,7 +36,11 @@ _MOST = 256 << 20  # bytes of one unit's document, which holds a source twice: m
 
 @dataclass(frozen=True)
 class Unit:
-    """One compiled source. *file* as given to the compiler, relative to *directory*; its *regions* count from 1."""
+    """One compiled source. *file* as given to the compiler, relative to *directory*; its *regions* count from 1.
+
+    *language*, *options*: how it was compiled, but for hooks, so that it can be compiled without them
+    (`control.plain`); of a unit without options nobody knows.
+    """
 
     directory: str
     file: str
@@ -40,6 +48,16 @@ class Unit:
     instrumented: str
     regions: tuple[Region, ...]
     remarks: tuple[str, ...] = ()
+    language: Language = "c"
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LinkCommand:
+    """The *words* that linked an executable in *directory*, but for the compiler and the executable's name."""
+
+    directory: str
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -60,9 +78,11 @@ def assembler(unit: Unit) -> list[str]:
             "instrumented": unit.instrumented if unit.instrumented != unit.text else None,
             "regions": [region.model_dump(exclude={"file"}) for region in unit.regions],
             "remarks": unit.remarks,
+            "language": unit.language,
+            "options": unit.options,
         }
     )
-    text = base64.b64encode(zlib.compress(document.encode("utf-8", "surrogatepass"), 9)).decode()
+    text = _packed(document)
     count = max((region.id for region in unit.regions), default=0)
     return [
         '.pushsection .scalegraph.ids,"",@progbits',
@@ -71,9 +91,24 @@ def assembler(unit: Unit) -> list[str]:
         ".popsection",
         f'.pushsection {UNITS},"",@progbits',
         f".long {count}, {len(text)}",
-        *(f'.ascii "{text[at : at + _WIDTH]}"' for at in range(0, len(text), _WIDTH)),
+        *_ascii(text),
         ".popsection",
     ]
+
+
+def link_record(command: LinkCommand) -> str:
+    """Return a source in assembler that puts *command* into the executable that is linked with it."""
+    text = _packed(json.dumps({"directory": command.directory, "words": command.words}))
+    stack = '.section .note.GNU-stack,"",%progbits'  # without it the stack would be executable
+    return "\n".join([f'.section {LINK},"",%progbits', *_ascii(text), stack, ""])
+
+
+def _packed(document: str) -> str:
+    return base64.b64encode(zlib.compress(document.encode("utf-8", "surrogatepass"), 9)).decode()
+
+
+def _ascii(text: str) -> list[str]:
+    return [f'.ascii "{text[at : at + _WIDTH]}"' for at in range(0, len(text), _WIDTH)]
 
 
 def embedded(unit: Unit) -> str:
@@ -89,6 +124,21 @@ def read_units(path: Path) -> list[LinkedUnit]:
     """Return the units of the linked executable at *path*; raise `InputError` when it is none or is damaged."""
     data = section(path, UNITS)
     return list(_units(data, path)) if data is not None else []
+
+
+def read_link(path: Path) -> LinkCommand | None:
+    """Return the command that linked the executable at *path*, None if it says none or it is damaged.
+
+    Raises `InputError` as `section` does.
+    """
+    data = section(path, LINK)
+    if data is None:
+        return None
+    try:
+        document = json.loads(_unpacked(base64.b64decode(data, validate=True)).decode("utf-8", "surrogatepass"))
+        return LinkCommand(str(document["directory"]), tuple(map(str, document["words"])))
+    except (ValueError, KeyError, TypeError, zlib.error):
+        return None
 
 
 def section(path: Path, name: str) -> bytes | None:
@@ -133,7 +183,8 @@ def _unpacked(data: bytes) -> bytes:
 
 def _unit(document: dict[str, Any]) -> Unit:
     text, instrumented = document["text"], document["instrumented"]
-    reported = (document["directory"], document["file"], text, instrumented or "", *document["remarks"])
+    how = (document["language"], *document["options"])
+    reported = (document["directory"], document["file"], text, instrumented or "", *document["remarks"], *how)
     if not all(isinstance(one, str) for one in reported):
         raise TypeError("texts were expected")
     return Unit(
@@ -143,4 +194,6 @@ def _unit(document: dict[str, Any]) -> Unit:
         text if instrumented is None else instrumented,
         tuple(Region(file=document["file"], **region) for region in document["regions"]),
         tuple(document["remarks"]),
+        document["language"],
+        tuple(document["options"]),
     )

@@ -32,7 +32,7 @@ _ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", 
 # How far a processor may run ahead of the others on hits alone; one that spins gives way to them then.
 _QUANTUM_CYCLES = 1000
 _STACK_LEAST, _STACK_MOST = 2**16, 2**36
-_NO_PLAIN = "what they are without hooks is known only of programs that are built from their sources here"
+_NO_PLAIN = "no build without hooks came with the program"
 _LIMIT_REACHED = "the trace has reached its limit"  # as the runtime says it; a trace that is kept says it with more
 
 

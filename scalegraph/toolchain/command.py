@@ -30,6 +30,7 @@ _FORMS: Final = {
     "f77": ("-ffixed-form",), "f77-cpp-input": ("-ffixed-form", "-cpp"),
     "f95": ("-ffree-form",), "f95-cpp-input": ("-ffree-form", "-cpp"),
 }  # fmt: skip
+_RULES: Final = ("-MD", "-MM", "-MF", "-MT", "-MQ", "-MP")  # of make
 _LIMIT: Final = 64  # response files that name each other
 
 
@@ -68,7 +69,7 @@ def read_command(words: Sequence[str], compiler: Language = "c") -> Command:
     options: list[str] = []
     forced: str | None = None
     order: dict[str, Mode] = {"-c": "compile", "-S": "assemble"}
-    for option in _options(expanded):
+    for option in with_arguments(expanded):
         word = option[0]
         if word in order and mode not in ("preprocess", "assemble"):
             mode = order[word]
@@ -103,6 +104,14 @@ def is_linking(word: str) -> bool:
     )
 
 
+def without_rules(options: Sequence[str]) -> tuple[str, ...]:
+    """Return *options* without those that write rules for make."""
+    return tuple(
+        word for option in with_arguments(options) if not option[0].startswith(_RULES)
+        for word in option
+    )  # fmt: skip
+
+
 def _input(index: int, word: str, forced: str | None, compiler: Language) -> Input:
     if forced is not None:
         return Input(index, word, _X.get(forced) if word != "-" else None, compiled=True)
@@ -118,7 +127,7 @@ def is_linked(name: str) -> bool:
     return Path(name).suffix in LINKED or ".so." in name
 
 
-def _options(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def with_arguments(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield options with their arguments, and files."""
     rest = iter(words)
     for word in rest:

@@ -19,6 +19,7 @@ from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import FIXED_FORM, Language
 from scalegraph.runtime.library import PROBE_HEADER
 from scalegraph.runtime.tools import call
+from scalegraph.toolchain.command import without_rules
 from scalegraph.toolchain.complaints import with_mpi
 from scalegraph.toolchain.inlining import hooks
 from scalegraph.toolchain.loops import compile_asking, fortran_asking, name_static_loops
@@ -140,7 +141,16 @@ def _static_loops_named(compilation: Compilation, item: Path) -> bool:
 def _unit(
     compilation: Compilation, source: Source, text: str, regions: Sequence[Region], remarks: tuple[str, ...]
 ) -> Unit:
-    return Unit(str(compilation.cwd), source.file, source.text, text, tuple(regions), remarks)
+    return Unit(
+        str(compilation.cwd),
+        source.file,
+        source.text,
+        text,
+        tuple(regions),
+        remarks,
+        source.language,
+        without_rules(compilation.options),
+    )
 
 
 def _probe_header() -> str:

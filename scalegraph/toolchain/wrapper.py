@@ -179,7 +179,7 @@ class _Work:
             for number, item in enumerate(compiled):
                 objects[item.index] = Path(scratch) / f"{Path(item.file).stem}-{number}.o"
                 self._compile(item, objects[item.index])
-            self._link(objects)
+            self._link(objects, Path(scratch))
         return 0
 
     def _check(self) -> None:
@@ -255,7 +255,7 @@ class _Work:
             return []
         return ["-MF", str(Path(self.command.output or Path(item.file).name).with_suffix(".d"))]
 
-    def _link(self, objects: dict[int, Path]) -> None:
+    def _link(self, objects: dict[int, Path], scratch: Path) -> None:
         from scalegraph.runtime.library import library
         from scalegraph.toolchain.linking import link, link_host
 
@@ -281,10 +281,25 @@ class _Work:
                 names=names, cwd=self.cwd, cancel=self.cancel, observed=observed,
             )  # fmt: skip
         else:
+            arguments.append(str(self._record(scratch)))
             output = link(
                 compiler, library(find_compiler()), arguments, target, names=names, cwd=self.cwd, cancel=self.cancel
             )
         sys.stderr.write(output)
+
+    def _record(self, scratch: Path) -> Path:
+        """Return a source in *scratch* that records how the program would be linked without us: for `control.plain`."""
+        from scalegraph.instrument.units import LinkCommand, link_record
+
+        compiled = {item.index for item in self.command.inputs if item.compiled}
+        words = [
+            word
+            for index, word in enumerate(self.command.rest)
+            if index not in compiled and word not in LEFT_OUT and not self._is_forced(index)
+        ]
+        path = scratch / "record.s"
+        path.write_text(link_record(LinkCommand(str(self.cwd), tuple(words))), encoding="utf-8")
+        return path
 
     def _is_forced(self, index: int) -> bool:
         """Return whether a word is part of an ``-x`` option: objects are no sources."""

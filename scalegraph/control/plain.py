@@ -1,0 +1,138 @@
+"""Plain builds: a program compiled as its user does, without hooks. They are disassembled, and never run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError, InputError
+from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.compiler import Compiler, find_compiler
+from scalegraph.runtime.languages import Language
+from scalegraph.toolchain.command import with_arguments
+from scalegraph.toolchain.linking import driver
+
+if TYPE_CHECKING:
+    from scalegraph.instrument.plain_loops import Plain
+    from scalegraph.instrument.units import LinkCommand, LinkedUnit
+
+PLACES: Final = "places.json"
+_PROGRAM: Final = "program"
+_LIMIT_BYTES: Final = 512 * 2**20
+_MOST_BYTES: Final = 64 << 20  # of a file that may be an object of ours
+# Options for a program that is disassembled but never run: without libraries.
+_UNDEFINED: Final = (
+    "-nostdlib",
+    "-Wl,--unresolved-symbols=ignore-all,--entry=0,--defsym=__dso_handle=0",
+)
+
+
+@dataclass(frozen=True)
+class PlainSource:
+    """A source of a plain build. *options*: without hooks; *cwd*: what names are relative to."""
+
+    file: str
+    language: Language
+    options: tuple[str, ...]
+    cwd: Path
+
+
+@dataclass(frozen=True)
+class Linking:
+    """How a plain build is linked: *words* follow its objects, in *cwd*."""
+
+    words: tuple[str, ...]
+    cwd: Path
+
+
+def plain_build(key: str, sources: Sequence[PlainSource], linking: Linking, cancel: CancelToken) -> Plain:
+    """Return the plain build of *sources*, kept in the cache under *key*.
+
+    Each instruction is where it is in the user's own program, if *linking* is how that is linked. Where libraries are
+    missing on this computer, as for MPI, what the sources do not define stays undefined.
+
+    Raises `BuildError`, `Cancelled`.
+    """
+    from scalegraph.instrument.plain_loops import Plain  # only for machines with a pipeline
+
+    parent = cache_root() / "plain"
+    directory = parent / key[:32]
+    fresh = not directory.is_dir()
+    get_or_make(directory, lambda place: _make(sources, linking, place, cancel))
+    if fresh:
+        trim(parent, _LIMIT_BYTES, keep=directory)
+    return Plain(directory / _PROGRAM, directory / PLACES)
+
+
+def of_units(key: str, units: Sequence[LinkedUnit], command: LinkCommand, cancel: CancelToken) -> Plain:
+    """Return the plain build of a program of the user's own build, which *units* and *command* describe.
+
+    They are compiled again where they were. Raises `BuildError` where that does not give what the program is made of,
+    `Cancelled`.
+    """
+    sources = []
+    for linked in units:
+        unit = linked.unit
+        path = Path(unit.directory) / unit.file
+        try:
+            text = path.read_bytes().decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise BuildError(f"{unit.file}: is not there any more") from error
+        if text != unit.text:
+            raise BuildError(f"{unit.file}: has changed since the program was built")
+        sources.append(PlainSource(unit.file, unit.language, unit.options, Path(unit.directory)))
+    cwd = Path(command.directory)
+    words = tuple(
+        word for option in with_arguments(command.words) if option[0].startswith("-") or not _is_ours(cwd / option[0])
+        for word in option
+    )  # fmt: skip
+    return plain_build(key, sources, Linking(words, cwd), cancel)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether the object or archive at *path* has units, or is not there any more."""
+    from scalegraph.instrument.units import UNITS
+
+    try:
+        return path.stat().st_size <= _MOST_BYTES and UNITS.encode() in path.read_bytes()
+    except OSError:
+        return True
+
+
+def _make(sources: Sequence[PlainSource], linking: Linking, place: Path, cancel: CancelToken) -> None:
+    """Compile *sources* and link them into the program in *place*, with its lines beside it."""
+    from scalegraph.instrument.debuginfo import lines
+    from scalegraph.instrument.places import Places, save
+
+    objects: list[str] = []
+    for number, source in enumerate(sources):
+        objects.append(str(place / f"{number}.o"))
+        words = [*_options(source, place), "-c", source.file, "-o", objects[-1]]
+        result = find_compiler(source.language).run(words, cwd=source.cwd, cancel=cancel)
+        if result.returncode != 0:
+            raise BuildError(f"{source.file}: does not compile", result.stderr)
+    compiler: Compiler = find_compiler(driver({source.language for source in sources}))
+    for words in ([*objects, *linking.words], [*_UNDEFINED, *objects]):
+        command = [*compiler.linking, *words, "-o", str(place / _PROGRAM)]
+        result = compiler.run(command, cwd=linking.cwd, cancel=cancel)
+        if result.returncode == 0:
+            break
+    else:
+        raise BuildError("it does not link", result.stderr)
+    for item in objects:
+        Path(item).unlink()
+    try:
+        save(Places(lines(place / _PROGRAM, moves=True), ()), place / PLACES)
+    except InputError as error:
+        raise BuildError(str(error)) from error
+
+
+def _options(source: PlainSource, place: Path) -> list[str]:
+    """Return the options of *source*; modules of Fortran are read where they are, and written to *place*."""
+    if source.language != "fortran":
+        return list(source.options)
+    reading = ["-I" + word[2:] if word.startswith("-J") else word for word in source.options]
+    return [*reading, f"-J{place}"]
