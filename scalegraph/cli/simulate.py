@@ -268,7 +268,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
         counts = (
             _collect(
                 faults,
-                lambda: parse_processors(_counts(given, machine), *most_processors(given.target, machine)),
+                lambda: parse_processors(_counts(given, machine), *most_processors(given.target, machine, settings)),
             )
             or []
         )

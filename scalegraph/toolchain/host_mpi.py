@@ -38,9 +38,14 @@ class HostMpi:
         if hosts:
             listed = ",".join(f"{name}:{slots}" for name, slots in hosts)
             more += ["--host", listed] if self.open_mpi else ["-launcher", "ssh", "-hosts", listed]
-        if self.open_mpi:
-            more += [word for name in variables for word in ("-x", name)]
-        return [str(self.mpirun), *more, "-n", str(processes)]
+        return [str(self.mpirun), *more, *self._passed(variables), "-n", str(processes)]
+
+    def passing(self, words: Sequence[str], variables: Sequence[str]) -> list[str]:
+        """Return *words*, which start processes, so that those on other computers get *variables*, too."""
+        return [words[0], *self._passed(variables), *words[1:]]
+
+    def _passed(self, variables: Sequence[str]) -> list[str]:
+        return [word for name in variables for word in ("-x", name)] if self.open_mpi else []
 
     @property
     def env(self) -> dict[str, str]:

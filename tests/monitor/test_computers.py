@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,17 +15,57 @@ import pytest
 from scalegraph import machine as machines
 from scalegraph.base.errors import InputError, MissingTool
 from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.cli.measuring.options import most_processors
 from scalegraph.control import build
 from scalegraph.link import Job, Measuring, TraceOrder
 from scalegraph.link.accounting import Operating, combined
-from scalegraph.link.targets import _clocks, _collectives, _computers, named
-from scalegraph.runtime.format import EVENT, TRACE_HEADER, TRACE_RECORD
+from scalegraph.link.targets import _clocks, _collectives, _computers, _traced, named
+from scalegraph.runtime.format import EVENT, TRACE_HEADER, TRACE_RECORD, TRACED
 from scalegraph.runtime.results import Result
 from scalegraph.toolchain.host_mpi import HostMpi, host_mpi
+from scalegraph.traces.checking import check
+from scalegraph.traces.kinds import Wait
+from scalegraph.traces.reading import read
 from tests.monitor.test_monitor import check_identity, waited
 from tests.monitor.test_mpi import COLLECTIVES
 
 MICRO = 1e-6
+MESSAGES = r"""
+#include <mpi.h>
+#include <time.h>
+
+int main(int count, char **words)
+{
+    int rank, sum, other;
+    double out[64] = {0}, in[64];
+    struct timespec rest = {0, 100000000};
+    MPI_Request all[2];
+    MPI_Message probed;
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    other = 1 - rank;
+    for (int turn = 0; turn < 20; turn++) { /* there and back */
+        if (rank == turn % 2)
+            MPI_Send(out, 1, MPI_DOUBLE, other, 1, MPI_COMM_WORLD);
+        else
+            MPI_Recv(in, 64, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (rank == 0)
+        nanosleep(&rest, NULL);
+    MPI_Irecv(in, 64, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, &all[0]);
+    MPI_Isend(out, 2, MPI_DOUBLE, other, 2, MPI_COMM_WORLD, &all[1]);
+    MPI_Waitall(2, all, MPI_STATUSES_IGNORE);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Send(out, 3, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD);
+    else {
+        MPI_Mprobe(0, 3, MPI_COMM_WORLD, &probed, MPI_STATUS_IGNORE);
+        MPI_Mrecv(in, 64, MPI_DOUBLE, &probed, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize() + (sum != 1);
+}
+"""
 
 
 def test_hosts_are_named_with_or_without_a_number_of_ranks(tmp_path: Path) -> None:
@@ -68,6 +110,14 @@ def test_a_batch_job_of_several_nodes_has_the_hosts_itself(monkeypatch: pytest.M
     assert not named("mpi").refusal(10**6)
     assert not named("mpi").away({})
     assert named("mpi").away({"hosts": "node1"})
+
+
+def test_the_command_line_takes_more_processors_on_hosts_than_there_are_here() -> None:
+    here, machine = len(os.sched_getaffinity(0)), machines.load("ksr1")
+    assert most_processors("mpi", machine) == (here, "target 'mpi'")
+    assert most_processors("mpi", machine, {"directory": "/scratch"}) == (here, "target 'mpi'")
+    assert most_processors("mpi", machine, {"hosts": "node1,node2"})[0] > 1000
+    assert most_processors("simulated", machine, {"hosts": "node1,node2"})[0] == machine.max_processors
 
 
 def result(computer: str, rank: int, hertz: float, **more: str) -> Result:
@@ -165,8 +215,26 @@ def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place / "said"
 
 
-def measured(place: Path, **more: object) -> RunRecord:
-    (place / "p.c").write_text(COLLECTIVES, encoding="utf-8")
+@pytest.fixture
+def apart(reached: Path) -> Path:
+    """What makes node2 of `reached` a computer of its own for all that processes can see of it."""
+    words = ["unshare", *(["--map-root-user"] if os.geteuid() else []), "--mount", "--uts"]
+    boot = reached.with_name("boot_id")
+    boot.write_text("11111111-2222-3333-4444-555555555555\n")
+    inside = f"hostname $HOST && mount --bind {boot} /proc/sys/kernel/random/boot_id"
+    if subprocess.run([*words, "sh", "-c", inside], env={**os.environ, "HOST": "x"}, capture_output=True).returncode:
+        pytest.skip("no namespaces of mounts and host names can be made here")
+    said = reached.with_name("apart")
+    (reached.parent / "ssh").write_text(
+        '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nHOST=$1\nshift\nexport HOST\n'
+        f'test "$HOST" = node2 || exec sh -c "$*"\necho "$HOST" >> {said}\n'
+        f'exec {" ".join(words)} sh -c \'{inside} && exec sh -c "$0"\' "$*"\n'
+    )
+    return said
+
+
+def measured(place: Path, program: str = COLLECTIVES, **more: object) -> RunRecord:
+    (place / "p.c").write_text(program, encoding="utf-8")
     built = build(["p.c"], cwd=place, builds="mpi")
     point = RunPoint(processors=2, target="mpi")
     settings = {"hosts": "node1,node2", "directory": str(place)}
@@ -220,10 +288,66 @@ def test_ranks_of_another_frequency_fill_their_processors(
     assert reached.exists()
 
 
-def test_a_trace_of_several_computers_is_not_kept_and_a_remark_says_so(reached: Path, tmp_path: Path) -> None:
-    record = measured(tmp_path, trace=TraceOrder(tmp_path / "traces", "run", ("waits",), identity="x"))
+def test_a_trace_of_ranks_on_hosts_is_recorded_in_the_directory_that_they_share(reached: Path, tmp_path: Path) -> None:
+    record = measured(tmp_path, MESSAGES, trace=order(tmp_path))
+    assert not list(tmp_path.glob(".scalegraph-mpi-*"))
+    assert reached.read_text().split().count("node2") == 2  # the measured run, and the traced one
+    assert not any("computers" in remark for remark in record.warnings)  # both are here: they share a clock
+    check_messages(record)
+
+
+@pytest.mark.usefixtures("reached")
+def test_ranks_on_two_computers_have_one_trace_on_one_clock(apart: Path, tmp_path: Path) -> None:
+    """The second host has a name, a network and a boot of its own, by namespaces; its clock is the same in truth."""
+    record = measured(tmp_path, MESSAGES, trace=order(tmp_path))
+    assert apart.read_text().split() == ["node2", "node2"]
+    said = [remark for remark in record.warnings if "ranks on 2 computers; their clocks were compared" in remark]
+    assert len(said) == 2, record.warnings  # of the measured run, and of the traced one
+    assert any(
+        re.search(r"(none|[0-9]+) of 23 messages between computers (was|were) ", remark) for remark in record.warnings
+    )
+    check_messages(record)
+    assert record.trace is not None
+    with read(Path(record.trace.path)) as trace:
+        shares = trace.columns("shares", ("location", "begin", "end", "ticks"))
+        for location in (0, 1):
+            mine = shares["location"] == location
+            assert shares["ticks"][mine].sum() == trace.meta.end - trace.meta.begin
+        assert (shares["ticks"] == shares["end"] - shares["begin"]).all()
+        assert (trace.meta.end - trace.meta.begin) / trace.meta.ticks_per_second < 60
+
+
+def order(place: Path) -> TraceOrder:
+    return TraceOrder(place / "traces", "run", TRACED, identity="x")
+
+
+def check_messages(record: RunRecord) -> None:
+    """The trace of MESSAGES has them all, in order; who waits longest waits for the rank that rests."""
+    assert record.trace is not None, record.warnings
+    with read(Path(record.trace.path)) as trace:
+        assert check(trace).violations == []
+        rows = trace.columns("messages", ("sent", "received", "sender", "receiver"))
+        assert len(rows["sent"]) == 23
+        assert (rows["sent"] <= rows["received"]).all()
+        waits = trace.columns("waits", ("begin", "end", "location", "holder", "why"))
+        longest = int(np.argmax((waits["end"] - waits["begin"]) * (waits["why"] == Wait.RECEIVE)))
+        assert (int(waits["location"][longest]), int(waits["holder"][longest])) == (1, 0)
+
+
+def test_a_trace_lacks_no_rank(reached: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = _traced._results
+
+    def results(place: Path, job: Job) -> list[Result]:
+        next(iter(place.glob("monitor.*"))).unlink()
+        return real(place, job)
+
+    monkeypatch.setattr(_traced, "_results", results)
+    record = measured(tmp_path, MESSAGES, trace=order(tmp_path))
     assert record.trace is None
-    assert record.warnings[-1] == "no trace was kept: of ranks on several computers there are accounts, no traces"
+    said = (
+        r"no trace was kept: only 1 of 2 ranks left a result of the traced run in .*/traced: all hosts have to share it"
+    )
+    assert re.fullmatch(said, record.warnings[-1])
     assert reached.exists()
 
 

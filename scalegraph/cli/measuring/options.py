@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from scalegraph.base.run import SIMULATED, RunRecord
 from scalegraph.cli.asked import request_option
@@ -11,6 +11,7 @@ from scalegraph.link.targets import named
 from scalegraph.machine import Machine
 from scalegraph.store import Study
 
+_ANY: Final = 2**16  # a range of counts has an end
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -30,11 +31,16 @@ def target_options(command: _Command) -> _Command:
     return command
 
 
-def most_processors(target: str, machine: Machine) -> tuple[int, str]:
-    """Return the most processors of a run and whose they are: the machine's if the target is simulated."""
+def most_processors(target: str, machine: Machine, settings: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Return the most processors of a run and whose they are: the machine's if the target is simulated.
+
+    *settings*: of the target; with some of them, as hosts, its runs may have any number of processors.
+    """
     most = None if target == SIMULATED else named(target).processors()
     if most is None:
         return machine.max_processors, f"machine '{machine.name}'"
+    if settings and not named(target).refusal(most + 1, settings):
+        most = _ANY
     return most, f"target '{target}'"
 
 

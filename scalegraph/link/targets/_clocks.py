@@ -3,7 +3,7 @@
 Every rank compares its clock with that of rank 0 when MPI begins and when it ends (runtime/monitor/sgm_mpi_clock.c).
 A line through both gives the time of rank 0 for every time stamp, to half of the shortest exchange of messages. Where
 these are too close together for that, the better one and the measured frequencies give it. Ranks on one computer share
-its time stamp and need none of that.
+its time stamp: of their comparisons with rank 0 the one with the least error is that of all.
 """
 
 from __future__ import annotations
@@ -51,7 +51,12 @@ def clocks(results: Sequence[Result]) -> tuple[list[Clock], str]:
     if not results or not foreign(results, results[0]):
         return [Clock() for _ in results], ""
     hertz = float(results[0].meta["frequency_hz"])
-    found = [_clock(result, results[0], hertz) for result in results]
+    of_computer: dict[str, Clock] = {}
+    for result in results:
+        clock, name = _clock(result, results[0], hertz), computer(result)
+        if clock is not None and (name not in of_computer or clock.error < of_computer[name].error):
+            of_computer[name] = clock
+    found = [of_computer.get(computer(result)) for result in results]
     number = len({computer(result) for result in results})
     if any(clock is None for clock in found):
         return [clock or Clock() for clock in found], f"ranks on {number} computers, whose clocks were not compared"

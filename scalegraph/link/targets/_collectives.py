@@ -60,7 +60,7 @@ def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence
         mine = one.records["event"] == EVENT["collective"]
         for name in ("first", "time"):
             one.records[name][mine] = clock.converted(one.records[name][mine])
-    rows, carried = _operations(parts)
+    rows, carried = operations(parts)
     if not len(rows):
         return {}, (compared,) if compared else ()
     hertz = float(results[0].meta["frequency_hz"])
@@ -78,7 +78,7 @@ def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence
     return found, (*([compared] if compared else []), *([said] if lacking else []))
 
 
-def _operations(parts: Sequence[Process]) -> tuple[Records, Records]:
+def operations(parts: Sequence[Process]) -> tuple[Records, Records]:
     """Return the records of all operations of all processes, with the second record of each."""
     rows, carried = [], []
     for part in parts:
@@ -97,17 +97,31 @@ def waits(rows: Records, carried: Records, hertz: float, apart: float = _APART_S
 
     Shape: (rows,) each, the last a count. Unit: ticks; location.
     """
-    turns = carried["time"]
+    until, holder, operation = until_when(rows, carried)
     begin, end = rows["first"].astype(np.int64), rows["time"].astype(np.int64)
-    until, holder, known, wrong = begin.copy(), np.full(len(rows), -1), np.zeros(len(rows), bool), 0
+    known = operation >= 0
+    wrong = len(np.unique(operation[known & (end < until - apart * hertz)]))
+    return np.clip(until, begin, end), holder, known, wrong
+
+
+def until_when(rows: Records, carried: Records) -> tuple[Array, Array, Array]:
+    """Return before when no member can have left its operation, for whom it waits, and which operation that is.
+
+    The last is -1 where not all members were recorded. *rows*, *carried*: as `waits` has them.
+
+    Shape: (rows,) each. Unit: ticks; location; none.
+    """
+    turns = carried["time"]
+    begin = rows["first"].astype(np.int64)
+    until, holder, operation = begin.copy(), np.full(len(rows), -1), np.full(len(rows), -1)
     members = {int(one): len(np.unique(rows["processor"][rows["region"] == one])) for one in np.unique(rows["region"])}
     order = np.lexsort((rows["processor"], turns, rows["region"]))
     keys = np.stack([rows["region"][order].astype(np.int64), turns[order].astype(np.int64)])
     starts = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)])
-    for at in np.split(order, starts[1:]):
+    for number, at in enumerate(np.split(order, starts[1:])):
         if len(at) != members[int(rows["region"][at[0]])] or len(np.unique(rows["what"][at])) > 1:
             continue
-        known[at] = True
+        operation[at] = number
         if carried["what"][at[0]]:
             rows["second"][at] = rows["second"][at].max()
             until[at] = _until_other(rows[at], carried["what"][at])
@@ -115,8 +129,7 @@ def waits(rows: Records, carried: Records, hertz: float, apart: float = _APART_S
             until[at] = _until(rows[at])
         came = np.argsort(begin[at])
         holder[at] = rows["processor"][at][came[np.searchsorted(begin[at][came], until[at])]]
-        wrong += bool((end[at] < until[at] - apart * hertz).any())
-    return np.clip(until, begin, end), holder, known, wrong
+    return until, holder, operation
 
 
 def divided(records: Records, hertz: float) -> Records:

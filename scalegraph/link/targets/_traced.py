@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from scalegraph.base.errors import WorkError
 from scalegraph.base.units import si
 from scalegraph.link import process, tracing
-from scalegraph.link.targets import _records, _traces
+from scalegraph.link.targets import _one_clock, _records, _traces
+from scalegraph.link.targets._computers import several
 from scalegraph.runtime.format import TRACED
 from scalegraph.runtime.results import Result, ResultError, read_result
 
@@ -19,39 +20,45 @@ if TYPE_CHECKING:
     from scalegraph.link.job import Job
     from scalegraph.link.targets.base import Place
 
-_MONITOR = "monitor"
+_MONITOR, _RECORDS = "monitor", "records"
 _READINGS = 2000  # of counters in a run, about
 _SHORTEST_S = 1e-4  # from one reading to the next, which takes about a microsecond
 
 
 def traced_run(
-    job: Job, command: process.Command, place: Place, elapsed_s: float, cancel: CancelToken
+    job: Job,
+    command: process.Command,
+    place: Place,
+    elapsed_s: float,
+    cancel: CancelToken,
+    shared: Path | None = None,
 ) -> tuple[TraceFile | None, tuple[str, ...]]:
     """Run *command*, that of *job*, once more with a trace; return the trace and remarks for the run's record.
 
-    *elapsed_s*: what the run took without.
+    *elapsed_s*: what the run took without; *shared*: a new directory in which processes on all computers can write.
 
     Raises `Cancelled`.
     """
     assert job.trace is not None
     with tracing.workplace(job.trace) as work:
+        raw = shared or work
         what = sum(1 << bit for bit, name in enumerate(TRACED) if name in job.trace.what)
         variables = {
-            "SCALEGRAPH_MONITOR": str((work / _MONITOR).absolute()),
-            "SCALEGRAPH_TRACE": str((work / "records").absolute()),
+            "SCALEGRAPH_MONITOR": str((raw / _MONITOR).absolute()),
+            "SCALEGRAPH_TRACE": str((raw / _RECORDS).absolute()),
             "SCALEGRAPH_TRACE_WHAT": str(what),
-            **_part(job.trace, job.machine.clock_hz, elapsed_s),
+            **part_variables(job, elapsed_s),
             "SCALEGRAPH_TRACE_LIMIT": str(job.trace.limit // max(job.processes, 1)),
         }
         traced = replace(command, env={**command.env, **variables})
         outcome = process.run(traced, time_s=job.limits.time_s, output_bytes=0, cancel=cancel)
         cancel.check()
         try:
-            results = _results(work, job)
+            results = _results(raw, job)
             each = max(job.point.processors // job.processes, 1) if job.processes else 0
-            events = _traces.merge(
-                _records.processes(work / "records", results, each), work / tracing.RAW, what, job.trace.regions
-            )
+            parts = _records.processes(raw / _RECORDS, results, each)
+            compared = _one_clock.convert(parts, results)
+            events = _traces.merge(parts, work / tracing.RAW, what, job.trace.regions)
         except WorkError as error:
             return None, (f"no trace was kept: {error}",)
         kept, remarks = tracing.keep(
@@ -60,11 +67,13 @@ def traced_run(
         )  # fmt: skip
         if kept is None:
             return None, remarks
-        return kept, (*remarks, _cost(results, events), *_uncounted(job, results), *_ended(outcome))
+        return kept, (*remarks, *compared, _cost(results, events), *_uncounted(job, results), *_ended(outcome))
 
 
-def _part(order: tracing.TraceOrder, hertz: float, elapsed_s: float) -> dict[str, str]:
-    """Return what the monitor reads of the part of the run that *order* requests; its times are cycles at *hertz*."""
+def part_variables(job: Job, elapsed_s: float) -> dict[str, str]:
+    """Return what the monitor reads of the part of the run that *job* is to trace; *elapsed_s*: of the whole run."""
+    order, hertz = job.trace, job.machine.clock_hz
+    assert order is not None
     interval = order.interval / hertz if order.interval else max(elapsed_s / _READINGS, _SHORTEST_S)
     found = {"SCALEGRAPH_TRACE_INTERVAL": str(round(interval * 1e9))}
     if order.begin:
@@ -87,6 +96,9 @@ def _results(work: Path, job: Job) -> list[Result]:
     if not found:
         raise WorkError("the traced run left no result of the monitor")
     if job.processes:
+        if len(found) < job.processes:
+            said = f"only {len(found)} of {job.processes} ranks left a result of the traced run in {work}"
+            raise WorkError(f"{said}: all hosts have to share it" if several(job.settings) else said)
         return sorted(found, key=lambda one: int(one.meta["rank"]))
     return [max(found, key=lambda one: int(one.meta["time_cycles"]))]
 

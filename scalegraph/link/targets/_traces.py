@@ -52,6 +52,7 @@ def merge(parts: Sequence[Process], out: Path, what: int, regions: Sequence[int]
     full = [int(part.header["end"]) for part in parts if part.header["state"] == _STATE["full"]]
     end = min(full) if full else max(int(part.header["end"]) for part in parts)
     records = np.concatenate([part.records for part in parts])
+    records = records[(records["event"] != EVENT["share"]) | (records["second"] > 0)]  # to a slower clock
     records = np.concatenate([records, _ends(records, origin, end)])
     records = records[np.argsort(records["processor"], kind="stable")]  # both records of an event stay together
     windows = windows_of(parts, regions, end)

@@ -86,10 +86,22 @@ class Host(Target):
             if noticed.share <= job.measuring.disturbed or not runs[-1][1].ok:
                 break
         record = _least_disturbed(runs, job.measuring.disturbed)
-        return record if job.trace is None or not record.ok else self.traced(record, job, command, cancel)
+        return (
+            record if job.trace is None or not record.ok else self.traced(record, job, command, result.parent, cancel)
+        )
 
-    def traced(self, record: RunRecord, job: Job, command: process.Command, cancel: CancelToken) -> RunRecord:
-        """Return *record* with a trace, which is of a run of its own: *record* keeps times without it."""
+    def traced(
+        self,
+        record: RunRecord,
+        job: Job,
+        command: process.Command,
+        place: Path,  # noqa: ARG002 - targets on top of it have
+        cancel: CancelToken,
+    ) -> RunRecord:
+        """Return *record* with a trace, which is of a run of its own: *record* keeps times without it.
+
+        *place*: the run's `workplace`.
+        """
         from scalegraph.link.targets._traced import traced_run
 
         kept, remarks = traced_run(job, command, self.place(), record.time_s or 0.0, cancel)

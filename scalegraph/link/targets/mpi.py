@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scalegraph.base.errors import InputError, MissingTool, ScaleGraphError
@@ -81,12 +82,17 @@ class _Mpi(Host):
             return [], [*remarks, f"{said}all hosts have to share that directory (setting 'directory')"]
         return found, remarks
 
-    def traced(self, record: RunRecord, job: Job, command: Command, cancel: CancelToken) -> RunRecord:
-        """Return *record* with a trace; there is none of ranks on several computers."""
+    def traced(self, record: RunRecord, job: Job, command: Command, place: Path, cancel: CancelToken) -> RunRecord:
+        """Return *record* with a trace; ranks on several computers record in *place*, which these share."""
+        from scalegraph.link.targets._traced import part_variables, traced_run
+
         if not _computers.several(job.settings):
-            return super().traced(record, job, command, cancel)
-        said = "no trace was kept: of ranks on several computers there are accounts, no traces"
-        return record.model_copy(update={"warnings": (*record.warnings, said)})
+            return super().traced(record, job, command, place, cancel)
+        elapsed = record.time_s or 0.0
+        passed = host_mpi().passing(command.arguments, sorted(part_variables(job, elapsed)))
+        (shared := place / "traced").mkdir()
+        kept, remarks = traced_run(job, replace(command, arguments=passed), self.place(), elapsed, cancel, shared)
+        return record.model_copy(update={"trace": kept, "warnings": (*record.warnings, *remarks)})
 
     def away(self, settings: Mapping[str, str]) -> bool:
         """Whether the ranks run on other computers."""

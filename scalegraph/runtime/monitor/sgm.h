@@ -103,8 +103,8 @@ uint32_t sgm_processor_of(const sgm_thread *t);
 void sgm_write(void);
 /* Whether the processes of the run may be on several computers. */
 bool sgm_several_computers(void);
-/* The name of this process among all of the run: its number, after the computer's name where there are
- * several. */
+/* The name of this process among all of the run: its number, after what the computer is called where there
+ * are several. */
 const char *sgm_process_name(void);
 sgm_thread *sgm_threads(void);
 uint32_t sgm_thread_count(void);

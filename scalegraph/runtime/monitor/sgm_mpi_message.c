@@ -107,12 +107,8 @@ static void sent(sgm_thread *t, int to, int tag, uint64_t bytes, MPI_Comm commun
 static void taken(sgm_thread *t, const MPI_Status *status, MPI_Comm communicator, uint64_t posted)
 {
     uint32_t number;
-    int cancelled = 0,
-        partner = is_traced() ? sgm_mpi_partner(communicator, status->MPI_SOURCE, &number) : -1;
+    int partner = is_traced() ? sgm_mpi_partner(communicator, status->MPI_SOURCE, &number) : -1;
     if (partner < 0)
-        return;
-    PMPI_Test_cancelled(status, &cancelled);
-    if (cancelled)
         return;
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_TAKEN,
                                        .region = (uint32_t)partner,
@@ -121,11 +117,16 @@ static void taken(sgm_thread *t, const MPI_Status *status, MPI_Comm communicator
                                        .second = stream_of(number, status->MPI_TAG)});
 }
 
-/* `request`, as it was before the call that completed it. */
+/* `request`, as it was before the call that completed it. Only a request can be cancelled: in the status of a
+ * matched probe, MPICH does not always set whether it was. */
 static void completed(sgm_thread *t, MPI_Request request, const MPI_Status *status)
 {
     pending found;
-    if (request != MPI_REQUEST_NULL && recall(request, &found, false) && !found.sends)
+    int cancelled = 0;
+    if (request == MPI_REQUEST_NULL || !recall(request, &found, false) || found.sends)
+        return;
+    PMPI_Test_cancelled(status, &cancelled);
+    if (!cancelled)
         taken(t, status, found.communicator, found.posted);
 }
 

@@ -133,28 +133,35 @@ bool sgm_several_computers(void)
     return getenv("SCALEGRAPH_COMPUTERS") != NULL;
 }
 
+/* The name that the kernel has since the computer was started. */
+static const char *boot_id(void)
+{
+    static char boot[64];
+    FILE *file = boot[0] == '\0' ? fopen("/proc/sys/kernel/random/boot_id", "re") : NULL;
+    if (file != NULL && fscanf(file, "%63s", boot) != 1)
+        boot[0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return boot[0] == '\0' ? "?" : boot;
+}
+
 const char *sgm_process_name(void)
 {
-    static char name[320];
+    static char name[384];
     char host[256] = "";
     if (!sgm_several_computers() || gethostname(host, sizeof host - 1) != 0)
         snprintf(name, sizeof name, "%d", (int)getpid());
-    else
-        snprintf(name, sizeof name, "%s-%d", host, (int)getpid());
+    else /* computers may have the same name */
+        snprintf(name, sizeof name, "%s-%.8s-%d", host, boot_id(), (int)getpid());
     return name;
 }
 
 /* Adds the computer's name, what distinguishes its clock from any other's, and how the clocks compare. */
 static int computer_text(char *text, size_t room)
 {
-    char host[256] = "?", boot[64] = "?";
+    char host[256] = "?";
     gethostname(host, sizeof host - 1);
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (file != NULL && fscanf(file, "%63s", boot) != 1)
-        snprintf(boot, sizeof boot, "?");
-    if (file != NULL)
-        fclose(file);
-    int at = snprintf(text, room, "computer %s %s\n", boot, host);
+    int at = snprintf(text, room, "computer %s %s\n", boot_id(), host);
     for (int one = 0; &sgm_clocks != NULL && one < 2; one++)
         if (sgm_clocks[one].error > 0)
             at += snprintf(text + at, room - (size_t)at, "clock.%d %llu %llu %llu\n", one,
