@@ -94,8 +94,11 @@ def driver(languages: Collection[Language]) -> Language:
 
 
 def libraries(languages: Collection[Language]) -> tuple[str, ...]:
-    """Return the libraries that the linking compiler does not add by itself."""
-    return ("-lgfortran",) if {"c++", "fortran"} <= set(languages) else ()
+    """Return the libraries that the linking compiler does not add by itself.
+
+    Mathematics is among them, as it is part of the simulator: what links for that shall link for all targets.
+    """
+    return ("-lgfortran", "-lm") if {"c++", "fortran"} <= set(languages) else ("-lm",)
 
 
 def _without_ours(output: str, runtime: Library) -> str:

@@ -91,7 +91,7 @@ def test_values_follow_from_the_measurements(host: Host, measured: dict[str, Sam
     assert found.processor.operation_cycles.fp_add == pytest.approx(0.5, abs=0.001)
     assert found.processor.memory_parallelism == pytest.approx(166 / (16 - 0.65), abs=0.05)
     assert found.synchronisation.fork_cycles == round(236 / 0.28) - round(120 / 0.28)
-    assert found.synchronisation.alone_cycles == found.synchronisation.fork_cycles
+    assert found.synchronisation.alone_cycles == round(236 / 0.28)  # with the barrier at its end, which is not apart
 
 
 def _waits(kind: str, size: int) -> dict[str, Sample]:
@@ -105,20 +105,33 @@ def _waits(kind: str, size: int) -> dict[str, Sample]:
 
 def test_window_is_where_misses_cease_to_overlap(host: Host, measured: dict[str, Sample]) -> None:
     found = derive(host, measured | _waits("window", 500) | _waits("scheduler", 100)).processor.pipeline
-    assert (found.window, found.scheduler) == (480, 96)
+    limit = 1.5 * (150.0 + 0.05 * 16)
+    assert found.window == round(448 + 64 * (limit - 172.4) / (325.6 - 172.4))
+    assert found.scheduler == round(64 + 64 * (limit - 153.2) / (306.4 - 153.2))
     assert found.fp_add == 2.0
     assert found.issue == pytest.approx(0.05 / 0.28, abs=0.0001)
     assert found.load == pytest.approx(1.39 / 0.28, abs=0.01)
 
 
-def test_predictor_is_as_large_as_the_pattern_that_is_remembered(host: Host, measured: dict[str, Sample]) -> None:
+def test_issue_of_a_processor_that_takes_two_instructions_without_effect_for_one(
+    host: Host, measured: dict[str, Sample]
+) -> None:
+    two = {"no_operation": 0.025, "clear_register": 0.05}
+    waits = _waits("window", 500) | _waits("scheduler", 500)
+    seen = measured | waits | {name: Sample("ns", ns, ns, ns, 21) for name, ns in two.items()}
+    found = derive(host, seen).processor
+    assert found.issue_width == 6
+    assert found.pipeline.issue == pytest.approx(0.05 / 0.28, abs=0.0001)
+
+
+def test_predictor_is_as_large_as_ours_has_to_be_for_the_pattern_that_is_remembered(host: Host, measured: dict[str, Sample]) -> None:
     periods = {f"branch_period_{period}": 0.3 if period <= 2048 else 4.0 for period in (512, 1024, 2048, 4096)}
     agreeing = {f"agree_{ways}_{jumps}": ns for jumps in (16, 64) for ways, ns in (("never", 9.0), ("random", 12.9))}
     agreeing["agree_random_64"] = 9.0 + 7.6  # both are mispredicted
     more = {name: Sample("ns", ns, ns, ns, 21) for name, ns in (periods | agreeing).items()}
     found = derive(host, measured | more).branches
     assert found.penalty_cycles == round(2 * (4.1 - 0.28) / 0.28)
-    assert (found.entries, found.history) == (2048, 16)
+    assert (found.entries, found.history) == (4096, 16)  # for a pattern of 2,900, of which half is foreseen
 
 
 def test_lines_that_come_in_order_show_the_prefetcher(host: Host, measured: dict[str, Sample]) -> None:

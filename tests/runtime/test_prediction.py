@@ -7,6 +7,7 @@ import pytest
 from scalegraph import machine
 from scalegraph.base.run import RunPoint, RunRecord, Variant
 from scalegraph.control import build
+from scalegraph.control.calibration.pipeline import _REMEMBERED
 from scalegraph.link import Build, Job, Simulated
 from scalegraph.toolchain.inlining import INLINE
 
@@ -44,8 +45,10 @@ def program(tmp_path: Path) -> Build:
     return build([path])
 
 
-def _run(program: Build, period: int, steps: int, penalty: int = PENALTY, **more: object) -> RunRecord:
-    changes = {"branches.penalty_cycles": str(penalty), "branches.entries": "4096", "branches.history": "64"}
+def _run(
+    program: Build, period: int, steps: int, penalty: int = PENALTY, history: str = "64", **more: object
+) -> RunRecord:
+    changes = {"branches.penalty_cycles": str(penalty), "branches.entries": "4096", "branches.history": history}
     point = RunPoint(processors=1, **more)
     record = Simulated().run(Job(program, machine.load("server-2x32", changes), point, (str(period), str(steps))))
     assert (record.status, record.message) == ("ok", "")  # runtime and record check that accounts add up
@@ -70,6 +73,19 @@ def test_random_branches_are_foreseen_every_second_time(program: Build) -> None:
     # the pattern is made once, and not one of its branches comes again
     found = _mispredictions(_run(program, 60000, 50000)) - _mispredictions(_run(program, 60000, 10000))
     assert found == pytest.approx(20000, rel=0.05)
+
+
+def test_half_of_a_pattern_is_foreseen_that_is_as_long_as_calibration_takes_it(program: Build) -> None:
+    # `calibration.pipeline` makes entries of the length of a host's pattern by this relation
+    longest = 4096 * _REMEMBERED
+
+    def rate(period: int) -> float:
+        long, short = (
+            _mispredictions(_run(program, period, steps, history="256")) for steps in (24 * period, 16 * period)
+        )
+        return (long - short) / (8 * period)
+
+    assert rate(round(longest / 1.25)) < 0.25 < rate(round(1.25 * longest))  # random branches: 0.5
 
 
 def test_pattern_that_fits_is_learned_and_a_longer_one_is_not(program: Build) -> None:

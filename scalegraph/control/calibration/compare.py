@@ -28,7 +28,9 @@ from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.machine import Machine
 from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import language_of
+from scalegraph.toolchain.complaints import of_linker
 from scalegraph.toolchain.linking import driver, libraries
+from scalegraph.toolchain.objects import first_error
 
 SCALAR: Final = ("-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 _OPTIMISED: Final = ("-O2", "-g", "-fopenmp")
@@ -327,4 +329,5 @@ def _native(
 def _compile(compiler: Compiler, options: Sequence[str], subject: Subject, cancel: CancelToken) -> None:
     result = compiler.run(options, cancel=cancel)
     if result.returncode != 0:
-        raise BuildError(f"{subject.name} does not compile for this host", result.stderr)
+        why = of_linker(result.stderr) if "-c" not in options else first_error(result.stderr, subject.name)
+        raise BuildError(f"{subject.name} does not compile for this host: {why}", result.stderr)

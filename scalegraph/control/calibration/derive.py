@@ -16,7 +16,7 @@ from scalegraph.base.errors import WorkError
 from scalegraph.control.calibration.caches import cache_levels, prefetcher, translation
 from scalegraph.control.calibration.host import Host
 from scalegraph.control.calibration.measure import Sample
-from scalegraph.control.calibration.pipeline import branches, pipeline
+from scalegraph.control.calibration.pipeline import branches, issued, pipeline
 from scalegraph.machine import Machine
 from scalegraph.machine.text import keys
 
@@ -124,13 +124,13 @@ def _threads(origins: Origins) -> dict[str, Any]:
 
 def _processor(origins: Origins, host: Host) -> dict[str, Any]:
     key = "processor"
-    width = max(1, min(64, round(1 / origins.cycles("no_operation"))))
+    width = max(1, min(64, round(1 / origins.cycles(issue := issued(origins)))))
     return {
         "count": origins.note(f"{key}.count", len(host.processors), "system: processors that this process may use"),
         "clock_mhz": origins.measured_as(
             f"{key}.clock_mhz", round(origins.clock_ghz * 1e3, 1), "clock", how="a dependent addition takes one cycle"
         ),
-        "issue_width": origins.measured_as(f"{key}.issue_width", width, "no_operation"),
+        "issue_width": origins.measured_as(f"{key}.issue_width", width, issue),
         "out_of_order": origins.note(f"{key}.out_of_order", True, "estimate: so are all processors of this kind"),
         "memory_parallelism": _parallelism(origins),
         "operation_cycles": _operations(origins),
@@ -256,7 +256,7 @@ def _synchronisation(origins: Origins, host: Host) -> dict[str, Any]:
             f"{key}.fork_cycles", fork, "region_by_one", "barrier_by_one", how="the difference"
         ),
         "alone_cycles": origins.measured_as(
-            f"{key}.alone_cycles", fork, "region_by_one", "barrier_by_one", how="the same difference"
+            f"{key}.alone_cycles", alone["region"], "region_by_one", how="with the barrier at its end"
         ),
         "fork_per_processor_cycles": _fork_share(origins, host, fork),
         "schedule_cycles": origins.measured_as(f"{key}.schedule_cycles", alone["chunk"], "chunk_by_one"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.control.calibration.caches import misses_under_way
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
     from scalegraph.control.calibration.host import Host
 
 _KEY: Final = "processor.pipeline"
+# Our predictor foresees half of the branches of a random pattern of so many times its entries, in steady repetition.
+_REMEMBERED: Final = 0.62
+_HALF_FORESEEN: Final = 0.5  # of what random branches cost
 _LATENCIES: Final = (  # value, measurement of a chain, operations of the class in one step of it
     ("int_alu", "int_add_chain", 1),
     ("int_mul", "int_mul_chain", 1),
@@ -45,7 +50,7 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
             *_ends(origins, "scheduler"),
             how="the same where the instructions between wait for the first, at most the window",
         ),
-        "issue": origins.measured_as(f"{_KEY}.issue", round(origins.cycles("no_operation"), 4), "no_operation"),
+        "issue": origins.measured_as(f"{_KEY}.issue", round(origins.cycles(issued(origins)), 4), issued(origins)),
         "fp_mixed": origins.measured_as(f"{_KEY}.fp_mixed", round(origins.cycles("fp_mixed_free"), 3), "fp_mixed_free"),
     }
     under_way, names = misses_under_way(origins, host)
@@ -70,6 +75,15 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
     return values
 
 
+def issued(origins: Origins) -> str:
+    """Return the measurement of instructions that need no unit which says what the issue of one takes: the slower.
+
+    Instructions without effect are too fast where two of them are issued as one.
+    """
+    known = [name for name in ("no_operation", "clear_register") if name in origins.measured]
+    return max(known, key=origins.cycles)
+
+
 def _ends(origins: Origins, kind: str) -> tuple[str, str]:
     numbered = origins.numbered(kind)
     return f"{kind}_{numbered[0][0]}", f"{kind}_{numbered[-1][0]}"
@@ -86,37 +100,41 @@ def size_of(origins: Origins, kind: str) -> int:
         return 0
     alone = sorted(ns for _, ns in numbered[: max(1, len(numbered) // 4)])
     limit = 1.5 * alone[len(alone) // 2]
-    within = 0
+    within, before = 0, 0.0
     for number, ns in numbered:
         if ns > limit:
-            return (within + number) // 2 if within else 0
-        within = number
+            return round(within + (number - within) * (limit - before) / (ns - before)) if within else 0
+        within, before = number, ns
     return within
 
 
 def branches(origins: Origins) -> dict[str, Any]:
     """Return the section ``[branches]``: what a random branch costs more than one that is always the same.
 
-    The predictor has as many entries as the longest random pattern that the host still remembers when it comes again.
+    The predictor has as many entries as ours needs (`_REMEMBERED`) to foresee a random pattern as well as the host does
+    when it comes again. Its tables are powers of two.
     """
     never, random = (origins.cycles(name) for name in ("branch_never", "branch_random"))
     penalty = round(2 * (random - never))  # every second one goes the other way
     if penalty <= 0:
         return {}
     key = "branches"
-    periods = origins.numbered("branch_period")
-    known = [period for period, ns in periods if ns * origins.clock_ghz < never + (random - never) / 2]
+    shares = [
+        (period, (ns * origins.clock_ghz - never) / (random - never)) for period, ns in origins.numbered("branch_period")
+    ]
+    known = [period for period, share in shares if share < _HALF_FORESEEN]
     values: dict[str, Any] = {
         "penalty_cycles": origins.measured_as(
             f"{key}.penalty_cycles", penalty, "branch_random", "branch_never", how="twice the difference"
         )
     }
     if known:
+        longest, names = _longest(shares, known[-1])
         values["entries"] = origins.measured_as(
             f"{key}.entries",
-            max(64, known[-1]),
-            f"branch_period_{known[-1]}",
-            how="the longest random pattern whose branches are foreseen more often than not",
+            max(64, 2 ** round(math.log2(longest / _REMEMBERED))),
+            *names,
+            how=f"half of the branches of a random pattern of {round(longest)} are foreseen, as by so many entries",
         )
     apart = _apart(origins, penalty / origins.clock_ghz)
     if apart:
@@ -128,6 +146,19 @@ def branches(origins: Origins) -> dict[str, Any]:
             how="taken jumps over which a branch is known from an equal one before",
         )
     return values
+
+
+def _longest(shares: Sequence[tuple[int, float]], known: int) -> tuple[float, list[str]]:
+    """Return how long a pattern is whose branches are foreseen half, and the measurements that say it.
+
+    *shares*: of random branches' cost, by length of the pattern; *known*: the longest that costs less than half.
+    """
+    beyond = [(period, share) for period, share in shares if period > known]
+    if not beyond:
+        return known, [f"branch_period_{known}"]
+    below, (period, above) = dict(shares)[known], beyond[0]
+    part = (_HALF_FORESEEN - below) / (above - below)
+    return known * (period / known) ** part, [f"branch_period_{known}", f"branch_period_{period}"]
 
 
 def _apart(origins: Origins, penalty_ns: float) -> int:

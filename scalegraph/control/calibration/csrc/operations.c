@@ -219,6 +219,17 @@ static NOINLINE void no_operation(uint64_t times, void *state)
             "nop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop");
 }
 
+#if defined(__x86_64__)
+/* Registers cleared need no unit either, and are issued one by one: some processors issue two instructions
+ * without effect as one. */
+static NOINLINE void clear_register(uint64_t times, void *state)
+{
+    (void)state;
+    for (; times > 0; times--)
+        __asm__ volatile(".rept 16\n\txor %%eax, %%eax\n\txor %%ecx, %%ecx\n\t.endr" ::: "eax", "ecx", "cc");
+}
+#endif
+
 static void measure_branches(void)
 {
     uint64_t one[2] = {1, 1};
@@ -299,6 +310,9 @@ void bench_operations(void)
         int_add_chain(1000, whole);
     bench_cycles("clock", int_add_chain, whole, UNROLLED);
     bench_cycles("no_operation", no_operation, NULL, UNROLLED);
+#if defined(__x86_64__)
+    bench_cycles("clear_register", clear_register, NULL, UNROLLED);
+#endif
     BOTH(int_add, whole, UNROLLED);
     BOTH(int_mul, whole, UNROLLED);
     BOTH(int_div, small, UNROLLED);
