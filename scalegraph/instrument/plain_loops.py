@@ -21,6 +21,7 @@ from scalegraph.instrument.effects import effects
 from scalegraph.instrument.flow import Chunk, chunks_of
 from scalegraph.instrument.image import Function, Image
 from scalegraph.instrument.innermost import innermost, joint
+from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.places import LineMap, load, source_name
 from scalegraph.instrument.steps import plain_steps
 from scalegraph.instrument.strides import Reference, decoded, references
@@ -87,10 +88,15 @@ class PlainFunction:
     chunks: Mapping[int, Chunk]
 
     @cached_property
+    def bodies(self) -> dict[int, list[Step]]:
+        """What the pipeline executes of each chunk."""
+        known = dict(effects(self.code, self.function.start, lambda _address: False))
+        return {at: plain_steps(chunk.instructions, known) for at, chunk in self.chunks.items()}
+
+    @cached_property
     def ways(self) -> Ways:
         """The ways round through it."""
-        known = dict(effects(self.code, self.function.start, lambda _address: False))
-        return Ways(self.chunks, {at: plain_steps(chunk.instructions, known) for at, chunk in self.chunks.items()})
+        return Ways(self.chunks, self.bodies)
 
 
 def usual_way(chunks: Mapping[int, Chunk], starts: frozenset[int], ways: Ways) -> tuple[int, ...]:
@@ -105,21 +111,40 @@ def lines_of(lines: LineMap, addresses: Sequence[int]) -> list[Line]:
     return [(place.file, place.line) for place in lines.lookup(addresses)]
 
 
-def plain_loops(plain: Plain) -> tuple[PlainLoop, ...]:
-    """Return the innermost loops of the plain build without calls; raises as `Image` does."""
-    return _plain_loops(plain, plain.executable.stat().st_mtime_ns)
+@dataclass(frozen=True)
+class Outside:
+    """Code outside of innermost loops: *slots* that its instructions take, by line; *loops*: lines of those loops."""
+
+    slots: Mapping[Line, float]
+    loops: frozenset[Line]
+
+
+@dataclass(frozen=True)
+class PlainCode:
+    """What the plain build has: innermost *loops* without calls, and code *outside* of innermost loops, by function."""
+
+    loops: tuple[PlainLoop, ...]
+    outside: Mapping[str, Outside]
+
+
+def plain_code(plain: Plain) -> PlainCode:
+    """Return what the plain build has; raises as `Image` does."""
+    return _plain_code(plain, plain.executable.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=8)
-def _plain_loops(plain: Plain, _stamp: int) -> tuple[PlainLoop, ...]:
+def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
     image, lines = Image(plain.executable, moves=True), load(plain.places).lines
     found: list[PlainLoop] = []
+    others: dict[str, Outside] = {}
     for function in image.functions:
         code = image.bytes_of(function)
         chunks = chunks_of(list(disassemble(image, function)), {})
         itself = PlainFunction(function, code, chunks)
         known: Mapping[int, Any] | None = None
-        for starts in innermost(chunks):
+        loops = innermost(chunks)
+        others[function.name] = outside(chunks, loops, itself.bodies, lines)
+        for starts in loops:
             inside = [one for start in sorted(starts) for one in chunks[start].instructions]
             if any(one.operation.is_call for one in inside):
                 continue
@@ -129,7 +154,29 @@ def _plain_loops(plain: Plain, _stamp: int) -> tuple[PlainLoop, ...]:
                 body = [one.address for start in way for one in chunks[start].instructions]
                 loop = loop_of(function.name, body, known, lines, references(body, known))
                 found.append(PlainLoop(loop, itself, way))
-    return tuple(found)
+    return PlainCode(tuple(found), others)
+
+
+def outside(
+    chunks: Mapping[int, Chunk], loops: Iterable[frozenset[int]], bodies: Mapping[int, Sequence[Step]], lines: LineMap
+) -> Outside:
+    """Return the code of a function that is outside of its innermost *loops*.
+
+    Chunks that nothing leads to are left out: what fills gaps between others.
+    """
+    inside = frozenset().union(*loops)
+    entry = next(iter(chunks), 0)
+    slots: dict[Line, float] = {}
+    of_loops: set[Line] = set()
+    for at, chunk in chunks.items():
+        own = [one for one in chunk.instructions if not one.hook]
+        found = lines_of(lines, [one.address + one.size for one in own])
+        if at in inside:
+            of_loops.update(found)
+        elif chunk.predecessors > 0 or at == entry:
+            for line, step in zip(found, bodies[at], strict=True):
+                slots[line] = slots.get(line, 0.0) + step.slots
+    return Outside(slots, frozenset(of_loops))
 
 
 def loop_of(

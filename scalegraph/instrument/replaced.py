@@ -11,10 +11,20 @@ from scalegraph.instrument.flow import Chunk
 from scalegraph.instrument.image import Function, Image
 from scalegraph.instrument.innermost import innermost, joint
 from scalegraph.instrument.places import LineMap
-from scalegraph.instrument.plain_loops import Line, PlainLoop, lines_of, loop_of, match, usual_way
+from scalegraph.instrument.plain_loops import (
+    Line,
+    PlainCode,
+    PlainLoop,
+    lines_of,
+    loop_of,
+    match,
+    outside,
+    usual_way,
+)
 from scalegraph.instrument.strides import Reference, decoded, references
 from scalegraph.instrument.ways import Bodies, Ways
 
+_ALIKE: Final = 0.7  # of the slots of a function, so many are in lines that both builds have
 _REPORT: Final = re.compile(r"__tsan_(?:unaligned_)?(read|write)(\d+)")
 
 
@@ -37,11 +47,12 @@ class Replaced:
 class PlainLoops:
     """The loops of a program's plain build, by source line."""
 
-    def __init__(self, image: Image, lines: LineMap, loops: Sequence[PlainLoop]) -> None:
+    def __init__(self, image: Image, lines: LineMap, plain: PlainCode) -> None:
         self._image = image
         self._lines = lines
+        self._outside = plain.outside
         self._by_line: dict[Line, list[PlainLoop]] = {}
-        for one in loops:
+        for one in plain.loops:
             for line in one.loop.lines:
                 self._by_line.setdefault(line, []).append(one)
 
@@ -53,6 +64,22 @@ class PlainLoops:
         known = decoded(self._image.bytes_of(function), function.start)
         found = [self._replaced(function, loop, chunks, bodies, ways, known) for loop in innermost(chunks)]
         return [one for one in found if one is not None]
+
+    def outside(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies) -> float:
+        """Return how many slots *function* takes in the plain build for one here, but for innermost loops.
+
+        1 where the two are made of other lines, as where one of them has other functions inlined.
+        """
+        plain = self._outside.get(function.name)
+        if plain is None:
+            return 1.0
+        mine = outside(chunks, innermost(chunks), bodies, self._lines)
+        of_loops = mine.loops | plain.loops  # what is left of a loop behind it, or is unrolled
+        builds = [{line: n for line, n in one.slots.items() if line not in of_loops} for one in (mine, plain)]
+        both = builds[0].keys() & builds[1].keys()
+        here, there = (sum(slots.values()) for slots in builds)
+        alike = all(sum(slots[line] for line in both) >= _ALIKE * sum(slots.values()) for slots in builds)
+        return there / here if alike and here > 0 else 1.0
 
     def _replaced(
         self,

@@ -27,9 +27,10 @@ from scalegraph.instrument.debuginfo import unoptimised
 from scalegraph.instrument.effects import Effects, effects
 from scalegraph.instrument.flow import Chunk, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
+from scalegraph.instrument.innermost import innermost
 from scalegraph.instrument.pipeline import Origins, Step, execute
 from scalegraph.instrument.places import LineMap
-from scalegraph.instrument.plain_loops import Plain, plain_loops
+from scalegraph.instrument.plain_loops import Plain, plain_code
 from scalegraph.instrument.replaced import PlainLoops, Replaced
 from scalegraph.instrument.steps import steps_of
 from scalegraph.instrument.ways import Bodies, Ways, turned
@@ -182,29 +183,32 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
             raise InputError(Fault(text, str(path)))
         is_frame_real = unoptimised(path)
         others = None
-        if is_piped and lines is not None and plain is not None and (loops := plain_loops(plain)):
-            others = PlainLoops(image, lines, loops)
+        if is_piped and lines is not None and plain is not None:
+            others = PlainLoops(image, lines, plain_code(plain))
+        parts: list[_Function] = []
         for function in probed_functions(image):
             instructions = list(disassemble(image, function))
             calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
             chunks = chunks_of(instructions, calls)
-            branches: Mapping[int, Origins] = {}
-            foreseen: frozenset[int] = frozenset()
-            if is_piped:
-                known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
-                bodies = _bodies(chunks, known, frame_is_memory=is_frame_real(function.start))
-                ways = Ways(chunks, bodies)
-                replaced = others.replaced(function, chunks, bodies, ways) if others is not None else []
-                found = _function(chunks, bodies, ways, processor, replaced)
-                cycles |= found.cycles
-                briefs |= found.briefs
-                loads |= found.loads
-                branches = found.branches
-                foreseen = frozenset().union(*(_foreseen(chunks, one) for one in replaced if not one.way))
-            known_from = _predicted(chunks, branches, foreseen)
+            if not is_piped:
+                predicted |= _predicted(chunks, {}, frozenset())
+                continue
+            known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
+            bodies = _bodies(chunks, known, frame_is_memory=is_frame_real(function.start))
+            ways = Ways(chunks, bodies)
+            replaced = others.replaced(function, chunks, bodies, ways) if others is not None else []
+            share = others.outside(function, chunks, bodies) if others is not None else 1.0
+            parts.append(_Function(chunks, bodies, ways, replaced, share))
+        between = _between_calls(parts)
+        for part in parts:
+            found = _function(part, processor, between.get(part.ways.entry, 0))
+            cycles |= found.cycles
+            briefs |= found.briefs
+            loads |= found.loads
+            foreseen = frozenset().union(*(_foreseen(part.chunks, one) for one in part.replaced if not one.way))
+            known_from = _predicted(part.chunks, found.branches, foreseen)
             predicted |= known_from
-            if is_piped:
-                turns |= _turns(chunks, found.more, known_from)
+            turns |= _turns(part.chunks, found.more, known_from)
     except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
     return Timing(cycles, predicted, loads, briefs, turns)
@@ -268,6 +272,43 @@ def _turns(
 
 
 @dataclass(frozen=True)
+class _Function:
+    """A function: its *chunks*, what the pipeline executes of them, and the *ways* round through it.
+
+    *replaced*: loops that are charged as those of the plain build; *outside*: slots there for one here, but for
+    innermost loops, see `_issued`.
+    """
+
+    chunks: Mapping[int, Chunk]
+    bodies: Bodies
+    ways: Ways
+    replaced: Sequence[Replaced]
+    outside: float
+
+
+def _between_calls(functions: Sequence[_Function]) -> dict[int, int]:
+    """Return what is issued between two calls of a function that a loop of another one calls, by start of the former.
+
+    That is the usual way round that loop. Of several loops the shortest counts.
+    """
+    found: dict[int, int] = {}
+    for one in functions:
+        for at, chunk in one.chunks.items():
+            called = {
+                each.operation.target
+                for each in chunk.instructions
+                if each.operation.is_call and not each.hook and each.operation.target is not None
+            }
+            way, leaves = one.ways.round(at) if called else ([], True)
+            if leaves:
+                continue
+            slots = sum(step.slots for start in way for step in one.bodies[start])
+            for callee in called:
+                found[callee] = min(found.get(callee, _MOST), round(one.outside * slots))
+    return found
+
+
+@dataclass(frozen=True)
 class _Timed:
     """A function: its probes' cycles, those that are loops, its references, and what the chunks' jumps depend on.
 
@@ -289,10 +330,10 @@ def _bodies(
     }
 
 
-def _function(
-    chunks: Mapping[int, Chunk], bodies: Bodies, ways: Ways, processor: Processor, replaced: Sequence[Replaced]
-) -> _Timed:
-    """Return what the model says of a function, whose loops *replaced* are charged as those of the plain build."""
+def _function(function: _Function, processor: Processor, between: int = 0) -> _Timed:
+    """Return what the model says of *function*; *between*: slots that are taken between two calls of it."""
+    chunks, bodies, ways, replaced = function.chunks, function.bodies, function.ways, function.replaced
+    others = [[Step()] * between] if between else []
     costs: dict[int, NDArray[np.float64]] = {}
     loads: dict[int, Load] = {}
     branches: dict[int, Origins] = {}
@@ -301,8 +342,8 @@ def _function(
     for start in chunks:
         if start not in costs:
             way, enters = ways.round(start)
-            found = execute(ways.bodies(way), processor, enters=enters)
-            for at, taken, origins, early in zip(way, found.cycles, found.branches, found.early, strict=True):
+            found = execute([*ways.bodies(way), *(others if enters else [])], processor, enters=enters)
+            for at, taken, origins, early in zip(way, found.cycles, found.branches, found.early, strict=False):
                 if at == start or (at not in costs and ways.round(at)[0] == turned(way, at)):
                     costs[at] = np.array([taken])
                     usual[at] = way
@@ -314,6 +355,7 @@ def _function(
                     loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
     whole = frozenset().union(*(one.chunks for one in replaced if not one.way))
     more = _unusual(ways, processor, costs, {at: way for at, way in usual.items() if at not in whole})
+    costs |= _issued(function, processor, costs, usual)
     for one in replaced:
         found_for = _plain_time(one, processor)
         if one.way:  # shared out as what the loop with hooks takes
@@ -330,6 +372,34 @@ def _function(
     cycles = {probe: float(paid[0]) for probe, paid in attribute(chunks, costs).items()}
     briefs = {probe: brief for probe, brief in briefs.items() if brief.cycles < cycles[probe]}
     return _Timed(cycles, briefs, loads, branches, more)
+
+
+def _issued(
+    function: _Function,
+    processor: Processor,
+    costs: Mapping[int, NDArray[np.float64]],
+    usual: Mapping[int, Sequence[int]],
+) -> dict[int, NDArray[np.float64]]:
+    """Return what chunks outside of innermost loops take if those of their *usual* way are issued as without hooks.
+
+    With hooks, what serves them only is left out, and with it spills and arguments on the stack that are the program's
+    own.
+    """
+    outside, bodies = function.outside, function.bodies
+    if outside <= 1:
+        return {}
+    inside = frozenset().union(*innermost(function.chunks))
+    found: dict[int, NDArray[np.float64]] = {}
+    slot = processor.pipeline.issue or 1 / processor.issue_width
+    for at, way in usual.items():
+        if at in inside:
+            continue
+        slots = {one: sum(step.slots for step in bodies[one]) for one in way if one not in inside}
+        whole = sum(slots.values())
+        lacking = outside * whole * slot - sum(float(costs[one][0]) for one in slots if one in costs)
+        if lacking > 0:
+            found[at] = costs[at] + lacking * slots[at] / whole
+    return found
 
 
 def _unusual(

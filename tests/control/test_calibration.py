@@ -124,7 +124,9 @@ def test_issue_of_a_processor_that_takes_two_instructions_without_effect_for_one
     assert found.pipeline.issue == pytest.approx(0.05 / 0.28, abs=0.0001)
 
 
-def test_predictor_is_as_large_as_ours_has_to_be_for_the_pattern_that_is_remembered(host: Host, measured: dict[str, Sample]) -> None:
+def test_predictor_is_as_large_as_ours_has_to_be_for_the_pattern_that_is_remembered(
+    host: Host, measured: dict[str, Sample]
+) -> None:
     periods = {f"branch_period_{period}": 0.3 if period <= 2048 else 4.0 for period in (512, 1024, 2048, 4096)}
     agreeing = {f"agree_{ways}_{jumps}": ns for jumps in (16, 64) for ways, ns in (("never", 9.0), ("random", 12.9))}
     agreeing["agree_random_64"] = 9.0 + 7.6  # both are mispredicted

@@ -119,9 +119,8 @@ def branches(origins: Origins) -> dict[str, Any]:
     if penalty <= 0:
         return {}
     key = "branches"
-    shares = [
-        (period, (ns * origins.clock_ghz - never) / (random - never)) for period, ns in origins.numbered("branch_period")
-    ]
+    periods = origins.numbered("branch_period")
+    shares = [(period, (ns * origins.clock_ghz - never) / (random - never)) for period, ns in periods]
     known = [period for period, share in shares if share < _HALF_FORESEEN]
     values: dict[str, Any] = {
         "penalty_cycles": origins.measured_as(

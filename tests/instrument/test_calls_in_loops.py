@@ -1,0 +1,97 @@
+"""Functions that loops call, and code outside of innermost loops, on a machine with a pipeline."""
+
+from pathlib import Path
+
+import pytest
+
+from scalegraph import machine
+from scalegraph.base.cancel import CancelToken
+from scalegraph.control import build
+from scalegraph.instrument.image import Image
+from scalegraph.instrument.timed import Timing, timing
+from scalegraph.link import Build
+from scalegraph.runtime.compiler import find_compiler
+
+pytestmark = [
+    pytest.mark.compiler,
+    pytest.mark.skipif(find_compiler().architecture != "x86_64", reason="the pipeline is that of x86-64"),
+]
+
+# A call of `quotient` is a chain of divisions, which those of other calls overlap with as far as the window reaches.
+CALLS = """
+#define APART __attribute__((noinline, noclone, noipa))
+APART double quotient(double x, double y)
+{
+    return ((x / y + 1.0) / y + 2.0) / y;
+}
+APART void follow(double *to, const double *from, int n)
+{
+    for (int i = 0; i < n; i++) {
+        MORE
+        to[i] = quotient(from[i], 3.0);
+    }
+}
+int main(void)
+{
+    static double to[64], from[64];
+    follow(to, from, 64);
+    return to[1] > 1e9;
+}
+"""
+MORE = " ".join(f'__asm__ volatile("add $1, %%{register}" ::: "{register}", "cc");' for register in 16 * ("r10", "r11"))
+
+
+def built(place: Path, text: str) -> Build:
+    place.mkdir()
+    path = place / "calls.c"
+    path.write_text(text)
+    return build([path])
+
+
+def timed(program: Build) -> Timing:
+    pipeline = {"window": 64, "int_alu": 1, "load": 4, "forward": 4, "forward_fp": 4, "issue": 0.25}
+    pipeline |= {"fp_add": 4, "fp_mul": 4, "fp_fma": 4, "fp_div": 14, "fp_sqrt": 18, "fp_other": 6, "int_mul": 3}
+    changes = {f"processor.pipeline.{key}": str(value) for key, value in pipeline.items()}
+    costs = {"processor.out_of_order": "true", "processor.operation_cycles.fp_div": "4"}
+    host = machine.load("server-2x32", {**costs, **changes})
+    assert program.plain is not None
+    return timing(program.executable, host.processor, program.lines, program.plain(CancelToken()))
+
+
+def cycles_of(program: Build, name: str) -> float:
+    (function,) = [one for one in Image(program.executable).functions if one.name == name]
+    return sum(taken for at, taken in timed(program).cycles.items() if function.start <= at < function.end)
+
+
+def test_what_a_loop_does_between_two_calls_fills_the_window(tmp_path: Path) -> None:
+    close = cycles_of(built(tmp_path / "close", CALLS.replace("MORE", "")), "quotient")
+    apart = cycles_of(built(tmp_path / "apart", CALLS.replace("MORE", MORE)), "quotient")
+    assert close < 30  # a chain takes 3 x 14 + 2 x 4 cycles; several are under way
+    assert apart > 1.3 * close
+
+
+def test_spills_and_arguments_on_the_stack_take_their_slots(tmp_path: Path) -> None:
+    # with hooks, other values are in registers, so what goes through the stack is not charged by that code
+    eleven = ", ".join(f"long a{number}" for number in range(11))
+    text = f"""
+    #define APART __attribute__((noinline, noclone, noipa))
+    APART long last({eleven}) {{ return a10; }}
+    APART long many(const long *x, int n)
+    {{
+        long s = 0;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < 2; k++)
+                s += last({", ".join(f"x[{number}]" for number in range(11))});
+        return s;
+    }}
+    int main(void)
+    {{
+        static long x[11];
+        return (int)many(x, 10);
+    }}
+    """
+    program = built(tmp_path / "many", text)
+    plain = program.plain
+    assert plain is not None
+    # 11 loads, 5 stores to the stack, the call and what leads back: no fewer slots than that
+    assert cycles_of(program, "many") > 0.25 * 18
