@@ -21,7 +21,7 @@ _FLAGS: Final = (
     *("-Wall", "-Wextra", "-D_GNU_SOURCE"),
 )
 # Entry points that shared libraries call too: those of the program are found before the libraries' own.
-_EXPORTED: Final = ("pthread_*", "sem_wait", "*sleep", "GOMP_*", "omp_*", "MPI_*", "__scalegraph_*")
+_EXPORTED: Final = ("pthread_*", "sem_wait", "*sleep", "GOMP_*", "omp_*", "MPI_*", "PMPI_*", "__scalegraph_*")
 
 
 @dataclass(frozen=True)

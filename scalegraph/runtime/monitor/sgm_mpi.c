@@ -14,29 +14,33 @@ static void know_rank(void)
 SGM_API int MPI_Init(int *count, char ***words)
 {
     uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_THREAD);
-    int result = PMPI_Init(count, words);
+    int result = SGM_MPI(MPI_Init)(count, words);
     know_rank();
     sgm_switch(sgm_self(), before);
     return result;
 }
+SGM_OF_FORTRAN(MPI_Init, (int *count, char ***words), (count, words))
 
 SGM_API int MPI_Init_thread(int *count, char ***words, int wanted, int *got)
 {
     uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_THREAD);
-    int result = PMPI_Init_thread(count, words, wanted, got);
+    int result = SGM_MPI(MPI_Init_thread)(count, words, wanted, got);
     know_rank();
     sgm_switch(sgm_self(), before);
     return result;
 }
+SGM_OF_FORTRAN(MPI_Init_thread, (int *count, char ***words, int wanted, int *got),
+               (count, words, wanted, got))
 
 SGM_API int MPI_Finalize(void)
 {
     uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_THREAD);
     sgm_compare_clocks(1);
-    int result = PMPI_Finalize();
+    int result = SGM_MPI(MPI_Finalize)();
     sgm_switch(sgm_self(), before);
     return result;
 }
+SGM_OF_FORTRAN(MPI_Finalize, (void), ())
 
 /* ---- collective operations ----
  *
@@ -205,8 +209,9 @@ SGM_API int MPI_Comm_free(MPI_Comm *communicator)
         if (groups[at].used && groups[at].communicator == *communicator)
             groups[at].communicator = MPI_COMM_NULL; /* its handle may come again */
     sgm_mpi_unlock(&group_lock);
-    return PMPI_Comm_free(communicator);
+    return SGM_MPI(MPI_Comm_free)(communicator);
 }
+SGM_OF_FORTRAN(MPI_Comm_free, (MPI_Comm * communicator), (communicator))
 
 #define TOGETHER(name, operation, root, bytes, parameters, given)                                            \
     SGM_API int name parameters                                                                              \
@@ -214,12 +219,13 @@ SGM_API int MPI_Comm_free(MPI_Comm *communicator)
         sgm_thread *t = sgm_self();                                                                          \
         uint32_t before = sgm_switch(t, SG_CATEGORY_IDLE_COLLECTIVE);                                        \
         uint64_t begin = t->last;                                                                            \
-        int result = P##name given;                                                                          \
+        int result = SGM_MPI(name) given;                                                                    \
         sgm_switch(t, before);                                                                               \
         if ((sgm_traced & SGM_TRACE_MESSAGES) != 0)                                                          \
             gathered(t, operation, root, bytes, communicator, begin);                                        \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, parameters, given)
 TOGETHER(MPI_Barrier, BARRIER, NO_ROOT, 0, (MPI_Comm communicator), (communicator))
 TOGETHER(MPI_Bcast, BROADCAST, root, sgm_mpi_bytes(data, count, type),
          (void *data, int count, MPI_Datatype type, int root, MPI_Comm communicator),

@@ -2,19 +2,39 @@
 #ifndef SGM_MPI_H
 #define SGM_MPI_H
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include "sgm.h"
+
+/* MPI's own function behind the one that is observed. MPICH's bindings for Fortran call the observed ones,
+ * MPI_*; those of Open MPI call PMPI_*. So with Open MPI the monitor has functions of these names, too, which
+ * pass such calls on to the observed ones, and all others to the library. */
+#ifdef OPEN_MPI
+#define SGM_MPI(name) SGM_REAL(P##name)
+#define SGM_OF_FORTRAN(name, parameters, given)                                                              \
+    SGM_API int P##name parameters                                                                           \
+    {                                                                                                        \
+        return sgm_is_fortran(__builtin_return_address(0)) ? name given : SGM_MPI(name) given;               \
+    }
+#else
+#define SGM_MPI(name) P##name
+#define SGM_OF_FORTRAN(name, parameters, given)
+#endif
+
+/* Whether code at `caller` is of MPI's bindings for Fortran. */
+bool sgm_is_fortran(const void *caller);
 
 /* A call of MPI whose time counts for `category`. */
 #define SGM_MPI_AS(category, name, parameters, given)                                                        \
     SGM_API int name parameters                                                                              \
     {                                                                                                        \
         uint32_t before = sgm_switch(sgm_self(), category);                                                  \
-        int result = P##name given;                                                                          \
+        int result = SGM_MPI(name) given;                                                                    \
         sgm_switch(sgm_self(), before);                                                                      \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, parameters, given)
 
 /* Compares the clock with that of rank 0: the first time (`at` 0), and the last time (1). */
 void sgm_compare_clocks(int at);

@@ -142,11 +142,12 @@ static void completed(sgm_thread *t, MPI_Request request, const MPI_Status *stat
         sgm_thread *t = sgm_self();                                                                          \
         uint32_t before = sgm_switch(t, category);                                                           \
         uint64_t begin = t->last;                                                                            \
-        int result = P##name given;                                                                          \
+        int result = SGM_MPI(name) given;                                                                    \
         sgm_switch(t, before);                                                                               \
         sent(t, to, tag, sgm_mpi_bytes(data, count, type), communicator, begin);                             \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, parameters, given)
 SENDS(SG_CATEGORY_PRIM_SEND, MPI_Send, SENT, (data, count, type, to, tag, communicator))
 SENDS(SG_CATEGORY_PRIM_SEND, MPI_Bsend, SENT, (data, count, type, to, tag, communicator))
 SENDS(SG_CATEGORY_PRIM_SEND, MPI_Rsend, SENT, (data, count, type, to, tag, communicator))
@@ -171,11 +172,15 @@ SGM_API int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag
     PMPI_Iprobe(from, tag, communicator, &there, MPI_STATUS_IGNORE);
     if (!there)
         sgm_switch(t, SG_CATEGORY_IDLE_MESSAGE);
-    int result = PMPI_Recv(data, count, type, from, tag, communicator, status);
+    int result = SGM_MPI(MPI_Recv)(data, count, type, from, tag, communicator, status);
     sgm_switch(t, before);
     taken(t, status, communicator, posted);
     return result;
 }
+SGM_OF_FORTRAN(MPI_Recv,
+               (void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
+                MPI_Status *status),
+               (data, count, type, from, tag, communicator, status))
 
 SGM_API int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
                       MPI_Request *request)
@@ -183,12 +188,16 @@ SGM_API int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int ta
     sgm_thread *t = sgm_self();
     uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_RECEIVE);
     uint64_t posted = t->last;
-    int result = PMPI_Irecv(data, count, type, from, tag, communicator, request);
+    int result = SGM_MPI(MPI_Irecv)(data, count, type, from, tag, communicator, request);
     if (is_traced() && result == MPI_SUCCESS)
         remember((pending){.request = *request, .communicator = communicator, .posted = posted});
     sgm_switch(t, before);
     return result;
 }
+SGM_OF_FORTRAN(MPI_Irecv,
+               (void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
+                MPI_Request *request),
+               (data, count, type, from, tag, communicator, request))
 
 /* A matched probe decides which message is received, and returns when that is there: it counts as received
  * then. */
@@ -200,12 +209,13 @@ SGM_API int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int ta
         uint32_t before = sgm_switch(t, category);                                                           \
         uint64_t posted = t->last;                                                                           \
         status = status == MPI_STATUS_IGNORE ? &mine : status;                                               \
-        int result = P##name given;                                                                          \
+        int result = SGM_MPI(name) given;                                                                    \
         sgm_switch(t, before);                                                                               \
         if (result == MPI_SUCCESS && (there))                                                                \
             taken(t, status, communicator, posted);                                                          \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, parameters, given)
 MATCHES(SG_CATEGORY_IDLE_MESSAGE, MPI_Mprobe,
         (int from, int tag, MPI_Comm communicator, MPI_Message *message, MPI_Status *status),
         (from, tag, communicator, message, status), true)
@@ -227,12 +237,13 @@ SGM_MPI_AS(SG_CATEGORY_PRIM_RECEIVE, MPI_Imrecv,
         uint32_t before = sgm_switch(t, SG_CATEGORY_IDLE_MESSAGE);                                           \
         uint64_t begin = t->last;                                                                            \
         status = status == MPI_STATUS_IGNORE ? &mine : status;                                               \
-        int result = P##name given;                                                                          \
+        int result = SGM_MPI(name) given;                                                                    \
         sgm_switch(t, before);                                                                               \
         sent(t, to, tag, bytes, communicator, begin);                                                        \
         taken(t, status, communicator, begin);                                                               \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, parameters, given)
 EXCHANGES(MPI_Sendrecv,
           (const void *out, int outs, MPI_Datatype of, int to, int tag, void *in, int ins, MPI_Datatype type,
            int from, int as, MPI_Comm communicator, MPI_Status *status),
@@ -249,7 +260,7 @@ EXCHANGES(MPI_Sendrecv_replace,
     SGM_API int name SENT_LATER                                                                              \
     {                                                                                                        \
         uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_SEND);                                     \
-        int result = P##name(data, count, type, to, tag, communicator, request);                             \
+        int result = SGM_MPI(name)(data, count, type, to, tag, communicator, request);                       \
         if (is_traced() && result == MPI_SUCCESS)                                                            \
             remember((pending){.request = *request,                                                          \
                                .communicator = communicator,                                                 \
@@ -260,7 +271,8 @@ EXCHANGES(MPI_Sendrecv_replace,
                                .stays = true});                                                              \
         sgm_switch(sgm_self(), before);                                                                      \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, SENT_LATER, (data, count, type, to, tag, communicator, request))
 PREPARES(MPI_Send_init)
 PREPARES(MPI_Bsend_init)
 PREPARES(MPI_Rsend_init)
@@ -270,12 +282,16 @@ SGM_API int MPI_Recv_init(void *data, int count, MPI_Datatype type, int from, in
                           MPI_Request *request)
 {
     uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_RECEIVE);
-    int result = PMPI_Recv_init(data, count, type, from, tag, communicator, request);
+    int result = SGM_MPI(MPI_Recv_init)(data, count, type, from, tag, communicator, request);
     if (is_traced() && result == MPI_SUCCESS)
         remember((pending){.request = *request, .communicator = communicator, .stays = true});
     sgm_switch(sgm_self(), before);
     return result;
 }
+SGM_OF_FORTRAN(MPI_Recv_init,
+               (void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
+                MPI_Request *request),
+               (data, count, type, from, tag, communicator, request))
 
 static void started(sgm_thread *t, int count, const MPI_Request *all, uint64_t begin)
 {
@@ -294,30 +310,33 @@ SGM_API int MPI_Start(MPI_Request *request)
     sgm_thread *t = sgm_self();
     uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_SEND);
     uint64_t begin = t->last;
-    int result = PMPI_Start(request);
+    int result = SGM_MPI(MPI_Start)(request);
     sgm_switch(t, before);
     started(t, 1, request, begin);
     return result;
 }
+SGM_OF_FORTRAN(MPI_Start, (MPI_Request * request), (request))
 
 SGM_API int MPI_Startall(int count, MPI_Request *all)
 {
     sgm_thread *t = sgm_self();
     uint32_t before = sgm_switch(t, SG_CATEGORY_PRIM_SEND);
     uint64_t begin = t->last;
-    int result = PMPI_Startall(count, all);
+    int result = SGM_MPI(MPI_Startall)(count, all);
     sgm_switch(t, before);
     started(t, count, all, begin);
     return result;
 }
+SGM_OF_FORTRAN(MPI_Startall, (int count, MPI_Request *all), (count, all))
 
 SGM_API int MPI_Request_free(MPI_Request *request)
 {
     pending found;
     if (any_known())
         recall(*request, &found, true);
-    return PMPI_Request_free(request);
+    return SGM_MPI(MPI_Request_free)(request);
 }
+SGM_OF_FORTRAN(MPI_Request_free, (MPI_Request * request), (request))
 
 /* ---- completion ---- */
 
@@ -358,12 +377,13 @@ static void end_several(several *s, const MPI_Status *statuses)
         uint32_t category_before = sgm_switch(t, category);                                                  \
         MPI_Request before = *request;                                                                       \
         status = status == MPI_STATUS_IGNORE ? &mine : status;                                               \
-        int result = P##name given;                                                                          \
+        int result = SGM_MPI(name) given;                                                                    \
         sgm_switch(t, category_before);                                                                      \
         if (any_known() && (done))                                                                           \
             completed(t, before, status);                                                                    \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, parameters, given)
 COMPLETES_ONE(SG_CATEGORY_IDLE_MESSAGE, MPI_Wait, (MPI_Request * request, MPI_Status *status),
               (request, status), true)
 COMPLETES_ONE(SG_CATEGORY_PRIM_RECEIVE, MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status),
@@ -379,14 +399,15 @@ COMPLETES_ONE(SG_CATEGORY_PRIM_RECEIVE, MPI_Test, (MPI_Request * request, int *f
         MPI_Status *theirs = statuses;                                                                       \
         bool looks = begin_several(&s, count, all, statuses);                                                \
         statuses = looks ? s.statuses : statuses;                                                            \
-        int result = P##name given;                                                                          \
+        int result = SGM_MPI(name) given;                                                                    \
         sgm_switch(t, category_before);                                                                      \
         for (int at = 0; looks && at < (many); at++)                                                         \
             completed(t, s.before[which], &statuses[at]);                                                    \
         if (looks)                                                                                           \
             end_several(&s, theirs);                                                                         \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, parameters, given)
 #define ALL  (int count, MPI_Request *all, MPI_Status *statuses)
 #define TEST (int count, MPI_Request *all, int *flag, MPI_Status *statuses)
 #define SOME (int count, MPI_Request *all, int *done, int *indices, MPI_Status *statuses)
@@ -407,14 +428,15 @@ COMPLETES(SG_CATEGORY_PRIM_RECEIVE, MPI_Testsome, SOME, (count, all, done, indic
         uint32_t category_before = sgm_switch(t, category);                                                  \
         status = status == MPI_STATUS_IGNORE ? &mine : status;                                               \
         bool looks = begin_several(&s, count, all, s.few_statuses);                                          \
-        int result = P##name given;                                                                          \
+        int result = SGM_MPI(name) given;                                                                    \
         sgm_switch(t, category_before);                                                                      \
         if (looks && (done) && *index != MPI_UNDEFINED)                                                      \
             completed(t, s.before[*index], status);                                                          \
         if (looks)                                                                                           \
             end_several(&s, s.few_statuses);                                                                 \
         return result;                                                                                       \
-    }
+    }                                                                                                        \
+    SGM_OF_FORTRAN(name, parameters, given)
 COMPLETES_ANY(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitany,
               (int count, MPI_Request *all, int *index, MPI_Status *status), (count, all, index, status),
               true)
