@@ -18,22 +18,25 @@ from scalegraph.runtime.languages import Language
 INSTALL: Final = "pip install 'scalegraph[mpi]' (MPICH), or apt-get install libopenmpi-dev openmpi-bin"
 _COMPILERS: Final[dict[Language, str]] = {"c": "mpicc", "c++": "mpicxx", "fortran": "mpifort"}
 _LIMIT_S: Final = 20.0
+_NO_MPIRUN: Final = f"the MPI library of this computer has no 'mpirun'; install one with: {INSTALL}"
 
 
 @dataclass(frozen=True)
 class HostMpi:
-    """An MPI library: its *name* and version, the command *mpirun*, and options by language."""
+    """An MPI library: its *name* and version, the command *mpirun* if it has one, and options by language."""
 
     name: str
-    mpirun: Path
+    mpirun: Path | None
     open_mpi: bool
 
     def start(self, processes: int, hosts: Sequence[tuple[str, int]] = (), variables: Sequence[str] = ()) -> list[str]:
         """Return the words that start so many processes of the program that follows them.
 
         *hosts*: computers and how many processes each takes at most, reached by SSH; *variables*: names of those that
-        the processes there need. MPICH gives them all.
+        the processes there need. MPICH gives them all. Raises `MissingTool` without ``mpirun``.
         """
+        if self.mpirun is None:
+            raise MissingTool(_NO_MPIRUN)
         more = ["--oversubscribe", "--bind-to", "none"] if self.open_mpi else []
         if hosts:
             listed = ",".join(f"{name}:{slots}" for name, slots in hosts)
@@ -76,8 +79,11 @@ def _find(name: str) -> Path | None:
 def host_mpi() -> HostMpi:
     """Return the MPI library of this computer; raise `MissingTool` with what to install if there is none."""
     compiler, mpirun = _find("mpicc"), _find("mpirun")
-    if compiler is None or mpirun is None:
+    if compiler is None or (mpirun is None and _find("srun") is None):
         raise MissingTool(f"no MPI library was found (mpicc, mpirun); install one with: {INSTALL}")
+    if mpirun is None:  # sites of Slurm may have srun alone
+        open_mpi = "Open MPI" in _output([str(compiler), "--showme:version"])
+        return HostMpi("Open MPI" if open_mpi else "MPICH", None, open_mpi)
     said = _output([str(mpirun), "--version"])
     if "Open MPI" in said or "OpenRTE" in said:
         return HostMpi(said.splitlines()[0].strip(), mpirun, open_mpi=True)

@@ -60,6 +60,30 @@ def test_jobs_are_written_run_by_an_array_of_slurm_and_collected(call: Any, requ
         assert {run.point.key: timeless(run) for run in there.runs(output=True)} == mine
 
 
+# An array of batch jobs, as Grid Engine starts it; a job that is none has no number there.
+QSUB = """
+array=$(sed -n 's/^#\\$ -t 1-//p' "$1")
+for task in $(seq ${array:-1}); do
+    SGE_TASK_ID=${array:+$task} sh "$1"
+done
+"""
+
+
+def test_jobs_are_run_by_an_array_of_grid_engine(call: Any, request_file: Path, tmp_path: Path) -> None:
+    """With the script for PBS, whose arrays count from 0, half of the runs were missing."""
+    jobs = tmp_path / "jobs"
+    settings = ("workers=2", "cores=2", "account=me", "walltime=00:10:00")
+    words = [word for setting in settings for word in ("--set", setting)]
+    out = call("run", request_file, "--write-jobs", jobs, *words)[1]
+    assert str(jobs / "sge.sh") in out
+    text = (jobs / "sge.sh").read_text()
+    assert "#$ -t 1-2\n#$ -pe smp 2\n#$ -l mem_free=2G\n#$ -l h_rt=00:10:00\n" in text
+    assert "#$ -P me\n" in text
+    (tmp_path / "qsub").write_text(QSUB)
+    subprocess.run(["/bin/sh", str(tmp_path / "qsub"), str(jobs / "sge.sh")], check=True, stdin=subprocess.DEVNULL)
+    assert call("collect", jobs)[1].startswith("6 runs collected")
+
+
 def test_a_search_is_written_size_by_size(call: Any, request_file: Path, tmp_path: Path) -> None:
     """Its sizes depend on results: each time those are written that are wanted next, until there are none."""
     text = request_file.read_text().replace("[1, 2, 4]", "[1, 2]").replace("n = [8, 16]", "n = 400")

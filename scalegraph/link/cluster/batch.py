@@ -2,7 +2,7 @@
 
 A directory of jobs has ``orders/KEY.order``, ``programs/SHA256.parcel`` and, as they are done, ``answers/KEY.answer``:
 the same bytes that go over the network in `engine`. KEY is the beginning of the order's SHA-256. ``run.sh`` carries out
-all that have no answer yet; ``slurm.sh`` and ``pbs.sh`` do so as an array of batch jobs.
+all that have no answer yet; ``slurm.sh``, ``pbs.sh`` and ``sge.sh`` do so as an array of batch jobs.
 """
 
 from __future__ import annotations
@@ -102,6 +102,7 @@ def scripts(directory: Path, where: Where, jobs: int) -> Iterator[tuple[Path, st
         ("run.sh", (), ""),
         ("slurm.sh", _slurm(where, directory, tasks), f' --task "$SLURM_ARRAY_TASK_ID" --of {tasks}'),
         ("pbs.sh", _pbs(where, directory, tasks), f' --task "${{PBS_ARRAY_INDEX:-0}}" --of {tasks}'),
+        ("sge.sh", _sge(where, directory, tasks), f' --task "$((SGE_TASK_ID - 1))" --of {tasks}'),
     ):
         cores = int(where.number("cores", 1))
         command = f"-m scalegraph.link.cluster.batch {shlex.quote(str(directory))}{task} -j {cores}"
@@ -143,6 +144,23 @@ def _pbs(where: Where, directory: Path, tasks: int) -> tuple[str, ...]:
         *([f"-A {get('account')}"] if get("account") else []),
     ]
     return (*(f"#PBS {value}" for value in values), *(f"#PBS {text}" for text in _more(where)))
+
+
+def _sge(where: Where, directory: Path, tasks: int) -> tuple[str, ...]:
+    get = where.settings.get
+    cores = int(where.number("cores", 1))
+    values = [
+        "-N scalegraph",
+        "-S /bin/sh",
+        f"-t 1-{tasks}",  # Grid Engine counts from 1
+        *([f"-pe smp {cores}"] if cores > 1 else []),
+        f"-l mem_free={_memory(get('memory', _MEMORY))}",
+        f"-l h_rt={get('walltime', _WALLTIME)}",
+        f"-j y -o {get('log-directory', str(directory))}/",
+        *([f"-q {get('partition')}"] if get("partition") else []),
+        *([f"-P {get('account')}"] if get("account") else []),
+    ]
+    return (*(f"#$ {value}" for value in values), *(f"#$ {text}" for text in _more(where)))
 
 
 def _memory(text: str) -> str:

@@ -19,7 +19,7 @@ from scalegraph.base.errors import LinkLost, RunError
 from scalegraph.base.run import RunRecord
 from scalegraph.link.cluster import frames
 from scalegraph.link.cluster.answers import accepted
-from scalegraph.link.cluster.order import Parcel, Parcels, pack_order
+from scalegraph.link.cluster.order import Parcel, Parcels, measured_by, pack_order
 from scalegraph.link.cluster.places import Where, check_installed
 from scalegraph.link.job import Job, Placed, cancelled
 
@@ -247,8 +247,8 @@ class Cluster:
 
 
 def _order(job: Job, parcel: Parcel) -> bytes:
-    """Return the order of *job*: a worker simulates it, or measures it as target ``host`` does there."""
-    return pack_order(job, parcel, target="host" if job.point.target else "")
+    """Return the order of *job*: a worker simulates it, or measures it as target ``host``, or ``mpi``, does there."""
+    return pack_order(job, parcel, target=measured_by(job) if job.point.target else "")
 
 
 @dataclass(frozen=True)

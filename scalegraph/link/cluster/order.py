@@ -31,7 +31,7 @@ from scalegraph.runtime.format import VERSION as RESULTS
 if TYPE_CHECKING:
     from scalegraph.instrument.plain_loops import Plain
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 _FILES: Final = ("executable", "launcher", "blocks", "places")  # of `Build`, in the order in which they travel
 _PLAIN: Final = ("plain", "plain_places")  # of its plain build, for machines with a pipeline
 _PROGRAMS: Final = ("executable", "launcher")
@@ -47,7 +47,7 @@ class Order(_Strict):
 
     *format*, *version*, *results*, *architecture*: what the worker must agree with. *trace*: the values of a
     `TraceOrder` but for its directory. *machine*: the values of its file. *target*: who runs it there, the simulated
-    machine if it is empty; *measuring*: how it is measured.
+    machine if it is empty; *measuring*: how it is measured; *settings*: of that target.
     """
 
     format: int = FORMAT
@@ -69,6 +69,7 @@ class Order(_Strict):
     trace: dict[str, Any] | None = None
     target: str = ""
     measuring: dict[str, str | int | float] = {}
+    settings: dict[str, str] = {}
 
     @cached_property
     def model(self) -> Machine:
@@ -98,6 +99,7 @@ class Order(_Strict):
             trace=trace,
             threads_per_process=self.threads_per_process,
             measuring=Measuring(**self.measuring),  # type: ignore[arg-type]
+            settings=self.settings,
         )
 
 
@@ -158,10 +160,16 @@ class Parcels:
             return self._made[key]
 
 
-def pack_order(job: Job, parcel: Parcel, target: str = "") -> bytes:
+def measured_by(job: Job) -> str:
+    """Return the name of the target that measures *job* on a worker: processes of MPI, or one program."""
+    return "mpi" if job.build.mpi else "host"
+
+
+def pack_order(job: Job, parcel: Parcel, target: str = "", settings: Mapping[str, str] | None = None) -> bytes:
     """Return the order of *job* as bytes, its standard input included; equal jobs have equal orders.
 
-    *target*: the name of who runs it there, the simulated machine if it is empty.
+    *target*: the name of who runs it there, the simulated machine if it is empty; *settings*: of that target, which are
+    not those of the job's own target.
     """
     limits = job.limits
     order = Order(
@@ -187,6 +195,7 @@ def pack_order(job: Job, parcel: Parcel, target: str = "") -> bytes:
         threads_per_process=job.threads_per_process,
         target=target,
         measuring=asdict(job.measuring) if target else {},
+        settings=dict(sorted((settings or {}).items())),
         trace=None if job.trace is None else {name: getattr(job.trace, name) for name in _TRACE},
     )
     stdin = _input(job)

@@ -13,12 +13,13 @@ import os
 import platform
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Final
 
@@ -29,7 +30,7 @@ from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
 from scalegraph.link.cluster import frames
 from scalegraph.link.cluster.answers import accepted
-from scalegraph.link.cluster.order import Parcel, pack_order
+from scalegraph.link.cluster.order import Parcel, measured_by, pack_order
 from scalegraph.link.job import Job, cancelled
 
 VARIABLE: Final = "SCALEGRAPH_REMOTE_PYTHON"
@@ -43,28 +44,52 @@ _SHOWN: Final = 500  # characters of what the command says when it fails
 _LINES: Final = 3  # .. and its last lines
 _NO_PYTHON: Final = re.compile(r"No module named '?scalegraph|No such file|not found", re.IGNORECASE)
 
+# What Slurm says of a job that it will never start, while it may start others.
+_REFUSED: Final = re.compile(
+    r"Requested (node|partition) configuration|Requested time limit|More processors requested|Node count spec|violates"
+)
+_HOPELESS: Final = re.compile(rb"Requested partition configuration not available")  # it would wait for ever
+_PROGRESS: Final = re.compile(
+    r"^salloc: (Granted|Pending) job allocation|queued and waiting|has been allocated resources|^salloc: Nodes .* ready"
+)
+_REVOKED: Final = re.compile(r"revoked|CANCELLED|DUE TO TIME LIMIT")
+
 
 def python() -> list[str]:
     """Return the words that start the other end: Python there is what the variable says, or at the path of this one."""
     return [*shlex.split(os.environ.get(VARIABLE, sys.executable)), "-m", _MODULE]
 
 
-def measured_there(
-    command: Sequence[str], job: Job, cancel: CancelToken | None, place: str, lost: int | None = None
-) -> RunRecord:
-    """Return the record of *job*, measured by target ``host`` of the computer where *command* starts `main`.
+def python_here() -> list[str]:
+    """Return the words that start the other end on this computer, in a batch job whose nodes have the ranks."""
+    return [sys.executable, "-m", _MODULE]
 
-    The record's machine is the name of that computer. *place* is its name in sentences; *lost*: the exit code by which
-    the command reports that it has lost the other computer. Raises `LinkLost` when no other run would fare better: the
+
+def measured_there(
+    command: Sequence[str],
+    job: Job,
+    cancel: CancelToken | None,
+    place: str,
+    lost: int | None = None,
+    *,
+    settings: Mapping[str, str] | None = None,
+) -> RunRecord:
+    """Return the record of *job*, measured by target ``host``, or ``mpi``, where *command* starts `main`.
+
+    The record's machine is the name of that computer, or of the nodes of the batch job that the command is in. *place*
+    is its name in sentences; *lost*: the exit code by which the command reports that it has lost the other computer;
+    *settings*: of the target there. Raises `LinkLost` when no other run would fare better: the
     command reaches no ScaleGraph, or loses it. Raises `RunError` when the run was ended there, or when its answer is
     not accepted.
     """
     parcel = Parcel(job.build)
-    order = frames.pack({}, pack_order(job, parcel, target="host"), parcel.data)
+    order = frames.pack({}, pack_order(job, parcel, measured_by(job), settings), parcel.data)
     said = _said(command, order, cancel or CancelToken())
     if said is None:
         return cancelled(job)
-    if said.begun and said.code and said.code != lost:
+    if not said.begun and (refused := _REFUSED.search(said.words)):
+        raise RunError(f"{place}: the run gets no nodes: {said.words[refused.start() :].partition(';')[0]}")
+    if said.code != lost and (said.code if said.begun else _REVOKED.search(said.words)):
         raise RunError(f"{place}: the run was ended there: {said.words}")
     return accepted(_whole(said, place), job, source="measured")
 
@@ -101,7 +126,7 @@ def _said(command: Sequence[str], order: bytes | None, stop: CancelToken) -> _Sa
     """Return how *command* ended, which gets *order*; None after a request to *stop*, which ends it."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with _started(command, order, out, err) as child:
-            while child.poll() is None and not stop.cancelled:
+            while child.poll() is None and not stop.cancelled and not _HOPELESS.search(_written(err)):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     child.wait(_POLL_S)
         if stop.cancelled:
@@ -157,8 +182,14 @@ def _started(
             pipe.close()
 
 
+def _written(file: IO[bytes]) -> bytes:
+    """Return the beginning of what a command has written into *file*; where it goes on writing stays as it is."""
+    return os.pread(file.fileno(), 4096, 0)
+
+
 def _last_lines(data: bytes) -> str:
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
+    lines = [line for line in lines if not _PROGRESS.search(line)]
     return "; ".join(lines[-_LINES:])[-_SHOWN:]
 
 
@@ -179,17 +210,26 @@ def main() -> None:
         sys.exit("the order of a run is cut off")
     _head, (order, parcel) = frames.unpack(data)
     stop = CancelToken()
+    revoked = threading.Event()
+
+    def revoke(_signal: int, _frame: object) -> None:
+        revoked.set()
+        stop.cancel()
 
     def listen() -> None:
         while os.read(0, 1):
             pass
         stop.cancel()
 
+    signal.signal(signal.SIGTERM, revoke)
     threading.Thread(target=listen, daemon=True, name="listener").start()
     with out:
         out.write(_GREETING)
         out.flush()
-        out.write(answered(order, parcel, stop))
+        answer = answered(order, parcel, stop)
+        if revoked.is_set():
+            sys.exit(128 + signal.SIGTERM)
+        out.write(answer)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from scalegraph.link.cluster import answers
 from scalegraph.link.cluster.order import Order, build_of, refusal, unpack_order
 from scalegraph.link.job import Link
 from scalegraph.link.simulated import Simulated
+from scalegraph.link.targets import _nodes
 from scalegraph.runtime.cache import cache_root
 
 TOPIC: Final = "scalegraph"  # of the events by which a worker says that it has begun a run
@@ -109,7 +110,7 @@ def stop(jobs: Sequence[str]) -> None:
 
 def answered(order: bytes, parcel: bytes, cancel: CancelToken) -> bytes:
     """Return the answer to *order*, whose program is *parcel*; nothing is raised."""
-    host = socket.gethostname()
+    host = _nodes.names() or socket.gethostname()
     try:
         return _answered(*unpack_order(order), parcel, host, cancel)
     except ScaleGraphError as error:
@@ -129,7 +130,7 @@ def _answered(order: Order, stdin: bytes | None, parcel: bytes, host: str, cance
             (Path(place) / "cwd").mkdir()
             order = order.model_copy(update={"cwd": str(Path(place) / "cwd")})
         runs: Link = targets.named(order.target) if order.target else Simulated()
-        with _alone(cancel) if order.target else contextlib.nullcontext():
+        with _alone(cancel) if order.target and not _nodes.elsewhere() else contextlib.nullcontext():
             record = runs.run(order.job(build, stdin, Path(place) / "traces"), cancel)
         if remarks:
             record = record.model_copy(update={"warnings": (*record.warnings, *remarks)})

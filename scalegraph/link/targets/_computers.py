@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -14,25 +13,20 @@ from typing import TYPE_CHECKING, Final
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
 from scalegraph.base.workplaces import workplace
+from scalegraph.link.targets import _nodes
 
 if TYPE_CHECKING:
     from scalegraph.link.job import Job
 
+PLACE: Final = ".scalegraph-mpi"  # begins the name of the directory that the computers of a run share
 VARIABLE: Final = "SCALEGRAPH_COMPUTERS"  # of the monitor: processes may be on several
 _HOST: Final = re.compile(r"(?P<name>[A-Za-z0-9_][\w.-]*)(:(?P<slots>[1-9]\d{0,4}))?")
 _LINE: Final = re.compile(r"(?P<name>\S+)(\s+slots\s*=\s*(?P<slots>[1-9]\d{0,4}))?(\s.*)?")
-_NODES: Final = "SLURM_JOB_NUM_NODES"  # of a batch job that this process is in
 
 
 def several(settings: Mapping[str, str]) -> bool:
     """Whether the ranks of a run with *settings* may be on other computers than this one."""
-    return bool(settings.get("hosts") or settings.get("hostfile")) or in_batch_job()
-
-
-def in_batch_job() -> bool:
-    """Whether this process is in a batch job of several nodes, which MPI's ``mpirun`` then uses by itself."""
-    nodes = os.environ.get(_NODES, "1")
-    return nodes.isdecimal() and int(nodes) > 1
+    return bool(settings.get("hosts") or settings.get("hostfile")) or _nodes.elsewhere()
 
 
 def hosts(settings: Mapping[str, str], processes: int) -> list[tuple[str, int]]:
@@ -82,7 +76,7 @@ def shared_place(job: Job) -> Iterator[tuple[Path, Job]]:
     above = Path(job.settings.get("directory") or job.cwd or Path.cwd()).absolute()
     with ExitStack() as stack:
         try:
-            place = stack.enter_context(workplace(".scalegraph-mpi", above, shared=True))
+            place = stack.enter_context(workplace(PLACE, above, shared=True))
         except OSError as error:
             raise InputError(Fault(f"cannot be written: {reason(error)}", file=str(above))) from error
         program = place / "program"

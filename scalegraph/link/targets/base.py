@@ -16,7 +16,7 @@ How a target works, for whoever adds one:
 - `run` may be called from several threads at once if `Target.side_by_side`; a target keeps no state between runs.
 - `Target.builds` names what ``job.build`` is: ``simulated`` a program linked with the simulator (`control.build`),
   ``host`` one of the user's own flags for this computer, with the monitor (`control.host_build`), ``mpi`` the same
-  with the MPI library of this computer.
+  with the MPI library of this computer. Of a target with `Target.takes_mpi` that is ``mpi`` for MPI programs.
 - A target that hands its runs to another one (to a worker on another computer) calls that one's `run` there and
   returns its record. `targets.named("host")` is the target that measures one program here.
 """
@@ -24,10 +24,11 @@ How a target works, for whoever adds one:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import Source
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class Setting:
     help: str
 
 
+# Of targets that take MPI programs and others.
+IS_MPI: Final = Setting("mpi", "", "yes or no: whether the program is one of MPI; its sources say so if this is empty")
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a target's runs happen: a name for the run table, a title for display, and facts by name."""
@@ -86,7 +91,8 @@ class Target(ABC):
     *source*: what the records are; *builds*: what the program is built for; *measures*: keys of `MEASURES`;
     *side_by_side*: whether several runs may go on at once without falsifying each other; *elsewhere*: whether the
     program leaves this computer, which a request that came in a file may do after consent only; *on_workers*: whether
-    the workers of a cluster carry its runs out, so that it needs some (``--on``).
+    the workers of a cluster carry its runs out, so that it needs some (``--on``); *takes_mpi*: whether MPI programs are
+    measured as target ``mpi`` does, built with this computer's MPI library; it has the setting `IS_MPI` then.
     """
 
     name: ClassVar[str]
@@ -99,6 +105,7 @@ class Target(ABC):
     side_by_side: ClassVar[bool] = False
     elsewhere: ClassVar[bool] = False
     on_workers: ClassVar[bool] = False
+    takes_mpi: ClassVar[bool] = False
     order: ClassVar[int] = 100
 
     @abstractmethod
@@ -127,6 +134,18 @@ class Target(ABC):
     def away(self, settings: Mapping[str, str]) -> bool:  # noqa: ARG002 - some targets send programs away by a setting
         """Whether the program leaves this computer in runs with *settings*."""
         return self.elsewhere
+
+    def built_for(self, settings: Mapping[str, str], uses_mpi: Callable[[], bool]) -> Builds:
+        """Return what a program is built for; *uses_mpi* finds out whether it is one of MPI.
+
+        Raises `InputError` for a setting `IS_MPI` that is neither yes nor no.
+        """
+        if not self.takes_mpi:
+            return self.builds
+        said = settings.get(IS_MPI.name, "")
+        if said not in ("", "yes", "no"):
+            raise InputError(Fault(f"'{said}' is neither yes nor no", key=f"target.settings.{IS_MPI.name}"))
+        return "mpi" if said == "yes" or (not said and uses_mpi()) else self.builds
 
     def refusal(self, processors: int, settings: Mapping[str, str] | None = None) -> str:  # noqa: ARG002
         """Return why no run with *settings* can have so many *processors*, empty if one can."""

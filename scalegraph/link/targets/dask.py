@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.link.targets.base import WORKERS, Finding, Place, Target
+from scalegraph.link.targets.base import IS_MPI, WORKERS, Finding, Place, Target
 
 if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
@@ -19,7 +19,9 @@ class _Dask(Target):
     name = "dask"
     title = "Computers of a Dask cluster"
     help = "Each run goes to a worker of the cluster that --on names, and is measured there"
-    measures = ("time", "regions", "waits", "counters")
+    measures = ("time", "regions", "waits", "messages", "counters")
+    settings = (IS_MPI,)
+    takes_mpi = True
     side_by_side = True  # `cluster.worker` measures one run at a time on each computer
     elsewhere = True
     on_workers = True

@@ -77,11 +77,11 @@ class Host(Target):
         runs: list[tuple[Disturbance, RunRecord]] = []
         while len(runs) < _ATTEMPTS:
             clear_results(result)
-            before = stolen_s()
+            before = self.stolen_s(job)
             outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
             found, remarks = self.results(job, result)
             operating, unsure = self.operating(job, result, found)
-            noticed = disturbance(found, job.point.processors, outcome.host_s, stolen_s() - before)
+            noticed = disturbance(found, job.point.processors, outcome.host_s, self.stolen_s(job) - before)
             runs.append((noticed, make_measured(job, outcome, self.place(), found, [*remarks, *unsure], operating)))
             if noticed.share <= job.measuring.disturbed or not runs[-1][1].ok:
                 break
@@ -89,6 +89,10 @@ class Host(Target):
         return (
             record if job.trace is None or not record.ok else self.traced(record, job, command, result.parent, cancel)
         )
+
+    def stolen_s(self, job: Job) -> float:  # noqa: ARG002
+        """Return the seconds for which the host of a virtual machine has kept the processors that *job* runs on."""
+        return stolen_s()
 
     def traced(
         self,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scalegraph.base.errors import InputError, MissingTool, ScaleGraphError
-from scalegraph.link.targets import _computers
+from scalegraph.base.errors import InputError, MissingTool, RunError, ScaleGraphError
+from scalegraph.link.targets import _computers, _nodes
 from scalegraph.link.targets.base import Finding, Place, Setting
 from scalegraph.link.targets.host import Host, openmp_variables
 from scalegraph.runtime.format import TRACED
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _OURS = ("SCALEGRAPH_MONITOR", "SCALEGRAPH_TRACE", "SCALEGRAPH_PIN")
 _REACHED_S = 30
 _COLLECTIVES = 1 << TRACED.index("messages")
+_PROGRAM = re.compile(rf"(?P<place>[^\s:'\"]*)/{re.escape(_computers.PLACE)}[^/\s]*/program\b")
+_ABSENT = re.compile(r"No such file|not found|could not (access|find)")  # as srun, MPICH and Open MPI say it
 _MOST_BYTES = 2**26  # of the records of collective operations, of each process
 
 
@@ -45,6 +48,8 @@ class _Mpi(Host):
         Setting("hosts", "", "Computers that SSH reaches without a password: node1,node2:4 (ranks at most)"),
         Setting("hostfile", "", "File that lists them, a computer a line"),
         Setting("directory", "", "Directory that all hosts share, if not the program's working directory"),
+        _nodes.LAUNCHER,
+        _nodes.PMI,
     )
     order = 2
 
@@ -53,7 +58,15 @@ class _Mpi(Host):
         threads = job.threads_per_process
         if job.point.processors > 1 and job.point.processors % threads:
             raise InputError(f"{job.point.processors} processors: no multiple of {threads} threads a process")
-        return super().run(job, cancel)
+        record = super().run(job, cancel)
+        said = record.stderr or ""
+        if not record.ok and _ABSENT.search(said) and (lost := _PROGRAM.search(said)):
+            above = lost["place"] or "/"
+            raise RunError(
+                f"{job.name}: the nodes do not find the program in {above}, which all hosts have to share; name such a "
+                "directory with the setting 'directory'"
+            )
+        return record
 
     def command(self, job: Job) -> tuple[Sequence[str], Mapping[str, str]]:
         """Return the words that start the program, and variables for them."""
@@ -62,11 +75,21 @@ class _Mpi(Host):
         share = max(job.point.processors // processes, 1)
         records = {"SCALEGRAPH_TRACE_WHAT": str(_COLLECTIVES), "SCALEGRAPH_TRACE_LIMIT": str(_MOST_BYTES)}
         more = {**found.env, **records, "SCALEGRAPH_PIN_EACH": str(share)}
-        if not _computers.several(job.settings):
+        by_srun = _nodes.is_srun(job.settings, found)
+        listed = _computers.hosts(job.settings, processes)
+        if not _computers.several(job.settings) and not by_srun:
             return found.start(processes), more
         more[_computers.VARIABLE] = "1"
+        if job.measuring.pin == "close":
+            more["SCALEGRAPH_PIN"] = "own"  # processors have other numbers there
+        elif job.measuring.pin == "spread":
+            more["SCALEGRAPH_PIN"] = ""
         names = sorted({*more, *_OURS, *openmp_variables(job), *job.env})
-        return found.start(processes, _computers.hosts(job.settings, processes), names), more
+        if not listed:
+            more |= _nodes.variables()
+        if by_srun:
+            return _nodes.srun(processes, share, job.settings, found), more
+        return found.start(processes, listed, names), more
 
     @contextmanager
     def workplace(self, job: Job) -> Iterator[tuple[Path, Job]]:
@@ -77,10 +100,20 @@ class _Mpi(Host):
     def results(self, job: Job, result: Path) -> tuple[list[Result], list[str]]:
         """Return what the monitor wrote, none if a rank on another computer wrote it to a directory of its own."""
         found, remarks = super().results(job, result)
+        if len(found) > 1 and all(one.meta.get("rank") == "0" for one in found):
+            raise RunError(
+                f"{job.name}: its {len(found)} processes are an MPI program of one each: what started them does not "
+                f"know the MPI library; expected another setting '{_nodes.PMI.name}' for srun, else the mpirun of that "
+                "library"
+            )
         if _computers.several(job.settings) and 0 < len(found) < job.processes:
             said = f"{len(found)} of {job.processes} ranks left accounts in {result.parent.parent.parent}: "
             return [], [*remarks, f"{said}all hosts have to share that directory (setting 'directory')"]
         return found, remarks
+
+    def stolen_s(self, job: Job) -> float:
+        """Return what `Host.stolen_s` does; of the nodes of a batch job nothing is known."""
+        return 0.0 if _nodes.elsewhere() else super().stolen_s(job)
 
     def traced(self, record: RunRecord, job: Job, command: Command, place: Path, cancel: CancelToken) -> RunRecord:
         """Return *record* with a trace; ranks on several computers record in *place*, which these share."""
@@ -89,13 +122,15 @@ class _Mpi(Host):
         if not _computers.several(job.settings):
             return super().traced(record, job, command, place, cancel)
         elapsed = record.time_s or 0.0
-        passed = host_mpi().passing(command.arguments, sorted(part_variables(job, elapsed)))
+        passed = command.arguments
+        if not _nodes.is_srun(job.settings, host_mpi()):  # which passes all variables on
+            passed = host_mpi().passing(passed, sorted(part_variables(job, elapsed)))
         (shared := place / "traced").mkdir()
         kept, remarks = traced_run(job, replace(command, arguments=passed), self.place(), elapsed, cancel, shared)
         return record.model_copy(update={"trace": kept, "warnings": (*record.warnings, *remarks)})
 
     def away(self, settings: Mapping[str, str]) -> bool:
-        """Whether the ranks run on other computers."""
+        """Whether the ranks run on other computers that the settings name."""
         return bool(settings.get("hosts") or settings.get("hostfile"))
 
     def refusal(self, processors: int, settings: Mapping[str, str] | None = None) -> str:
@@ -143,12 +178,14 @@ class _Mpi(Host):
         return Finding("ok", f"{found.name}, {found.mpirun}; {finding.found}")
 
     def place(self) -> Place:
-        """Return the computer with its MPI library."""
+        """Return the computer, or the nodes of the batch job, with the MPI library."""
         here = super().place()
         try:
             name = host_mpi().name
         except MissingTool:
             return Place("mpi", here.title, here.values)
+        if _nodes.elsewhere():
+            return Place("mpi", f"nodes of Slurm, {name}", {"mpi": name})
         return Place("mpi", f"{here.title}, {name}", {**here.values, "mpi": name})
 
 

@@ -1,4 +1,4 @@
-"""Nodes of a cluster, by Slurm: each run has a node of its own, and is measured there."""
+"""Nodes of a cluster, by Slurm: each run has a node of its own, or several if it is of MPI, and is measured there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import subprocess
 from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.link.targets.base import Finding, Place, Setting, Target
+from scalegraph.link.targets import _nodes
+from scalegraph.link.targets.base import IS_MPI, Finding, Place, Setting, Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,22 +20,37 @@ if TYPE_CHECKING:
 
 _VALUE: Final = re.compile(r"[\w.,:+-]+")
 _TESTED_S: Final = 30
+_MOST: Final = 10**6
+_OF_RANKS: Final = ("nodes", "ranks_per_node")
+_THERE: Final = ("directory", "launcher", "pmi")  # settings of target ``mpi``, which measures ranks in the batch job
 _SHARED: Final = "measured on a node that other jobs could use at the same time"
 
 
 class _Slurm(Target):
-    """Runs a program by ``srun`` on a whole node; its processors need the same architecture and ScaleGraph."""
+    """Runs a program on whole nodes, which need the same architecture.
+
+    One process is measured where ``srun`` starts ScaleGraph, which the node needs. Ranks of MPI are started from here
+    in a job of ``salloc``: their nodes need the MPI library and a directory that this computer shares.
+    """
 
     name = "slurm"
     title = "Nodes of Slurm"
-    help = "Each run gets a whole node of a cluster by srun, and is measured there"
+    help = "Each run gets whole nodes of a cluster, one for a process, several for ranks of MPI, and is measured there"
     settings = (
         Setting("partition", "", "Partition"),
         Setting("account", "", "Account that is charged"),
         Setting("time", "", "Time limit of each run's job, as Slurm writes it"),
         Setting("constraint", "", "Features that the node must have"),
         Setting("shared", "no", "yes: other jobs may use the node at the same time; the runs have a remark then"),
+        IS_MPI,
+        Setting("nodes", "", "Nodes of a run of MPI, if not as many as its ranks need"),
+        Setting("ranks_per_node", "", "Ranks on each node, if not as many as it has room for"),
+        Setting("directory", "", "Directory that all nodes and this computer share, if not the working directory"),
+        _nodes.LAUNCHER,
+        _nodes.PMI,
     )
+    takes_mpi = True
+    measures = ("time", "regions", "waits", "messages", "counters")
     elsewhere = True
     order = 21
 
@@ -43,14 +59,43 @@ class _Slurm(Target):
         from scalegraph.link.cluster import piped
 
         shared = job.settings.get("shared", "no") == "yes"
-        record = piped.measured_there(
-            [*self._srun(job.settings, job.point.processors), *piped.python()], job, cancel, "Slurm"
-        )
+        if job.build.mpi:
+            words, there = self._salloc(job), {name: job.settings[name] for name in _THERE if job.settings.get(name)}
+            record = piped.measured_there([*words, *piped.python_here()], job, cancel, "Slurm", settings=there)
+        else:
+            words = self._srun(job.settings, job.point.processors)
+            record = piped.measured_there([*words, *piped.python()], job, cancel, "Slurm")
         return record.model_copy(update={"warnings": (*record.warnings, _SHARED)}) if shared else record
 
     def _srun(self, settings: Mapping[str, str], processors: int) -> list[str]:
         """Return the words of ``srun`` that start one task, which may use all processors that it gets."""
-        words = ["srun", "--quiet", "--nodes=1", "--ntasks=1", "--job-name=scalegraph", f"--cpus-per-task={processors}"]
+        for name in _OF_RANKS:
+            if settings.get(name):
+                text = "is for programs of MPI; this one has one process, which uses one node"
+                raise InputError(Fault(text, key=f"target.settings.{name}"))
+        words = ["srun", "--quiet", "--nodes=1", "--ntasks=1", f"--cpus-per-task={processors}"]
+        return [*words, *self._wanted(settings)]
+
+    def _salloc(self, job: Job) -> list[str]:
+        """Return the words of ``salloc`` that get nodes for the ranks of *job*, for the command that follows them.
+
+        What ends the job ends the command, too (``--kill-command``), and its end ends the job.
+        """
+        settings, ranks = job.settings, job.processes
+        nodes, each = (_number(settings, name) for name in _OF_RANKS)
+        if nodes and each and ranks > nodes * each:
+            text = f"{ranks} ranks: nodes={nodes} with ranks_per_node={each} have room for {nodes * each}"
+            raise InputError(Fault(text, key="target.settings.ranks_per_node"))
+        if nodes:  # shared out evenly, on fewer nodes if there are fewer ranks
+            nodes, each = min(nodes, ranks), each or -(-ranks // min(nodes, ranks))
+        words = ["salloc", "--kill-command=TERM", f"--ntasks={ranks}", f"--cpus-per-task={job.threads_per_process}"]
+        words += [f"--nodes={nodes}"] if nodes else []
+        words += [f"--ntasks-per-node={min(each, ranks)}"] if each else []
+        return [*words, *self._wanted(settings)]
+
+    def _wanted(self, settings: Mapping[str, str]) -> list[str]:
+        """Return the words that any job has."""
+        words = ["--job-name=scalegraph"]
         words += [] if settings.get("shared", "no") == "yes" else ["--exclusive"]
         for name in ("partition", "account", "time", "constraint"):
             if value := settings.get(name, ""):
@@ -86,6 +131,14 @@ class _Slurm(Target):
     def place(self) -> Place:
         """Return the nodes; each run's record has the name of its own."""
         return Place("slurm", "nodes of Slurm", {})
+
+
+def _number(settings: Mapping[str, str], name: str) -> int:
+    """Return a setting that is a number from 1, 0 if it is not given."""
+    text = settings.get(name, "")
+    if text and not (text.isdecimal() and 0 < int(text) < _MOST):
+        raise InputError(Fault(f"'{text}' is no number of {name}", key=f"target.settings.{name}"))
+    return int(text or 0)
 
 
 TARGET = _Slurm()

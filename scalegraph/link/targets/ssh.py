@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.errors import Fault, InputError, LinkLost, RunError
-from scalegraph.link.targets.base import Finding, Place, Setting, Target
+from scalegraph.link.targets.base import IS_MPI, Finding, Place, Setting, Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,9 @@ class _Ssh(Target):
     name = "ssh"
     title = "Another computer, by SSH"
     help = "The program runs on a computer that SSH reaches without a password, and is measured there"
-    settings = (Setting("host", "", "Name of the computer, or user@name"),)
+    settings = (Setting("host", "", "Name of the computer, or user@name"), IS_MPI)
+    takes_mpi = True
+    measures = ("time", "regions", "waits", "messages", "counters")
     elsewhere = True
     order = 20
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ from scalegraph.store.manifest import digest
 if TYPE_CHECKING:
     from scalegraph.link.cluster.batch import JobWriter
     from scalegraph.link.cluster.engine import Cluster
+    from scalegraph.link.targets import Builds
 
 _WORDS = {
     "program": "another program (its sources, headers, flags, the compiler or ScaleGraph have changed)",
@@ -129,7 +130,11 @@ class Submission:
             control.run_build(
                 target.build, target.build_dir, emit=self._emit, cancel=self._cancel, builds=self._target.builds
             )
-        return control.adopt(target.executable, cwd=target.build_dir, emit=self._emit, builds=self._target.builds)
+        builds = self._builds(lambda: control.links_mpi(target.build_dir.absolute() / str(target.executable)))
+        return control.adopt(target.executable, cwd=target.build_dir, emit=self._emit, builds=builds)
+
+    def _builds(self, uses_mpi: Callable[[], bool]) -> Builds:
+        return self._target.built_for(self._found.request.target.settings, uses_mpi)
 
     def _sources(self) -> Build:
         target = self._found.target
@@ -142,7 +147,9 @@ class Submission:
             detail=collect.detail,
             instrument=collect.regions,
             loops=any(loops.chosen(text) for text in _schedules(self._found.request)),
-            builds=self._target.builds,
+            builds=self._builds(
+                lambda: control.sources_use_mpi(target.sources, target.include, target.cflags, target.build_dir)
+            ),
             cwd=target.build_dir,
             emit=self._emit,
             cancel=self._cancel,

@@ -343,8 +343,21 @@ void sgm_end_of_team(sgm_team *team, uint64_t now)
 
 /* ---- begin and end of the program ---- */
 
+/* Takes the processors that this process may use: on another computer nobody here knows their numbers. */
+static void own_pins(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    for (uint32_t one = 0; one < CPU_SETSIZE && pin_count < sizeof pins / sizeof *pins; one++)
+        if (CPU_ISSET(one, &set))
+            pins[pin_count++] = one;
+}
+
 static void read_pins(const char *text)
 {
+    if (strcmp(text, "own") == 0)
+        own_pins();
     while (*text != '\0' && pin_count < sizeof pins / sizeof *pins) {
         char *end;
         unsigned long found = strtoul(text, &end, 10);
@@ -358,7 +371,8 @@ static void read_pins(const char *text)
 /* The threads that processes of this computer before this one have, as the launcher of MPI programs says. */
 static uint32_t place_of_process(void)
 {
-    static const char *const names[] = {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK"};
+    static const char *const names[] = {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID",
+                                        "PMI_RANK"};
     const char *each = getenv("SCALEGRAPH_PIN_EACH"), *rank = NULL;
     for (size_t one = 0; rank == NULL && one < sizeof names / sizeof *names; one++)
         rank = getenv(names[one]);

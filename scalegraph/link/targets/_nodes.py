@@ -1,0 +1,69 @@
+"""The batch job of Slurm that this process is in: its nodes, and what starts the ranks of a program on them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+from collections.abc import Mapping
+from typing import Final
+
+from scalegraph.base.errors import Fault, InputError, MissingTool
+from scalegraph.link.targets.base import Setting
+from scalegraph.toolchain.host_mpi import HostMpi
+
+LAUNCHER: Final = Setting(
+    "launcher", "", "What starts the ranks in a batch job of Slurm: mpirun, or srun where none is"
+)
+PMI: Final = Setting("pmi", "", "How srun and the MPI library speak: pmi2 (MPICH), pmix (Open MPI); 'srun --mpi=list'")
+_LAUNCHERS: Final = ("mpirun", "srun")
+_PMI: Final = re.compile(r"[A-Za-z][\w.-]*")
+_JOB, _NODES, _COUNT, _HERE = "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURMD_NODENAME"
+
+
+def elsewhere() -> bool:
+    """Whether ranks in the batch job, if this process is in one, may be on other computers than this one.
+
+    What ``salloc`` starts is on the computer where it was called, which is no node of the job in general.
+    """
+    nodes = os.environ.get(_COUNT, "1")
+    if nodes.isdecimal() and int(nodes) > 1:
+        return True
+    here = os.environ.get(_HERE) or socket.gethostname().partition(".")[0]
+    return bool(os.environ.get(_JOB)) and os.environ.get(_NODES, here) != here
+
+
+def names() -> str:
+    """Return the nodes of the batch job as Slurm writes them, ``node[1-4]``; nothing if the ranks are here."""
+    return os.environ.get(_NODES, "") if elsewhere() else ""
+
+
+def variables() -> dict[str, str]:
+    """Return what a launcher knows the batch job by; it binds no rank to processors, which the monitor does."""
+    job = {name: value for name, value in os.environ.items() if name.startswith("SLURM")}
+    return {**job, "SLURM_CPU_BIND": "none"}
+
+
+def is_srun(settings: Mapping[str, str], mpi: HostMpi) -> bool:
+    """Return whether ``srun`` starts the ranks; raise `InputError` for what is no launcher, or without a batch job."""
+    given = settings.get(LAUNCHER.name, "")
+    if given and given not in _LAUNCHERS:
+        raise InputError(Fault(f"'{given}' is no launcher; expected mpirun or srun", key="target.settings.launcher"))
+    job = bool(os.environ.get(_JOB))
+    if given == "srun" and not job:
+        text = "srun starts ranks in a batch job of Slurm only; expected target 'slurm', or salloc before the command"
+        raise InputError(Fault(text, key="target.settings.launcher"))
+    return given == "srun" or (not given and job and mpi.mpirun is None)
+
+
+def srun(processes: int, threads: int, settings: Mapping[str, str], mpi: HostMpi) -> list[str]:
+    """Return the words of ``srun`` that start so many *processes* of *threads* processors in the batch job."""
+    spoken = settings.get(PMI.name, "") or ("pmix" if mpi.open_mpi else "pmi2")
+    if not _PMI.fullmatch(spoken):
+        raise InputError(Fault(f"'{spoken}' is no way for srun to speak to MPI", key="target.settings.pmi"))
+    found = shutil.which("srun")
+    if found is None:
+        raise MissingTool("'srun' was not found; the launcher mpirun may do")
+    share = [f"--ntasks={processes}", f"--cpus-per-task={threads}"]
+    return [found, "--quiet", *share, f"--mpi={spoken}", "--cpu-bind=none", "--kill-on-bad-exit=1"]
