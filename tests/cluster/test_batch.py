@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,18 @@ def test_jobs_are_run_by_an_array_of_grid_engine(call: Any, request_file: Path, 
     (tmp_path / "qsub").write_text(QSUB)
     subprocess.run(["/bin/sh", str(tmp_path / "qsub"), str(jobs / "sge.sh")], check=True, stdin=subprocess.DEVNULL)
     assert call("collect", jobs)[1].startswith("6 runs collected")
+
+
+@pytest.mark.parametrize("variable", ["PBS_ARRAY_INDEX", "PBS_ARRAYID", "SLURM_ARRAY_TASK_ID"])
+def test_jobs_for_pbs_know_their_number_as_each_system_says_it(
+    variable: str, call: Any, request_file: Path, tmp_path: Path
+) -> None:
+    """PBS, Torque, and Slurm, whose commands may be named as those of PBS: there both jobs did the same share."""
+    jobs = tmp_path / "jobs"
+    call("run", request_file, "--write-jobs", jobs, "--set", "workers=2", "--set", "python=/bin/echo")
+    env = {"PATH": os.environ["PATH"], variable: "1"}
+    ran = subprocess.run(["/bin/sh", str(jobs / "pbs.sh")], check=True, env=env, capture_output=True, text=True)
+    assert " --task 1 --of 2 " in ran.stdout
 
 
 def test_a_search_is_written_size_by_size(call: Any, request_file: Path, tmp_path: Path) -> None:

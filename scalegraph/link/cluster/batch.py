@@ -28,6 +28,8 @@ ORDERS, PROGRAMS, ANSWERS = "orders", "programs", "answers"
 _KEY: Final = 32
 _MEMORY: Final = "2G"
 _WALLTIME: Final = "01:00:00"
+# The number in an array: of PBS, of Torque, of Slurm, whose commands may be named as those of PBS.
+_PBS_TASK: Final = "${PBS_ARRAY_INDEX:-${PBS_ARRAYID:-${SLURM_ARRAY_TASK_ID:-0}}}"
 
 
 class JobWriter:
@@ -101,7 +103,7 @@ def scripts(directory: Path, where: Where, jobs: int) -> Iterator[tuple[Path, st
     for name, directives, task in (
         ("run.sh", (), ""),
         ("slurm.sh", _slurm(where, directory, tasks), f' --task "$SLURM_ARRAY_TASK_ID" --of {tasks}'),
-        ("pbs.sh", _pbs(where, directory, tasks), f' --task "${{PBS_ARRAY_INDEX:-0}}" --of {tasks}'),
+        ("pbs.sh", _pbs(where, directory, tasks), f' --task "{_PBS_TASK}" --of {tasks}'),
         ("sge.sh", _sge(where, directory, tasks), f' --task "$((SGE_TASK_ID - 1))" --of {tasks}'),
     ):
         cores = int(where.number("cores", 1))
