@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, MissingTool, RunError
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build, links_mpi, sources_use_mpi
@@ -51,6 +52,7 @@ while [ "${1#--}" != "$1" ]; do shift; done
 export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=2 'SLURM_JOB_NODELIST=node[1-2]'
 echo "salloc: Granted job allocation 7" >&2
 exec 3<&0
+trap 'kill -TERM $child' TERM
 "$@" <&3 3<&- &
 child=$!
 exec 3<&-
@@ -248,6 +250,37 @@ def test_a_batch_job_that_is_ended_during_a_run_fails_it_and_leaves_nothing(
     eventually(lambda: not gate.programs())
     assert gate.notes() == ["begun"]
     assert not list(gate.request.parent.glob(".scalegraph-mpi-*"))
+
+
+def test_a_run_that_is_stopped_here_ends_its_batch_job(
+    gate: Gate, ksr1: Machine, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    waits = build(["waits.c"], cwd=gate.request.parent, builds="mpi")
+    arguments = (str(gate.path), str(gate.log))
+    settings = {"launcher": "srun"}
+    point = RunPoint(processors=1, target="slurm")
+    job = Job(waits, ksr1, point, arguments, cwd=gate.request.parent, measuring=ONCE, settings=settings)
+    token = CancelToken()
+
+    def stop() -> None:
+        gate.wait_for(1, "begun")
+        token.cancel()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    assert targets.named("slurm").run(job, token).status == "cancelled"
+    thread.join()
+    eventually(lambda: not gate.programs())
+    assert gate.notes() == ["begun"]
+    eventually(lambda: not list(gate.request.parent.glob(".scalegraph-mpi-*")))
+
+
+def test_srun_speaks_to_each_library_as_that_does(commands: Path) -> None:
+    srun = str(commands.parent / "srun")
+    for open_mpi, spoken in ((False, "--mpi=pmi2"), (True, "--mpi=pmix")):
+        words = _nodes.srun(4, 2, {}, HostMpi("an MPI", None, open_mpi))
+        assert words[:5] == [srun, "--quiet", "--ntasks=4", "--cpus-per-task=2", spoken]
+    assert "--mpi=cray_shasta" in _nodes.srun(4, 2, {"pmi": "cray_shasta"}, HostMpi("an MPI", None, open_mpi=True))
 
 
 def test_processes_that_do_not_know_each_other_are_no_run(measured: Callable[..., RunRecord], commands: Path) -> None:
