@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QThreadPool
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from scalegraph import views
@@ -47,6 +47,20 @@ def test_the_picker_offers_every_target_and_says_what_it_measures(section: Targe
     qtbot.waitUntil(lambda: section.test.isEnabled())
     assert "processor" in section.found.text() or "compiler" in section.found.text()
     QThreadPool.globalInstance().waitForDone()
+
+
+def test_the_settings_of_the_chosen_target_are_named_and_completed(section: TargetSection) -> None:
+    section.show()
+    section.model.edit("target", target="slurm", target_settings=(("shared", ""),))
+    assert "ranks_per_node: " in section.settings.toolTip()
+    (value,) = [field for field in section.settings.findChildren(QLineEdit) if field.placeholderText() == "no"]
+    assert "other jobs may use the node" in value.toolTip()
+    (name,) = [field for field in section.settings.findChildren(QLineEdit) if field.completer() is not None]
+    model = name.completer().model()
+    assert "partition" in {model.data(model.index(row, 0)) for row in range(model.rowCount())}
+    section.model.edit("target", target="mpi")
+    assert "hostfile: " in section.settings.toolTip()
+    assert "partition" not in section.settings.toolTip()
 
 
 def test_what_is_typed_becomes_the_request_and_comes_back(tmp_path: Path) -> None:

@@ -69,12 +69,16 @@ class TargetSection(Section):
         self.most_runs.show_text(form.most_runs)
         self.disturbed.show_text(form.disturbed)
         self.longest.show_text(form.longest)
-        self.settings.show_pairs(form.target_settings)
         known = targets().get(form.target)
+        own = known.settings if known is not None else ()
+        self.settings.set_names(fixed=False, known=[one.name for one in own])
+        self.settings.set_hints({one.name: (one.default or "value", one.help) for one in own})
+        self.settings.setToolTip("\n".join(f"{one.name}: {one.help}" for one in own))
+        self.settings.show_pairs(form.target_settings)
         self.measures.setText(f"Measures {', '.join(known.capabilities())}." if known is not None else "")
         for field in self._real:
             field.setVisible(form.target != SIMULATED)
-        self._own.setVisible(bool(form.target_settings) or (known is not None and bool(known.settings)))
+        self._own.setVisible(bool(form.target_settings) or bool(own))
         if form.target != self._shown:
             self._shown = form.target
             self.found.hide()
