@@ -32,6 +32,18 @@ def progress(*, quiet: bool = False) -> Iterator[EventSink]:
         yield bar
 
 
+class Unrecorded:
+    """A sink of events that passes them on to *sink*, and the *count* of runs that failed without leaving a record."""
+
+    def __init__(self, sink: EventSink) -> None:
+        self._sink, self.count = sink, 0
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        self.count += isinstance(event, RunFailed) and event.record is None
+        self._sink(event)
+
+
 @contextlib.contextmanager
 def share_bar(what: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that shows which share of *what* is done, on a terminal; elsewhere it shows nothing."""

@@ -15,7 +15,7 @@ from scalegraph.cli.cluster.elsewhere import on_options, place_given, there, wri
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
-from scalegraph.cli.progress import progress
+from scalegraph.cli.progress import Unrecorded, progress
 from scalegraph.cli.tracing import print_traces
 from scalegraph.cli.trusting import settled, trust_option
 from scalegraph.request import Session
@@ -74,8 +74,8 @@ def run(
         return
     with (
         interruptible() as cancel,
-        progress(quiet=quiet) as emit,
-        there(session, where, path, emit, cancel, jobs) as at,
+        progress(quiet=quiet) as bar,
+        there(session, where, path, emit := Unrecorded(bar), cancel, jobs) as at,
     ):
         study = at.submit(request, path, emit, cancel, consent=consent)
     with study:
@@ -83,7 +83,7 @@ def run(
         held = outcome(session, study, statements, junit, path.name)
     if cancel.cancelled:
         raise Cancelled(f"interrupted; {path} has what was finished, the same command goes on from there")
-    if failed or not held:
+    if failed or not held or emit.count:
         ctx.exit(1)
 
 

@@ -24,7 +24,7 @@ from scalegraph.cli.measuring.options import most_processors, place_of, shown_ru
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
-from scalegraph.cli.progress import progress
+from scalegraph.cli.progress import Unrecorded, progress
 from scalegraph.cli.run_table import document, print_losses, print_table
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if, what_ifs
@@ -193,7 +193,8 @@ def simulate(
         )
     )
     check_given(statements, junit)
-    with interruptible() as cancel, progress() as emit:
+    with interruptible() as cancel, progress() as bar:
+        emit = Unrecorded(bar)
         kept = submit(request, study, emit, cancel, traced)
     with kept:
         printed: Printed = "ranks" if output_by_rank else "whole" if show_output else ""
@@ -201,7 +202,7 @@ def simulate(
         held = outcome(Session(), kept, statements, junit, kept.manifest.program)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
-    if not held or not done:
+    if not held or not done or emit.count:
         ctx.exit(1)
 
 

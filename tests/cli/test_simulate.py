@@ -7,11 +7,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import RunError
 from scalegraph.cli.main import run
+from scalegraph.link import Job
+from scalegraph.link.targets.host import Host
 from scalegraph.store import Study
 
 pytestmark = pytest.mark.compiler
@@ -316,6 +320,20 @@ def test_a_program_with_too_few_threads_is_remarked_on_in_the_table_and_the_view
     (place / "alone.c").write_text("int main(void) { return 0; }\n")
     assert run(["simulate", "alone.c", "-p", "1,4"]) == 0
     assert "! N = 4: the program never had a second thread on 4 processors" in capsys.readouterr().out
+
+
+def test_run_that_fails_without_a_record_is_a_failure_all_the_same(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(_target: Host, _job: Job, _cancel: CancelToken | None = None) -> NoReturn:
+        raise RunError("the batch job was ended")
+
+    (place / "alone.c").write_text("int main(void) { return 0; }\n")
+    (place / "alone.toml").write_text('processors = [1]\n[program]\nsources = ["alone.c"]\n[target]\nname = "host"\n')
+    monkeypatch.setattr(Host, "run", ended)
+    assert run(["simulate", "alone.c", "-p", "1", "--target", "host"]) == 1
+    assert ": failed: the batch job was ended" in capsys.readouterr().err
+    assert run(["run", "alone.toml"]) == 1
 
 
 def test_an_accepted_exit_code_keeps_the_numbers_with_a_mark(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
