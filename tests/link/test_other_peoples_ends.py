@@ -105,6 +105,35 @@ def test_an_exception_that_nobody_catches_is_named_with_its_words_and_place(
     assert sentence in record.message
 
 
+STALE = """\
+#include <stdint.h>
+#include <stdio.h>
+static volatile uintptr_t kept;
+/* Leaves addresses of the program's code, to which nothing returns, where the next function has its frame. */
+__attribute__((noinline)) void leave(void)
+{
+    volatile uintptr_t places[512];
+    for (int i = 0; i < 512; i++)
+        places[i] = (uintptr_t)leave;
+    kept = places[7];
+}
+int main(void)
+{
+    leave();
+    printf("%s\\n", (const char *)(kept % 1 + 8));
+    return 0;
+}
+"""
+
+
+def test_a_fault_in_a_library_is_named_by_the_call_that_led_there_not_by_what_is_left_on_the_stack(
+    program: Program,
+) -> None:
+    record = program(STALE)
+    assert (record.status, record.signal) == ("crashed", signal.SIGSEGV)
+    assert "at a.c:15 in main" in record.message
+
+
 JUMPS = """\
 #include <omp.h>
 #include <setjmp.h>

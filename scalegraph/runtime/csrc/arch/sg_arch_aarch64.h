@@ -99,6 +99,15 @@ static inline uint64_t sg_arch_context_pc(const ucontext_t *context)
     return context->uc_mcontext.pc;
 }
 
+/* Is there a call right before `address`, at least 7 bytes of code behind the first? */
+static inline bool sg_arch_is_behind_call(uint64_t address)
+{
+    if (address % 4 != 0)
+        return false;
+    uint32_t before = ((const uint32_t *)(uintptr_t)address)[-1];
+    return (before & 0xfc000000) == 0x94000000 || (before & 0xfffffc1f) == 0xd63f0000; /* bl, blr */
+}
+
 static inline uint64_t sg_arch_context_sp(const ucontext_t *context)
 {
     return context->uc_mcontext.sp;

@@ -101,6 +101,19 @@ static inline uint64_t sg_arch_context_pc(const ucontext_t *context)
     return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 }
 
+/* Is there a call right before `address`, at least 7 bytes of code behind the first? Calls through registers
+ * and memory have 2 to 7 bytes. */
+static inline bool sg_arch_is_behind_call(uint64_t address)
+{
+    const uint8_t *behind = (const uint8_t *)(uintptr_t)address;
+    if (behind[-5] == 0xe8)
+        return true;
+    for (int length = 2; length <= 7; length++)
+        if (behind[-length] == 0xff && (behind[1 - length] >> 3 & 7) == 2)
+            return true;
+    return false;
+}
+
 static inline uint64_t sg_arch_context_sp(const ucontext_t *context)
 {
     return (uint64_t)context->uc_mcontext.gregs[REG_RSP];

@@ -102,6 +102,13 @@ static uint64_t end_of_code(void)
     return last != 0 && last + longest < sg->text_high ? last + longest : sg->text_high;
 }
 
+/* Is `value` a return address of the program's own code? Libraries leave other addresses of it on the stack:
+ * where its segments begin, functions. */
+static bool is_return_address(uint64_t value)
+{
+    return value > sg->text_low + 7 && value < end_of_code() && sg_arch_is_behind_call(value);
+}
+
 /* The newest return address on the stack that is in the program, for faults inside a library. */
 static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
 {
@@ -110,10 +117,9 @@ static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
     uint64_t low = (uint64_t)(uintptr_t)p->thread->stack_low + GUARD, high = low + p->thread->stack_size;
     if (sp < low || sp >= high || sp % 8 != 0)
         return p->site;
-    uint64_t end = end_of_code();
     for (uint64_t at = sp; at < high && at < sp + 16384; at += 8) {
         uint64_t value = *(const uint64_t *)at;
-        if (value > sg->text_low && value < end)
+        if (is_return_address(value))
             return (const void *)value;
     }
     return p->site;
