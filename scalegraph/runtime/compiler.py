@@ -100,6 +100,10 @@ class Compiler:
         """Options for the linker: target regions run on the host, so nobody searches for compilers of other devices."""
         return () if self.clang else ("-foffload=disable",)
 
+    def tool(self, name: str) -> str:
+        """Return the binary utility *name* that knows the objects of this compiler: a cross compiler has its own."""
+        return self.run([f"-print-prog-name={name}"]).stdout.strip() or name
+
     def run(
         self,
         arguments: Sequence[str],

@@ -112,14 +112,15 @@ def _digest(compiler: Compiler) -> str:
 
 
 def _build(compiler: Compiler, where: Path) -> None:
-    ar = _binutil("ar")
+    ar = _binutil(compiler, "ar")
+    objcopy = _binutil(compiler, "objcopy")
     sources = [path for path in _files() if path.suffix in (".c", ".S") and path != _DESCRIBER_SOURCE]
     (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
     (where / _SCHEDULE_LIST).write_text(schedule_list(), encoding="utf-8")
     sources.insert(0, where / _BINDINGS)
     sources[0].write_text(_fortran_bindings(), encoding="utf-8")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(lambda source: _compile(compiler, source, where), sources))
+        objects = list(pool.map(lambda source: _compile(compiler, source, where, objcopy), sources))
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
     linked = compiler.run(["-no-pie", str(launcher), "-o", str(where / LAUNCHER)])
     if linked.returncode != 0:
@@ -193,7 +194,7 @@ def schedule_names(source: Path) -> list[str]:
     ]
 
 
-def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
+def _compile(compiler: Compiler, source: Path, where: Path, objcopy: str) -> Path:
     target = where / f"{source.stem}.o"
     prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
     flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _compile_flags(compiler)
@@ -202,7 +203,7 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     ours = ["-Wno-error", "-g0", prefix, *include_flags(), f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
     result = compiler.run([*flags, *ours, *schedule_names(source), "-c", str(source), "-o", str(target)])
     if result.returncode == 0:
-        return target if source == _LAUNCHER_SOURCE else _apart(target)
+        return target if source == _LAUNCHER_SOURCE else _apart(target, objcopy)
     if "fatal error" in result.stderr and ".h: No such file" in result.stderr:
         raise MissingTool(f"the compiler lacks the C library's headers; {INSTALL}")
     raise BuildError(
@@ -212,17 +213,17 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     )
 
 
-def _apart(target: Path) -> Path:
+def _apart(target: Path, objcopy: str) -> Path:
     """Give our own variables in the object *target* a section of their own, which the ranks of a program share."""
-    command = [_binutil("objcopy"), f"--rename-section=.data={OWN_DATA},alloc,load,data,contents", str(target)]
+    command = [objcopy, f"--rename-section=.data={OWN_DATA},alloc,load,data,contents", str(target)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise BuildError("the simulator's own objects could not be changed by 'objcopy'", result.stderr)
     return target
 
 
-def _binutil(name: str) -> str:
-    path = shutil.which(name)
+def _binutil(compiler: Compiler, name: str) -> str:
+    path = shutil.which(compiler.tool(name))
     if path is None:
         raise MissingTool(f"'{name}' was not found; install it with: apt-get install binutils")
     return path

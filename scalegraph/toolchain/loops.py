@@ -75,9 +75,9 @@ def fortran_asking(text: str, options: Sequence[str], *, fixed: bool) -> str:
     return fixed_form(text, width)
 
 
-def name_static_loops(item: Path, cancel: CancelToken) -> bool:
+def name_static_loops(compiler: Compiler, item: Path, cancel: CancelToken) -> bool:
     """Give what the static loops of the object *item* call the names that the runtime knows; whether that worked."""
     from scalegraph.instrument.schedules import RENAMED
 
     names = [word for old, new in RENAMED.items() for word in ("--redefine-sym", f"{old}={new}")]
-    return call(["objcopy", *names, str(item)], cancel=cancel).returncode == 0
+    return call([compiler.tool("objcopy"), *names, str(item)], cancel=cancel).returncode == 0

@@ -54,7 +54,7 @@ def compile_native(
                 compiler, copy, source.language, words, where, target=target, cwd=cwd, cancel=cancel
             )
         _good(result, source)
-    if not name_static_loops(target, cancel):
+    if not name_static_loops(compiler, target, cancel):
         raise BuildError(f"{source.file}: objcopy could not name its static loops", "")
 
 

@@ -135,7 +135,11 @@ def _left_static(compilation: Compilation, source: Source) -> tuple[str, ...]:
 
 def _static_loops_named(compilation: Compilation, item: Path) -> bool:
     """Name what the static loops of the object *item* call, if they ask the runtime; return whether that worked."""
-    return not compilation.loops or compilation.mode != "-c" or name_static_loops(item, compilation.cancel)
+    return (
+        not compilation.loops
+        or compilation.mode != "-c"
+        or name_static_loops(compilation.compiler, item, compilation.cancel)
+    )
 
 
 def _unit(
@@ -250,7 +254,7 @@ def _add_record(compilation: Compilation, unit: Unit, item: Path, target: Path, 
             return False
     local = [(f"scalegraph_{name}_", f"__scalegraph_{name}_here") for name in ("enter", "leave")]
     names = [word for old, new in local for word in ("--redefine-sym", f"{old}={new}", "-L", new)]
-    command = ["objcopy", *names, str(whole), str(place / "local.o")]
+    command = [compilation.compiler.tool("objcopy"), *names, str(whole), str(place / "local.o")]
     if call(command, cancel=compilation.cancel).returncode != 0:
         return False
     target.write_bytes((place / "local.o").read_bytes())
