@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
@@ -102,7 +103,7 @@ class Compiler:
 
     def tool(self, name: str) -> str:
         """Return the binary utility *name* that knows the objects of this compiler: a cross compiler has its own."""
-        return self.run([f"-print-prog-name={name}"]).stdout.strip() or name
+        return _tool(self, name)
 
     def run(
         self,
@@ -118,6 +119,11 @@ class Compiler:
         the disk is full.
         """
         return call([*self.command, *arguments], cwd=cwd, stdin=stdin, cancel=cancel, env={"LC_ALL": "C"})
+
+
+@cache
+def _tool(compiler: Compiler, name: str) -> str:
+    return compiler.run([f"-print-prog-name={name}"]).stdout.strip() or name
 
 
 def compiler_command(language: Language) -> tuple[str, ...]:

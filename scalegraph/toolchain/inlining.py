@@ -49,8 +49,7 @@ def _assembler(compiler: Compiler) -> Path:
     where = cache_root() / "assemblers" / hashlib.sha256(known.encode()).hexdigest()[:24]
 
     def make(place: Path) -> None:
-        proper = compiler.run(["-print-prog-name=as"]).stdout.strip() or "as"
-        words = shlex.join([sys.executable, "-I", "-S", str(_SCRIPT), proper])
+        words = shlex.join([sys.executable, "-I", "-S", str(_SCRIPT), compiler.tool("as")])
         script = place / "as"
         script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
         script.chmod(0o755)
