@@ -13,6 +13,7 @@ from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.sections import Section, dress
 from scalegraph.gui.request.widgets import Choice, PairsEditor
 from scalegraph.link.targets import Finding, named, targets
+from scalegraph.request.model.values import request_value
 
 
 class TargetSection(Section):
@@ -73,7 +74,8 @@ class TargetSection(Section):
         own = known.settings if known is not None else ()
         self.settings.set_names(fixed=False, known=[one.name for one in own])
         self.settings.set_hints({one.name: (one.default or "value", one.help) for one in own})
-        self.settings.setToolTip("\n".join(f"{one.name}: {one.help}" for one in own))
+        said = request_value("target.settings").tip()
+        self.settings.setToolTip("\n".join([said, *(f"{one.name}: {one.help}" for one in own)]))
         self.settings.show_pairs(form.target_settings)
         self.measures.setText(f"Measures {', '.join(known.capabilities())}." if known is not None else "")
         for field in self._real:
