@@ -161,7 +161,7 @@ def _subjects(chosen: tuple[str, ...], others: tuple[Path, ...]) -> list[Subject
     shipped = {name: arguments for name, arguments in PROGRAMS if name in known}
     if both := sorted(set(also) & set(shipped)):
         raise click.UsageError(f"--also: there is a shipped program '{both[0]}'; give the file another name")
-    wanted = chosen or (*shipped, *also)
+    wanted = dict.fromkeys((*(chosen or shipped), *also))
     for name in wanted:
         if name not in shipped and name not in also:
             raise click.UsageError(f"no program '{name}' to compare; expected one of {', '.join([*shipped, *also])}")

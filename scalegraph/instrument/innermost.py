@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from scalegraph.instrument.flow import Chunk
 
 
-def innermost(chunks: Mapping[int, Chunk]) -> list[frozenset[int]]:
-    """Return the innermost loops of a function's *chunks*, each as the starts of its chunks, by their first one."""
-    return sorted((loop for loop, is_innermost in _every_loop(chunks) if is_innermost), key=min)
+@dataclass(frozen=True)
+class Loops:
+    """Loops of a function, each as the starts of its chunks.
 
+    *innermost*: those without a smaller one inside, by their first chunk; *of*: for each chunk that is in a loop the
+    smallest one that it is in.
+    """
 
-def loops_of(chunks: Mapping[int, Chunk]) -> dict[int, frozenset[int]]:
-    """Return for each of *chunks* that is in a loop the innermost one that it is in."""
-    return {start: loop for loop, _ in _every_loop(chunks) for start in loop}
+    innermost: tuple[frozenset[int], ...]
+    of: Mapping[int, frozenset[int]]
+
+    @classmethod
+    def in_function(cls, chunks: Mapping[int, Chunk]) -> Loops:
+        """Return the loops of a function's *chunks*."""
+        every = list(_every_loop(chunks))
+        smallest = sorted((loop for loop, is_innermost in every if is_innermost), key=min)
+        return cls(tuple(smallest), {start: loop for loop, _ in every for start in loop})
+
+    def inside(self) -> frozenset[int]:
+        """Return the starts of all chunks that are in innermost loops."""
+        return frozenset().union(*self.innermost)
 
 
 def joint(

@@ -20,7 +20,7 @@ from scalegraph.instrument.blocks import disassemble
 from scalegraph.instrument.effects import effects
 from scalegraph.instrument.flow import Chunk, chunks_of
 from scalegraph.instrument.image import Function, Image
-from scalegraph.instrument.innermost import innermost, joint
+from scalegraph.instrument.innermost import joint
 from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.places import LineMap, load, source_name
 from scalegraph.instrument.steps import plain_steps
@@ -140,11 +140,12 @@ def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
     for function in image.functions:
         code = image.bytes_of(function)
         chunks = chunks_of(list(disassemble(image, function)), {})
+        if not chunks:
+            continue
         itself = PlainFunction(function, code, chunks)
         known: Mapping[int, Any] | None = None
-        loops = innermost(chunks)
-        others[function.name] = outside(chunks, loops, itself.bodies, lines)
-        for starts in loops:
+        others[function.name] = outside(chunks, itself.ways.loops.inside(), itself.bodies, lines)
+        for starts in itself.ways.loops.innermost:
             inside = [one for start in sorted(starts) for one in chunks[start].instructions]
             if any(one.operation.is_call for one in inside):
                 continue
@@ -158,13 +159,12 @@ def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
 
 
 def outside(
-    chunks: Mapping[int, Chunk], loops: Iterable[frozenset[int]], bodies: Mapping[int, Sequence[Step]], lines: LineMap
+    chunks: Mapping[int, Chunk], inside: frozenset[int], bodies: Mapping[int, Sequence[Step]], lines: LineMap
 ) -> Outside:
-    """Return the code of a function that is outside of its innermost *loops*.
+    """Return the code of a function but for what is *inside* of its innermost loops.
 
     Chunks that nothing leads to are left out: what fills gaps between others.
     """
-    inside = frozenset().union(*loops)
     entry = next(iter(chunks), 0)
     slots: dict[Line, float] = {}
     of_loops: set[Line] = set()

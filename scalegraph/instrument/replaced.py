@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scalegraph.instrument.flow import Chunk
 from scalegraph.instrument.image import Function, Image
-from scalegraph.instrument.innermost import innermost, joint
+from scalegraph.instrument.innermost import joint
 from scalegraph.instrument.places import LineMap
 from scalegraph.instrument.plain_loops import (
     Line,
@@ -62,10 +62,10 @@ class PlainLoops:
         if not self._by_line.keys() & set(lines_of(self._lines, behind)):
             return []
         known = decoded(self._image.bytes_of(function), function.start)
-        found = [self._replaced(function, loop, chunks, bodies, ways, known) for loop in innermost(chunks)]
+        found = [self._replaced(function, loop, chunks, bodies, ways, known) for loop in ways.loops.innermost]
         return [one for one in found if one is not None]
 
-    def outside(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies) -> float:
+    def outside(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies, ways: Ways) -> float:
         """Return how many slots *function* takes in the plain build for one here, but for innermost loops.
 
         1 where the two are made of other lines, as where one of them has other functions inlined.
@@ -73,7 +73,7 @@ class PlainLoops:
         plain = self._outside.get(function.name)
         if plain is None:
             return 1.0
-        mine = outside(chunks, innermost(chunks), bodies, self._lines)
+        mine = outside(chunks, ways.loops.inside(), bodies, self._lines)
         of_loops = mine.loops | plain.loops  # what is left of a loop behind it, or is unrolled
         builds = [{line: n for line, n in one.slots.items() if line not in of_loops} for one in (mine, plain)]
         both = builds[0].keys() & builds[1].keys()

@@ -27,7 +27,6 @@ from scalegraph.instrument.debuginfo import unoptimised
 from scalegraph.instrument.effects import Effects, effects
 from scalegraph.instrument.flow import Chunk, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
-from scalegraph.instrument.innermost import innermost
 from scalegraph.instrument.pipeline import Origins, Step, execute
 from scalegraph.instrument.places import LineMap
 from scalegraph.instrument.plain_loops import Plain, plain_code
@@ -197,7 +196,7 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
             bodies = _bodies(chunks, known, frame_is_memory=is_frame_real(function.start))
             ways = Ways(chunks, bodies)
             replaced = others.replaced(function, chunks, bodies, ways) if others is not None else []
-            share = others.outside(function, chunks, bodies) if others is not None else 1.0
+            share = others.outside(function, chunks, bodies, ways) if others is not None else 1.0
             parts.append(_Function(chunks, bodies, ways, replaced, share))
         between = _between_calls(parts)
         for part in parts:
@@ -388,7 +387,7 @@ def _issued(
     outside, bodies = function.outside, function.bodies
     if outside <= 1:
         return {}
-    inside = frozenset().union(*innermost(function.chunks))
+    inside = function.ways.loops.inside()
     found: dict[int, NDArray[np.float64]] = {}
     slot = processor.pipeline.issue or 1 / processor.issue_width
     for at, way in usual.items():

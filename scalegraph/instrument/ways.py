@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from scalegraph.instrument.flow import Chunk
-from scalegraph.instrument.innermost import loops_of
+from scalegraph.instrument.innermost import Loops
 from scalegraph.instrument.pipeline import Step
 
 _LONGEST: Final = 4000  # instructions of a way round; a longer one is cut
@@ -33,7 +33,7 @@ class Ways:
         self.entry = next(iter(chunks))
         self._behind = dict(pairwise(sorted(chunks)))
         self._length = {at: 1 + sum(step.slots > 0 for step in body) for at, body in bodies.items()}
-        self._loops = loops_of(chunks)
+        self.loops = Loops.in_function(chunks)
 
     def bodies(self, way: Sequence[int]) -> list[Sequence[Step]]:
         """Return the bodies of a *way* round, in which jumps that go elsewhere than to the next chunk are taken."""
@@ -63,9 +63,9 @@ class Ways:
 
         With each, the usual way round that ends with it, beginning with the chunk that it leads to.
         """
-        for at, inside in self._loops.items():
+        for at, inside in self.loops.of.items():
             for to in self._chunks[at].successors if len(self._chunks[at].successors) > 1 else ():
-                if to != at and self._loops.get(to) == inside and (way := self._way(to, at)):
+                if to != at and self.loops.of.get(to) == inside and (way := self._way(to, at)):
                     yield at, to, [*way, at]
 
     def around(self, loop: Sequence[int]) -> tuple[list[int], bool]:
@@ -86,7 +86,7 @@ class Ways:
 
     def _way(self, start: int, end: int) -> list[int]:
         """Return the chunks from *start* on to that which leads to *end*, in the loop of *start*; empty: none do."""
-        inside = self._loops.get(start, self._chunks)
+        inside = self.loops.of.get(start, self._chunks)
         best: dict[int, tuple[int, int]] = {start: (0, 0)}
         before: dict[int, int] = {}
         pending = [(0, 0, start)]

@@ -167,28 +167,16 @@ def test_nodes_have_even_shares_of_the_ranks(
         ({"nodes": "x"}, "'x' is no number of nodes"),
         ({"nodes": "0"}, "'0' is no number of nodes"),
         ({"nodes": "1", "ranks_per_node": "1"}, "2 ranks: nodes=1 with ranks_per_node=1 have room for 1"),
+        ({"launcher": "prun"}, "'prun' is no launcher; expected mpirun or srun"),
+        ({"pmi": "-x"}, "'-x' is no way for srun to speak to MPI"),
     ],
 )
-def test_nodes_without_room_are_refused_before_slurm_is_asked(
+def test_what_cannot_be_is_refused_before_slurm_is_asked(
     settings: dict[str, str], sentence: str, measured: Callable[..., RunRecord], commands: Path
 ) -> None:
     with pytest.raises(InputError, match=sentence):
         measured(**settings)
     assert not commands.exists()
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"launcher": "prun"}, "'prun' is no launcher; expected mpirun or srun"),
-        ({"launcher": "srun", "pmi": "-x"}, "'-x' is no way for srun to speak to MPI"),
-    ],
-)
-def test_what_is_no_launcher_is_one_sentence(
-    settings: dict[str, str], sentence: str, measured: Callable[..., RunRecord]
-) -> None:
-    with pytest.raises(RunError, match=sentence):  # it is the worker in the batch job that refuses it
-        measured(**settings)
 
 
 def test_srun_outside_of_a_batch_job_is_refused(measured: Callable[..., RunRecord]) -> None:

@@ -31,6 +31,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.link.cluster import frames
 from scalegraph.link.cluster.answers import accepted
 from scalegraph.link.cluster.order import Parcel, measured_by, pack_order
+from scalegraph.link.cluster.sentences import Sentences
 from scalegraph.link.job import Job, cancelled
 
 VARIABLE: Final = "SCALEGRAPH_REMOTE_PYTHON"
@@ -43,16 +44,7 @@ _GRACE_S: Final = 10.0  # for a command to end by itself
 _SHOWN: Final = 500  # characters of what the command says when it fails
 _LINES: Final = 3  # .. and its last lines
 _NO_PYTHON: Final = re.compile(r"No module named '?scalegraph|No such file|not found", re.IGNORECASE)
-
-# What Slurm says of a job that it will never start, while it may start others.
-_REFUSED: Final = re.compile(
-    r"Requested (node|partition) configuration|Requested time limit|More processors requested|Node count spec|violates"
-)
-_HOPELESS: Final = re.compile(rb"Requested partition configuration not available")  # it would wait for ever
-_PROGRESS: Final = re.compile(
-    r"^salloc: (Granted|Pending) job allocation|queued and waiting|has been allocated resources|^salloc: Nodes .* ready"
-)
-_REVOKED: Final = re.compile(r"revoked|CANCELLED|DUE TO TIME LIMIT")
+_SILENT: Final = Sentences()
 
 
 def python() -> list[str]:
@@ -73,23 +65,24 @@ def measured_there(
     lost: int | None = None,
     *,
     settings: Mapping[str, str] | None = None,
+    sentences: Sentences = _SILENT,
 ) -> RunRecord:
     """Return the record of *job*, measured by target ``host``, or ``mpi``, where *command* starts `main`.
 
     The record's machine is the name of that computer, or of the nodes of the batch job that the command is in. *place*
     is its name in sentences; *lost*: the exit code by which the command reports that it has lost the other computer;
-    *settings*: of the target there. Raises `LinkLost` when no other run would fare better: the
-    command reaches no ScaleGraph, or loses it. Raises `RunError` when the run was ended there, or when its answer is
-    not accepted.
+    *settings*: of the target there; *sentences*: what the command itself may say. Raises `LinkLost` when no other run
+    would fare better: the command reaches no ScaleGraph, or loses it. Raises `RunError` when the run was ended there,
+    or when its answer is not accepted.
     """
     parcel = Parcel(job.build)
     order = frames.pack({}, pack_order(job, parcel, measured_by(job), settings), parcel.data)
-    said = _said(command, order, cancel or CancelToken())
+    said = _said(command, order, cancel or CancelToken(), sentences)
     if said is None:
         return cancelled(job)
-    if not said.begun and (refused := _REFUSED.search(said.words)):
+    if not said.begun and (refused := sentences.refused.search(said.words)):
         raise RunError(f"{place}: the run gets no nodes: {said.words[refused.start() :].partition(';')[0]}")
-    if said.code != lost and (said.code if said.begun else _REVOKED.search(said.words)):
+    if said.code != lost and (said.code if said.begun else sentences.ended.search(said.words)):
         raise RunError(f"{place}: the run was ended there: {said.words}")
     return accepted(_whole(said, place), job, source="measured")
 
@@ -122,11 +115,13 @@ class _Said:
     words: str
 
 
-def _said(command: Sequence[str], order: bytes | None, stop: CancelToken) -> _Said | None:
+def _said(
+    command: Sequence[str], order: bytes | None, stop: CancelToken, sentences: Sentences = _SILENT
+) -> _Said | None:
     """Return how *command* ended, which gets *order*; None after a request to *stop*, which ends it."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with _started(command, order, out, err) as child:
-            while child.poll() is None and not stop.cancelled and not _HOPELESS.search(_written(err)):
+            while child.poll() is None and not stop.cancelled and not sentences.hopeless.search(_written(err)):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     child.wait(_POLL_S)
         if stop.cancelled:
@@ -134,7 +129,7 @@ def _said(command: Sequence[str], order: bytes | None, stop: CancelToken) -> _Sa
         out.seek(0)
         err.seek(0)
         _login, greeting, answer = out.read().partition(_GREETING)  # a login may print something first
-        words = _last_lines(err.read()) or f"'{command[0]}' ended with exit code {child.returncode}"
+        words = _last_lines(err.read(), sentences.progress) or f"'{command[0]}' ended with exit code {child.returncode}"
         return _Said(child.returncode, bool(greeting), answer, words)
 
 
@@ -182,14 +177,14 @@ def _started(
             pipe.close()
 
 
-def _written(file: IO[bytes]) -> bytes:
+def _written(file: IO[bytes]) -> str:
     """Return the beginning of what a command has written into *file*; where it goes on writing stays as it is."""
-    return os.pread(file.fileno(), 4096, 0)
+    return os.pread(file.fileno(), 4096, 0).decode("utf-8", "replace")
 
 
-def _last_lines(data: bytes) -> str:
+def _last_lines(data: bytes, progress: re.Pattern[str]) -> str:
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
-    lines = [line for line in lines if not _PROGRESS.search(line)]
+    lines = [line for line in lines if not progress.search(line)]
     return "; ".join(lines[-_LINES:])[-_SHOWN:]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from scalegraph.base.errors import Fault, InputError, MissingTool
+from scalegraph.link.cluster.sentences import Sentences
 from scalegraph.link.targets.base import Setting
 from scalegraph.toolchain.host_mpi import HostMpi
 
@@ -45,11 +46,34 @@ def variables() -> dict[str, str]:
     return {**job, "SLURM_CPU_BIND": "none"}
 
 
-def is_srun(settings: Mapping[str, str], mpi: HostMpi) -> bool:
-    """Return whether ``srun`` starts the ranks; raise `InputError` for what is no launcher, or without a batch job."""
-    given = settings.get(LAUNCHER.name, "")
+SENTENCES: Final = Sentences(
+    refused=re.compile(
+        "Requested (node|partition) configuration|Requested time limit|More processors requested"
+        "|Node count spec|violates"
+    ),
+    hopeless=re.compile("Requested partition configuration not available"),
+    progress=re.compile(
+        "^salloc: (Granted|Pending) job allocation|queued and waiting|has been allocated resources"
+        "|^salloc: Nodes .* ready"
+    ),
+    ended=re.compile("revoked|CANCELLED|DUE TO TIME LIMIT"),
+)
+"""What Slurm's commands say."""
+
+
+def launcher(settings: Mapping[str, str]) -> str:
+    """Return what starts the ranks, if *settings* say it; raise `InputError` for what is no launcher or PMI."""
+    given, spoken = settings.get(LAUNCHER.name, ""), settings.get(PMI.name, "")
     if given and given not in _LAUNCHERS:
         raise InputError(Fault(f"'{given}' is no launcher; expected mpirun or srun", key="target.settings.launcher"))
+    if spoken and not _PMI.fullmatch(spoken):
+        raise InputError(Fault(f"'{spoken}' is no way for srun to speak to MPI", key="target.settings.pmi"))
+    return given
+
+
+def is_srun(settings: Mapping[str, str], mpi: HostMpi) -> bool:
+    """Return whether ``srun`` starts the ranks; raise `InputError` for what is no launcher, or without a batch job."""
+    given = launcher(settings)
     job = bool(os.environ.get(_JOB))
     if given == "srun" and not job:
         text = "srun starts ranks in a batch job of Slurm only; expected target 'slurm', or salloc before the command"
@@ -60,8 +84,6 @@ def is_srun(settings: Mapping[str, str], mpi: HostMpi) -> bool:
 def srun(processes: int, threads: int, settings: Mapping[str, str], mpi: HostMpi) -> list[str]:
     """Return the words of ``srun`` that start so many *processes* of *threads* processors in the batch job."""
     spoken = settings.get(PMI.name, "") or ("pmix" if mpi.open_mpi else "pmi2")
-    if not _PMI.fullmatch(spoken):
-        raise InputError(Fault(f"'{spoken}' is no way for srun to speak to MPI", key="target.settings.pmi"))
     found = shutil.which("srun")
     if found is None:
         raise MissingTool("'srun' was not found; the launcher mpirun may do")

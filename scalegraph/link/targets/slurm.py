@@ -60,11 +60,12 @@ class _Slurm(Target):
 
         shared = job.settings.get("shared", "no") == "yes"
         if job.build.mpi:
-            words, there = self._salloc(job), {name: job.settings[name] for name in _THERE if job.settings.get(name)}
-            record = piped.measured_there([*words, *piped.python_here()], job, cancel, "Slurm", settings=there)
+            there = {name: job.settings[name] for name in _THERE if job.settings.get(name)}
+            words = [*self._salloc(job), *piped.python_here()]
         else:
-            words = self._srun(job.settings, job.point.processors)
-            record = piped.measured_there([*words, *piped.python()], job, cancel, "Slurm")
+            there = None
+            words = [*self._srun(job.settings, job.point.processors), *piped.python()]
+        record = piped.measured_there(words, job, cancel, "Slurm", settings=there, sentences=_nodes.SENTENCES)
         return record.model_copy(update={"warnings": (*record.warnings, _SHARED)}) if shared else record
 
     def _srun(self, settings: Mapping[str, str], processors: int) -> list[str]:
@@ -82,6 +83,7 @@ class _Slurm(Target):
         What ends the job ends the command, too (``--kill-command``), and its end ends the job.
         """
         settings, ranks = job.settings, job.processes
+        _nodes.launcher(settings)
         nodes, each = (_number(settings, name) for name in _OF_RANKS)
         if nodes and each and ranks > nodes * each:
             text = f"{ranks} ranks: nodes={nodes} with ranks_per_node={each} have room for {nodes * each}"
