@@ -1,10 +1,11 @@
 """From the request panel to the comparison: a program is simulated, measured on this computer, and both are viewed."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QThreadPool
-from PySide6.QtWidgets import QFileDialog, QLineEdit
+from PySide6.QtCore import QPoint, Qt, QThreadPool
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from scalegraph import views
@@ -187,3 +188,19 @@ def test_a_comparison_opens_with_all_its_columns_in_a_small_window(
         qtbot.waitUntil(lambda header=header, table=table: 0 < header.length() <= table.tree.viewport().width())
     area.show_view(handle, "time")
     qtbot.waitUntil(lambda: all(dock.isVisible() for dock in others))
+
+
+def test_editors_of_all_sections_begin_at_one_place(window: MainWindow, choose: Callable[..., None]) -> None:
+    choose()
+    window.request.model.edit("target", target="slurm", target_settings=(("partition", "night"),))
+    window.request.layout().activate()
+    shown = [
+        field
+        for section in window.request.sections
+        for field in section.fields
+        if field.beside and field.title.isVisible() and field.isVisible()
+    ]
+    QApplication.processEvents()
+    places = {field.editor.mapTo(window, QPoint(0, 0)).x() for field in shown}
+    assert len(shown) > 12
+    assert len(places) == 1

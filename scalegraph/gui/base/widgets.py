@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from PySide6.QtCore import QRect, QSize, Qt
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton,
 from scalegraph.gui.base.layouts import vertical
 
 _LINE_HEIGHT: Final = 27  # of an entry, pixels
+_TITLE_WIDTHS: Final = 130, 220  # of the title beside an editor, least and most that others follow, pixels
 
 
 def label(text: str, role: str = "", *, wrap: bool = False) -> QLabel:
@@ -118,6 +120,17 @@ class Group(QFrame):
             self.column.addWidget(label(sentence, "muted", wrap=True))
 
 
+def align(fields: Iterable[Field]) -> None:
+    """Let the editors beside the titles of *fields* begin at one place, but for those behind very long titles."""
+    titles = [field.title for field in fields if field.beside and not field.title.isHidden()]
+    for title in titles:
+        title.ensurePolished()
+    low, high = _TITLE_WIDTHS
+    widths = [width for title in titles if (width := title.sizeHint().width()) <= high]
+    for title in titles:
+        title.setMinimumWidth(max((low, *widths)))
+
+
 class Field(QWidget):
     """A named field with the sentence of its fault below it.
 
@@ -133,9 +146,10 @@ class Field(QWidget):
         self.fault = label("", "fault", wrap=True)
         self.fault.hide()
         self.fault.setAccessibleName(f"Fault of {name}")
-        title = label(name)
+        self.beside = beside
+        self.title = title = label(name)
         title.setBuddy(editor)
-        title.setMinimumWidth(130)
+        title.setMinimumWidth(_TITLE_WIDTHS[0])
         if not name:
             title.hide()
         if not editor.accessibleName():

@@ -19,7 +19,7 @@ from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
-from scalegraph.gui.base.widgets import label
+from scalegraph.gui.base.widgets import align, label
 from scalegraph.gui.request.destination import TargetSection
 from scalegraph.gui.request.form import RequestForm, of_request, read
 from scalegraph.gui.request.model import RequestModel
@@ -303,6 +303,7 @@ class RequestPanel(QWidget):
     def _show(self, form: RequestForm) -> None:
         for section in self.sections:
             section.show_form(form)
+        align(field for section in self.sections for field in section.fields)
         if form.chosen:
             named = (form.program, form.sources, form.executable)
             other, self._named = named != self._named, named
