@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import socket
 import subprocess
@@ -28,6 +29,8 @@ from scalegraph.machine import Machine
 from scalegraph.request import Session, load_request
 from scalegraph.request.consent import ConsentNeeded
 from scalegraph.request.model.request import Request
+from scalegraph.traces.checking import check
+from scalegraph.traces.reading import read as read_trace
 from tests.cluster.conftest import SUMS, Gate
 
 pytestmark = pytest.mark.compiler
@@ -232,6 +235,25 @@ def test_target_dask_measures_on_the_workers_of_a_cluster(site: str, tmp_path: P
     assert {(run.source, run.point.target, run.machine) for run in runs} == {("measured", "dask", socket.gethostname())}
     assert all(run.ok and run.time_s for run in runs)
     assert all(run.stdout == f"10 on {run.point.processors}\n" for run in runs)
+
+
+@pytest.mark.parametrize("target", ["dask", "ssh", "slurm"])
+def test_the_trace_of_a_run_that_is_measured_elsewhere_is_beside_the_study(
+    target: str, site: str, tmp_path: Path
+) -> None:
+    text = MEASURED.replace("repetitions = 3\n", "").replace('"dask"', f'"{target}"')
+    text += 'settings = { host = "node7" }\n' if target == "ssh" else ""
+    request = measured_request(tmp_path, text + "[trace]\n")
+    session, path = Session(), tmp_path / "s.sgstudy"
+    with contextlib.ExitStack() as stack:
+        runner = stack.enter_context(session.elsewhere(parse(site), path)) if target == "dask" else session
+        runs = stack.enter_context(runner.submit(request, path, consent=session.consent(request))).runs()
+    assert [run.point.target for run in runs] == [target, target]
+    for run in runs:
+        assert run.trace is not None, run.warnings
+        with read_trace(tmp_path / run.trace.path) as trace:
+            assert check(trace).violations == []
+            assert len(trace.definitions.locations) == run.point.processors
 
 
 def test_runs_that_are_measured_on_one_computer_wait_for_each_other(site: str, gate: Gate, ksr1: Machine) -> None:

@@ -21,10 +21,14 @@ from scalegraph.link import Build, Job, Measuring, targets
 from scalegraph.link.cluster.order import Parcel, pack_order, unpack_order
 from scalegraph.link.cluster.places import parse
 from scalegraph.link.targets import _nodes
+from scalegraph.link.tracing import TraceOrder
 from scalegraph.machine import Machine
 from scalegraph.request import Session, load_request
+from scalegraph.runtime.format import TRACED
 from scalegraph.toolchain import host_mpi as library
 from scalegraph.toolchain.host_mpi import HostMpi, host_mpi
+from scalegraph.traces.checking import check
+from scalegraph.traces.reading import read
 from tests.cluster.conftest import Gate
 
 pytestmark = pytest.mark.compiler
@@ -137,6 +141,25 @@ def test_ranks_get_nodes_of_slurm_and_srun_starts_them(
         "--exclusive --partition=night --time=10 "
     )
     assert started.startswith("--quiet --ntasks=2 --cpus-per-task=1 --mpi=pmi2 --cpu-bind=none --kill-on-bad-exit=1 ")
+    assert not list(tmp_path.glob(".scalegraph-mpi-*"))
+
+
+def test_ranks_on_nodes_of_slurm_are_traced(ranks: Build, ksr1: Machine, tmp_path: Path) -> None:
+    job = Job(
+        ranks,
+        ksr1,
+        RunPoint(processors=2, target="slurm"),
+        cwd=tmp_path,
+        measuring=ONCE,
+        settings={"launcher": "srun"},
+        trace=TraceOrder(tmp_path / "traces", "run", TRACED, identity="x"),
+    )
+    record = targets.named("slurm").run(job)
+    assert record.trace is not None, record.warnings
+    assert record.trace.path == str(tmp_path / "traces" / "run.sgtrace")
+    with read(Path(record.trace.path)) as trace:
+        assert check(trace).violations == []
+        assert set(trace.columns("collectives", ("location",))["location"].tolist()) == {0, 1}
     assert not list(tmp_path.glob(".scalegraph-mpi-*"))
 
 

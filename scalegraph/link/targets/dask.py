@@ -19,7 +19,7 @@ class _Dask(Target):
     name = "dask"
     title = "Computers of a Dask cluster"
     help = "Each run goes to a worker of the cluster that --on names, and is measured there"
-    measures = ("time", "regions", "waits", "messages", "counters")
+    measures = ("time", "regions", "waits", "messages", "counters", "trace")
     settings = (IS_MPI,)
     takes_mpi = True
     side_by_side = True  # `cluster.worker` measures one run at a time on each computer

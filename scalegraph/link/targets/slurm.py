@@ -50,7 +50,7 @@ class _Slurm(Target):
         _nodes.PMI,
     )
     takes_mpi = True
-    measures = ("time", "regions", "waits", "messages", "counters")
+    measures = ("time", "regions", "waits", "messages", "counters", "trace")
     elsewhere = True
     order = 21
 

@@ -31,7 +31,7 @@ class _Ssh(Target):
     help = "The program runs on a computer that SSH reaches without a password, and is measured there"
     settings = (Setting("host", "", "Name of the computer, or user@name"), IS_MPI)
     takes_mpi = True
-    measures = ("time", "regions", "waits", "messages", "counters")
+    measures = ("time", "regions", "waits", "messages", "counters", "trace")
     elsewhere = True
     order = 20
 
