@@ -1,4 +1,6 @@
 /* The beginning of the simulation: the processors, and the first thread on the first of them. */
+#include <sys/mman.h>
+
 #include "sg_arch.h"
 #include "sg_inline.h"
 #include "sg_run_queue.h"
@@ -60,7 +62,9 @@ const sg_filter *sg_uncached_begin(void)
         return sg_mem_filter(sg->mem, 0);
     static sg_filter geometry = {NULL, PAGES - 1, PAGE_SHIFT, NULL, 0, 0};
     sg->pages_only = true;
-    uint64_t *all = sg_reserve(sg->processors * PAGES * sizeof *all, "the pages that programs have used");
+    size_t bytes = sg->processors * PAGES * sizeof(uint64_t);
+    uint64_t *all = sg_reserve(bytes, "the pages that programs have used");
+    madvise(all, bytes, MADV_HUGEPAGE); /* each processor uses its page */
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
         p->filter = &all[(size_t)i * PAGES];

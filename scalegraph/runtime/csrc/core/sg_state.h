@@ -267,7 +267,7 @@ struct sg_thread {
     void (*entry)(void);
     char *stack_low; /* its guard page, in front of the stack; NULL: the program's own stack */
     uint64_t stack_size;
-    volatile uint32_t parked; /* state of the host's thread: 0 none, 1 sleeps, 2 shall end */
+    volatile uint32_t parked; /* state of the host's thread: sg_thread.c; 0: there is none */
     pthread_t host;
     struct sg_posix *posix;
     /* Regions. */

@@ -10,6 +10,9 @@
 #include "sg_arch.h"
 #include "sg_rank.h"
 
+/* States of a thread of the host; AWAITED: it has not parked yet, and the runtime sleeps until it has. */
+enum { NO_HOST = 0, PARKED = 1, ENDS = 2, AWAITED = 3 };
+
 /* A host thread that lends its thread pointer and its stack. */
 static void *park(void *argument)
 {
@@ -17,11 +20,23 @@ static void *park(void *argument)
     t->thread_pointer = sg_arch_thread_pointer();
     /* The coroutine begins below this frame and below what the frame's calls have used. */
     t->stack_pointer = (char *)sg_arch_stack_pointer() - 1024;
-    __atomic_store_n(&t->parked, 1, __ATOMIC_RELEASE);
-    sg_arch_syscall(SYS_futex, (long)&t->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
-    while (__atomic_load_n(&t->parked, __ATOMIC_ACQUIRE) == 1)
-        sg_arch_syscall(SYS_futex, (long)&t->parked, 0 /* FUTEX_WAIT */, 1, 0);
+    if (__atomic_exchange_n(&t->parked, PARKED, __ATOMIC_ACQ_REL) == AWAITED)
+        sg_arch_syscall(SYS_futex, (long)&t->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
+    while (__atomic_load_n(&t->parked, __ATOMIC_ACQUIRE) == PARKED)
+        sg_arch_syscall(SYS_futex, (long)&t->parked, 0 /* FUTEX_WAIT */, PARKED, 0);
     return NULL; /* into the C library, which takes leave of the thread */
+}
+
+static sg_thread *thread_at(uint32_t id)
+{
+    if (sg->thread[id] == NULL) {
+        sg_thread *t = sg->thread[id] = sg_new(sizeof *t);
+        t->id = id;
+        t->stack_of_regions = sg_new(SG_REGION_DEPTH * sizeof(uint32_t));
+        t->variable = id < sg->processors ? sg->first_variable + id * sg_line_bytes()
+                                          : sg_variables_of(1, SG_OWN_QUEUE);
+    }
+    return sg->thread[id];
 }
 
 #define PAGE 4096ull
@@ -44,6 +59,25 @@ uint64_t sg_stack_stride(void)
     return stack_room(sg->config.stack_bytes) + 17 * PAGE;
 }
 
+static bool map_at(char *low, uint64_t size, int allowed)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE | MAP_STACK;
+    return mmap(low, size, allowed, flags, -1, 0) == low;
+}
+
+/* The places of the stacks of the threads that start now are mapped, but none may be used yet. */
+static bool places_mapped = false;
+
+/* Maps the places of many stacks at once: a call of the host less for each of them. */
+static void map_places(uint32_t first, uint32_t end)
+{
+    uint64_t stride = sg_stack_stride();
+    for (uint32_t i = first; i < end; i++)
+        if (thread_at(i)->stack_low != NULL)
+            return;
+    places_mapped = map_at((char *)(SG_STACK_BASE + first * stride), (end - first) * stride, PROT_NONE);
+}
+
 /* Memory for a stack: the place that the thread's number says, or behind all those when it must be larger. */
 static void map_stack(sg_thread *t, uint64_t size)
 {
@@ -60,9 +94,10 @@ static void map_stack(sg_thread *t, uint64_t size)
         size = ordinary;
     }
     char *low = (char *)at;
-    void *stack = mmap(low, size + PAGE, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE | MAP_STACK, -1, 0);
-    if (stack != low || mprotect(low, PAGE, PROT_NONE) != 0)
+    bool done = places_mapped
+                    ? mprotect(low + PAGE, size, PROT_READ | PROT_WRITE) == 0
+                    : map_at(low, size + PAGE, PROT_READ | PROT_WRITE) && mprotect(low, PAGE, PROT_NONE) == 0;
+    if (!done)
         sg_stop(SG_STATUS_INTERNAL, "no memory for the stack of thread %u", t->id);
     t->stack_low = low;
     t->stack_size = size;
@@ -98,25 +133,22 @@ static bool start_host(sg_thread *t, void *stack, uint64_t size)
 
 static void wait_for_host(sg_thread *t)
 {
-    while (__atomic_load_n(&t->parked, __ATOMIC_ACQUIRE) == 0)
-        sg_arch_syscall(SYS_futex, (long)&t->parked, 0 /* FUTEX_WAIT */, 0, 0);
+    uint32_t state = NO_HOST;
+    if (!__atomic_compare_exchange_n(&t->parked, &state, AWAITED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return;
+    while (__atomic_load_n(&t->parked, __ATOMIC_ACQUIRE) == AWAITED)
+        sg_arch_syscall(SYS_futex, (long)&t->parked, 0 /* FUTEX_WAIT */, AWAITED, 0);
 }
 
-static sg_thread *thread_at(uint32_t id)
-{
-    if (sg->thread[id] == NULL) {
-        sg_thread *t = sg->thread[id] = sg_new(sizeof *t);
-        t->id = id;
-        t->stack_of_regions = sg_new(SG_REGION_DEPTH * sizeof(uint32_t));
-        t->variable = id < sg->processors ? sg->first_variable + id * sg_line_bytes()
-                                          : sg_variables_of(1, SG_OWN_QUEUE);
-    }
-    return sg->thread[id];
-}
+#ifdef SG_FENCES
+/* A sanitizer allocates in a thread that starts, and our heaps serve one thread at a time. */
+static const bool side_by_side = false;
+#else
+static const bool side_by_side = true;
+#endif
 
-/* Starts the host's threads of those among the numbers first..end-1 that have none; false: the stack given is
- * too small. One after the other: a thread that starts may allocate before it is parked (a sanitizer requests
- * its stack's place), and our heaps serve one thread at a time. */
+/* Starts the host's threads of those among the numbers first..end-1 that have none, and waits until they are
+ * parked; false: the stack given is too small. */
 static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size)
 {
     sigset_t all, old;
@@ -124,12 +156,17 @@ static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* the parked threads take no signals */
     sg_alloc_own(true);
+    if (end - first > 1)
+        map_places(first, end);
     for (uint32_t i = first; i < end && started; i++)
-        if (thread_at(i)->parked == 0) {
+        if (thread_at(i)->parked == NO_HOST) {
             started = start_host(sg->thread[i], stack, size);
-            if (started)
+            if (started && !side_by_side)
                 wait_for_host(sg->thread[i]);
         }
+    for (uint32_t i = first; i < end && started; i++)
+        wait_for_host(sg->thread[i]);
+    places_mapped = false;
     sg_alloc_own(false);
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (end > sg->threads)
@@ -155,10 +192,15 @@ void sg_thread_prepare(uint32_t count)
     start_hosts(first, end, NULL, sg->config.stack_bytes);
 }
 
+/* Threads with smaller numbers are all in use. */
+static uint32_t all_used = 0;
+
 sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
 {
     sg_settle();
-    uint32_t id = 0;
+    while (all_used < sg->threads && sg->thread[all_used]->state != SG_UNUSED)
+        all_used++;
+    uint32_t id = all_used;
     bool ordinary = stack == NULL && stack_size <= sg->config.stack_bytes;
     while (id < sg->threads && (sg->thread[id]->state != SG_UNUSED || (!ordinary && sg->thread[id]->parked)))
         id++;
@@ -190,11 +232,13 @@ sg_thread *sg_thread_new(void)
 void sg_thread_free(sg_thread *t)
 {
     join_function *join = (join_function *)dlsym(RTLD_NEXT, "pthread_join");
-    __atomic_store_n(&t->parked, 2, __ATOMIC_RELEASE);
+    __atomic_store_n(&t->parked, ENDS, __ATOMIC_RELEASE);
     sg_arch_syscall(SYS_futex, (long)&t->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
     join(t->host, NULL); /* so that it does not free its memory beside us */
-    t->parked = 0;
+    t->parked = NO_HOST;
     t->state = SG_UNUSED;
+    if (t->id < all_used)
+        all_used = t->id;
 }
 
 sg_thread *sg_thread_of(pthread_t handle)

@@ -15,13 +15,15 @@ static struct {
 static __thread void *of_sanitizer; /* value of the first key, which is the sanitizer's: by host thread */
 #endif
 
+/* Where the running thread keeps the value of `key`; NULL: it has set none of any key. */
 static void **value_of(pthread_key_t key)
 {
 #ifdef SG_FENCES
     if (key == 0)
         return &of_sanitizer;
 #endif
-    return &(sg_self() != NULL ? sg_posix_of(sg_self())->values : sg_main_values)[key];
+    void **values = sg_self() != NULL ? sg_posix_of(sg_self())->values : sg_main_values;
+    return values != NULL ? &values[key] : NULL;
 }
 
 SG_API int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
@@ -43,20 +45,23 @@ SG_API int pthread_key_delete(pthread_key_t key)
     keys.used[key] = false;
     sg_main_values[key] = NULL;
     for (uint32_t i = 1; sg != NULL && i < sg->threads; i++)
-        if (sg->thread[i]->posix != NULL)
+        if (sg->thread[i]->posix != NULL && sg->thread[i]->posix->values != NULL)
             sg->thread[i]->posix->values[key] = NULL;
     return 0;
 }
 
 SG_API void *pthread_getspecific(pthread_key_t key)
 {
-    return key < SG_KEYS ? *value_of(key) : NULL;
+    void **value = key < SG_KEYS ? value_of(key) : NULL;
+    return value != NULL ? *value : NULL;
 }
 
 SG_API int pthread_setspecific(pthread_key_t key, const void *value)
 {
     if (key >= SG_KEYS || !keys.used[key])
         return EINVAL;
+    if (value_of(key) == NULL)
+        sg_posix_of(sg_self())->values = sg_new(SG_KEYS * sizeof(void *));
     *value_of(key) = (void *)value;
     return 0;
 }
@@ -64,7 +69,7 @@ SG_API int pthread_setspecific(pthread_key_t key, const void *value)
 /* As often as POSIX demands at least, because a destructor may set values. */
 void sg_keys_destroy(sg_posix *posix)
 {
-    bool any = true;
+    bool any = posix->values != NULL;
     for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS && any; round++) {
         any = false;
         for (pthread_key_t i = 0; i < SG_KEYS; i++) {

@@ -7,7 +7,7 @@ sg_posix *sg_posix_of(sg_thread *t)
 {
     if (t->posix == NULL) {
         t->posix = sg_new(sizeof(sg_posix));
-        t->posix->values = t->id == 0 ? sg_main_values : sg_new(SG_KEYS * sizeof(void *));
+        t->posix->values = t->id == 0 ? sg_main_values : NULL;
     }
     return t->posix;
 }
@@ -18,7 +18,8 @@ static void reset(sg_thread *t)
     if (t->posix == NULL)
         return;
     void **values = t->posix->values;
-    memset(values, 0, SG_KEYS * sizeof(void *));
+    if (values != NULL)
+        memset(values, 0, SG_KEYS * sizeof(void *));
     *t->posix = (sg_posix){.values = values};
 }
 

@@ -36,7 +36,7 @@ typedef struct sg_posix {
     __pthread_unwind_buf_t *cleanups;
     struct _Unwind_Exception unwinding;
     sg_destructor *destructors;
-    void **values; /* by key */
+    void **values; /* by key; NULL: none has been set */
     char name[16];
 } sg_posix;
 

@@ -18,6 +18,7 @@ static struct {
     char **argv, **envp;
     char **given; /* the arguments as they were: rank 0 may change its own before the others begin */
     size_t pointers, texts; /* bytes of what argv points to */
+    size_t room;            /* for both, of each rank */
 } program = {.run = NULL};
 
 /* ---- turns ---- */
@@ -128,8 +129,9 @@ void sg_ranks_open(void)
     sg_image_open();
     sg_messages_open();
     sg->all_ranks = sg_new(sg->ranks * sizeof(sg_rank *));
+    size_t places = (sg->processors + 63) / 64 * sizeof(uint64_t);
     for (uint32_t i = 0; i < sg->ranks; i++) {
-        sg_rank *rank = sg->all_ranks[i] = sg_new(sizeof *rank);
+        sg_rank *rank = sg->all_ranks[i] = sg_new(sizeof *rank + places);
         rank->number = i;
         rank->first_processor = i * sg->own_processors;
         rank->eager_bytes = sg->config.eager_bytes;
@@ -155,14 +157,23 @@ static void construct(int argc, char **argv)
     sg_now = p;
 }
 
+#define ARGUMENTS (SG_ARGUMENT_BASE + 2 * SG_ARGUMENT_POINTERS)
+
+/* Memory for the arguments of all ranks. */
+static void map_arguments(void)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    program.room = (program.pointers + program.texts + 8191) & ~4095ull;
+    if (mmap((void *)ARGUMENTS, sg->ranks * program.room, PROT_READ | PROT_WRITE, flags, -1, 0) !=
+        (void *)ARGUMENTS)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for the arguments of the ranks");
+}
+
 /* A copy of the arguments of rank 0 for the running rank, as far from its heap as those are. */
 static char **own_arguments(const sg_rank *rank)
 {
-    size_t count = (size_t)program.argc + 1, room = (program.pointers + program.texts + 8191) & ~4095ull;
-    char *at = (char *)(SG_ARGUMENT_BASE + 2 * SG_ARGUMENT_POINTERS + rank->number * room);
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-    if (mmap(at, room, PROT_READ | PROT_WRITE, flags, -1, 0) != at)
-        sg_stop(SG_STATUS_INTERNAL, "no memory for the arguments of rank %u", rank->number);
+    size_t count = (size_t)program.argc + 1;
+    char *at = (char *)ARGUMENTS + rank->number * program.room;
     char **argv = (char **)at, *text = at + count * sizeof *argv;
     for (int i = 0; i < program.argc; i++) {
         argv[i] = strcpy(text, program.given[i]);
@@ -214,6 +225,7 @@ void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, ch
         program.given[i] = memcpy(sg_new(size), argv[i], size);
         program.texts += size;
     }
+    map_arguments();
     sg_image_keep_libraries();
     for (uint32_t i = 0; i < sg->ranks; i++)
         prepare(sg->all_ranks[i]);
@@ -248,6 +260,7 @@ static void run_last_calls(sg_rank *rank)
 int sg_rank_exit(int status, const void *site, bool quick)
 {
     static int first_failure = 0;
+    static uint32_t ended = 0;
     sg_rank *rank = sg_rank_self();
     if (rank->ended)
         return first_failure;
@@ -259,9 +272,8 @@ int sg_rank_exit(int status, const void *site, bool quick)
     rank->ended = true;
     if (status != 0 && first_failure == 0)
         first_failure = status;
-    for (uint32_t i = 0; i < sg->ranks; i++)
-        if (!sg->all_ranks[i]->ended)
-            sg_thread_end();
+    if (++ended < sg->ranks)
+        sg_thread_end();
     return first_failure;
 }
 

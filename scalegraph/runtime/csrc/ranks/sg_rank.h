@@ -57,10 +57,10 @@ struct sg_rank {
     uint32_t account;
     uint64_t eager_bytes; /* messages up to this size leave at once */
     sg_traffic traffic;
-    uint64_t places[SG_MAX_PROCESSORS / 64]; /* bit set of its processors */
     /* Its processor serves transfers of other ranks that the network interface cannot do by itself. */
     uint64_t serves_until; /* clock */
     uint64_t served;       /* cycles that have not been charged yet */
+    uint64_t places[];     /* bit set of its processors, among all of the run */
 } __attribute__((aligned(64)));
 
 /* The rank of the running thread; NULL: the program passes no messages, or the simulation has not begun. */
