@@ -45,14 +45,15 @@ def print_json(data: Any) -> None:
     import orjson  # documents of many ranks have megabytes; other commands need not wait for this import
 
     try:
-        made = orjson.dumps(data, default=_plain, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+        options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
+        made = orjson.dumps(data, default=_plain, option=options)
     except TypeError:  # output of a program that is no text: half a character; an integer of more than 64 bits
         echo_json(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain))
         return
     if made.isascii() and b"\x7f" not in made and hasattr(sys.stdout, "buffer"):
-        _print(made, nl=True)  # bytes: megabytes of text would be searched for colours
+        _print(made, nl=False)  # bytes: megabytes of text would be searched for colours
     else:
-        echo_json(made.decode())
+        echo_json(made.decode(), nl=False)
 
 
 def _plain(value: Any) -> Any:

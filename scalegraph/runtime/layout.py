@@ -46,7 +46,7 @@ class Layout:
 
         return np.dtype(list(self.fields))
 
-    def rows(self, data: bytes) -> Iterator[Row]:
+    def rows(self, data: bytes | memoryview) -> Iterator[Row]:
         """Yield each record of *data* by field: a number, bytes without trailing zeros, or a tuple of numbers."""
         places = [(name, end - (count or 1), count and end) for name, count, end in self._columns()]
         row: Row
@@ -59,7 +59,7 @@ class Layout:
                 row[name] = row[name].rstrip(b"\0")
             yield row
 
-    def columns(self, data: bytes) -> dict[str, list[Any]]:
+    def columns(self, data: bytes | memoryview) -> dict[str, list[Any]]:
         """Return the records of *data* as one list for each field, of what `rows` has; many records take less time."""
         parts = self.series(data)
         return {
@@ -67,7 +67,7 @@ class Layout:
             for name, count, _ in self._columns()
         }
 
-    def series(self, data: bytes) -> dict[str, list[list[Any]]]:
+    def series(self, data: bytes | memoryview) -> dict[str, list[list[Any]]]:
         """Return the lists of each field of the records in *data*: one, or one for each place of its array."""
         found: dict[str, list[list[Any]]] = {}
         at = 0
@@ -79,7 +79,7 @@ class Layout:
             at += width * (count or 1)
         return found
 
-    def _list(self, data: bytes, at: int, kind: str, width: int) -> list[Any]:
+    def _list(self, data: bytes | memoryview, at: int, kind: str, width: int) -> list[Any]:
         """Return what is at *at* of each record: a number, or bytes without trailing zeros."""
         if kind.startswith("S"):
             texts = struct.iter_unpack(f"{at}x{width}s{self.itemsize - at - width}x", data)

@@ -89,7 +89,7 @@ class Result:
     Rows need no numpy, which takes as long to load as a short run; what goes through many records takes the arrays.
     """
 
-    def __init__(self, meta: Mapping[str, str], sections: Mapping[str, bytes]) -> None:
+    def __init__(self, meta: Mapping[str, str], sections: Mapping[str, bytes | memoryview]) -> None:
         self.meta = dict(meta)
         self._sections = dict(sections)
         self._rows: dict[str, list[Row]] = {}
@@ -204,12 +204,13 @@ def read_result(path: Path) -> Result:
         raise
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {reason(error)}") from error
-    found: dict[str, bytes] = {}
+    found: dict[str, memoryview] = {}
     for section in _sections(data, str(path)):
         name = _NUMBERS.get(section["id"])
         if name is not None:  # a section added within this version is not for us
             found[name] = _records(data, section, _LAYOUTS[name], f"{path}: section {name}")
-    return Result(_pairs(found.pop("META", b"").decode("utf-8", "replace")), found)
+    meta = bytes(found.pop("META", memoryview(b"")))
+    return Result(_pairs(meta.decode("utf-8", "replace")), found)
 
 
 def _sections(data: bytes, name: str) -> list[Row]:
@@ -234,7 +235,7 @@ def _sections(data: bytes, name: str) -> list[Row]:
     return list(SECTION.rows(data[HEADER.itemsize : end]))
 
 
-def _records(data: bytes, section: Row, layout: Layout, place: str) -> bytes:
+def _records(data: bytes, section: Row, layout: Layout, place: str) -> memoryview:
     size, count, offset = section["record_size"], section["count"], section["offset"]
     if size != layout.itemsize:
         raise ResultError(f"{place}: records of {size} bytes, expected {layout.itemsize}")
@@ -242,7 +243,7 @@ def _records(data: bytes, section: Row, layout: Layout, place: str) -> bytes:
         raise ResultError(
             f"{place}: is cut short: {count} records end at {offset + size * count}, the file at {len(data)}"
         )
-    return data[offset : offset + size * count]
+    return memoryview(data)[offset : offset + size * count]
 
 
 def _pairs(text: str) -> dict[str, str]:
