@@ -12,6 +12,7 @@ enum {
     FIRST = SG_CATEGORY_PRIM_SEND,
     MOST = 1 << 16, /* of cells; then partners that are new to a rank are counted together */
     OTHERS = -2,
+    RECENT = 32, /* places for cells that a rank finds without a search, a power of two */
 };
 
 _Static_assert(SG_CATEGORY_IDLE_COLLECTIVE - FIRST + 1 ==
@@ -21,9 +22,9 @@ _Static_assert(SG_CATEGORY_IDLE_COLLECTIVE - FIRST + 1 ==
 static struct {
     sg_table cells, communicators; /* places in the two lists, + 1 */
     sg_message_cost *cell;
-    uint32_t *after; /* by cell: the one that its rank needed next the last time, + 1; 0: none yet */
+    uint32_t (*recent)[RECENT]; /* by rank and slot_of(): the cell needed last, + 1; 0: none yet */
     sg_communicator *communicator;
-    uint32_t cells_count, cells_room, after_room, communicators_count, communicators_room;
+    uint32_t cells_count, cells_room, communicators_count, communicators_room;
 } accounts = {.cells_count = 0};
 
 /* Operations of a collective operation have the next number. */
@@ -46,7 +47,6 @@ static sg_message_cost *cell_of(uint32_t rank, sg_talk talk)
     if (accounts.cells_count >= MOST && talk.peer >= 0)
         return cell_of(rank, (sg_talk){talk.context, OTHERS});
     SG_ARRAY_HOLD(accounts.cell, accounts.cells_room, accounts.cells_count, 64);
-    SG_ARRAY_HOLD(accounts.after, accounts.after_room, accounts.cells_count, 64);
     sg_message_cost *cell = &accounts.cell[accounts.cells_count++];
     *cell = (sg_message_cost){.rank = rank, .peer = talk.peer};
     cell->communicator = communicator_of(talk.context);
@@ -60,18 +60,26 @@ static bool is_of(const sg_message_cost *cell, const sg_rank *rank)
            cell->rank == rank->number;
 }
 
-/* Partners mostly follow each other as they did before: the cell that came next then saves the host the
- * search, whose memory is cold. */
+/* Found by trial: ranks whose distance is a power of two, up to 1,024 in either direction, get places of
+ * their own. */
+#define SPREAD 0xf5c15ad9u
+
+static uint32_t slot_of(const sg_rank *rank)
+{
+    uint32_t away = (uint32_t)rank->talk.peer - rank->number;
+    return (away + 64 * communicator_of(rank->talk.context)) * SPREAD / (UINT32_MAX / RECENT + 1);
+}
+
+/* Partners come again and again: the cell of this one then saves the host the search, whose memory is cold.
+ */
 static void find_cell(sg_rank *rank)
 {
-    uint32_t before = rank->account, cell = before != 0 ? accounts.after[before - 1] : 0;
-    if (before != 0 && is_of(&accounts.cell[before - 1], rank)) /* only the context is another one */
-        cell = before;
-    if (cell == 0 || !is_of(&accounts.cell[cell - 1], rank))
-        cell = (uint32_t)(cell_of(rank->number, rank->talk) - accounts.cell) + 1;
-    if (before != 0 && cell != before)
-        accounts.after[before - 1] = cell;
-    rank->account = cell;
+    if (accounts.recent == NULL)
+        accounts.recent = sg_new(sg->ranks * sizeof *accounts.recent);
+    uint32_t *cell = &accounts.recent[rank->number][slot_of(rank)];
+    if (*cell == 0 || !is_of(&accounts.cell[*cell - 1], rank))
+        *cell = (uint32_t)(cell_of(rank->number, rank->talk) - accounts.cell) + 1;
+    rank->account = *cell;
     rank->accounted = rank->talk;
 }
 
