@@ -384,6 +384,7 @@ void sg_regions_reset(sg_thread *t, uint32_t region)
 {
     t->stack_of_regions[0] = region;
     t->depth = 1;
+    t->account = NULL;
     if (t->state == SG_RUNNING) {
         sg_account_set(t->processor, sg_account_of(t->processor, region));
         report_regions(t->processor, SG_REGIONS_ALL);

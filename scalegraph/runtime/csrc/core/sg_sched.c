@@ -130,7 +130,8 @@ static void install(sg_processor *p, sg_thread *t)
     p->thread = t;
     p->site = t->site;
     p->thread_pointer = t->thread_pointer;
-    sg_account_set(p, sg_account_of(p, sg_region(t)));
+    if (SG_UNLIKELY(p->account != t->account))
+        sg_account_set(p, sg_account_of(p, sg_region(t)));
     p->coroutine->stack_pointer = t->stack_pointer;
     p->coroutine->thread = t;
     sg->idle[p->id / 64] &= ~(1ull << p->id % 64);
@@ -313,6 +314,7 @@ static sg_thread *leave(sg_processor *p)
     if (t->id != 0)
         sg->threads_ran += p->clock - t->since;
     t->site = p->site;
+    t->account = p->account;
     t->ready_at = p->clock;
     p->thread = NULL;
     return t;
@@ -328,7 +330,18 @@ static void rotate(sg_processor *p)
     depart(t);
 }
 
-static void run_another(sg_processor *p, sg_thread *t);
+/* The running thread has left `p` for now, or for good. */
+static void run_another(sg_processor *p, sg_thread *t)
+{
+    sg_thread *next = choose(p);
+    if (next != NULL) {
+        install(p, next);
+    } else {
+        sg->idle[p->id / 64] |= 1ull << p->id % 64;
+        sg_observe_rests(p);
+    }
+    depart(t);
+}
 
 /* The running thread must leave `p` for a place where it may be. */
 static void move(sg_processor *p)
@@ -389,19 +402,6 @@ void sg_pass(const void *site)
     if (has_other(p))
         p->slice_end = p->clock;
     sg_give_way(p, site);
-}
-
-/* The running thread has left `p` for now, or for good. */
-static void run_another(sg_processor *p, sg_thread *t)
-{
-    sg_thread *next = choose(p);
-    if (next != NULL) {
-        install(p, next);
-    } else {
-        sg->idle[p->id / 64] |= 1ull << p->id % 64;
-        sg_observe_rests(p);
-    }
-    depart(t);
 }
 
 void sg_suspend(enum sg_category category, uint64_t object, int32_t holder)

@@ -227,6 +227,7 @@ struct sg_thread {
     void *thread_pointer;
     const void *site;
     sg_processor *processor; /* on which it runs or ran last; NULL: none yet */
+    sg_account *account;     /* of that, when it left it; NULL: its regions have changed since */
     uint32_t id;
     enum sg_state state;
     /* Waiting. */
