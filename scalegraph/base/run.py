@@ -446,7 +446,7 @@ class RunRecord(_Frozen):
         """Half the interval of 95 % of an estimated time, as a part of it; 0 where the whole run was simulated."""
         if self.sampled is None or not self.estimated or not self.time_cycles:
             return 0.0
-        return self.sampled.intervals.get("time_cycles", 0.0) / self.time_cycles
+        return self.sampled.time_error(self.time_cycles)
 
     @property
     def time_interval_s(self) -> tuple[float, float] | None:

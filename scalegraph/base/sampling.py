@@ -49,11 +49,14 @@ class Sampled(BaseModel):
     intervals: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(default_factory=dict)
     phases: tuple[SampledPhase, ...] = ()
 
+    def time_error(self, time_cycles: int) -> float:
+        """Return half the interval of 95 % of the run's time, *time_cycles*, as a part of it."""
+        return self.intervals.get("time_cycles", 0.0) / time_cycles
+
     def remark(self, time_cycles: int | None) -> str:
         """Return the sentence that goes with the numbers of the run, which took *time_cycles*."""
         if not self.skipped:
             return f"not sampled, the whole run was simulated: {self.why}"
-        width = self.intervals.get("time_cycles", 0.0)
-        about = f", time ± {significant(100 * width / time_cycles)} % (95 %)" if time_cycles else ""
+        about = f", time ± {significant(100 * self.time_error(time_cycles))} % (95 %)" if time_cycles else ""
         skipped = f"{self.skipped} of {self.visits} visits of phases"
         return f"sampled: {skipped} were not simulated, their costs are estimated{about}"

@@ -32,7 +32,8 @@ _WAITS = {
     "idle_finished": "has ended",
 }
 _LISTED = 8  # threads named in a sentence
-_WHAT_LENGTH, _NAME_LENGTH = 200, 80
+_WHAT_LENGTH, _NAME_LENGTH, _LAST_LENGTH = 200, 80, 200
+_RULES = " \t-=*_#+"  # lines of these separate others
 _WHAT = pattern(
     r"^terminate called after throwing an instance of '.*'\n  what\(\):  (?P<what>(?:.*\n?)+?)(?=scalegraph: |\Z)",
     re.MULTILINE,
@@ -86,7 +87,7 @@ def _plural(doing: str) -> str:
 
 
 def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence[Wait], time_s: float) -> str:
-    """Return the sentence for a run that ended with *status*; empty if it ended well. *reported*: the runtime's own."""
+    """Return the sentence for a run that ended with *status*; empty if it ended well. *told*: the runtime's own."""
     if status == "ok":
         return ""
     if status == "cancelled":
@@ -109,7 +110,7 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
 
 
 def with_what(told: str, stderr: str) -> str:
-    """Return the sentence *reported* about an exception with its own text, as the C++ library printed it."""
+    """Return the sentence *told* about an exception with its own text, as the C++ library printed it."""
     said = _WHAT.search(stderr)
     if said is None or not told.startswith("an exception of type "):
         return told
@@ -145,5 +146,10 @@ def _signal_in_words(number: int) -> str:
 
 
 def _last_words(outcome: Outcome) -> str:
-    lines = [line for line in outcome.stderr.splitlines() if line.strip()]
-    return f": {lines[-1].strip()[:200]}" if lines else ""
+    """Return the last line of what the program said: of its standard error, or of its standard output if that is empty.
+
+    Programs that do not like their arguments print how to use them on either.
+    """
+    said = outcome.stderr if outcome.stderr.strip() else outcome.stdout
+    lines = [line for line in said.splitlines() if line.strip(_RULES)]
+    return f": {lines[-1].strip()[:_LAST_LENGTH]}" if lines else ""

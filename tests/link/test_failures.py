@@ -8,6 +8,8 @@ import pytest
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.run import RunRecord
+from scalegraph.link.process import Outcome
+from scalegraph.link.words import failure_message
 
 pytestmark = pytest.mark.compiler
 Run = Callable[..., RunRecord]
@@ -80,6 +82,20 @@ def test_exit_code_other_than_zero_is_a_failure_with_its_numbers_kept(run: Run) 
     assert record.message == "the program ended with exit code 3"
     assert record.time_cycles is not None
     assert not record.ok
+
+
+@pytest.mark.parametrize(
+    ("stdout", "stderr", "said"),
+    [
+        ("usage: p N\n", "", ": usage: p N"),
+        ("sum 7 (wrong)\n=======\n\n", " \n", ": sum 7 (wrong)"),
+        ("usage: p N\n", "p: no file x.dat\n", ": p: no file x.dat"),
+        ("-----\n", "", ""),
+    ],
+)
+def test_the_last_words_of_a_program_go_with_its_exit_code(stdout: str, stderr: str, said: str) -> None:
+    ended = Outcome(2, None, timed_out=False, cancelled=False, stdout=stdout, stderr=stderr, truncated=(), host_s=0.1)
+    assert failure_message("failed", "", ended, (), 1.0) == f"the program ended with exit code 2{said}"
 
 
 def test_cancelled_run_says_so(run: Run) -> None:
