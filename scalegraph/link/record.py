@@ -245,6 +245,8 @@ def thread_remark(result: Result, processors: int) -> str:
     if not most:
         return ""
     hint = "if an argument or a variable sets their number, write {N} for it"
+    if most == 1 and team == 1 and processors > 1:
+        return f"parallel regions had one thread on {processors} processors; {hint}"
     if most == 1 and processors > 1:
         return f"the program never had a second thread on {processors} processors (was it built with -fopenmp?)"
     if team > processors or most > processors + 1:

@@ -320,6 +320,8 @@ def test_a_program_with_too_few_threads_is_remarked_on_in_the_table_and_the_view
     (place / "alone.c").write_text("int main(void) { return 0; }\n")
     assert run(["simulate", "alone.c", "-p", "1,4"]) == 0
     assert "! N = 4: the program never had a second thread on 4 processors" in capsys.readouterr().out
+    assert run(["simulate", "threads.c", "-p", "1,4", "--", "1"]) == 0
+    assert "! N = 4: parallel regions had one thread on 4 processors; if an argument or a" in capsys.readouterr().out
 
 
 def test_run_that_fails_without_a_record_is_a_failure_all_the_same(
