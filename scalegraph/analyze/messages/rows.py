@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
 from scalegraph.base.messages import NO_COMMUNICATOR, MessageCosts
@@ -37,16 +38,11 @@ def by_communicator(run: RunRecord) -> list[dict[str, Any]]:
     known = {one.number: one for one in costs.communicators}
     words = {number: one.words for number, one in known.items()} | {NO_COMMUNICATOR: OUTSIDE}
     members: dict[str, set[int]] = {}
-    entries: dict[str, list[int]] = {}
-    places: dict[int, list[int]] = {}
-    for at, number in enumerate(costs.communicator):
-        places.setdefault(number, []).append(at)
-    for number, mine in places.items():
+    sums: dict[str, list[int]] = {}
+    for number, own in _by_number(costs).items():
         name = words.get(number, f"communicator {number}")
         members.setdefault(name, set()).add(number)
-        entries.setdefault(name, []).extend(mine)
-    columns = _columns(costs)
-    sums = {name: [sum(map(column.__getitem__, mine)) for column in columns] for name, mine in entries.items()}
+        sums[name] = [*map(int.__add__, sums[name], own)] if name in sums else own
     sizes = {name: max(known[one].size if one in known else 0 for one in ones) for name, ones in members.items()}
     rows = [
         {"communicator": name, "count": len(members[name]), "size": sizes[name], **_summed(sums[name])}
@@ -102,6 +98,24 @@ def by_partner(run: RunRecord) -> list[dict[str, Any]]:
             total,
         ) in entries
     ]
+
+
+def _by_number(costs: MessageCosts) -> dict[int, list[int]]:
+    """Return the sums of `_columns` by number of the communicator.
+
+    Most entries are of one: its sums are what the others leave of all, so that only these are picked one by one.
+    """
+    columns, counts = _columns(costs), Counter(costs.communicator)
+    if not counts:
+        return {}
+    most = counts.most_common(1)[0][0]
+    places: dict[int, list[int]] = {number: [] for number in counts if number != most}
+    for at, number in enumerate(costs.communicator):
+        if number != most:
+            places[number].append(at)
+    sums = {number: [sum(map(column.__getitem__, mine)) for column in columns] for number, mine in places.items()}
+    rest = [sum(column) - sum(own[i] for own in sums.values()) for i, column in enumerate(columns)]
+    return {**sums, most: rest}
 
 
 def _joined(entries: list[tuple[int, ...]]) -> list[tuple[int, ...]]:

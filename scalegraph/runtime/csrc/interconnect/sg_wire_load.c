@@ -49,17 +49,16 @@ void sg_wire_loads_add(sg_wire_loads *loads, uint32_t link, uint64_t start, uint
 
 uint32_t sg_wire_loads_busiest(const sg_wire_loads *loads, uint32_t *chosen, uint32_t most)
 {
-    uint64_t least = 1;
-    uint32_t count = 0;
-    for (;; least *= 2) { /* how busy a link must be, so that no more than `most` are */
-        count = 0;
-        for (uint32_t i = 0; i < loads->links; i++)
-            count += loads->link[i].busy >= least;
-        if (count <= most)
-            break;
-    }
-    count = 0;
+    uint32_t of_bits[64] = {0}; /* how many are busy for a time whose highest bit is this one */
     for (uint32_t i = 0; i < loads->links; i++)
+        if (loads->link[i].busy > 0)
+            of_bits[63 - __builtin_clzll(loads->link[i].busy)]++;
+    uint32_t count = 0, bit = 64;
+    while (bit > 0 && count + of_bits[bit - 1] <= most)
+        count += of_bits[--bit];
+    uint64_t least = bit < 64 ? 1ull << bit : UINT64_MAX; /* how busy a link must be to be chosen */
+    count = 0;
+    for (uint32_t i = 0; i < loads->links && count < most; i++)
         if (loads->link[i].busy >= least)
             chosen[count++] = i;
     return count;
