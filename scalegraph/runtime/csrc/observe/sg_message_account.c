@@ -19,10 +19,16 @@ _Static_assert(SG_CATEGORY_IDLE_COLLECTIVE - FIRST + 1 ==
                    sizeof((sg_message_cost *)0)->cycles / sizeof(uint64_t),
                "the categories of messages stand together");
 
+/* What a rank needed last: the partner, and its cell, + 1; 0: none yet. */
+typedef struct recent {
+    int32_t peer;
+    uint32_t cell;
+} recent;
+
 static struct {
     sg_table cells, communicators; /* places in the two lists, + 1 */
     sg_message_cost *cell;
-    uint32_t (*recent)[RECENT]; /* by rank and slot_of(): the cell needed last, + 1; 0: none yet */
+    recent (*recent)[RECENT]; /* by rank and slot_of() */
     sg_communicator *communicator;
     uint32_t cells_count, cells_room, communicators_count, communicators_room;
 } accounts = {.cells_count = 0};
@@ -54,10 +60,11 @@ static sg_message_cost *cell_of(uint32_t rank, sg_talk talk)
     return cell;
 }
 
-static bool is_of(const sg_message_cost *cell, const sg_rank *rank)
+/* The cell may be that of further partners together. */
+static bool is_of(const recent *r, const sg_rank *rank)
 {
-    return cell->peer == rank->talk.peer && cell->communicator == communicator_of(rank->talk.context) &&
-           cell->rank == rank->number;
+    return r->cell != 0 && r->peer == rank->talk.peer &&
+           accounts.cell[r->cell - 1].communicator == communicator_of(rank->talk.context);
 }
 
 /* Found by trial: ranks whose distance is a power of two, up to 1,024 in either direction, get places of
@@ -76,10 +83,10 @@ static void find_cell(sg_rank *rank)
 {
     if (accounts.recent == NULL)
         accounts.recent = sg_new(sg->ranks * sizeof *accounts.recent);
-    uint32_t *cell = &accounts.recent[rank->number][slot_of(rank)];
-    if (*cell == 0 || !is_of(&accounts.cell[*cell - 1], rank))
-        *cell = (uint32_t)(cell_of(rank->number, rank->talk) - accounts.cell) + 1;
-    rank->account = *cell;
+    recent *r = &accounts.recent[rank->number][slot_of(rank)];
+    if (!is_of(r, rank))
+        *r = (recent){rank->talk.peer, (uint32_t)(cell_of(rank->number, rank->talk) - accounts.cell) + 1};
+    rank->account = r->cell;
     rank->accounted = rank->talk;
 }
 
