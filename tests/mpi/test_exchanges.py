@@ -66,7 +66,7 @@ def expected(ranks: int, turns: int = 1200, *, pages: int) -> str:
 
 
 @pytest.mark.parametrize("what", ["nothing", "closes"])
-@pytest.mark.parametrize("pages", [10, 600])
+@pytest.mark.parametrize("pages", [10, 20, 600])
 def test_each_rank_finds_its_own_data_however_it_is_moved(
     pages: int, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,3 +78,113 @@ def test_each_rank_finds_its_own_data_however_it_is_moved(
     printed = row["stdout"].split()
     pairs = sorted(zip(printed[::2], printed[1::2], strict=True))
     assert " ".join(" ".join(pair) for pair in pairs) == expected(3, pages=pages)
+
+
+# Prints how many KiB of the process are in large pages, once all ranks have taken turns often.
+LARGE = r"""
+#include <mpi.h>
+#include <stdio.h>
+static char data[40960];
+int main(int argc, char **argv)
+{
+    int rank, ranks;
+    long large = 0, one;
+    char line[4096];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int turn = 0; turn < 300; turn++)
+        MPI_Sendrecv(&data[turn], 1, MPI_CHAR, (rank + 1) % ranks, 0, &data[20000 + turn], 1, MPI_CHAR,
+                     (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0) {
+        FILE *file = fopen("/proc/self/smaps", "r");
+        while (fgets(line, sizeof line, file) != NULL)
+            if (sscanf(line, "AnonHugePages: %ld kB", &one) == 1)
+                large += one;
+        fclose(file);
+        printf("%ld", large);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_data_of_many_ranks_gets_large_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.c").write_text(LARGE)
+    assert scalegraph(["simulate", "p.c", "-p", "4,140", "--machine", "ncube2", "--no-reference", "--json"]) == 0
+    few, many = (int(run["stdout"]) for run in json.loads(capsys.readouterr().out)["runs"])
+    if few < 4 * 2048:
+        pytest.skip("this host has no large pages, or cannot move them")
+    assert many >= 140 * 2048
+
+
+# Collective operations on static data and beside it, with an operation and a handler of the program that use it.
+COLLECTIVE = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { COUNT = 40000 };
+static long in[COUNT], out[COUNT], calls, errors;
+static void add(void *a, void *b, int *n, MPI_Datatype *t)
+{
+    calls++;
+    for (int i = 0; i < *n; i++)
+        ((long *)b)[i] += ((long *)a)[i] + in[0];
+}
+static void keep(MPI_Comm *comm, int *code, ...)
+{
+    errors = in[0];
+}
+int main(int argc, char **argv)
+{
+    int rank, ranks;
+    MPI_Op op;
+    MPI_Errhandler handler;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Op_create(add, 1, &op);
+    MPI_Comm_create_errhandler(keep, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    long *heap = calloc(COUNT, sizeof *heap), own[4], sum[4], wrong = 0;
+    for (int turn = 0; turn < 20; turn++) {
+        in[0] = rank + 1;
+        for (int i = 0; i < 4; i++)
+            own[i] = rank;
+        MPI_Allreduce(own, sum, 4, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        wrong += sum[3] != ranks * (ranks - 1) / 2 || in[0] != rank + 1;
+        MPI_Allgather(own, 4, MPI_LONG, heap, 4, MPI_LONG, MPI_COMM_WORLD);
+        MPI_Alltoall(heap, 2, MPI_LONG, out + 100, 2, MPI_LONG, MPI_COMM_WORLD);
+        MPI_Alltoall(out + 100, 2, MPI_LONG, in + 100, 2, MPI_LONG, MPI_COMM_WORLD);
+        for (int i = 0; i < ranks; i++)
+            wrong += in[100 + 2 * i] != i / 2 || heap[4 * i] != i || in[0] != rank + 1;
+        MPI_Allreduce(own, sum, 4, MPI_LONG, op, MPI_COMM_WORLD);
+        wrong += in[0] != rank + 1;
+        MPI_Bcast(in + 1000, 30000 + turn, MPI_LONG, 0, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Bcast(own, rank == 0 ? 4 : 2, MPI_LONG, 0, MPI_COMM_WORLD);
+    wrong += errors != 0 && errors != rank + 1;
+    long counts[3] = {wrong, calls, errors}, all[3];
+    MPI_Reduce(counts, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%ld %d %d", all[0], all[1] > 0, all[2] > 0);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("machine", ["cluster-hdr", "ncube2", "cm5"])
+def test_collective_operations_find_static_data_of_their_rank(
+    machine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.c").write_text(COLLECTIVE)
+    assert scalegraph(["simulate", "p.c", "-p", "8", "--machine", machine, "--no-reference", "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["stdout"] == "0 1 1"

@@ -2,9 +2,11 @@
  *
  * A small segment is copied when another rank begins to run; of a large one each rank has pages of its own,
  * which are moved to the segment's place and back, together with the host's tables of them: nothing must be
- * touched anew. Our own data is elsewhere (toolchain/linking.py) and is shared. */
+ * touched anew. One between these is copied until its pages are large. Our own data is elsewhere
+ * (toolchain/linking.py) and is shared. */
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include "sg_arch.h"
 #include "sg_pages.h"
@@ -12,14 +14,16 @@
 
 #define PAGE  4096ull
 #define TABLE SG_PAGES_TABLE
-/* Up to this size copying is faster than moving pages (benchmarks/messages.py). */
-#define COPIED     16384ull
-#define MOST_PARTS 4
+/* Up to these sizes copying is faster than moving large pages and small ones (benchmarks/README.md). */
+#define COPIED       16384ull
+#define COPIED_FIRST 65536ull
+#define MOST_PARTS   4
 /* Large pages take 0.3 to 3 ms each to make, and an exchange by them takes 2 microseconds instead of 10
  * (benchmarks/README.md): they are worth it after so many exchanges for each rank, if they take no more
- * memory than this, and the data of a rank no more than two. */
+ * memory than this and this part of the host's, and the data of a rank no more than two. */
 #define WORTH_LARGE  256ull
-#define MOST_LARGE   (256ull << 20)
+#define MOST_LARGE   (1ull << 30)
+#define PART_LARGE   16
 #define PURPOSE      "the static data of the ranks"
 #define DATA_ADDRESS 0x3000000ull /* toolchain/linking.py */
 
@@ -27,6 +31,7 @@ typedef struct part {
     char *at;
     size_t size, whole; /* in whole pages, if pages are exchanged */
     bool pages;
+    bool copied;   /* for now, though the ranks have pages */
     uint64_t home; /* where the pages of rank 0 are while others run, then those of rank 1 */
     char *fresh;   /* what is in it before the program's constructors */
 } part;
@@ -87,6 +92,7 @@ static void add_part(char *low, char *high)
     if (p->pages) {
         p->at = (char *)((uintptr_t)low & ~(PAGE - 1));
         p->size = (size_t)(high - p->at);
+        p->copied = p->size <= COPIED_FIRST;
         make_homes(p);
     }
     p->fresh = sg_reserve(p->size, PURPOSE);
@@ -172,12 +178,40 @@ static uint64_t home_of(const part *p, const struct sg_image *image)
     return p->home + p->whole * image->number;
 }
 
-/* All of `p` are at home. */
-static void enlarge(const part *p)
+static bool may_be_large(const part *p)
 {
-    bool whole = (uint64_t)p->at % TABLE == 0 && p->whole % TABLE == 0;
-    if (whole && p->whole <= 2 * TABLE && p->whole * sg->ranks <= MOST_LARGE)
-        sg_pages_enlarge((uint64_t)p->at, p->home, p->whole, sg->ranks);
+    struct sysinfo host;
+    uint64_t bytes = p->whole * sg->ranks;
+    if ((uint64_t)p->at % TABLE != 0 || p->whole % TABLE != 0 || p->whole > 2 * TABLE || bytes > MOST_LARGE)
+        return false;
+    return sysinfo(&host) == 0 && bytes <= (uint64_t)host.totalram * host.mem_unit / PART_LARGE;
+}
+
+/* All of `p` are at home. */
+static void enlarge(part *p)
+{
+    if (!may_be_large(p))
+        return;
+    if (p->copied)
+        munmap(p->at, p->whole);
+    p->copied = false;
+    sg_pages_enlarge((uint64_t)p->at, p->home, p->whole, sg->ranks);
+}
+
+static void leave(const part *p, const struct sg_image *image)
+{
+    if (p->copied)
+        memcpy((char *)home_of(p, image), p->at, p->size);
+    else
+        move(p, (uint64_t)p->at, home_of(p, image));
+}
+
+static void enter(const part *p, const struct sg_image *image)
+{
+    if (p->copied)
+        memcpy(p->at, (const char *)home_of(p, image), p->size);
+    else
+        move(p, home_of(p, image), (uint64_t)p->at);
 }
 
 /* The first image takes over what is in its place: `before` is NULL. */
@@ -185,15 +219,15 @@ void sg_image_exchange(struct sg_image *before, struct sg_image *image)
 {
     bool due = ++program.exchanges == WORTH_LARGE * sg->ranks;
     for (uint32_t i = 0; i < program.parts; i++) {
-        const part *p = &program.part[i];
+        part *p = &program.part[i];
         if (p->pages) {
             if (before != NULL)
-                move(p, (uint64_t)p->at, home_of(p, before));
+                leave(p, before);
             else
                 copy_pages((char *)home_of(p, image), p->at, p->size);
             if (due)
                 enlarge(p);
-            move(p, home_of(p, image), (uint64_t)p->at);
+            enter(p, image);
         } else if (before != NULL) {
             memcpy(before->copy[i], p->at, p->size);
             memcpy(p->at, image->copy[i], p->size);

@@ -1,6 +1,7 @@
 /* Buffers of collective operations: they must be there, and not overlap. */
 #include "sg_mpi_calls.h"
 #include "sg_mpi_signature.h"
+#include "sg_rank.h"
 
 int sg_collective_type(MPI_Comm comm, const void *buffer, MPI_Datatype handle, int64_t count, sg_type **type)
 {
@@ -95,4 +96,30 @@ int sg_reduction_buffers(sg_comm *c, int root, const void *out, int64_t out_coun
     if (error == MPI_SUCCESS && gives && takes)
         error = sg_collective_apart(c, out, out_count, t, in, in_count, t);
     return error;
+}
+
+/* ---- static data ---- */
+
+static bool is_static(const void *buffer, int64_t count, const sg_type *t)
+{
+    if (t == NULL || count * t->size == 0)
+        return false;
+    int64_t others = (count - 1) * sg_type_extent(t);
+    const char *low = (const char *)buffer + t->true_lb + (others < 0 ? others : 0);
+    const char *high = (const char *)buffer + t->true_ub + (others > 0 ? others : 0);
+    return sg_image_holds(low, high);
+}
+
+bool sg_schedule_needs_data(const sg_schedule *s)
+{
+    if (s->finish != NULL || (s->op != NULL && s->op->name == NULL))
+        return true; /* a function of the program may use any */
+    for (uint32_t i = 0; i < s->count; i++) {
+        const sg_step *step = &s->steps[i];
+        bool copies = step->kind == SG_STEP_COPY;
+        if (is_static(step->from, step->count, step->type) ||
+            is_static(step->to, copies ? step->to_count : step->count, copies ? step->to_type : step->type))
+            return true;
+    }
+    return false;
 }

@@ -4,6 +4,7 @@
 #include "sg_lockstep.h"
 #include "sg_mpi_collective.h"
 #include "sg_mpi_signature.h"
+#include "sg_rank.h"
 
 sg_schedule *sg_schedule_new(sg_comm *comm)
 {
@@ -212,9 +213,12 @@ static void refuse_size(sg_schedule *s, const sg_step *step, size_t expected)
         snprintf(place, sizeof place, " with %s at 0x%llx", sent->call,
                  (unsigned long long)(uintptr_t)sent->site);
     snprintf(rest, sizeof rest, more ? "there is room for %zu" : "%zu are expected", expected);
+    bool away = sg_self()->away;
+    sg_rank_return(false); /* a handler of the program may use its data */
     s->error = sg_mpi_error(s->comm, more ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
                             "rank %d has sent %zu bytes to this collective operation%s, but %s", step->peer,
                             r->bytes, place, rest);
+    sg_self()->away = away;
 }
 
 static void take_data(sg_schedule *s, sg_step *step)
@@ -353,7 +357,10 @@ int sg_schedule_run(sg_schedule *s)
     if (m->schedules == NULL) {
         if (sg->lockstep && s->comm->remote == NULL)
             sg_lockstep_meet(s->comm->context, s->comm->members->size);
+        bool was = sg_self()->away;
+        sg_self()->away = was || !sg_schedule_needs_data(s);
         sg_schedule_advance(s, true);
+        sg_rank_return(was);
     } else {
         sg_awaited none = {0};
         sg_schedule_start(s);

@@ -92,6 +92,11 @@ int sg_schedule_run(sg_schedule *s);
 /* Begins it; it goes on when its rank waits. */
 void sg_schedule_start(sg_schedule *s);
 
+/* ---- sg_mpi_buffers.c ---- */
+
+/* Whether a step of it may reference static data of the program. */
+bool sg_schedule_needs_data(const sg_schedule *s);
+
 /* ---- waiting for anything ---- */
 
 /* Other threads of the rank may wait for the same steps. Who is the first to go on ends what is complete, and
