@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from scalegraph.cli.main import run as scalegraph
 
 pytestmark = pytest.mark.compiler
+Outputs = Callable[..., list[str]]
 
 # Every rank has changed all of its data between two turns. Halfway rank 0 closes descriptors that are not
 # its own, the one by which pages are moved among them.
@@ -66,17 +68,25 @@ def expected(ranks: int, turns: int = 1200, *, pages: int) -> str:
     return " ".join(f"{rank} {total}" for rank, total in enumerate(sums))
 
 
+@pytest.fixture
+def outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Outputs:
+    """Return a function that simulates a program in C and returns what each of its runs printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def simulated(source: str, processors: str, machine: str = "ncube2", *arguments: str) -> list[str]:
+        Path("p.c").write_text(source)
+        command = ["simulate", "p.c", "-p", processors, "--machine", machine, "--no-reference", "--json", "--"]
+        assert scalegraph([*command, *arguments]) == 0
+        return [run["stdout"] for run in json.loads(capsys.readouterr().out)["runs"]]
+
+    return simulated
+
+
 @pytest.mark.parametrize("what", ["nothing", "closes"])
 @pytest.mark.parametrize("pages", [10, 20, 600])
-def test_each_rank_finds_its_own_data_however_it_is_moved(
-    pages: int, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("p.c").write_text(PROGRAM.replace("BYTES", str(4096 * pages)))
-    command = ["simulate", "p.c", "-p", "3", "--machine", "ncube2", "--no-reference", "--json", "--", what]
-    assert scalegraph(command) == 0
-    (row,) = json.loads(capsys.readouterr().out)["runs"]
-    printed = row["stdout"].split()
+def test_each_rank_finds_its_own_data_however_it_is_moved(pages: int, what: str, outputs: Outputs) -> None:
+    (output,) = outputs(PROGRAM.replace("BYTES", str(4096 * pages)), "3", "ncube2", what)
+    printed = output.split()
     pairs = sorted(zip(printed[::2], printed[1::2], strict=True))
     assert " ".join(" ".join(pair) for pair in pairs) == expected(3, pages=pages)
 
@@ -111,13 +121,8 @@ int main(int argc, char **argv)
 """
 
 
-def test_data_of_many_ranks_gets_large_pages(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("p.c").write_text(LARGE)
-    assert scalegraph(["simulate", "p.c", "-p", "4,140", "--machine", "ncube2", "--no-reference", "--json"]) == 0
-    few, many = (int(run["stdout"]) for run in json.loads(capsys.readouterr().out)["runs"])
+def test_data_of_many_ranks_gets_large_pages(outputs: Outputs) -> None:
+    few, many = map(int, outputs(LARGE, "4,140"))
     total, free = (os.sysconf(name) * os.sysconf("SC_PAGESIZE") for name in ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES"))
     if few < 4 * 2048 or total < 16 * (140 << 21) or free < 4 * (140 << 21):
         pytest.skip("this host has too little memory for large pages, or cannot move them")
@@ -182,11 +187,5 @@ int main(int argc, char **argv)
 
 
 @pytest.mark.parametrize("machine", ["cluster-hdr", "ncube2", "cm5"])
-def test_collective_operations_find_static_data_of_their_rank(
-    machine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("p.c").write_text(COLLECTIVE)
-    assert scalegraph(["simulate", "p.c", "-p", "8", "--machine", machine, "--no-reference", "--json"]) == 0
-    (run,) = json.loads(capsys.readouterr().out)["runs"]
-    assert run["stdout"] == "0 1 1"
+def test_collective_operations_find_static_data_of_their_rank(machine: str, outputs: Outputs) -> None:
+    assert outputs(COLLECTIVE, "8", machine) == ["0 1 1"]
