@@ -240,7 +240,7 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
         if (group < 0)
             return;
         r->from = SG_FROM_SHARED_CACHE;
-        r->supplier = (uint32_t)group * mem->group;
+        r->supplier = (uint32_t)group * (uint32_t)mem->group.by;
     }
 }
 
@@ -308,7 +308,7 @@ static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
     r->invalidations = r->kind == SG_FETCH_READ ? 0 : r->copies;
     r->groups = entry->shared_caches;
     if (mem->has_shared)
-        r->groups &= ~(1ull << r->processor / mem->group);
+        r->groups &= ~(1ull << sg_group_of(mem, r->processor));
 }
 
 /* Begins a request; what transact finds out is not set yet. */

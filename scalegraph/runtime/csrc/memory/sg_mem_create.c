@@ -112,12 +112,12 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
     const sg_cache_level *last = &config->level[config->levels - 1];
     mem->has_shared = last->shared_by > 1;
     mem->private_levels = config->levels - mem->has_shared;
-    mem->group = mem->has_shared ? last->shared_by : 1;
+    mem->group = sg_divisor_of(mem->has_shared ? last->shared_by : 1);
     mem->attraction = config->coherence == SG_COH_RING_SNOOP;
     mem->remote_only = mem->has_shared && last->remote_only;
     if (check_protocol(mem, config, error, error_size) != 0)
         return -1;
-    if (mem->has_shared && (mem->processors + mem->group - 1) / mem->group > 64)
+    if (mem->has_shared && (mem->processors + last->shared_by - 1) / last->shared_by > 64)
         REFUSE("machine.level.%u.shared_by: expected at most 64 shared caches", mem->private_levels);
     for (uint32_t k = 0; k < config->levels; k++) {
         uint32_t instances = (mem->processors + config->level[k].shared_by - 1) / config->level[k].shared_by;
@@ -228,7 +228,7 @@ void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group)
     uint64_t room = 1ull << 20;
     while (room < bytes)
         room *= 2;
-    mem->alias = (sg_alias){low, room, group};
+    mem->alias = (sg_alias){low, room, sg_divisor_of(group)};
     for (uint32_t i = 0; i < mem->nodes; i++)
         mem->node[i]->alias = mem->alias;
 }

@@ -25,7 +25,9 @@ void sg_mem_expect_shared(const sg_mem *mem, uint32_t processor, uint64_t addres
     if (at->address != address || at->level < mem->private_levels || entry == NULL)
         return;
     uint64_t line = sg_mem_global(mem, processor, address) >> mem->line_shift;
-    if (entry->state == SG_LINE_OWNED)
+    if (entry->state == SG_LINE_OWNED) {
         sg_ahead_copies(mem, entry->owner, line);
+        sg_ahead_group(mem, sg_group_of(mem, entry->owner), line); /* which keeps it, if it is dirty */
+    }
     sg_ahead_shared(mem, entry, line);
 }

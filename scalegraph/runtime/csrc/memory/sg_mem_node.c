@@ -18,7 +18,7 @@ static sg_mem *create_nodes(sg_config *config, char *error, unsigned error_size)
         return NULL;
     }
     mem->processors = all;
-    mem->node_processors = each;
+    mem->node_processors = sg_divisor_of(each);
     mem->dir.sparse = 1;
     for (; mem->nodes < nodes; mem->nodes++) {
         uint32_t first = mem->nodes * each, left = all - first;

@@ -15,7 +15,7 @@ void sg_shared_keep(sg_mem *mem, uint32_t p, sg_line *entry, uint64_t line, int 
                     sg_outcome *out)
 {
     const sg_cache *c = &mem->level[mem->private_levels];
-    uint32_t group = p / mem->group;
+    uint32_t group = sg_group_of(mem, p);
     sg_set set = sg_cache_set(c, group, line);
     if (entry->shared_caches >> group & 1) {
         if (dirty)
@@ -63,7 +63,7 @@ int sg_shared_choose(const sg_mem *mem, const sg_line *entry, uint64_t line, int
 enum sg_copy sg_shared_try(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
 {
     const sg_cache *c = &mem->level[mem->private_levels];
-    uint32_t group = r->processor / mem->group;
+    uint32_t group = sg_group_of(mem, r->processor);
     if (mem->remote_only && r->home == mem->ops->node_of(mem->net, r->processor))
         return SG_INVALID;
     sg_mem_stall(out, SG_CATEGORY_STALL_LOCAL, c->hit_cycles, &r->now);

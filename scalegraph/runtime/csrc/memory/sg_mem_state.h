@@ -4,6 +4,7 @@
 
 #include "sg_cache.h"
 #include "sg_dir.h"
+#include "sg_divisor.h"
 #include "sg_mem.h"
 #include "sg_net.h"
 
@@ -24,7 +25,7 @@ typedef struct sg_place {
  * ranks share and which fall into the same sets. */
 typedef struct sg_alias {
     uint64_t low, bytes; /* where equal addresses are; bytes: a power of two, 0: there are none */
-    uint32_t group;      /* processors of a rank */
+    sg_divisor group;    /* processors of a rank */
 } sg_alias;
 
 #define SG_ALIAS_BASE (1ull << 46)
@@ -33,7 +34,7 @@ struct sg_mem {
     uint32_t processors;
     uint32_t private_levels; /* level[0 .. private_levels - 1] belong to one processor */
     uint32_t has_shared;     /* level[private_levels] is shared by `group` processors */
-    uint32_t group;
+    sg_divisor group;
     uint32_t attraction;    /* COMA: the last private level is all the memory there is */
     uint32_t exclusive;     /* a sole reader gets the line writable */
     uint32_t owned;         /* a dirty line that others read stays with its owner */
@@ -65,7 +66,7 @@ struct sg_mem {
      * one only these four and the store of the directories are used. */
     struct sg_mem **node;
     uint32_t nodes;
-    uint32_t node_processors;
+    sg_divisor node_processors;
     uint32_t first; /* of a node: the number in the machine of its first processor */
     /* Idealised machines (sg_whatif_mem.c); all 0 without. */
     uint32_t ideal;
@@ -78,8 +79,8 @@ static inline sg_mem *sg_mem_part(const sg_mem *mem, uint32_t *p)
 {
     if (__builtin_expect(!mem->node, 1))
         return (sg_mem *)mem;
-    uint32_t node = *p / mem->node_processors;
-    *p -= node * mem->node_processors;
+    uint32_t node = (uint32_t)sg_quotient(*p, &mem->node_processors);
+    *p -= node * (uint32_t)mem->node_processors.by;
     return mem->node[node];
 }
 
@@ -116,7 +117,7 @@ static inline uint64_t sg_mem_global(const sg_mem *mem, uint32_t p, uint64_t add
     uint64_t offset = address - mem->alias.low;
     if (offset >= mem->alias.bytes)
         return address;
-    return SG_ALIAS_BASE + p / mem->alias.group * mem->alias.bytes + offset;
+    return SG_ALIAS_BASE + sg_quotient(p, &mem->alias.group) * mem->alias.bytes + offset;
 }
 
 /* The other way round: what another rank has at such an address keeps the machine's address, also in the
@@ -125,7 +126,7 @@ static inline uint64_t sg_mem_local(const sg_mem *mem, uint32_t p, uint64_t addr
 {
     if (address < SG_ALIAS_BASE || mem->alias.bytes == 0 || address >= SG_ALIAS_BASE << 1)
         return address;
-    uint64_t offset = address - SG_ALIAS_BASE - p / mem->alias.group * mem->alias.bytes;
+    uint64_t offset = address - SG_ALIAS_BASE - sg_quotient(p, &mem->alias.group) * mem->alias.bytes;
     return offset < mem->alias.bytes ? mem->alias.low + offset : address;
 }
 
@@ -142,6 +143,12 @@ static inline uint32_t sg_mem_home_of(const sg_mem *mem, uint64_t address)
 }
 
 /* ---- sg_mem_shared.c ---- */
+
+/* The shared cache of processor `p`. */
+static inline uint32_t sg_group_of(const sg_mem *mem, uint32_t p)
+{
+    return (uint32_t)sg_quotient(p, &mem->group);
+}
 
 void sg_mem_write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_outcome *out);
 /* Puts a line that a private cache gives up into the shared cache of its group. */

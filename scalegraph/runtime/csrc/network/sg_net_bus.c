@@ -18,9 +18,11 @@
 #include <stdlib.h>
 
 #include "sg_cache.h"
+#include "sg_divisor.h"
 
 typedef struct bus_net {
     uint32_t split, modules;
+    sg_divisor by_modules;
     uint64_t arbitration, address, snoop, data; /* millicycles */
     uint64_t memory, memory_busy, supply;
     sg_calendar *bus; /* [0] addresses, or all; [1] data of a split bus */
@@ -44,6 +46,7 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
         return NULL;
     net->split = (uint32_t)sg_config_u64(config, "split");
     net->modules = (uint32_t)sg_config_u64(config, "modules");
+    net->by_modules = sg_divisor_of(net->modules);
     net->arbitration = sg_config_u64(config, "arbitration_millicycles");
     net->address = sg_config_u64(config, "address_millicycles");
     net->snoop = sg_config_u64(config, "snoop_millicycles");
@@ -79,7 +82,7 @@ static uint64_t take(sg_calendar *resource, uint64_t time, uint64_t length, uint
 
 static sg_calendar *module_of(const bus_net *net, uint64_t line)
 {
-    return &net->module[line % net->modules];
+    return &net->module[sg_remainder(line, &net->by_modules)];
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

@@ -23,9 +23,11 @@
 #include <stdlib.h>
 
 #include "sg_cache.h"
+#include "sg_divisor.h"
 
 typedef struct hypernode_net {
     uint32_t hypernodes, processors, rings;
+    sg_divisor by_processors, by_rings;
     uint64_t crossbar, memory, directory, snoop, controller, hop;
     uint64_t line_crossbar;             /* a line occupies a port of the crossbar */
     uint64_t short_packet, long_packet; /* a packet occupies a link of a ring */
@@ -47,6 +49,8 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->hypernodes = (uint32_t)sg_config_u64(config, "hypernodes");
     net->processors = (uint32_t)sg_config_u64(config, "hypernode_processors");
     net->rings = (uint32_t)sg_config_u64(config, "rings");
+    net->by_processors = sg_divisor_of(net->processors);
+    net->by_rings = sg_divisor_of(net->rings);
     net->crossbar = sg_config_u64(config, "crossbar_cycles");
     net->memory = sg_config_u64(config, "memory_cycles");
     net->directory = sg_config_u64(config, "directory_cycles");
@@ -85,6 +89,16 @@ static void destroy(void *state)
     hypernode_net *net = state;
     sg_unmap(net->module, net->bytes);
     free(net);
+}
+
+static inline uint32_t hypernode_of(const hypernode_net *net, uint32_t processor)
+{
+    return (uint32_t)sg_quotient(processor, &net->by_processors);
+}
+
+static inline uint32_t unit_of(const hypernode_net *net, uint64_t line)
+{
+    return (uint32_t)sg_remainder(line, &net->by_rings);
 }
 
 /* A transaction under way: in which unit, at what time, after how much waiting. */
@@ -155,10 +169,10 @@ static inline int has_holder(const hypernode_net *net, const sg_request *r, uint
 static uint32_t source_of(const hypernode_net *net, const sg_request *r, uint32_t own)
 {
     if (r->from == SG_FROM_CACHE)
-        return r->supplier / net->processors;
+        return hypernode_of(net, r->supplier);
     if (r->from == SG_FROM_OWN_GROUP || (r->home != own && has_holder(net, r, own)))
         return own;
-    return r->from == SG_FROM_SHARED_CACHE ? r->supplier / net->processors : r->home;
+    return r->from == SG_FROM_SHARED_CACHE ? hypernode_of(net, r->supplier) : r->home;
 }
 
 /* The unit of `hypernode` gets the line from the cache that has it, or from its memory. */
@@ -238,8 +252,8 @@ static void own_line(course *c, const sg_request *r, uint32_t own, int asked, in
 static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
     hypernode_net *net = state;
-    uint32_t own = r->processor / net->processors;
-    course c = {net, (uint32_t)(r->line % net->rings), r->now, 0};
+    uint32_t own = hypernode_of(net, r->processor);
+    course c = {net, unit_of(net, r->line), r->now, 0};
     c.time = sg_wait_line(r, c.time, &c.wait);
     reply->remote = 0;
     int asked = 0;
@@ -258,8 +272,8 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
 static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t line, uint32_t home)
 {
     hypernode_net *net = state;
-    uint32_t own = processor / net->processors;
-    course c = {net, (uint32_t)(line % net->rings), now, 0};
+    uint32_t own = hypernode_of(net, processor);
+    course c = {net, unit_of(net, line), now, 0};
     carry(&c, own);
     if (home != own)
         ride(&c, own, home, net->long_packet);
@@ -273,7 +287,7 @@ static uint32_t nodes(const void *state)
 
 static uint32_t node_of(const void *state, uint32_t processor)
 {
-    return processor / ((const hypernode_net *)state)->processors;
+    return hypernode_of(state, processor);
 }
 
 static void statistics(const void *state, sg_usage_visit *visit, void *context)

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sg_divisor.h"
+
 typedef struct local_net {
     uint32_t modules;
+    sg_divisor by_modules;
     uint64_t memory, busy, transfer, snoop;
     sg_calendar module[]; /* [modules] */
 } local_net;
@@ -25,6 +28,7 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
         return NULL;
     }
     net->modules = modules;
+    net->by_modules = sg_divisor_of(modules);
     net->memory = sg_config_u64(config, "memory_cycles");
     net->busy = sg_config_u64(config, "memory_busy_cycles");
     net->transfer = sg_config_u64(config, "transfer_cycles");
@@ -34,7 +38,7 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
 
 static uint64_t take(local_net *net, uint64_t line, uint64_t time, uint64_t *wait)
 {
-    uint64_t start = sg_calendar_reserve(&net->module[line % net->modules], time, net->busy);
+    uint64_t start = sg_calendar_reserve(&net->module[sg_remainder(line, &net->by_modules)], time, net->busy);
     *wait += start - time;
     return start;
 }

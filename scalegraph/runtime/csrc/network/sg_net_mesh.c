@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "sg_cache.h"
+#include "sg_divisor.h"
 
 enum { EAST, WEST, SOUTH, NORTH, PORT, WAYS };
 
@@ -30,6 +31,7 @@ typedef struct spot {
 
 typedef struct mesh_net {
     uint32_t width, height, tiles, controllers, banks;
+    sg_divisor by_tiles, by_banks;
     uint64_t hop; /* router and link */
     uint64_t short_flits, long_flits;
     uint64_t directory, memory, bank_busy, snoop;
@@ -54,6 +56,8 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->tiles = net->width * net->height;
     net->controllers = (uint32_t)sg_config_u64(config, "controllers");
     net->banks = (uint32_t)sg_config_u64(config, "banks");
+    net->by_tiles = sg_divisor_of(net->tiles);
+    net->by_banks = sg_divisor_of(net->banks);
     net->hop = sg_config_u64(config, "router_cycles") + sg_config_u64(config, "link_cycles");
     net->short_flits = (header + flit - 1) / flit;
     net->long_flits = (header + config->coherence_line_bytes + flit - 1) / flit;
@@ -145,7 +149,8 @@ static uint64_t send(mesh_net *net, uint32_t from, uint32_t to, uint64_t time, u
 static uint64_t access_memory(mesh_net *net, uint32_t controller, uint64_t line, uint64_t time,
                               uint64_t *wait)
 {
-    sg_calendar *bank = &net->bank[(size_t)controller * net->banks + line / net->tiles % net->banks];
+    uint64_t row = sg_quotient(line, &net->by_tiles);
+    sg_calendar *bank = &net->bank[(size_t)controller * net->banks + sg_remainder(row, &net->by_banks)];
     return take(bank, time, net->bank_busy, wait) + net->memory;
 }
 
@@ -170,7 +175,7 @@ static uint64_t fetch(mesh_net *net, const sg_request *r, uint32_t home, uint64_
 static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
     mesh_net *net = state;
-    uint32_t home = (uint32_t)(r->line % net->tiles), own = r->processor;
+    uint32_t home = (uint32_t)sg_remainder(r->line, &net->by_tiles), own = r->processor;
     uint64_t wait = 0;
     net->remote = 0;
     uint64_t time = send(net, own, home, r->now, net->short_flits, &wait);

@@ -23,9 +23,11 @@
 
 #include "sg_cache.h"
 #include "sg_calendar.h"
+#include "sg_divisor.h"
 
 typedef struct multistage_net {
     uint32_t radix, stages, ports;
+    sg_divisor by_ports;
     uint64_t switch_cycles, memory, directory, snoop;
     uint64_t retry; /* between two tries for a circuit; 0: messages are switched one by one */
     uint64_t short_flits, long_flits; /* of a message without and with a line */
@@ -67,6 +69,7 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->radix = (uint32_t)sg_config_u64(config, "radix");
     for (net->ports = 1; net->ports < least; net->stages++)
         net->ports *= net->radix;
+    net->by_ports = sg_divisor_of(net->ports);
     net->switch_cycles = sg_config_u64(config, "switch_cycles");
     net->memory = sg_config_u64(config, "memory_cycles");
     net->directory = sg_config_u64(config, "directory_cycles");
@@ -128,7 +131,7 @@ static uint64_t serve(multistage_net *net, uint32_t module, uint64_t time, uint6
 
 static uint32_t home_module(const multistage_net *net, uint64_t line)
 {
-    return (uint32_t)(line % net->ports);
+    return (uint32_t)sg_remainder(line, &net->by_ports);
 }
 
 /* The home sends every sharer a request to drop its copy; returns when the last acknowledgement has arrived.

@@ -22,9 +22,11 @@
 
 #include "sg_cache.h"
 #include "sg_calendar.h"
+#include "sg_divisor.h"
 
 typedef struct numa_net {
     uint32_t sockets, cores, channels, banks, topology;
+    sg_divisor by_cores, by_channels, by_banks;
     uint64_t memory, transfer, snoop, link;
     uint64_t channel_busy, bank_busy, link_busy, link_short; /* millicycles */
     sg_calendar *channel;                                    /* [sockets][channels] */
@@ -46,6 +48,9 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->cores = (uint32_t)sg_config_u64(config, "socket_processors");
     net->channels = (uint32_t)sg_config_u64(config, "channels");
     net->banks = (uint32_t)sg_config_u64(config, "banks");
+    net->by_cores = sg_divisor_of(net->cores);
+    net->by_channels = sg_divisor_of(net->channels);
+    net->by_banks = sg_divisor_of(net->banks);
     net->topology = (uint32_t)sg_config_u64(config, "topology");
     net->memory = sg_config_u64(config, "memory_cycles");
     net->transfer = sg_config_u64(config, "transfer_cycles");
@@ -85,6 +90,11 @@ static void destroy(void *state)
     numa_net *net = state;
     sg_unmap(net->channel, net->bytes);
     free(net);
+}
+
+static inline uint32_t socket_of(const numa_net *net, uint32_t processor)
+{
+    return (uint32_t)sg_quotient(processor, &net->by_cores);
 }
 
 /* Reserves `millicycles` of a resource at `time`; returns the whole cycles to wait. */
@@ -127,8 +137,9 @@ static inline int has_copies(const numa_net *net, const sg_request *r, const uin
 
 static uint64_t from_memory(numa_net *net, uint32_t socket, uint64_t line, uint64_t time, uint64_t *wait)
 {
-    size_t channel = (size_t)socket * net->channels + line % net->channels;
-    size_t bank = channel * net->banks + line / net->channels % net->banks;
+    uint64_t row = sg_quotient(line, &net->by_channels);
+    size_t channel = (size_t)socket * net->channels + (line - row * net->channels);
+    size_t bank = channel * net->banks + sg_remainder(row, &net->by_banks);
     uint64_t waited = occupy(&net->bank[bank], time, net->bank_busy);
     waited += occupy(&net->channel[channel], time + waited, net->channel_busy);
     *wait += waited;
@@ -146,7 +157,7 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
     else if (r->from != SG_FROM_CACHE && has_copies(net, r, r->holders, own))
         source = own;
     else
-        source = r->supplier / net->cores;
+        source = socket_of(net, r->supplier);
     if (source != own)
         time = cross(net, own, source, time, net->link_short, wait);
     time = cache ? time + net->transfer : from_memory(net, source, r->line, time, wait);
@@ -186,7 +197,7 @@ static uint64_t invalidate(numa_net *net, const sg_request *r, uint32_t own, uin
 static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
     numa_net *net = state;
-    uint32_t own = r->processor / net->cores;
+    uint32_t own = socket_of(net, r->processor);
     uint64_t line_wait = 0, wait = 0, start = sg_wait_line(r, r->now, &line_wait), end = start;
     reply->remote = 0;
     if (r->kind != SG_UPGRADE && r->from != SG_FROM_OWN_GROUP)
@@ -207,7 +218,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
 static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t line, uint32_t home)
 {
     numa_net *net = state;
-    uint32_t own = processor / net->cores;
+    uint32_t own = socket_of(net, processor);
     uint64_t wait = 0;
     now = cross(net, own, home, now, net->link_busy, &wait);
     from_memory(net, home, line, now, &wait);
@@ -220,7 +231,7 @@ static uint32_t nodes(const void *state)
 
 static uint32_t node_of(const void *state, uint32_t processor)
 {
-    return processor / ((const numa_net *)state)->cores;
+    return socket_of(state, processor);
 }
 
 static void statistics(const void *state, sg_usage_visit *visit, void *context)

@@ -20,36 +20,15 @@
 
 #include "sg_cache.h"
 #include "sg_calendar.h"
+#include "sg_divisor.h"
 
 #define ROUTERS   2u
 #define MAX_RINGS 1024
 
-/* A divisor with its reciprocal: the host divides slowly, and each packet needs two quotients. */
-typedef struct divisor {
-    uint64_t by, reciprocal; /* 2^(64 + shift) / by, rounded up; for a power of two one less */
-    uint32_t shift, more;    /* more: 1 for a power of two */
-} divisor;
-
-static divisor divisor_of(uint64_t by)
-{
-    uint32_t shift = 63 - (uint32_t)__builtin_clzll(by);
-    if ((by & (by - 1)) == 0)
-        return (divisor){by, UINT64_MAX, shift, 1};
-    return (divisor){by, (uint64_t)(((unsigned __int128)1 << (64 + shift)) / by) + 1, shift, 0};
-}
-
-/* Returns value / d.by, exactly for values below 2^62: the reciprocal is too large by less than 1, so the
- * product by less than 2^-2 of a multiple of 1 / by. A power of two multiplies value + 1 by just less than
- * 2^64. */
-static inline uint64_t divide(uint64_t value, const divisor *d)
-{
-    return (uint64_t)((unsigned __int128)(value + d->more) * d->reciprocal >> 64) >> d->shift;
-}
-
 /* A ring as a packet sees it. */
 typedef struct track {
     sg_calendar *slots;
-    divisor count, hop, revolution;
+    sg_divisor count, hop, revolution;
 } track;
 
 /* Where a processor is: its leaf ring, its station on that. */
@@ -78,7 +57,7 @@ static const sg_net_parameter parameters[] = {SG_RING_PARAMETERS};
 
 static track make_track(const ring_net *net, size_t first, uint64_t count, uint64_t hop)
 {
-    return (track){net->slots + first, divisor_of(count), divisor_of(hop), divisor_of(count * hop)};
+    return (track){net->slots + first, sg_divisor_of(count), sg_divisor_of(hop), sg_divisor_of(count * hop)};
 }
 
 /* Shares out the network's memory: `slots` calendars, one of each of the `cells`, what belongs to them. */
@@ -184,9 +163,10 @@ static passage first_later(const track *t, passage at, uint64_t length)
         at.time = first + i * t->hop.by;
         while (at.time < best.time && !is_empty(&at, length)) {
             uint64_t free = sg_calendar_find(at.slot, at.time, length, &at.place);
-            at.time = free >= best.time
-                          ? free
-                          : at.time + divide(free - at.time + revolution - 1, &t->revolution) * revolution;
+            at.time =
+                free >= best.time
+                    ? free
+                    : at.time + sg_quotient(free - at.time + revolution - 1, &t->revolution) * revolution;
         }
         if (at.time < best.time)
             best = at;
@@ -222,8 +202,8 @@ static __attribute__((noinline)) uint64_t take_other(const track *t, sg_calendar
  * empty for `length` cycles. Returns when; adds the time beyond the first passing slot to `wait`. */
 static uint64_t load(const track *t, uint64_t station, uint64_t time, uint64_t length, uint64_t *wait)
 {
-    uint64_t hops = divide(time + t->hop.by - 1, &t->hop), first = hops * t->hop.by;
-    uint64_t passed = hops - divide(hops, &t->count) * t->count.by;
+    uint64_t hops = sg_quotient(time + t->hop.by - 1, &t->hop), first = hops * t->hop.by;
+    uint64_t passed = hops - sg_quotient(hops, &t->count) * t->count.by;
     sg_calendar *slot = &t->slots[station >= passed ? station - passed : station + t->count.by - passed];
     if (slot->busy[0].end <= first) {
         sg_calendar_count(slot, length, 0);
