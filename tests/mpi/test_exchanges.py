@@ -189,3 +189,84 @@ int main(int argc, char **argv)
 @pytest.mark.parametrize("machine", ["cluster-hdr", "ncube2", "cm5"])
 def test_collective_operations_find_static_data_of_their_rank(machine: str, outputs: Outputs) -> None:
     assert outputs(COLLECTIVE, "8", machine) == ["0 1 1"]
+
+
+# The same for operations that are waited for later, together, in any order and in calls that wait for something else.
+NON_BLOCKING = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { COUNT = 40000, RANKS = 8 };
+static long in[COUNT], out[COUNT], calls, errors;
+static MPI_Request listed[5];
+static MPI_Status ended;
+static void add(void *a, void *b, int *n, MPI_Datatype *t)
+{
+    calls++;
+    for (int i = 0; i < *n; i++)
+        ((long *)b)[i] += ((long *)a)[i] + in[0];
+}
+static void keep(MPI_Comm *comm, int *code, ...)
+{
+    errors = in[0];
+}
+int main(int argc, char **argv)
+{
+    int rank, next, last, index, flag;
+    MPI_Op op;
+    MPI_Errhandler handler;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    next = (rank + 1) % RANKS, last = (rank + RANKS - 1) % RANKS;
+    MPI_Op_create(add, 1, &op);
+    MPI_Comm_create_errhandler(keep, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    long *heap = calloc(COUNT, sizeof *heap), own[4], sum[4], scan[4], got, wrong = 0;
+    MPI_Request *request = malloc(5 * sizeof *request);
+    for (int turn = 0; turn < 12; turn++) {
+        MPI_Request *list = turn % 2 ? listed : request;
+        in[0] = rank + 1;
+        memset(out, 0, sizeof out);
+        for (int i = 0; i < 4; i++)
+            own[i] = rank + turn;
+        for (int i = 0; i < RANKS; i++)
+            in[100 + i] = heap[2000 + i] = 10 * rank + i;
+        MPI_Iallreduce(own, sum, 4, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &list[0]);
+        MPI_Ialltoall(heap + 2000, 1, MPI_LONG, heap, 1, MPI_LONG, MPI_COMM_WORLD, &list[1]);
+        MPI_Ialltoall(in + 100, 1, MPI_LONG, out + 200, 1, MPI_LONG, MPI_COMM_WORLD, &list[2]);
+        MPI_Iscan(own, scan, 4, MPI_LONG, op, MPI_COMM_WORLD, &list[3]);
+        MPI_Irecv(out + 300, 1, MPI_LONG, last, 1, MPI_COMM_WORLD, &list[4]);
+        MPI_Sendrecv(in, 1, MPI_LONG, next, 2, &got, 1, MPI_LONG, last, 2, MPI_COMM_WORLD, &ended);
+        wrong += got != last + 1 || ended.MPI_SOURCE != last || in[0] != rank + 1;
+        MPI_Bcast(heap + 4000, 3000 + turn, MPI_LONG, 0, MPI_COMM_WORLD);
+        MPI_Send(in, 1, MPI_LONG, next, 1, MPI_COMM_WORLD);
+        if (turn % 3 == 0)
+            MPI_Waitall(5, list, MPI_STATUSES_IGNORE);
+        for (int i = 0; turn % 3 == 1 && i < 5; i++) {
+            MPI_Waitany(5, list, &index, &ended);
+            wrong += index < 0 || index > 4 || in[0] != rank + 1;
+        }
+        for (int i = 4; turn % 3 == 2 && i >= 0; i--)
+            for (flag = 0; !flag; wrong += in[0] != rank + 1)
+                MPI_Test(&list[i], &flag, &ended);
+        for (int i = 0; i < RANKS; i++)
+            wrong += heap[i] != 10 * i + rank || out[200 + i] != 10 * i + rank;
+        wrong += sum[3] != RANKS * (RANKS - 1) / 2 + RANKS * turn || out[300] != last + 1;
+    }
+    MPI_Ibcast(own, rank == 0 ? 4 : 2, MPI_LONG, 0, MPI_COMM_WORLD, request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+    wrong += errors != 0 && errors != rank + 1;
+    long counts[3] = {wrong, calls, errors}, all[3];
+    MPI_Reduce(counts, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%ld %d %d", all[0], all[1] > 0, all[2] > 0);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("machine", ["cluster-hdr", "ncube2", "cm5"])
+def test_operations_that_are_waited_for_later_find_static_data_of_their_rank(machine: str, outputs: Outputs) -> None:
+    assert outputs(NON_BLOCKING, "8", machine) == ["0 1 1"]

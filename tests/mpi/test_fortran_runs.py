@@ -316,3 +316,22 @@ def test_values_of_infos_stay_where_there_is_none_and_lengths_have_no_end_of_str
     record = run(place, INFO.format(use=use, include=include, kind=kind), 1)
     said = ["F before", "F 6 before", "T 5 before", "T 5 val   ", "T value "]
     assert (record.status, record.message, record.stdout.splitlines()) == ("ok", "", said)
+
+
+CRASH = """
+program crash
+  use mpi
+  implicit none
+  integer, pointer :: nothing(:)
+  integer :: ierr
+  call MPI_Init(ierr)
+  nullify(nothing)
+  nothing(1) = ierr
+end program
+"""
+
+
+def test_a_crash_is_named_with_the_line_of_the_fortran_program(place: Path) -> None:
+    record = run(place, CRASH, 2)
+    assert record.status == "crashed"
+    assert "rank 0: the program ended with SIGSEGV (invalid memory access) on processor 0 at p.f90:9" in record.message

@@ -4,9 +4,16 @@
 #ifndef SG_FORTRAN_SITE_H
 #define SG_FORTRAN_SITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 extern const void *sg_fortran_site; /* NULL: C has called */
+
+/* Has Fortran called? Before its place is taken. */
+static inline bool sg_fortran_calls(void)
+{
+    return sg_fortran_site != NULL;
+}
 
 /* Where the program has called a function of MPI that returns to `site`: also if Fortran did. */
 static inline const void *sg_fortran_caller(const void *site)

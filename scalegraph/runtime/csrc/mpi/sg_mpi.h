@@ -47,6 +47,7 @@ typedef struct sg_schedule sg_schedule;
 typedef struct sg_attribute {
     struct sg_attribute *next;
     int key;
+    bool integer; /* Fortran has set it: C's functions get a pointer to it, Fortran's itself */
     void *value;
 } sg_attribute;
 
@@ -164,9 +165,11 @@ bool sg_handler_exists(MPI_Errhandler handler);
 /* Copies the attributes of an object that is duplicated; MPI_SUCCESS or the callback's error. */
 int sg_attributes_copy(enum sg_kind kind, uintptr_t from, sg_attribute *old, sg_attribute **copy);
 int sg_attributes_delete(enum sg_kind kind, uintptr_t of, sg_attribute **attributes);
-int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key, void *value);
+/* `fortran`: Fortran has called. */
+int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key, void *value,
+                     bool fortran);
 int sg_attribute_delete(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key);
-int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value, int *flag);
+int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value, int *flag, bool fortran);
 
 /* ---- sg_mpi_info.c ---- */
 

@@ -12,6 +12,7 @@ typedef struct sg_keyval {
     void *extra;
     uint32_t references; /* attributes, and the handle */
     bool freed;
+    bool fortran; /* its functions are Fortran's */
 } sg_keyval;
 
 #define COPY_VALUE ((copy_function *)1)
@@ -26,13 +27,13 @@ static sg_keyval *keyval_of(int key)
     return &m->keyvals[at];
 }
 
-static int new_key(enum sg_kind of, void *copy, void *delete, int *key, void *extra)
+static int new_key(enum sg_kind of, void *copy, void *delete, int *key, void *extra, bool fortran)
 {
     struct sg_mpi *m = sg_mpi_self();
     m->keyvals = sg_mpi_resize(m->keyvals, (m->keyval_count + 1) * sizeof *m->keyvals);
     *key = FIRST_KEY + (int)m->keyval_count;
     m->keyvals[m->keyval_count++] = (sg_keyval){
-        of, (copy_function *)(uintptr_t)copy, (delete_function *)(uintptr_t)delete, extra, 1, false};
+        of, (copy_function *)(uintptr_t)copy, (delete_function *)(uintptr_t)delete, extra, 1, false, fortran};
     return MPI_SUCCESS;
 }
 
@@ -56,10 +57,17 @@ static sg_comm *holder(enum sg_kind kind, uintptr_t object)
     return kind == SG_KIND_COMM ? sg_comm_of((MPI_Comm)object) : NULL;
 }
 
-static void add(sg_attribute **list, int key, void *value)
+/* What a function gets for the value: C's a pointer to an integer that Fortran has set. It is an int, too:
+ * the first bytes are the low ones. */
+static void *value_for(bool fortran, sg_attribute *a)
+{
+    return a->integer && !fortran ? &a->value : a->value;
+}
+
+static void add(sg_attribute **list, int key, void *value, bool integer)
 {
     sg_attribute *a = sg_mpi_new(sizeof *a);
-    *a = (sg_attribute){*list, key, value};
+    *a = (sg_attribute){*list, key, integer, value};
     *list = a;
     keyval_of(key)->references++;
 }
@@ -72,15 +80,16 @@ int sg_attributes_copy(enum sg_kind kind, uintptr_t from, sg_attribute *old, sg_
     sg_keyval *k = keyval_of(old->key);
     if (error != MPI_SUCCESS || k->copy == NULL)
         return error;
-    void *value = old->value;
+    void *given = value_for(k->fortran, old), *value = given;
     int flag = 1;
     if (k->copy != COPY_VALUE)
-        error = k->copy(from, old->key, k->extra, old->value, &value, &flag);
+        error = k->copy(from, old->key, k->extra, given, &value, &flag);
     if (error != MPI_SUCCESS)
         return sg_mpi_error(holder(kind, from), error, "the function that copies attribute %d returned %d",
                             old->key, error);
+    bool integer = old->integer && (k->fortran || value == given); /* else C has made it a pointer */
     if (flag)
-        add(copies, old->key, value);
+        add(copies, old->key, value == given ? old->value : value, integer);
     return MPI_SUCCESS;
 }
 
@@ -89,7 +98,8 @@ static int delete_one(enum sg_kind kind, uintptr_t of, sg_attribute **at)
 {
     sg_attribute *a = *at;
     sg_keyval *k = keyval_of(a->key);
-    int error = k->delete != NULL ? k->delete(of, a->key, a->value, k->extra) : MPI_SUCCESS;
+    void *value = value_for(k->fortran, a);
+    int error = k->delete != NULL ? k->delete(of, a->key, value, k->extra) : MPI_SUCCESS;
     if (error != MPI_SUCCESS)
         return sg_mpi_error(holder(kind, of), error, "the function that deletes attribute %d returned %d",
                             a->key, error);
@@ -122,7 +132,7 @@ static int check_key(enum sg_kind kind, uintptr_t of, int key)
     return MPI_SUCCESS;
 }
 
-int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key, void *value)
+int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key, void *value, bool fortran)
 {
     int error = check_key(kind, of, key);
     if (error != MPI_SUCCESS)
@@ -131,7 +141,7 @@ int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int k
     if (*at != NULL)
         error = delete_one(kind, of, at);
     if (error == MPI_SUCCESS)
-        add(list, key, value);
+        add(list, key, value, fortran);
     return error;
 }
 
@@ -146,15 +156,15 @@ int sg_attribute_delete(enum sg_kind kind, uintptr_t of, sg_attribute **list, in
     return delete_one(kind, of, at);
 }
 
-int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value, int *flag)
+int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value, int *flag, bool fortran)
 {
     int error = check_key(kind, 0, key);
     if (error != MPI_SUCCESS)
         return error;
-    const sg_attribute *a = *find(&list, key);
+    sg_attribute *a = *find(&list, key);
     *flag = a != NULL;
     if (a != NULL)
-        *(void **)value = a->value;
+        *(void **)value = value_for(fortran, a);
     return MPI_SUCCESS;
 }
 
@@ -163,9 +173,10 @@ int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value
 #define KEYS(kind, name, copy_type, delete_type)                                                             \
     SG_API int PMPI_##name##_create_keyval(copy_type *copy, delete_type *delete, int *key, void *extra)      \
     {                                                                                                        \
+        bool fortran = sg_fortran_calls();                                                                   \
         SG_ENTER(#name "_create_keyval");                                                                    \
         SG_NEEDS(key)                                                                                        \
-        return new_key(kind, (void *)(uintptr_t)copy, (void *)(uintptr_t)delete, key, extra);                \
+        return new_key(kind, (void *)(uintptr_t)copy, (void *)(uintptr_t)delete, key, extra, fortran);       \
     }                                                                                                        \
     SG_MPI_NAME(name##_create_keyval)                                                                        \
     SG_API int PMPI_##name##_free_keyval(int *key)                                                           \
@@ -184,7 +195,7 @@ SG_API int PMPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *dele
 {
     SG_ENTER("Keyval_create");
     SG_NEEDS(key)
-    return new_key(SG_KIND_COMM, (void *)(uintptr_t)copy, (void *)(uintptr_t)delete, key, extra);
+    return new_key(SG_KIND_COMM, (void *)(uintptr_t)copy, (void *)(uintptr_t)delete, key, extra, false);
 }
 
 SG_API int PMPI_Keyval_free(int *key)
@@ -219,25 +230,25 @@ static int *predefined(int key)
     }
 }
 
-static int get(MPI_Comm comm, int key, void *value, int *flag)
+static int get(MPI_Comm comm, int key, void *value, int *flag, bool fortran)
 {
     const sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);
     int *own = predefined(key);
     if (own == NULL)
-        return sg_attribute_get(SG_KIND_COMM, c->attributes, key, value, flag);
+        return sg_attribute_get(SG_KIND_COMM, c->attributes, key, value, flag, fortran);
     *flag = 1;
     *(int **)value = own;
     return MPI_SUCCESS;
 }
 
-static int set(MPI_Comm comm, int key, void *value)
+static int set(MPI_Comm comm, int key, void *value, bool fortran)
 {
     sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);
-    return sg_attribute_set(SG_KIND_COMM, c->handle, &c->attributes, key, value);
+    return sg_attribute_set(SG_KIND_COMM, c->handle, &c->attributes, key, value, fortran);
 }
 
 static int remove_key(MPI_Comm comm, int key)
@@ -251,14 +262,16 @@ static int remove_key(MPI_Comm comm, int key)
 #define OF_COMM(get_name, set_name, delete_name)                                                             \
     SG_API int PMPI_##get_name(MPI_Comm comm, int key, void *value, int *flag)                               \
     {                                                                                                        \
+        bool fortran = sg_fortran_calls();                                                                   \
         SG_ENTER(#get_name);                                                                                 \
         SG_NEEDS(value, flag)                                                                                \
-        return get(comm, key, value, flag);                                                                  \
+        return get(comm, key, value, flag, fortran);                                                         \
     }                                                                                                        \
     SG_API int PMPI_##set_name(MPI_Comm comm, int key, void *value)                                          \
     {                                                                                                        \
+        bool fortran = sg_fortran_calls();                                                                   \
         SG_ENTER(#set_name);                                                                                 \
-        return set(comm, key, value);                                                                        \
+        return set(comm, key, value, fortran);                                                               \
     }                                                                                                        \
     SG_API int PMPI_##delete_name(MPI_Comm comm, int key)                                                    \
     {                                                                                                        \

@@ -1,4 +1,4 @@
-/* Requests: how they begin, are waited for, tested and end. */
+/* Requests: how they are made, waited for, tested and end. */
 #include "sg_lockstep.h"
 #include "sg_mpi_pending.h"
 #include "sg_mpi_window.h"
@@ -40,19 +40,6 @@ MPI_Request sg_request_of_file(sg_comm *comm, int64_t moved, sg_schedule *s)
     if (s != NULL)
         sg_schedule_start(s);
     return sg_request_handle(r);
-}
-
-void sg_request_start(sg_request *r)
-{
-    r->active = true;
-    r->complete = r->partner == MPI_PROC_NULL;
-    if (r->complete)
-        return;
-    sg_pending_add(r);
-    if (r->kind == SG_REQUEST_SEND)
-        r->send = sg_begin_send(r->comm, r->buffer, r->count, r->type, r->partner, r->tag, r->mode);
-    else
-        r->receive = sg_begin_receive(r->comm, r->partner, r->tag);
 }
 
 static sg_request *request_of(MPI_Request handle)
@@ -184,11 +171,13 @@ int sg_request_wait(MPI_Request *handle, MPI_Status *status)
         sg_access_wait(r->access, false);
     bool before = sg_self()->collective;
     sg_self()->collective = before || r->schedule != NULL;
+    bool away = sg_rank_go_away();
     while (!is_complete(r)) {
         sg_awaited p = {0};
         sg_awaited_wait(&p);
         sg_progress();
     }
+    sg_rank_return(away);
     sg_self()->collective = before;
     return finish(handle, r, status);
 }
@@ -290,8 +279,7 @@ static bool has_access(int count, const MPI_Request requests[])
     return false;
 }
 
-/* Waits until one of them at least is complete; what first_complete returns then. */
-static int wait_for_first(int count, const MPI_Request requests[])
+static int wait_for_listed(int count, const MPI_Request requests[])
 {
     for (;;) {
         sg_turn_of_all(sg_now);
@@ -312,6 +300,17 @@ static int wait_for_first(int count, const MPI_Request requests[])
             sg_mpi_free(p.receives);
         }
     }
+}
+
+/* Waits until one of them at least is complete; what first_complete returns then. */
+static int wait_for_first(int count, const MPI_Request requests[])
+{
+    bool before = sg_self()->away;
+    bool listed_elsewhere = !sg_image_holds((const char *)requests, (const char *)(requests + count));
+    sg_self()->away = before || (listed_elsewhere && !has_access(count, requests));
+    int found = wait_for_listed(count, requests);
+    sg_rank_return(before);
+    return found;
 }
 
 static int finish_any(int found, MPI_Request requests[], int *index, MPI_Status *status)
@@ -414,35 +413,6 @@ SG_API int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *s
     return MPI_SUCCESS;
 }
 
-SG_API int PMPI_Start(MPI_Request *request)
-{
-    SG_ENTER("Start");
-    SG_NEEDS(request)
-    sg_request *r = request_of(*request);
-    if (r == NULL || !r->persistent)
-        return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is not persistent");
-    if (r->active)
-        return sg_mpi_error(r->comm, MPI_ERR_REQUEST, "the request has been started already");
-    sg_request_start(r);
-    return MPI_SUCCESS;
-}
-
-SG_API int PMPI_Startall(int count, MPI_Request requests[])
-{
-    SG_ENTER("Startall");
-    if (count > 0)
-        SG_NEEDS(requests)
-    if (count < 0)
-        return sg_mpi_error(NULL, MPI_ERR_COUNT, "the number of requests is %d", count);
-    for (int i = 0; i < count; i++) {
-        sg_request *r = request_of(requests[i]);
-        if (r == NULL || !r->persistent || r->active)
-            return sg_mpi_error(NULL, MPI_ERR_REQUEST, "request %d of the list cannot be started", i);
-        sg_request_start(r);
-    }
-    return MPI_SUCCESS;
-}
-
 SG_API int PMPI_Cancel(MPI_Request *request)
 {
     SG_ENTER("Cancel");
@@ -494,7 +464,5 @@ SG_MPI_NAME(Testany)
 SG_MPI_NAME(Waitsome)
 SG_MPI_NAME(Testsome)
 SG_MPI_NAME(Request_get_status)
-SG_MPI_NAME(Start)
-SG_MPI_NAME(Startall)
 SG_MPI_NAME(Cancel)
 SG_MPI_NAME(Request_free)

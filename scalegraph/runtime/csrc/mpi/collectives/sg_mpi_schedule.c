@@ -297,12 +297,19 @@ static bool advance(sg_schedule *s, bool wait)
     return true;
 }
 
+/* Static data of the program is in its place for schedules that may reference it only. */
 bool sg_schedule_advance(sg_schedule *s, bool wait)
 {
     if (s->busy)
         return false;
     s->busy = true;
+    bool before = sg_self()->away;
+    if (s->needs_data)
+        sg_rank_return(false);
+    else
+        sg_rank_go_away();
     bool done = advance(s, wait);
+    sg_rank_return(before);
     s->busy = false;
     if (s->waiters != NULL) {
         uint64_t now = sg_now->clock;
@@ -344,6 +351,7 @@ void sg_schedule_start(sg_schedule *s)
     while (*end != NULL)
         end = &(*end)->next;
     *end = s;
+    s->needs_data = sg_schedule_needs_data(s);
     if (sg_schedule_advance(s, false))
         leave(m, s);
 }
@@ -357,17 +365,17 @@ int sg_schedule_run(sg_schedule *s)
     if (m->schedules == NULL) {
         if (sg->lockstep && s->comm->remote == NULL)
             sg_lockstep_meet(s->comm->context, s->comm->members->size);
-        bool was = sg_self()->away;
-        sg_self()->away = was || !sg_schedule_needs_data(s);
+        s->needs_data = sg_schedule_needs_data(s);
         sg_schedule_advance(s, true);
-        sg_rank_return(was);
     } else {
         sg_awaited none = {0};
         sg_schedule_start(s);
+        bool was = sg_rank_go_away();
         while (!s->done) {
             sg_awaited_wait(&none);
             sg_progress();
         }
+        sg_rank_return(was);
     }
     self->collective = before;
     int error = s->error;
@@ -424,22 +432,26 @@ void sg_wait_send(sg_send *send)
 {
     sg_awaited p = {0};
     sg_progress();
+    bool before = sg_rank_go_away();
     while (sg_mpi_self()->schedules != NULL && is_incomplete(&send->completion)) {
         sg_awaited_send(&p, send);
         sg_awaited_wait(&p);
         sg_progress();
     }
     sg_send_wait(send);
+    sg_rank_return(before);
 }
 
 void sg_wait_receive(sg_receive *receive)
 {
     sg_awaited p = {0};
     sg_progress();
+    bool before = sg_rank_go_away();
     while (sg_mpi_self()->schedules != NULL && is_incomplete(&receive->completion)) {
         sg_awaited_receive(&p, receive);
         sg_awaited_wait(&p);
         sg_progress();
     }
     sg_receive_wait(receive);
+    sg_rank_return(before);
 }

@@ -45,6 +45,7 @@ struct sg_schedule {
     const sg_comm *view; /* to whose ranks the next steps go: the communicator, or its local processes */
     int tag;
     bool done, busy;    /* busy: a thread works on it */
+    bool needs_data;    /* its steps may reference static data of the program */
     sg_waiter *waiters; /* other threads of the rank, until none works on it */
     int error;
     const char *call;

@@ -125,17 +125,19 @@ sg_attribute **sg_type_attributes(sg_type *t)
 
 SG_API int PMPI_Type_set_attr(MPI_Datatype type, int key, void *value)
 {
+    bool fortran = sg_fortran_calls();
     SG_ENTER("Type_set_attr");
     TYPE(t, type)
-    return sg_attribute_set(SG_KIND_TYPE, (uintptr_t)type, sg_type_attributes(t), key, value);
+    return sg_attribute_set(SG_KIND_TYPE, (uintptr_t)type, sg_type_attributes(t), key, value, fortran);
 }
 
 SG_API int PMPI_Type_get_attr(MPI_Datatype type, int key, void *value, int *flag)
 {
+    bool fortran = sg_fortran_calls();
     SG_ENTER("Type_get_attr");
     SG_NEEDS(flag)
     TYPE(t, type)
-    return sg_attribute_get(SG_KIND_TYPE, *sg_type_attributes(t), key, value, flag);
+    return sg_attribute_get(SG_KIND_TYPE, *sg_type_attributes(t), key, value, flag, fortran);
 }
 
 SG_API int PMPI_Type_delete_attr(MPI_Datatype type, int key)

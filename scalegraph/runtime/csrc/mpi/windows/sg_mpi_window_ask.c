@@ -27,11 +27,12 @@ static bool is_predefined(int key)
 
 SG_API int PMPI_Win_get_attr(MPI_Win win, int key, void *value, int *flag)
 {
+    bool fortran = sg_fortran_calls();
     SG_ENTER("Win_get_attr");
     SG_NEEDS(flag)
     SG_WINDOW(w, win)
     if (!is_predefined(key))
-        return sg_attribute_get(SG_KIND_WINDOW, w->attributes, key, value, flag);
+        return sg_attribute_get(SG_KIND_WINDOW, w->attributes, key, value, flag, fortran);
     *flag = 1;
     *(void **)value = predefined(w, key);
     return MPI_SUCCESS;
@@ -39,11 +40,12 @@ SG_API int PMPI_Win_get_attr(MPI_Win win, int key, void *value, int *flag)
 
 SG_API int PMPI_Win_set_attr(MPI_Win win, int key, void *value)
 {
+    bool fortran = sg_fortran_calls();
     SG_ENTER("Win_set_attr");
     SG_WINDOW(w, win)
     if (is_predefined(key))
         return sg_window_error(w, MPI_ERR_KEYVAL, "the attribute %d is one of MPI's own", key);
-    return sg_attribute_set(SG_KIND_WINDOW, w->handle, &w->attributes, key, value);
+    return sg_attribute_set(SG_KIND_WINDOW, w->handle, &w->attributes, key, value, fortran);
 }
 
 SG_API int PMPI_Win_delete_attr(MPI_Win win, int key)
