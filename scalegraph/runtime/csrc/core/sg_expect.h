@@ -18,13 +18,9 @@ static inline void expect_rank(const sg_coroutine *next)
     }
 }
 
-/* What must be read of a processor before it is known what else it needs, two switches ahead; of few
- * processors the host's nearest caches keep it. */
+/* What must be read of a processor before it is known what else it needs; two switches ahead. */
 static SG_ASKS void expect_second(uint64_t next)
 {
-    enum { FEW = 128 };
-    if (sg->processors <= FEW && sg->ranks == 0)
-        return;
     uint64_t id = next < SG_TIMER ? sg_run_queue_after((uint32_t)next) : UINT64_MAX;
     if (id >= SG_TIMER)
         return;
