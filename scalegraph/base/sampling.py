@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from scalegraph.base.models import BaseModel, ConfigDict, Field
 from scalegraph.base.units import significant
 
 SAMPLES = "samples"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field
+from scalegraph.base.models import BaseModel, ConfigDict, Field
 
 # The origin of a value that a machine file leaves out.
 DEFAULT = "choice: default"

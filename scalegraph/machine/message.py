@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
+from scalegraph.base.models import Field
 from scalegraph.machine.fields import Given, Section, choice, milli, quantity, same
 
 _CYCLES = "cycles"

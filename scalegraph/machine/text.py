@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
+from scalegraph.base.models import BaseModel
 from scalegraph.machine.fields import unit_of
 
 if TYPE_CHECKING:

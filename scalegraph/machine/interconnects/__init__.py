@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Union
 
-from pydantic import Field
-
+from scalegraph.base.models import Field
 from scalegraph.machine.interconnects.base import InterconnectSection
 from scalegraph.machine.kinds import kinds
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Union
 
-from pydantic import Field
-
+from scalegraph.base.models import Field
 from scalegraph.machine.kinds import kind_of, kinds
 from scalegraph.machine.networks.base import NetworkSection
 

@@ -52,10 +52,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
-
 from scalegraph.base import expression, toml
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.models import Field, model_validator
 from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read
