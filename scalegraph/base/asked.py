@@ -7,11 +7,11 @@ window's editor, the command line's option and the reference of files are made o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from scalegraph.base.amounts import duration_text, size_text
 from scalegraph.base.models import BaseModel, Field, FieldInfo
+from scalegraph.base.records import dataclass
 from scalegraph.base.units import as_read
 
 

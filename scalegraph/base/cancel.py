@@ -9,10 +9,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from scalegraph.base.errors import Cancelled
+from scalegraph.base.records import dataclass
 
 _REPORTED: Final = 0.01  # share of the work from one report to the next
 

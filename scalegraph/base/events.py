@@ -7,9 +7,10 @@ Order: ``Planned``, then for every point ``RunStarted`` and one of ``RunFinished
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from scalegraph.base.records import dataclass
 from scalegraph.base.run import RunPoint, RunRecord
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from tree_sitter import Language, Node, Parser
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.models import refusal
+from scalegraph.base.records import dataclass
 from scalegraph.base.resources import resource_dir
 from scalegraph.machine.checks import Inconsistent
 from scalegraph.machine.fields import fill

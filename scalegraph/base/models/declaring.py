@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, get_args, get_origin
 
 
@@ -14,6 +14,7 @@ class _Unset:
 
 
 UNSET: Final = _Unset()
+_EVALUATED: Final[dict[str, dict[str, Any]]] = {}  # module -> text of an annotation -> what it names
 # What `Field` takes that is no rule of the value.
 _ABOUT: Final = ("description", "json_schema_extra", "exclude", "validation_alias", "serialization_alias")
 
@@ -64,14 +65,19 @@ class FieldInfo:
 
     def of(self, annotation: Any) -> FieldInfo:
         """Return the field with its type; what an annotation says besides comes before its own rules."""
-        made = FieldInfo(self.default, self.default_factory, self.given)
-        made.metadata = list(self.metadata)
-        while get_origin(annotation) is Annotated:
-            annotation, *notes = get_args(annotation)
-            found = [rule for note in notes for rule in (note.metadata if isinstance(note, FieldInfo) else (note,))]
-            made.metadata[:0] = found
-        made.annotation = annotation
+        made = copy(self)
+        made.annotation, rules = parted(annotation)
+        made.metadata = [*rules, *self.metadata]
         return made
+
+
+def parted(annotation: Any) -> tuple[Any, list[Any]]:
+    """Return the type that an annotation names, and the rules that it adds."""
+    rules: list[Any] = []
+    while get_origin(annotation) is Annotated:
+        annotation, *notes = get_args(annotation)
+        rules[:0] = [rule for note in notes for rule in (note.metadata if isinstance(note, FieldInfo) else (note,))]
+    return annotation, rules
 
 
 def Field(default: Any = UNSET, *, default_factory: Callable[[], Any] | None = None, **given: Any) -> Any:
@@ -128,8 +134,10 @@ def evaluated(annotation: Any, owner: type) -> Any:
     """Return an annotation of the class *owner* as what it names."""
     if not isinstance(annotation, str):
         return annotation
-    known = vars(sys.modules[owner.__module__]) if owner.__module__ in sys.modules else {}
-    return eval(annotation, {**known, owner.__name__: owner})
+    known = _EVALUATED.setdefault(owner.__module__, {})
+    if annotation not in known:
+        known[annotation] = eval(annotation, vars(sys.modules[owner.__module__]), {owner.__name__: owner})
+    return known[annotation]
 
 
 def is_class_variable(annotation: Any) -> bool:

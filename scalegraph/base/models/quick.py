@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Union, get_args, get_origin
 
-from scalegraph.base.models.declaring import FieldCheck, FieldInfo, ModelCheck
+from scalegraph.base.models.declaring import FieldCheck, FieldInfo, ModelCheck, Rule, parted
 
 if TYPE_CHECKING:
     from scalegraph.base.models.model import BaseModel
@@ -53,10 +53,8 @@ class _Rules:
     """The rules of one value: those of its field, over those of its model."""
 
     def __init__(self, found: Iterable[Any], config: Mapping[str, Any]) -> None:
-        given = {name: value for rule in found for name, value in getattr(rule, "__dict__", {}).items()}
-        names = {name for rule in found for name in getattr(rule, "__dict__", {}) if type(rule).__name__ == "Rule"}
-        self.known = names <= _KNOWN
-        self.given = {name: given[name] for name in names}
+        self.given = {name: value for rule in found if type(rule) is Rule for name, value in vars(rule).items()}
+        self.known = self.given.keys() <= _KNOWN
         self.config = config
 
     @property
@@ -273,8 +271,8 @@ _MADE_OF: Final[dict[Any, Callable[[tuple[Any, ...], _Rules], Check]]] = {
 
 def check(annotation: Any, found: Iterable[Any], config: Mapping[str, Any]) -> Check:
     """Return the check of values of type *annotation* with the rules *found*, in a model with *config*."""
-    info = FieldInfo(None, None, {}).of(annotation)
-    annotation, rules = info.annotation, _Rules([*info.metadata, *found], config)
+    annotation, more = parted(annotation)
+    rules = _Rules([*more, *found], config)
     if annotation is int or annotation is float:
         return _number(annotation, rules)
     if annotation is str:
