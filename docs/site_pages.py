@@ -18,10 +18,11 @@ from typing import Any, get_args
 import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from scalegraph import analyze, api, views
 from scalegraph.base.asked import Declared, declared, models
-from scalegraph.base.models import BaseModel, FieldInfo
 from scalegraph.cli.main import COMMANDS, cli
 from scalegraph.machine.fields import unit_of
 from scalegraph.machine.model import Machine

@@ -9,9 +9,9 @@ The run on the fewest processors decides; the same two places count in all other
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import ClockRead, Region, RunRecord
 from scalegraph.base.units import significant
 

@@ -6,19 +6,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.models import BaseModel, refusal
 from scalegraph.measurements.mapping import Question, Unanswered
 from scalegraph.measurements.table import TableChoices
 from scalegraph.request.model.request import Request, TraceChoice
 from scalegraph.subjects import matrices
 from scalegraph.subjects.option import OptionValue
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
 
 _TARGETS = (matrices.EFFICIENCY, matrices.TIME, matrices.MEMORY, matrices.SPEED)
 _KEYWORDS = {"extent": "values"}  # parameters that are not called as the field they answer
@@ -60,7 +58,7 @@ def requests() -> Iterator[None]:
     """Turn arguments that are no request into faults of their own."""
     try:
         yield
-    except refusal() as error:
+    except ValidationError as error:
         raise InputError(_faults(error, Request)) from None
 
 
@@ -70,7 +68,7 @@ def choices(table: Mapping[str, Any] | TableChoices | None) -> TableChoices | No
         return table
     try:
         return TableChoices(**table)
-    except refusal() as error:
+    except ValidationError as error:
         raise InputError([replace(one, key=f"table: {one.key}") for one in _faults(error, TableChoices)]) from None
 
 

@@ -7,11 +7,14 @@ window's editor, the command line's option and the reference of files are made o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
+from pydantic import BaseModel, Field
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
 from scalegraph.base.amounts import duration_text, size_text
-from scalegraph.base.models import BaseModel, Field, FieldInfo
-from scalegraph.base.records import dataclass
 from scalegraph.base.units import as_read
 
 
@@ -187,13 +190,13 @@ def _of(key: str, info: FieldInfo) -> Declared | None:
         return None
     extra = info.json_schema_extra
     ends = _ends(info)
-    default = None if info.is_required() else info.get_default(call_default_factory=True)
+    default = info.get_default(call_default_factory=True)
     low, high = (next((word for word in pair if word in ends), "") for pair in (("ge", "gt"), ("le", "lt")))
     return Declared(
         key=key,
         unit=str(extra.get("unit", "")) if isinstance(extra, dict) else "",
         help=info.description or "",
-        default=default,
+        default=None if default is PydanticUndefined else default,
         whole=int in (info.annotation, *_plain(info.annotation)),
         least=ends.get(low),
         most=ends.get(high),

@@ -9,11 +9,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from scalegraph.base.errors import Cancelled
-from scalegraph.base.records import dataclass
 
 _REPORTED: Final = 0.01  # share of the work from one report to the next
 

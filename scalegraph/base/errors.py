@@ -13,10 +13,10 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
-
-from scalegraph.base.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,6 @@ class Fault:
 
 def near(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the known name nearest to *name*, or an empty string."""
-    import difflib
-
     match = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean '{match[0]}'?" if match else ""
 

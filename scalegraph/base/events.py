@@ -7,10 +7,9 @@ Order: ``Planned``, then for every point ``RunStarted`` and one of ``RunFinished
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import RunPoint, RunRecord
 
 

@@ -10,10 +10,10 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from scalegraph.base.errors import near
-from scalegraph.base.records import dataclass
 from scalegraph.base.units import assigned
 
 _LONGEST = 400  # characters; a growth rule is a few words

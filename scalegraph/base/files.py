@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 from scalegraph.base.errors import Fault, InputError, WorkError
@@ -37,8 +38,6 @@ def write_atomic(path: Path, data: bytes | str) -> None:
     raw = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     check_replaceable(path)
     try:
-        import tempfile
-
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as out:

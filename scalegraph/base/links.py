@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from scalegraph.base.models import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 _Count: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Annotated, TypeAlias
 
-from scalegraph.base.models import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 _Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Column: TypeAlias = tuple[_Count, ...]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from scalegraph.base.records import dataclass
 from scalegraph.base.units import PREFIXES, si, significant, thousands
 
 # units that take a prefix themselves (12 ms, 3 MB); others follow a scaled number (12 thousand cycles)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, overload
+from typing import Annotated, Any, TypeAlias, overload
 
-from scalegraph.base.models import BaseModel, ConfigDict, Field
-
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler, SerializationInfo
-    from pydantic_core import CoreSchema
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, SerializationInfo
+from pydantic_core import CoreSchema, core_schema
 
 _Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
@@ -38,7 +35,6 @@ class ResourceCosts(Sequence[ResourceCost]):
     """
 
     __slots__ = ("_columns",)
-    taken_as_it_is: ClassVar = True  # where a model expects it
 
     def __init__(self, columns: Mapping[str, Sequence[Any]] | None = None) -> None:
         """Take a column of equal length for each field of `ResourceCost`, none for an empty sequence."""
@@ -93,8 +89,6 @@ class ResourceCosts(Sequence[ResourceCost]):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        from pydantic_core import core_schema
-
         listed = core_schema.no_info_after_validator_function(cls.of, handler.generate_schema(tuple[ResourceCost, ...]))
         return core_schema.json_or_python_schema(
             json_schema=listed,

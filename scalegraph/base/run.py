@@ -12,10 +12,11 @@ import json
 import math
 from typing import Annotated, Literal, TypeAlias
 
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+
 from scalegraph.base.links import LinkLoads
 from scalegraph.base.loops import LoopCost
 from scalegraph.base.messages import MessageCosts
-from scalegraph.base.models import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 from scalegraph.base.resource_costs import ResourceCosts
 from scalegraph.base.sampling import Sampled
 from scalegraph.base.units import assigned

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from scalegraph.base.models import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
+
 from scalegraph.base.units import significant
 
 SAMPLES = "samples"

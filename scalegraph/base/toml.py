@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from scalegraph.base.asked import declared
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.files import reason
-from scalegraph.base.models import BaseModel, refusal
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
     from tree_sitter import Node
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -142,7 +142,7 @@ def validate(model: type[ModelT], data: Mapping[str, Any], file: str, places: Po
     """Validate *data* as *model*; raise `InputError` with every fault, placed by *places*."""
     try:
         return model.model_validate(data)
-    except refusal() as error:
+    except ValidationError as error:
         raise InputError(faults_of(error, model, file, places or {}, data)) from error
 
 

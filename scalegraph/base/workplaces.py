@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ def workplace(kind: str, above: Path, *, shared: bool = False) -> Iterator[Path]
     Its name begins with *kind*. Directories of this kind whose process does not exist any more are removed first.
     *shared*: other computers write into *above*, too; only directories that this one has made are removed.
     """
-    start = f"{kind}-{os.uname().nodename}-" if shared else f"{kind}-"
+    start = f"{kind}-{socket.gethostname()}-" if shared else f"{kind}-"
     _sweep(start, above)
     made = tempfile.TemporaryDirectory(prefix=f"{start}{os.getpid()}-", dir=above, ignore_cleanup_errors=True)
     with made as name:

@@ -6,6 +6,8 @@ import contextlib
 import importlib
 import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -201,9 +203,6 @@ def _unwritable(error: OSError) -> int:
 
 def _unexpected(error: Exception) -> int:
     """Keep the traceback in a file and say so in one sentence."""
-    import tempfile
-    import traceback
-
     text = "".join(traceback.format_exception(error))
     if os.environ.get("SCALEGRAPH_DEBUG"):
         echo(text, err=True)

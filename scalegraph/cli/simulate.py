@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -16,7 +16,6 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink
 from scalegraph.base.patterns import pattern
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import SIMULATED, Region, RunRecord
 from scalegraph.cli.asked import Amount, request_option
 from scalegraph.cli.asserting import assert_options, check_given, outcome

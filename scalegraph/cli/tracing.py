@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +11,6 @@ import click
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.records import dataclass
 from scalegraph.base.units import counted, si, thousands
 from scalegraph.cli.asked import flag_of, request_option
 from scalegraph.cli.output import echo

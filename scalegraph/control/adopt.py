@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, ConfigDict
+
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
-from scalegraph.base.models import BaseModel, ConfigDict
 from scalegraph.base.run import PROGRAM, Region
 from scalegraph.control.plain import PLACES, of_units
 from scalegraph.instrument.places import save, shown_name

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,6 @@ from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.base.patterns import pattern
-from scalegraph.base.records import dataclass
 from scalegraph.control.adopt import describe, described
 from scalegraph.control.plain import PLACES, Linking, PlainSource, plain_build
 from scalegraph.link import Build

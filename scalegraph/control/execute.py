@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import queue
 from collections.abc import Callable, Sequence
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from scalegraph.base.cancel import AnyToken, CancelToken
 from scalegraph.base.errors import LinkLost, ScaleGraphError
 from scalegraph.base.events import Event, EventSink, RunFailed, RunFinished, RunSkipped, RunStarted, ignore
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.remaining import Remaining
 from scalegraph.link import Job, Link, Simulated
@@ -64,52 +64,29 @@ def execute(
     news: queue.SimpleQueue[_Started | _Ended] = queue.SimpleQueue()
     records: dict[str, RunRecord] = {}
     threads = min(link.at_once, max(1, len(jobs))) if isinstance(link, QueuedLink) else number
-    pool = _begin(jobs, threads, link, stop, news)
-    waiting = len(jobs)
-    try:
-        while waiting:
-            job, what = news.get()
-            if isinstance(what, str):
-                emit(RunStarted(job.point, what))
-                continue
-            waiting -= 1
-            if isinstance(what, RunRecord) and what.status == "cancelled":
-                continue
-            if isinstance(what, RunRecord):
-                records[job.point.key] = what
-                if on_record is not None:
-                    on_record(what)
-            left.ended(job.point.key, what.host_s if isinstance(what, RunRecord) else None)
-            _tell(job, what, count, left.seconds(), emit)
-    except BaseException:
-        stop.cancel()
-        raise
-    finally:
-        for thread in pool:
-            thread.join()
+    with ThreadPoolExecutor(threads, thread_name_prefix="run") as pool:
+        for job in jobs:
+            pool.submit(_work, job, link or Simulated(), stop, news)
+        waiting = len(jobs)
+        try:
+            while waiting:
+                job, what = news.get()
+                if isinstance(what, str):
+                    emit(RunStarted(job.point, what))
+                    continue
+                waiting -= 1
+                if isinstance(what, RunRecord) and what.status == "cancelled":
+                    continue
+                if isinstance(what, RunRecord):
+                    records[job.point.key] = what
+                    if on_record is not None:
+                        on_record(what)
+                left.ended(job.point.key, what.host_s if isinstance(what, RunRecord) else None)
+                _tell(job, what, count, left.seconds(), emit)
+        except BaseException:
+            stop.cancel()
+            raise
     return [records[job.point.key] for job in jobs if job.point.key in records]
-
-
-def _begin(
-    jobs: Sequence[Job],
-    threads: int,
-    link: Link | None,
-    cancel: CancelToken,
-    news: queue.SimpleQueue[_Started | _Ended],
-) -> list[Thread]:
-    """Start *threads* that do *jobs*, and return them. A pool of `concurrent.futures` would load `logging` first."""
-    todo: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-    for job in (*jobs, *[None] * threads):
-        todo.put(job)
-
-    def work() -> None:
-        while (job := todo.get()) is not None:
-            _work(job, link or Simulated(), cancel, news)
-
-    pool = [Thread(target=work, name=f"run_{number}") for number in range(threads)]
-    for thread in pool:
-        thread.start()
-    return pool
 
 
 def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_Started | _Ended]) -> None:

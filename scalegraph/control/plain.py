@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, InputError
-from scalegraph.base.records import dataclass
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import Language

@@ -10,11 +10,10 @@ import posixpath
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
-
-from scalegraph.base.records import dataclass
 
 Span: TypeAlias = tuple[int, int, str]  # first address, address behind the last byte, name
 

@@ -17,11 +17,11 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import Region
 from scalegraph.runtime.languages import Language
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import Region
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from scalegraph.base.patterns import pattern
-from scalegraph.base.records import dataclass
 from scalegraph.base.resource_costs import ResourceCosts
 from scalegraph.base.run import (
     Causes,

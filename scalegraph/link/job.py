@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import RunRecord
 from scalegraph.link.build import Build, Limits, Measuring
 

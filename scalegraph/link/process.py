@@ -9,11 +9,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.records import dataclass
 from scalegraph.link.emulator import emulator
 
 _POLL_S = 0.05  # how long a request to stop, or the time limit, may go unnoticed

@@ -19,17 +19,15 @@ variable that it is, ``critical`` (all sections without a name), ``critical:NAME
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.patterns import pattern
 from scalegraph.base.run import Region, Variant
 from scalegraph.base.units import thousands
 from scalegraph.link.build import Build
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 KINDS: Final = ("line", "region", "within", "lock", "held", "data", "heap")
 _PARTS: Final = {"": 3, "compute": 1, "memory": 2}
@@ -54,8 +52,6 @@ def factor_of(text: str) -> Fraction | None:
     """Return the factor that *text* means, None for ``inf``; raise `ValueError` with what was expected."""
     if text.strip().lower() in ("inf", "infinity", "∞"):
         return None
-    from fractions import Fraction
-
     try:
         factor = Fraction(text)
     except (ValueError, ZeroDivisionError):

@@ -7,13 +7,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, ScaleGraphError, WorkError, near
 from scalegraph.base.files import reason
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import Region, TraceFile
 from scalegraph.link.build import Build
 from scalegraph.link.scale import is_region

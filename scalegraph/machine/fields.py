@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from scalegraph.base.models import BaseModel, ConfigDict, Field
-from scalegraph.base.records import dataclass
+from pydantic import BaseModel, ConfigDict, Field
 
 # The origin of a value that a machine file leaves out.
 DEFAULT = "choice: default"

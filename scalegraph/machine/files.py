@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tree_sitter_toml
+from pydantic import ValidationError
 from tree_sitter import Language, Node, Parser
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.models import refusal
-from scalegraph.base.records import dataclass
 from scalegraph.base.resources import resource_dir
 from scalegraph.machine.checks import Inconsistent
 from scalegraph.machine.fields import fill
 from scalegraph.machine.model import Machine
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
 
 # A comment behind a value that begins with one of these says where the value comes from.
 ORIGINS = ("paper", "vendor", "system", "measured", "estimate", "choice")
@@ -87,7 +83,7 @@ def _read(text: str, file: str, overrides: tuple[tuple[str, str], ...]) -> Machi
     changed = _Overrides(data, dict(overrides))
     try:
         machine = Machine.model_validate(data)
-    except refusal() as error:
+    except ValidationError as error:
         faults = [changed.place(fault) for fault in _faults(error, file, places, data)]
         raise InputError([*changed.faults, *unwanted, *faults]) from error
     if changed.faults or unwanted:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, TypeVar, get_args
 
-from scalegraph.base.models import BaseModel
+from pydantic import BaseModel
 
 Kind = TypeVar("Kind", bound=BaseModel)
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scalegraph.base.models import BaseModel
+import annotated_types
+from pydantic import BaseModel
+
 from scalegraph.base.units import as_read
 from scalegraph.machine.fields import unit_of
 from scalegraph.machine.model import Cache, Machine
@@ -116,6 +118,8 @@ def _title(name: str) -> str:
 def _range(metadata: list[Any]) -> tuple[float | None, float | None]:
     least = most = None
     for item in metadata:
-        least = float(item.ge) if hasattr(item, "ge") else least
-        most = float(item.le) if hasattr(item, "le") else most
+        if isinstance(item, annotated_types.Ge):
+            least = float(item.ge)  # type: ignore[arg-type]
+        elif isinstance(item, annotated_types.Le):
+            most = float(item.le)  # type: ignore[arg-type]
     return least, most

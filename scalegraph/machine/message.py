@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from scalegraph.base.models import Field
+from pydantic import Field
+
 from scalegraph.machine.fields import Given, Section, choice, milli, quantity, same
 
 _CYCLES = "cycles"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Final, Literal
 
-from scalegraph.base.models import Field, model_validator
+from pydantic import Field, model_validator
+
 from scalegraph.machine.checks import Inconsistent, contradictions
 from scalegraph.machine.disturbance import Disturbance
 from scalegraph.machine.fields import Given, On, Section, choice, given, milli, quantity, same

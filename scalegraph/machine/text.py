@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scalegraph.base.models import BaseModel
-from scalegraph.base.records import dataclass
+from pydantic import BaseModel
+
 from scalegraph.machine.fields import unit_of
 
 if TYPE_CHECKING:

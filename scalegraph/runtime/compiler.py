@@ -10,13 +10,12 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import MissingTool
-from scalegraph.base.records import dataclass
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.tools import call

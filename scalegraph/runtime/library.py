@@ -6,12 +6,13 @@ import hashlib
 import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from scalegraph.base.errors import BuildError, MissingTool
-from scalegraph.base.records import dataclass
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import INSTALL, Compiler
 from scalegraph.runtime.unchanged import digest_of
@@ -118,8 +119,6 @@ def _build(compiler: Compiler, where: Path) -> None:
     (where / _SCHEDULE_LIST).write_text(schedule_list(), encoding="utf-8")
     sources.insert(0, where / _BINDINGS)
     sources[0].write_text(_fortran_bindings(), encoding="utf-8")
-    from concurrent.futures import ThreadPoolExecutor  # loads `logging`
-
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(lambda source: _compile(compiler, source, where, objcopy), sources))
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, TextIO, get_args
 
-from scalegraph.base.models import BaseModel
+from pydantic import BaseModel
+
 from scalegraph.machine.fields import Given, declared, given, unit_of
 from scalegraph.machine.interconnects import interconnects
 from scalegraph.machine.kinds import kind_of

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import zlib
 
-from scalegraph.base.models import refusal
+from pydantic import ValidationError
+from pydantic_core import from_json
+
 from scalegraph.base.run import RunRecord
 from scalegraph.runtime.checked import categories_fault
 
@@ -23,7 +25,7 @@ def unpack(packed: bytes, key: str) -> RunRecord:
     """Return the record (its output empty) of the point *key*. Raises `ValueError` for anything else."""
     try:
         record = RunRecord.model_validate_json(_inflate(packed))
-    except refusal() as error:
+    except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"{place}: {first['msg']}") from None
@@ -36,8 +38,6 @@ def unpack(packed: bytes, key: str) -> RunRecord:
 
 def unpack_output(output: bytes) -> tuple[str, str]:
     """Return (stdout, stderr). Raises `ValueError` for anything else."""
-    from pydantic_core import from_json
-
     data = from_json(_inflate(output))
     if not (isinstance(data, list) and len(data) == 2 and all(isinstance(item, str) for item in data)):
         raise ValueError("two texts were expected")

@@ -7,8 +7,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
 import scalegraph
-from scalegraph.base.models import BaseModel, ConfigDict, Field, model_validator
 from scalegraph.base.run import Region
 
 FORMAT = 3  # of the study file; raise it together with a step in migrations.py

@@ -14,9 +14,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
+from pydantic import ValidationError
+from pydantic_core import from_json
+
 from scalegraph.base.errors import StoreError
 from scalegraph.base.files import check_directory, check_replaceable, reason
-from scalegraph.base.models import refusal
 from scalegraph.base.run import RunRecord
 from scalegraph.store import codec, migrations
 from scalegraph.store.lock import WriteLock
@@ -336,10 +338,8 @@ class Study:
 
     def _get(self, key: str) -> Any:
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        if row and self._path is None:  # written by this process
-            return json.loads(row[0])
         try:
-            return _parsed(row[0]) if row else None
+            return from_json(row[0]) if row else None
         except (ValueError, TypeError) as error:
             raise StoreError(f"{self._place}: is damaged: its {key} is not JSON") from error
 
@@ -347,7 +347,7 @@ class Study:
         with self._mutex, self._said():
             try:
                 return Manifest.model_validate(self._get("manifest"))
-            except refusal() as error:
+            except ValidationError as error:
                 first = error.errors()[0]
                 place = ".".join(map(str, ("manifest", *first["loc"])))
                 what = "a table of values was expected" if not first["loc"] else first["msg"].lower()
@@ -393,13 +393,6 @@ def _seen_from(record: RunRecord, before: Path, after: Path) -> RunRecord:
         return record
     path = os.path.relpath(before / record.trace.path, after)
     return record.model_copy(update={"trace": record.trace.model_copy(update={"path": path})})
-
-
-def _parsed(text: str) -> Any:
-    """Return what JSON *text* of a file holds."""
-    from pydantic_core import from_json
-
-    return from_json(text)
 
 
 def _check_header(path: Path) -> None:

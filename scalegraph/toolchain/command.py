@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from scalegraph.base.records import dataclass
 from scalegraph.runtime.languages import LINKED, PLAIN, Language, language_of
 
 Mode = Literal["ask", "preprocess", "assemble", "compile", "link"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.records import dataclass
 from scalegraph.toolchain.command import TAKES_WORD, is_linking
 from scalegraph.toolchain.mpi import is_library
 

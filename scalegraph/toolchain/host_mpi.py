@@ -7,12 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 from scalegraph.base.errors import MissingTool
-from scalegraph.base.records import dataclass
 from scalegraph.runtime.languages import Language
 
 INSTALL: Final = "pip install 'scalegraph[mpi]' (MPICH), or apt-get install libopenmpi-dev openmpi-bin"

@@ -6,13 +6,13 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.base.patterns import pattern
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import Region
 from scalegraph.instrument.units import Unit, embedded
 from scalegraph.runtime.compiler import Compiler

@@ -12,10 +12,6 @@ pytestmark = pytest.mark.compiler
 HEAVY = (
     *("pandas", "pyarrow", "scipy", "matplotlib", "numpy", "PySide6"),
     *("capstone", "elftools", "tree_sitter_c", "tree_sitter_cpp", "tomlkit", "rich", "filelock", "pickle"),
-    *("pydantic", "pydantic_core", "annotated_types", "typing_extensions"),
-    *("importlib.metadata", "email", "zipfile", "logging", "concurrent.futures", "asyncio", "multiprocessing"),
-    *("socket", "statistics", "fractions", "decimal", "traceback"),
-    *("scalegraph.base.models.full", "scalegraph.request.model.outcomes"),
     *("scalegraph.instrument.image", "scalegraph.instrument.source", "scalegraph.toolchain.wrapper"),
     *("scalegraph.views", "scalegraph.figures", "scalegraph.traces.model", "scalegraph.measurements.model"),
 )

@@ -6,11 +6,11 @@ from typing import get_args
 
 import click
 import pytest
+from pydantic import BaseModel
 
 from scalegraph.base import toml
 from scalegraph.base.asked import Declared, asked, declared, every, option
 from scalegraph.base.errors import InputError
-from scalegraph.base.models import BaseModel
 from scalegraph.cli.simulate import simulate
 from scalegraph.request.model.parts import BOUNDS, BoundKind
 from scalegraph.request.model.request import Request

@@ -25,10 +25,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import Source
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Union
 
-from scalegraph.base.models import Field
+from pydantic import Field
+
 from scalegraph.machine.kinds import kind_of, kinds
 from scalegraph.machine.networks.base import NetworkSection
 

@@ -7,12 +7,12 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.patterns import pattern
-from scalegraph.base.records import dataclass
 from scalegraph.base.text import one_line
 from scalegraph.link.targets import named
 from scalegraph.request.consent.options import risky_options

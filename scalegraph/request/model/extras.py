@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+from pydantic import field_validator, model_validator
+
 from scalegraph.base import amounts
 from scalegraph.base.asked import asked, option
-from scalegraph.base.models import field_validator, model_validator
 from scalegraph.base.run import Ideal, Variant
 from scalegraph.link import loops, scale
 from scalegraph.request.model.parts import Processors, Strict, texts

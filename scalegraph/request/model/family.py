@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from scalegraph.base.expression import Expression
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import Value
 from scalegraph.request.model.programs import Parameter
 

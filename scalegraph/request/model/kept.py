@@ -5,27 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
 from scalegraph.base.errors import InputError, StoreError
-from scalegraph.base.models import refusal
+from scalegraph.base.run import Value
 from scalegraph.request.model.origin import of_study
 from scalegraph.store import Study
+
+_MOST = 2**53  # of whole numbers: they become columns of a table
+
+
+class Outcome(BaseModel):
+    """How the search of a size ended, as `searches.Searches.outcomes` wrote it; what is not named here is text."""
+
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False, defer_build=True)
+    __pydantic_extra__: dict[str, str | float | bool | None]
+
+    bound: str = ""
+    value: float | None = None
+    processors: int = Field(ge=1, le=_MOST)
+    met: bool = False
+    parameters: dict[str, Value] | None = None
+    sentence: str = ""
+
+
+_OUTCOMES = TypeAdapter(tuple[Outcome, ...])
 
 
 def searches_of(study: Study) -> list[dict[str, Any]]:
     """Return how the searches of *study* ended, as JSON. Raises `StoreError` where the file holds something else."""
     reported = study.facts("searches")
-    if not reported:
-        return []
-    from scalegraph.request.model import outcomes  # of pydantic's own classes
-
     try:
-        outcomes.check(reported)
-    except refusal() as error:
+        _OUTCOMES.validate_python(reported or ())
+    except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, ("searches", *first["loc"])))
         where = study.path or "study in memory"
         raise StoreError(f"{where}: is damaged: its {place}: {first['msg'].lower()}") from None
-    return list(reported)
+    return list(reported or ())
 
 
 def readable_request(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-from scalegraph.base.records import dataclass
 
 if TYPE_CHECKING:
     from scalegraph.request.model.request import Request

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
 from scalegraph.base.asked import asked, option
-from scalegraph.base.models import BaseModel, ConfigDict, Field, field_validator, model_validator
 from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read, plain
 from scalegraph.link.build import Limits, Measuring

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import field_validator
+
 from scalegraph.base.asked import asked
 from scalegraph.base.errors import Fault
-from scalegraph.base.models import field_validator
 from scalegraph.base.run import Value
 from scalegraph.request.model.parts import Name, Processors, Strict
 

@@ -47,14 +47,15 @@ integer stays an integer: grown values are rounded. Growth factors must be great
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field, model_validator
+
 from scalegraph.base import expression, toml
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.models import Field, model_validator
-from scalegraph.base.records import dataclass
 from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read

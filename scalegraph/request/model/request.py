@@ -100,8 +100,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from pydantic import PrivateAttr, field_validator, model_validator
+
 from scalegraph.base.asked import asked, option
-from scalegraph.base.models import PrivateAttr, field_validator, model_validator
 from scalegraph.base.run import Value
 from scalegraph.link import loops
 from scalegraph.request.model import defaults, writing

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from scalegraph import machine as machines
 from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read
 from scalegraph.request.model import collecting, prediction, processes, programs, targeting, tracing, variants

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from scalegraph.base import amounts
@@ -217,8 +218,6 @@ def notes(found: Resolved, points: Iterable[RunPoint], known: Iterable[RunRecord
     sizes = [trace.bytes / count for trace, count in there]
     runs = f"{len(counts)} run{'s write traces' if len(counts) > 1 else ' writes a trace'}"
     if sizes:
-        from statistics import median
-
         total = sum(min(choice.limit, median(sizes) * count) for count in counts)
         yield f"{runs}, about {si(total, 'B')} in all by those that are there"
     else:

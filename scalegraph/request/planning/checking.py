@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.models import refusal
 from scalegraph.base.toml import KeyPath, Positions
 from scalegraph.request.imports.kinds import refuse_another
 from scalegraph.request.model import programs
@@ -72,7 +73,7 @@ def _without(data: dict[str, Any], faults: list[Fault]) -> Request | None:
             here.pop(path[-1], None)
     try:
         return Request.model_validate(rest)
-    except refusal():
+    except ValidationError:
         return None
 
 

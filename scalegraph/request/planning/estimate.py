@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from statistics import median
 
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.request.model.family import Family
@@ -41,8 +42,6 @@ class HostTime:
             return _OVERHEAD_S + self._family.work_of(point.parameters) / _OPERATIONS_PER_S if described else None
         octave = math.log2(point.processors)
         nearest = min(self._rates, key=lambda count: abs(math.log2(count) - octave))
-        from statistics import median  # loads the modules of fractions and decimal numbers
-
         return _OVERHEAD_S + median(self._rates[nearest]) * self._family.work_of(point.parameters)
 
     def total(self, points: Iterable[RunPoint], workers: int) -> float | None:

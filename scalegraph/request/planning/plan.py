@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import counted, si
 from scalegraph.predict.small_sizes import counting_sizes

@@ -13,9 +13,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
-
-from scalegraph.base.records import dataclass
 
 Why: TypeAlias = Literal["found", "too_low", "too_high", "no_size_between", "tries", "failed", "flat"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, cast
 
-from scalegraph.base.records import dataclass
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import assigned, counted, plain, significant
 from scalegraph.request.model import targeting
@@ -146,15 +146,11 @@ class Searches:
         """Return the operations of the one-processor run."""
         records = [self._records[point.key] for point in points_of(self._found, size, (1,))]
         counted = [record.work_ops for record in records if record.ok and record.work_ops is not None]
-        from statistics import median  # loads the modules of fractions and decimal numbers
-
         return float(median(counted)) if counted else None
 
     def _time(self, size: Mapping[str, Value], processors: int) -> float | None:
         records = [self._records[point.key] for point in self._repetitions(size, processors)]
         times = [record.time_s for record in records if record.ok and record.time_s is not None]
-        from statistics import median
-
         return median(times) if times else None
 
     def _repetitions(self, size: Mapping[str, Value], processors: int) -> Iterator[RunPoint]:

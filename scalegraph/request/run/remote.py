@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,6 @@ import platformdirs
 
 from scalegraph.base.events import EventSink, Note, Workers
 from scalegraph.base.files import write_atomic
-from scalegraph.base.patterns import pattern
 from scalegraph.base.units import counted
 from scalegraph.store import Study
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from scalegraph.link.cluster.places import Where
 
 FACT: Final = "jobs"  # of a study: {"study": name, "on": address, "ids": {key of the point: job}}
-_ID: Final = pattern(r"scalegraph-[0-9a-f]{32}")
-_NAME: Final = pattern(r"[0-9a-f]{32}")
+_ID: Final = re.compile(r"scalegraph-[0-9a-f]{32}")
+_NAME: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @contextlib.contextmanager

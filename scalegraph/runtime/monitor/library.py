@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from scalegraph.base.errors import BuildError
-from scalegraph.base.records import dataclass
 from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.library import SOURCES
