@@ -6,7 +6,8 @@
     python -m tests.mpi.random_programs --count 1000 --against MPIEXEC --simulate   simulated, as they print natively
 
 ``--parts messages,datatypes`` draws from these kinds of parts only (`PARTS`). A program of one seed and the same kinds
-is always the same. Each prints a checksum a rank, over all that the rank received.
+is always the same. Each prints a checksum a rank, over all that the rank received. With ``--static BYTES`` buffers of
+up to so many bytes are static data, which ranks of one process of the host exchange.
 """
 
 from __future__ import annotations
@@ -232,8 +233,14 @@ class Units:
 
     directory: Path
     kinds: Sequence[str] = tuple(PARTS)
+    static: int = 0  # bytes of each buffer that is static data; 0: all are in the heap
     binaries: dict[int, Path] = field(default_factory=dict)
     builds: dict[int, Build] = field(default_factory=dict)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The options of the compiler."""
+        return (*FLAGS, f"-DSTATIC_BUFFERS={self.static}") if self.static else FLAGS
 
     def source(self, seed: int) -> Path:
         """Return the source of the unit that holds *seed*."""
@@ -247,14 +254,14 @@ class Units:
         """Return the native program that holds *seed*."""
         first = seed - seed % UNIT
         if first not in self.binaries:
-            self.binaries[first] = native.compiled(self.source(seed), self.directory / f"random{first}", *FLAGS)
+            self.binaries[first] = native.compiled(self.source(seed), self.directory / f"random{first}", *self.flags)
         return self.binaries[first]
 
     def build(self, seed: int) -> Build:
         """Return the program for the simulator that holds *seed*."""
         first = seed - seed % UNIT
         if first not in self.builds:
-            self.builds[first] = control.build([self.source(seed)], cflags=FLAGS)
+            self.builds[first] = control.build([self.source(seed)], cflags=self.flags)
         return self.builds[first]
 
 
@@ -291,7 +298,7 @@ def simulated_result(units: Units, seed: int, ranks: int, machine: str) -> str:
 def faults(options: argparse.Namespace, native: Native | None, expected: Expected) -> Iterator[str]:
     """Yield what is wrong with each program that is; *expected* gains what the programs print natively."""
     with tempfile.TemporaryDirectory() as directory:
-        units = Units(Path(directory), options.parts)
+        units = Units(Path(directory), options.parts, options.static)
         for seed in range(options.first, options.first + options.count):
             for ranks in options.ranks:
                 try:
@@ -320,6 +327,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--keep", type=Path, metavar="FILE", help="write what the programs print natively")
     parser.add_argument("--expected", type=Path, metavar="FILE", help="what they print natively, kept before")
     parser.add_argument("--simulate", action="store_true", help="simulate and compare")
+    parser.add_argument("--static", type=int, default=0, metavar="BYTES", help="of each buffer in static data")
     parser.add_argument("--machine", default="server-2x32", help="of the simulation")
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - set(PARTS):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.mpi import random_programs
 from tests.mpi.native import MISSING, Native, find
-from tests.mpi.random_programs import PARTS, UNIT, Units, native_result, program
+from tests.mpi.random_programs import PARTS, UNIT, Units, native_result, program, simulated_result
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,14 @@ def test_programs_have_one_result_natively(native: Native, tmp_path: Path) -> No
             assert [line.partition(":")[0] for line in printed] == [
                 f"program {seed}, rank {rank}" for rank in range(ranks)
             ]
+
+
+@pytest.mark.parametrize("size", [1024, 131072])  # in all less and more than is copied from rank to rank
+def test_buffers_in_static_data_have_what_those_in_the_heap_have(size: int, tmp_path: Path) -> None:
+    heap, static = Units(tmp_path), Units(tmp_path, static=size)
+    for seed in range(6000, 6000 + UNIT // 4):
+        for machine in ("server-2x32", "now-switched"):
+            assert simulated_result(static, seed, 3, machine) == simulated_result(heap, seed, 3, machine)
 
 
 def test_a_result_that_differs_is_a_fault(
