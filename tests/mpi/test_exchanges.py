@@ -129,14 +129,8 @@ def test_data_of_many_ranks_gets_large_pages(outputs: Outputs) -> None:
     assert many >= 140 * 2048
 
 
-# Collective operations on static data and beside it, with an operation and a handler of the program that use it.
-COLLECTIVE = r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-enum { COUNT = 40000 };
-static long in[COUNT], out[COUNT], calls, errors;
-static void add(void *a, void *b, int *n, MPI_Datatype *t)
+# What the library calls back uses static data, too.
+CALLED_BACK = r"""static void add(void *a, void *b, int *n, MPI_Datatype *t)
 {
     calls++;
     for (int i = 0; i < *n; i++)
@@ -146,7 +140,29 @@ static void keep(MPI_Comm *comm, int *code, ...)
 {
     errors = in[0];
 }
-int main(int argc, char **argv)
+"""
+# Printed by rank 0: what was wrong, and whether the functions above were called.
+VERDICT = r"""    wrong += errors != 0 && errors != rank + 1;
+    long counts[3] = {wrong, calls, errors}, all[3];
+    MPI_Reduce(counts, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%ld %d %d", all[0], all[1] > 0, all[2] > 0);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+# Collective operations on static data and beside it, with an operation and a handler of the program that use it.
+COLLECTIVE = (
+    r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { COUNT = 40000 };
+static long in[COUNT], out[COUNT], calls, errors;
+"""
+    + CALLED_BACK
+    + r"""int main(int argc, char **argv)
 {
     int rank, ranks;
     MPI_Op op;
@@ -175,15 +191,9 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Bcast(own, rank == 0 ? 4 : 2, MPI_LONG, 0, MPI_COMM_WORLD);
-    wrong += errors != 0 && errors != rank + 1;
-    long counts[3] = {wrong, calls, errors}, all[3];
-    MPI_Reduce(counts, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("%ld %d %d", all[0], all[1] > 0, all[2] > 0);
-    MPI_Finalize();
-    return 0;
-}
 """
+    + VERDICT
+)
 
 
 @pytest.mark.parametrize("machine", ["cluster-hdr", "ncube2", "cm5"])
@@ -192,7 +202,8 @@ def test_collective_operations_find_static_data_of_their_rank(machine: str, outp
 
 
 # The same for operations that are waited for later, together, in any order and in calls that wait for something else.
-NON_BLOCKING = r"""
+NON_BLOCKING = (
+    r"""
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,17 +212,9 @@ enum { COUNT = 40000, RANKS = 8 };
 static long in[COUNT], out[COUNT], calls, errors;
 static MPI_Request listed[5];
 static MPI_Status ended;
-static void add(void *a, void *b, int *n, MPI_Datatype *t)
-{
-    calls++;
-    for (int i = 0; i < *n; i++)
-        ((long *)b)[i] += ((long *)a)[i] + in[0];
-}
-static void keep(MPI_Comm *comm, int *code, ...)
-{
-    errors = in[0];
-}
-int main(int argc, char **argv)
+"""
+    + CALLED_BACK
+    + r"""int main(int argc, char **argv)
 {
     int rank, next, last, index, flag;
     MPI_Op op;
@@ -256,15 +259,9 @@ int main(int argc, char **argv)
     }
     MPI_Ibcast(own, rank == 0 ? 4 : 2, MPI_LONG, 0, MPI_COMM_WORLD, request);
     MPI_Wait(request, MPI_STATUS_IGNORE);
-    wrong += errors != 0 && errors != rank + 1;
-    long counts[3] = {wrong, calls, errors}, all[3];
-    MPI_Reduce(counts, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("%ld %d %d", all[0], all[1] > 0, all[2] > 0);
-    MPI_Finalize();
-    return 0;
-}
 """
+    + VERDICT
+)
 
 
 @pytest.mark.parametrize("machine", ["cluster-hdr", "ncube2", "cm5"])
