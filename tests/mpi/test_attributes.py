@@ -59,7 +59,7 @@ program main
   implicit none
   integer, parameter :: address = MPI_ADDRESS_KIND
   integer(kind=address), parameter :: large = -123456789012345_address
-  integer :: ierr, own, old, in_c, row, window, copied, errors
+  integer :: ierr, own, old, in_c, copied, errors
   integer(kind=address) :: got
   logical :: known
   external :: copy, remove

@@ -24,7 +24,7 @@ SG_API int PMPI_Grequest_start(MPI_Grequest_query_function *query,
 SG_API int PMPI_Grequest_complete(MPI_Request request)
 {
     SG_ENTER("Grequest_complete");
-    sg_request *r = sg_handle_get(SG_KIND_REQUEST, (uintptr_t)request);
+    sg_request *r = sg_request_of(request);
     if (r == NULL || r->kind != SG_REQUEST_GENERAL)
         return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is no generalised one");
     sg_turn_of_all(sg_now);

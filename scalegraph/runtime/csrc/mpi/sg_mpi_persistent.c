@@ -14,16 +14,11 @@ void sg_request_start(sg_request *r)
         r->receive = sg_begin_receive(r->comm, r->partner, r->tag);
 }
 
-static sg_request *request_of(MPI_Request handle)
-{
-    return sg_handle_get(SG_KIND_REQUEST, (uintptr_t)handle);
-}
-
 SG_API int PMPI_Start(MPI_Request *request)
 {
     SG_ENTER("Start");
     SG_NEEDS(request)
-    sg_request *r = request_of(*request);
+    sg_request *r = sg_request_of(*request);
     if (r == NULL || !r->persistent)
         return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is not persistent");
     if (r->active)
@@ -40,7 +35,7 @@ SG_API int PMPI_Startall(int count, MPI_Request requests[])
     if (count < 0)
         return sg_mpi_error(NULL, MPI_ERR_COUNT, "the number of requests is %d", count);
     for (int i = 0; i < count; i++) {
-        sg_request *r = request_of(requests[i]);
+        sg_request *r = sg_request_of(requests[i]);
         if (r == NULL || !r->persistent || r->active)
             return sg_mpi_error(NULL, MPI_ERR_REQUEST, "request %d of the list cannot be started", i);
         sg_request_start(r);

@@ -42,11 +42,6 @@ MPI_Request sg_request_of_file(sg_comm *comm, int64_t moved, sg_schedule *s)
     return sg_request_handle(r);
 }
 
-static sg_request *request_of(MPI_Request handle)
-{
-    return sg_handle_get(SG_KIND_REQUEST, (uintptr_t)handle);
-}
-
 static int missing(MPI_Request handle)
 {
     return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request %#llx does not exist (was it complete already?)",
@@ -158,7 +153,7 @@ int sg_request_wait(MPI_Request *handle, MPI_Status *status)
 {
     if (*handle == MPI_REQUEST_NULL)
         return sg_status_empty(status, MPI_ANY_SOURCE), MPI_SUCCESS;
-    sg_request *r = request_of(*handle);
+    sg_request *r = sg_request_of(*handle);
     if (r == NULL)
         return missing(*handle);
     if (r->active && r->send != NULL)
@@ -196,7 +191,7 @@ SG_API int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     *flag = 1;
     if (*request == MPI_REQUEST_NULL)
         return sg_status_empty(status, MPI_ANY_SOURCE), MPI_SUCCESS;
-    sg_request *r = request_of(*request);
+    sg_request *r = sg_request_of(*request);
     if (r == NULL)
         return missing(*request);
     charge_test();
@@ -216,7 +211,7 @@ static int check_all(int count, const MPI_Request requests[])
     if (count > 0 && requests == NULL)
         return sg_mpi_error(NULL, MPI_ERR_ARG, "the list of %d requests is NULL", count);
     for (int i = 0; i < count; i++)
-        if (requests[i] != MPI_REQUEST_NULL && request_of(requests[i]) == NULL)
+        if (requests[i] != MPI_REQUEST_NULL && sg_request_of(requests[i]) == NULL)
             return missing(requests[i]);
     return MPI_SUCCESS;
 }
@@ -251,7 +246,7 @@ SG_API int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status
     charge_test();
     *flag = 1;
     for (int i = 0; i < count; i++)
-        *flag &= requests[i] == MPI_REQUEST_NULL || is_complete(request_of(requests[i]));
+        *flag &= requests[i] == MPI_REQUEST_NULL || is_complete(sg_request_of(requests[i]));
     return *flag ? finish_all(count, requests, statuses) : MPI_SUCCESS;
 }
 
@@ -260,7 +255,7 @@ static int first_complete(int count, const MPI_Request requests[])
 {
     int found = -2;
     for (int i = 0; i < count; i++) {
-        const sg_request *r = requests[i] != MPI_REQUEST_NULL ? request_of(requests[i]) : NULL;
+        const sg_request *r = requests[i] != MPI_REQUEST_NULL ? sg_request_of(requests[i]) : NULL;
         if (r == NULL || !r->active)
             continue;
         if (is_complete(r))
@@ -274,7 +269,7 @@ static int first_complete(int count, const MPI_Request requests[])
 static bool has_access(int count, const MPI_Request requests[])
 {
     for (int i = 0; i < count; i++)
-        if (requests[i] != MPI_REQUEST_NULL && request_of(requests[i])->access != NULL)
+        if (requests[i] != MPI_REQUEST_NULL && sg_request_of(requests[i])->access != NULL)
             return true;
     return false;
 }
@@ -290,7 +285,7 @@ static int wait_for_listed(int count, const MPI_Request requests[])
         sg_awaited p = {0};
         for (int i = 0; i < count; i++)
             if (requests[i] != MPI_REQUEST_NULL)
-                add_pending(&p, request_of(requests[i]));
+                add_pending(&p, sg_request_of(requests[i]));
         bool messages = p.send_count + p.receive_count > 0 || sg_mpi_self()->schedules != NULL;
         if (messages && !has_access(count, requests)) {
             sg_awaited_wait(&p);
@@ -317,7 +312,7 @@ static int finish_any(int found, MPI_Request requests[], int *index, MPI_Status 
 {
     *index = found >= 0 ? found : MPI_UNDEFINED;
     if (found >= 0)
-        return finish(&requests[found], request_of(requests[found]), status);
+        return finish(&requests[found], sg_request_of(requests[found]), status);
     if (found == -2)
         sg_status_empty(status, MPI_ANY_SOURCE);
     return MPI_SUCCESS;
@@ -351,7 +346,7 @@ static int finish_some(int found, int count, MPI_Request requests[], int *done, 
     bool failed = false;
     *done = found == -2 ? MPI_UNDEFINED : 0;
     for (int i = 0; i < count && found >= 0; i++) {
-        sg_request *r = requests[i] != MPI_REQUEST_NULL ? request_of(requests[i]) : NULL;
+        sg_request *r = requests[i] != MPI_REQUEST_NULL ? sg_request_of(requests[i]) : NULL;
         if (r == NULL || !r->active || !is_complete(r))
             continue;
         int error = finish(&requests[i], r, STATUS(statuses, *done));
@@ -398,7 +393,7 @@ SG_API int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *s
     sg_status_empty(status, MPI_ANY_SOURCE);
     if (request == MPI_REQUEST_NULL)
         return MPI_SUCCESS;
-    const sg_request *r = request_of(request);
+    const sg_request *r = sg_request_of(request);
     if (r == NULL)
         return missing(request);
     charge_test();
@@ -417,7 +412,7 @@ SG_API int PMPI_Cancel(MPI_Request *request)
 {
     SG_ENTER("Cancel");
     SG_NEEDS(request)
-    sg_request *r = request_of(*request);
+    sg_request *r = sg_request_of(*request);
     if (r == NULL)
         return missing(*request);
     if (r->active && r->receive != NULL)
@@ -433,7 +428,7 @@ SG_API int PMPI_Request_free(MPI_Request *request)
 {
     SG_ENTER("Request_free");
     SG_NEEDS(request)
-    sg_request *r = request_of(*request);
+    sg_request *r = sg_request_of(*request);
     if (r == NULL)
         return missing(*request);
     r->persistent = false;

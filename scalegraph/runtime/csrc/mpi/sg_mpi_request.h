@@ -41,6 +41,12 @@ typedef struct sg_request {
     void *extra;
 } sg_request;
 
+/* The request of a handle; NULL: there is none. */
+static inline sg_request *sg_request_of(MPI_Request handle)
+{
+    return sg_handle_get(SG_KIND_REQUEST, (uintptr_t)handle);
+}
+
 /* ---- sg_mpi_status.c ---- */
 
 /* Status of nothing: of a null request or an inactive one. */
@@ -70,8 +76,11 @@ MPI_Request sg_request_handle(sg_request *r);
 MPI_Request sg_request_of_schedule(sg_schedule *s);
 /* One for bytes that were moved from or to a file; it completes with the schedule, or has if that is NULL. */
 MPI_Request sg_request_of_file(sg_comm *comm, int64_t moved, sg_schedule *s);
-void sg_request_start(sg_request *r);
 /* Waits for a request, which then ends. */
 int sg_request_wait(MPI_Request *handle, MPI_Status *status);
+
+/* ---- sg_mpi_persistent.c ---- */
+
+void sg_request_start(sg_request *r);
 
 #endif

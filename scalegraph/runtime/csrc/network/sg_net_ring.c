@@ -203,7 +203,7 @@ static __attribute__((noinline)) uint64_t take_other(const track *t, sg_calendar
 static uint64_t load(const track *t, uint64_t station, uint64_t time, uint64_t length, uint64_t *wait)
 {
     uint64_t hops = sg_quotient(time + t->hop.by - 1, &t->hop), first = hops * t->hop.by;
-    uint64_t passed = hops - sg_quotient(hops, &t->count) * t->count.by;
+    uint64_t passed = sg_remainder(hops, &t->count);
     sg_calendar *slot = &t->slots[station >= passed ? station - passed : station + t->count.by - passed];
     if (slot->busy[0].end <= first) {
         sg_calendar_count(slot, length, 0);
