@@ -1,4 +1,7 @@
-"""Collective operations of a simulated MPI program, by every algorithm, and calls that do not fit each other."""
+"""Collective operations of a simulated MPI program, by every algorithm, and calls that do not fit each other.
+
+Those of neighbours, and topologies, beside MPICH.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,16 @@ from typing import Any
 
 import pytest
 
+from scalegraph import control, machine
+from scalegraph.base.run import RunPoint
 from scalegraph.cli.main import run as scalegraph
+from scalegraph.link import Job, Simulated
+from tests.mpi.native import MISSING, find
 
 pytestmark = pytest.mark.compiler
 
 PROGRAM = Path(__file__).with_name("collectives.c")
+NEIGHBOURS = Path(__file__).with_name("neighbours.c")
 RULES = (
     "bcast=scatter-ring,reduce=rabenseifner,allreduce=ring,allgather=ring,alltoall=pairwise,reduce_scatter=pairwise",
     "bcast=scatter-doubling,reduce=binomial,allreduce=rabenseifner,allgather=bruck,alltoall=bruck,reduce_scatter=halving",
@@ -90,3 +98,15 @@ def test_a_request_that_is_never_completed_is_named(simulated: Any) -> None:
         f"{BEGIN}MPI_Irecv(x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);\nMPI_Finalize(); return y[0]; }}\n", 2
     )
     assert "rank 0 ends MPI with 1 request that it has not completed, of MPI_Irecv" in json.dumps(row)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 6])
+def test_topologies_and_operations_of_neighbours_give_what_mpich_gives(ranks: int, tmp_path: Path) -> None:
+    native = find()
+    if native is None:
+        pytest.skip(MISSING)
+    binary = native.compiled(NEIGHBOURS, tmp_path / "neighbours", "-O1")
+    expected = native.run(binary, ranks).stdout
+    assert expected.count("\n") == 5 * ranks
+    record = Simulated().run(Job(control.build([NEIGHBOURS]), machine.load("cluster-hdr"), RunPoint(processors=ranks)))
+    assert (record.status, record.stdout) == ("ok", expected), record.message

@@ -8,6 +8,7 @@
 
 #include "sg_arch.h"
 #include "sg_inline.h"
+#include "sg_library.h"
 #include "sg_posix.h"
 #include "sg_rank.h"
 #include "sg_wire.h"
@@ -169,6 +170,8 @@ static void announce(int argc, char **argv, char **envp)
 {
     (void)argc, (void)argv, (void)envp;
     sg_begin_early = begin_early;
+    sg_libraries_note();
+    sg_image_note_libraries();
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = announce;

@@ -1,4 +1,5 @@
-/* Static data of the ranks: the writable segments of the program, one copy for each rank.
+/* Static data of the ranks: the writable segments of the program and of the libraries that it brings along
+ * (sg_library.c), one copy for each rank.
  *
  * A small segment is copied when another rank begins to run; of a large one each rank has pages of its own,
  * which are moved to the segment's place and back, together with the host's tables of them: nothing must be
@@ -9,6 +10,8 @@
 #include <sys/sysinfo.h>
 
 #include "sg_arch.h"
+#include "sg_array.h"
+#include "sg_library.h"
 #include "sg_pages.h"
 #include "sg_rank.h"
 
@@ -17,11 +20,10 @@
 /* Up to these sizes copying is faster than moving large pages and small ones (benchmarks/README.md). */
 #define COPIED       16384ull
 #define COPIED_FIRST 65536ull
-#define MOST_PARTS   4
 /* Large pages take 0.3 to 3 ms each to make, and an exchange by them takes 2 microseconds instead of 10
  * (benchmarks/README.md): they are worth it after so many exchanges for each rank, if they take no more
  * memory than this and this part of the host's, and the data of a rank no more than two. */
-#define WORTH_LARGE  256ull
+#define WORTH_LARGE  16ull
 #define MOST_LARGE   (1ull << 30)
 #define PART_LARGE   16
 #define PURPOSE      "the static data of the ranks"
@@ -31,19 +33,20 @@ typedef struct part {
     char *at;
     size_t size, whole; /* in whole pages, if pages are exchanged */
     bool pages;
-    bool copied;   /* for now, though the ranks have pages */
-    uint64_t home; /* where the pages of rank 0 are while others run, then those of rank 1 */
-    char *fresh;   /* what is in it before the program's constructors */
+    bool copied;       /* for now, though the ranks have pages */
+    bool large;        /* the pages */
+    uint64_t home;     /* where the pages of rank 0 are while others run, then those of rank 1 */
+    const char *fresh; /* what is in it before its constructors */
 } part;
 
 struct sg_image {
     uint32_t number;
-    char *copy[MOST_PARTS]; /* of the parts that are copied */
+    char *copy[]; /* of the parts that are copied */
 };
 
 static struct {
-    part part[MOST_PARTS];
-    uint32_t parts;
+    part *part;
+    uint32_t parts, room;
     uint64_t homes;     /* where the next part's begin */
     uint64_t exchanges; /* of ranks, so far */
 } program = {.homes = SG_IMAGE_BASE};
@@ -82,12 +85,14 @@ static void copy_pages(char *to, const char *from, size_t bytes)
     }
 }
 
-static void add_part(char *low, char *high)
+/* `fresh` is NULL: what is there now. */
+static void add_part(char *low, char *high, const char *fresh)
 {
-    part *p = &program.part[program.parts];
-    if (low >= high || program.parts == MOST_PARTS)
+    if (low >= high)
         return;
-    *p = (part){.at = low, .size = (size_t)(high - low)};
+    SG_ARRAY_HOLD(program.part, program.room, program.parts, 4);
+    part *p = &program.part[program.parts++];
+    *p = (part){.at = low, .size = (size_t)(high - low), .fresh = fresh};
     p->pages = p->size > COPIED;
     if (p->pages) {
         p->at = (char *)((uintptr_t)low & ~(PAGE - 1));
@@ -95,9 +100,11 @@ static void add_part(char *low, char *high)
         p->copied = p->size <= COPIED_FIRST;
         make_homes(p);
     }
-    p->fresh = sg_reserve(p->size, PURPOSE);
-    copy_pages(p->fresh, p->at, p->size);
-    program.parts++;
+    if (fresh != NULL)
+        return;
+    char *now = sg_reserve(p->size, PURPOSE);
+    copy_pages(now, p->at, p->size);
+    p->fresh = now;
 }
 
 /* The segments of the program that may be written and lie where the linker was requested to put its data. */
@@ -108,7 +115,7 @@ static int add_segments(struct dl_phdr_info *info, size_t size, void *unused)
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         char *low = (char *)(info->dlpi_addr + segment->p_vaddr);
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) && (uintptr_t)low >= DATA_ADDRESS)
-            add_part(low, low + segment->p_memsz);
+            add_part(low, low + segment->p_memsz, NULL);
     }
     return 1; /* the program itself comes first */
 }
@@ -129,11 +136,13 @@ void sg_image_open(void)
     dl_iterate_phdr(add_segments, NULL);
     const part *last = &program.part[program.parts - 1];
     sg_mem_alias(sg->mem, DATA_ADDRESS, (uint64_t)last->at + last->size - DATA_ADDRESS, sg->own_processors);
+    for (const sg_library_data *data = sg_libraries_data(); data != NULL; data = data->next)
+        add_part(data->low, data->high, data->fresh);
 }
 
 struct sg_image *sg_image_new(uint32_t number)
 {
-    struct sg_image *image = sg_new(sizeof *image);
+    struct sg_image *image = sg_new(sizeof *image + program.parts * sizeof(char *));
     image->number = number;
     for (uint32_t i = 0; i < program.parts; i++)
         if (!program.part[i].pages)
@@ -169,7 +178,7 @@ bool sg_image_of_library(const void *address)
 
 static void move(const part *p, uint64_t from, uint64_t to)
 {
-    if (!sg_pages_move(from, to, p->whole))
+    if (!sg_pages_move(from, to, p->whole, p->large))
         sg_stop(SG_STATUS_INTERNAL, "no memory for %s", PURPOSE);
 }
 
@@ -195,7 +204,7 @@ static void enlarge(part *p)
     if (p->copied)
         munmap(p->at, p->whole);
     p->copied = false;
-    sg_pages_enlarge((uint64_t)p->at, p->home, p->whole, sg->ranks);
+    p->large = sg_pages_enlarge((uint64_t)p->at, p->home, p->whole, sg->ranks);
 }
 
 static void leave(const part *p, const struct sg_image *image)
@@ -237,9 +246,11 @@ void sg_image_exchange(struct sg_image *before, struct sg_image *image)
 
 /* ---- variables of libraries that the linker has placed in the program: std::cout, optind ---- */
 
-/* The library gives them their values, some of them once, while rank 0 runs the program's constructors. */
+/* The library gives them their values, some of them once, while rank 0 runs the program's constructors; one
+ * whose constructors run in each rank gives them anew. */
 typedef struct copied {
     struct copied *next;
+    const char *name;
     char *at;
     size_t size;
     char value[];
@@ -256,19 +267,27 @@ static ElfW(Addr) dynamic_value(ElfW(Sxword) tag)
     return 0;
 }
 
-void sg_image_keep_libraries(void)
+void sg_image_note_libraries(void)
 {
     const ElfW(Rela) *r = (const ElfW(Rela) *)dynamic_value(DT_RELA);
     const ElfW(Sym) *symbols = (const ElfW(Sym) *)dynamic_value(DT_SYMTAB);
+    const char *names = (const char *)dynamic_value(DT_STRTAB);
     for (size_t left = dynamic_value(DT_RELASZ) / sizeof *r; left > 0; left--, r++) {
         if (ELF64_R_TYPE(r->r_info) != SG_ARCH_COPIED || r->r_offset < DATA_ADDRESS) /* tables of classes */
             continue;
-        size_t size = symbols[ELF64_R_SYM(r->r_info)].st_size;
-        copied *c = sg_new(sizeof *c + size);
-        *c = (copied){.next = all_copied, .at = (char *)r->r_offset, .size = size};
-        memcpy(c->value, c->at, size);
+        const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(r->r_info)];
+        copied *c = sg_new(sizeof *c + symbol->st_size);
+        *c = (copied){all_copied, names + symbol->st_name, (char *)r->r_offset, symbol->st_size};
+        memcpy(c->value, c->at, c->size);
         all_copied = c;
     }
+}
+
+void sg_image_keep_libraries(void)
+{
+    for (copied *c = all_copied; c != NULL; c = c->next)
+        if (!sg_libraries_define(c->name))
+            memcpy(c->value, c->at, c->size);
 }
 
 void sg_image_reset(struct sg_image *image)

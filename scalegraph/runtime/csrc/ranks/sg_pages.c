@@ -52,12 +52,13 @@ static size_t move_entries(uint64_t from, uint64_t to, size_t size)
     return done;
 }
 
-bool sg_pages_move(uint64_t from, uint64_t to, size_t size)
+bool sg_pages_move(uint64_t from, uint64_t to, size_t size, bool enlarged)
 {
-    size_t done = mover >= 0 ? move_entries(from, to, size) : 0;
+    bool by_entries = enlarged && mover >= 0;
+    size_t done = by_entries ? move_entries(from, to, size) : 0;
     if (done == size)
         return true;
-    if (mover >= 0) /* a page is shared with a child of this process, for example */
+    if (by_entries) /* a page is shared with a child of this process, for example */
         give_up();
     from += done;
     to += done;
@@ -91,16 +92,17 @@ static bool enroll(uint64_t at, size_t size)
     return control(REGISTER, range) == 0;
 }
 
-void sg_pages_enlarge(uint64_t place, uint64_t home, size_t size, uint32_t count)
+bool sg_pages_enlarge(uint64_t place, uint64_t home, size_t size, uint32_t count)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     const long a[6] = {(long)place, (long)size, PROT_READ | PROT_WRITE, flags, -1, 0};
     if (!open_mover())
-        return;
+        return false;
     if (sg_arch_syscall6(SYS_mmap, a) == (long)place && advise(place, size, MADV_HUGEPAGE) &&
         advise(home, size * count, MADV_HUGEPAGE) && advise(home, size * count, COLLAPSE) &&
         enroll(place, size) && enroll(home, size * count))
-        return;
+        return true;
     advise(home, size * count, MADV_NOHUGEPAGE); /* mostly empty */
     give_up();
+    return false;
 }

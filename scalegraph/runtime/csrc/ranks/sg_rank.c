@@ -5,6 +5,7 @@
 
 #include "sg_alloc.h"
 #include "sg_arch.h"
+#include "sg_library.h"
 #include "sg_lockstep.h"
 #include "sg_message.h"
 #include "sg_omp.h"
@@ -146,12 +147,13 @@ void sg_ranks_open(void)
 extern void (*const __init_array_start[])(int, char **, char **);
 extern void (*const __init_array_end[])(int, char **, char **);
 
-/* The constructors of the program, which rank 0 has run before the simulation: here, too, they cost nothing.
- */
+/* The constructors of the program and its libraries, which rank 0 has run before the simulation: here, too,
+ * they cost nothing. */
 static void construct(int argc, char **argv)
 {
     sg_processor *p = sg_now;
     sg_now = &sg_idle_processor;
+    sg_libraries_construct(argc, argv, program.envp);
     for (void (*const *f)(int, char **, char **) = __init_array_start; f < __init_array_end; f++)
         (*f)(argc, argv, program.envp);
     sg_now = p;
@@ -274,18 +276,19 @@ int sg_rank_exit(int status, const void *site, bool quick)
         first_failure = status;
     if (++ended < sg->ranks)
         sg_thread_end();
+    turn_to(sg->all_ranks[0], false); /* what its libraries have registered before main comes now */
     return first_failure;
 }
 
 /* The C library calls what is registered here once, when the process ends; a rank calls its own. What
- * libraries register stays with them. */
+ * libraries that are the same for all ranks register stays with them. */
 typedef int register_function(void (*)(void *), void *, void *);
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 SG_API int __cxa_atexit(void (*function)(void *), void *argument, void *library)
 {
-    bool ours = library == NULL || library == (void *)&__dso_handle;
+    bool ours = library == NULL || library == (void *)&__dso_handle || sg_libraries_have(library);
     if (sg == NULL || sg->rank == NULL || !ours) {
         register_function *real = (register_function *)dlsym(RTLD_NEXT, "__cxa_atexit");
         return real(function, argument, library);

@@ -112,13 +112,15 @@ void sg_rank_memory_open(void);
 uint64_t sg_image_bytes(void);
 /* Whether any of [low, high) is static data: it is mapped only while its rank runs. */
 bool sg_image_holds(const char *low, const char *high);
-/* Whether a library has static data there, which all ranks share. */
+/* Whether a library has static data there that all ranks share. */
 bool sg_image_of_library(const void *address);
 
 void sg_image_open(void);
 struct sg_image *sg_image_new(uint32_t number);
 /* Makes the data of `image` the program's instead of that of `before`. */
 void sg_image_exchange(struct sg_image *before, struct sg_image *image);
+/* Before all constructors: which of the program's variables are libraries'. */
+void sg_image_note_libraries(void);
 /* Keeps the values of the libraries' variables in the program, as they are after the constructors of rank 0.
  */
 void sg_image_keep_libraries(void);

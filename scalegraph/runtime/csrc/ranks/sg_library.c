@@ -1,0 +1,200 @@
+/* The libraries in memory, and their dynamic sections. */
+#include "sg_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#define PAGE 4096ull
+
+typedef void constructor(int, char **, char **);
+
+typedef struct library {
+    struct library *next;
+    const char *path;
+    uintptr_t base, begin, end;
+    const ElfW(Dyn) * dynamic;
+    bool constructed;
+} library;
+
+static library *libraries = NULL;
+static sg_library_data *all_data = NULL;
+
+/* Beginnings of the file names of libraries that all ranks use together. */
+static const char *const common[] = {
+    "ld-linux",     "linux-vdso",   "libc.so",    "libm.so",    "libmvec.so",  "libpthread.so",  "libdl.so",
+    "librt.so",     "libutil.so",   "libresolv.", "libnsl",     "libnss",      "libanl.so",      "libgcc_s.",
+    "libatomic.so", "libstdc++.so", "libc++",     "libunwind.", "libgfortran", "libquadmath.so", "libgomp.so",
+    "libomp.so",    "libflang",     "libFortran", "libasan.",   "libtsan.",    "libubsan.",      "liblsan.",
+};
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static bool is_common(const char *path)
+{
+    const char *name = file_name(path);
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (strncmp(name, common[i], strlen(common[i])) == 0)
+            return true;
+    return false;
+}
+
+/* ---- what they have ---- */
+
+static void add_data(char *low, char *high)
+{
+    if (low >= high)
+        return;
+    sg_library_data *data = sg_new(sizeof *data);
+    size_t size = (size_t)(high - low);
+    *data =
+        (sg_library_data){all_data, low, high, memcpy(sg_reserve(size, "the data of libraries"), low, size)};
+    all_data = data;
+}
+
+/* The pages from `low` to `high` but those that are read-only since the library was loaded. */
+static void add_segment(uintptr_t low, uintptr_t high, uintptr_t fixed, uintptr_t fixed_end)
+{
+    bool has_fixed = fixed < fixed_end && low < fixed_end && fixed < high;
+    low &= ~(PAGE - 1);
+    if (!has_fixed) {
+        add_data((char *)low, (char *)high);
+        return;
+    }
+    add_data((char *)low, (char *)(fixed & ~(PAGE - 1)));
+    add_data((char *)(fixed_end & ~(PAGE - 1)), (char *)high);
+}
+
+static void add_library(const struct dl_phdr_info *info)
+{
+    library *l = sg_new(sizeof *l);
+    *l = (library){.next = libraries, .path = info->dlpi_name, .base = info->dlpi_addr, .begin = UINTPTR_MAX};
+    libraries = l;
+    uintptr_t fixed = 0, fixed_end = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_GNU_RELRO) {
+            fixed = l->base + segment->p_vaddr;
+            fixed_end = fixed + segment->p_memsz;
+        } else if (segment->p_type == PT_DYNAMIC) {
+            l->dynamic = (const ElfW(Dyn) *)(l->base + segment->p_vaddr);
+        }
+    }
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t low = l->base + segment->p_vaddr, high = low + segment->p_memsz;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        l->begin = low < l->begin ? low : l->begin;
+        l->end = high > l->end ? high : l->end;
+        if (segment->p_flags & PF_W)
+            add_segment(low, high, fixed, fixed_end);
+    }
+}
+
+static int note(struct dl_phdr_info *info, size_t size, void *count)
+{
+    (void)size;
+    bool program = (*(int *)count)++ == 0; /* it comes first */
+    if (!program && info->dlpi_name[0] != '\0' && !is_common(info->dlpi_name))
+        add_library(info);
+    return 0;
+}
+
+void sg_libraries_note(void)
+{
+    int count = 0;
+    dl_iterate_phdr(note, &count);
+}
+
+const sg_library_data *sg_libraries_data(void)
+{
+    return all_data;
+}
+
+bool sg_libraries_have(const void *address)
+{
+    for (const library *l = libraries; l != NULL; l = l->next)
+        if ((uintptr_t)address >= l->begin && (uintptr_t)address < l->end)
+            return true;
+    return false;
+}
+
+bool sg_libraries_define(const char *name)
+{
+    for (const library *l = libraries; l != NULL; l = l->next) {
+        void *handle = dlopen(l->path, RTLD_LAZY | RTLD_NOLOAD);
+        void *found = handle == NULL ? NULL : dlsym(handle, name);
+        if (handle != NULL)
+            dlclose(handle);
+        if ((uintptr_t)found >= l->begin && (uintptr_t)found < l->end)
+            return true;
+    }
+    return false;
+}
+
+/* ---- their constructors ---- */
+
+/* An address in the dynamic section; the dynamic linker has added the base to some of them. */
+static uintptr_t address_of(const library *l, const ElfW(Dyn) * entry)
+{
+    uintptr_t value = entry->d_un.d_ptr;
+    return value >= l->begin && value < l->end && l->base != 0 ? value : l->base + value;
+}
+
+static const ElfW(Dyn) * entry_of(const library *l, ElfW(Sxword) tag)
+{
+    for (const ElfW(Dyn) *d = l->dynamic; d != NULL && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == tag)
+            return d;
+    return NULL;
+}
+
+static bool is_named(const library *l, const char *name)
+{
+    const ElfW(Dyn) *own = entry_of(l, DT_SONAME), *texts = entry_of(l, DT_STRTAB);
+    if (own != NULL && texts != NULL &&
+        strcmp((const char *)address_of(l, texts) + own->d_un.d_val, name) == 0)
+        return true;
+    return strcmp(file_name(l->path), file_name(name)) == 0;
+}
+
+static void construct(library *l, int argc, char **argv, char **envp);
+
+static void construct_needed(const library *l, int argc, char **argv, char **envp)
+{
+    const ElfW(Dyn) *texts = entry_of(l, DT_STRTAB);
+    for (const ElfW(Dyn) *d = l->dynamic; texts != NULL && d != NULL && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_NEEDED)
+            for (library *other = libraries; other != NULL; other = other->next)
+                if (is_named(other, (const char *)address_of(l, texts) + d->d_un.d_val))
+                    construct(other, argc, argv, envp);
+}
+
+static void construct(library *l, int argc, char **argv, char **envp)
+{
+    if (l->constructed)
+        return;
+    l->constructed = true;
+    construct_needed(l, argc, argv, envp);
+    const ElfW(Dyn) *first = entry_of(l, DT_INIT), *array = entry_of(l, DT_INIT_ARRAY);
+    const ElfW(Dyn) *size = entry_of(l, DT_INIT_ARRAYSZ);
+    if (first != NULL)
+        ((constructor *)address_of(l, first))(argc, argv, envp);
+    if (array == NULL || size == NULL)
+        return;
+    constructor *const *functions = (constructor *const *)address_of(l, array);
+    for (size_t i = 0; i < size->d_un.d_val / sizeof *functions; i++)
+        functions[i](argc, argv, envp);
+}
+
+void sg_libraries_construct(int argc, char **argv, char **envp)
+{
+    for (library *l = libraries; l != NULL; l = l->next)
+        l->constructed = false;
+    for (library *l = libraries; l != NULL; l = l->next)
+        construct(l, argc, argv, envp);
+}
