@@ -16,6 +16,7 @@ BEGIN = r"""
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 typedef struct { int a; double b; } pair;
 static int in[100], out[100], counts[8] = {1, 1, 1, 1}, places[8] = {0, 1, 2, 3}, rank, other;
@@ -197,6 +198,71 @@ def test_neighbouring_memory_and_complete_requests_are_no_fault(simulate: Simula
         MPI_Send(in + 20, 10, MPI_INT, other, 1, MPI_COMM_WORLD);
         MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
     }
+""")
+    assert row["warnings"] == []
+
+
+# Requests of both ranks, what the program does meanwhile, and how rank 0 goes on.
+SENDS = "MPI_Isend(out, 2, MPI_INT, other, 0, MPI_COMM_WORLD, &r[0]);"
+RECEIVES = "MPI_Irecv(in, 2, MPI_INT, other, 0, MPI_COMM_WORLD, &r[1]);"
+WAITS = "MPI_Waitall(2, r, MPI_STATUSES_IGNORE);"
+
+
+@pytest.mark.parametrize(
+    ("written", "begun"),
+    [("out[1] = 7;", SENDS), ("in[0] = 7;", RECEIVES)],
+)
+@pytest.mark.parametrize("waits", [WAITS, "for (int i = 0; i < 2; i++) MPI_Wait(&r[i], MPI_STATUS_IGNORE);"])
+def test_a_buffer_that_the_program_changes_before_its_request_ends_is_named(
+    simulate: Simulate, written: str, begun: str, waits: str
+) -> None:
+    body = f"{RECEIVES}\n{SENDS}\nif (rank == 1)\n{written}\n{waits}"
+    call = begun.partition("(")[0]
+    ended = waits[waits.index("MPI_Wait") :].partition("(")[0]
+    (warning,) = simulate(body)["warnings"]
+    assert warning == (
+        f"rank 1: the buffer of {call} at {line_of(body, begun)} was changed before {ended} at {line_of(body, waits)}"
+        " completed it"
+    )
+
+
+def test_both_ends_of_a_large_buffer_are_looked_at(simulate: Simulate) -> None:
+    body = """
+    char *large = calloc(1 << 20, 1);
+    for (int turn = 0; turn < 2; turn++) {
+        MPI_Irecv(large, 1 << 20, MPI_CHAR, other, turn, MPI_COMM_WORLD, &r[turn]);
+        if (rank == 0)
+            large[turn ? (1 << 20) - 1 : 0] = 1 + turn;
+        MPI_Send(in, turn, MPI_CHAR, other, turn, MPI_COMM_WORLD);
+        if (turn == 0) MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        else MPI_Waitall(1, &r[1], MPI_STATUSES_IGNORE);
+        memset(large, 5, 1 << 20);
+    }
+    free(large);
+"""
+    (first,) = simulate(body)["warnings"]  # the same place where the requests begin
+    assert "rank 0: the buffer of MPI_Irecv at " in first
+    (last,) = simulate(body.replace("turn ? ", "!turn ? "))["warnings"]
+    assert "rank 0: the buffer of MPI_Irecv at " in last
+
+
+def test_persistent_and_cancelled_requests_may_be_filled_between(simulate: Simulate) -> None:
+    row = simulate("""
+    MPI_Send_init(out, 2, MPI_INT, other, 0, MPI_COMM_WORLD, &r[0]);
+    MPI_Recv_init(in, 2, MPI_INT, other, 0, MPI_COMM_WORLD, &r[1]);
+    for (int turn = 0; turn < 3; turn++) {
+        out[0] = out[1] = 10 * turn;
+        MPI_Startall(2, r);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        if (in[1] != 10 * turn) MPI_Abort(MPI_COMM_WORLD, 1);
+        in[0] = in[1] = 0;
+    }
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+    MPI_Irecv(in, 2, MPI_INT, other, 9, MPI_COMM_WORLD, &r[2]);
+    MPI_Cancel(&r[2]);
+    in[0] = 5;
+    MPI_Wait(&r[2], MPI_STATUS_IGNORE);
 """)
     assert row["warnings"] == []
 

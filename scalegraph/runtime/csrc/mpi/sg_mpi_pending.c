@@ -1,5 +1,6 @@
 /* Buffers of requests that are under way, in the order of their addresses. Items with gaps are left out: the
- * gaps may belong to others. */
+ * gaps may belong to others. What is in a buffer when its request ends shows whether the program has changed
+ * it: data of a receive goes into it then, not before. */
 #include <stdio.h>
 
 #include "sg_mpi_pending.h"
@@ -7,6 +8,8 @@
 typedef struct range {
     uintptr_t begin, end;
     const sg_request *of;
+    uint64_t digest; /* of what is in it */
+    bool shared;     /* another operation uses it, too, which has been named */
 } range;
 
 typedef struct ranges {
@@ -50,7 +53,24 @@ static size_t place(const ranges *list, uintptr_t address)
     return low;
 }
 
-static const range *overlapping(const ranges *list, const range *r)
+/* Of long ones the two ends only: the host's time for a message shall not double. */
+static uint64_t digest_of(const range *r)
+{
+    enum { END = 1024 };
+    size_t bytes = r->end - r->begin;
+    uint64_t digest = bytes;
+    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        if (i == END && bytes > 2 * END)
+            i = bytes - END;
+        memcpy(&word, (const char *)r->begin + i, bytes - i < sizeof word ? bytes - i : sizeof word);
+        digest = (digest ^ word) * 0x9e3779b97f4a7c15ull;
+        digest ^= digest >> 29;
+    }
+    return digest;
+}
+
+static range *overlapping(const ranges *list, const range *r)
 {
     uintptr_t first = r->begin > list->longest ? r->begin - list->longest : 0;
     for (size_t i = place(list, first); i < list->count && list->of[i].begin < r->end; i++)
@@ -76,14 +96,30 @@ static void warn(bool receives, bool other_receives, const range *r, const range
     sg_warn(text);
 }
 
-static void check(bool receives, const range *r)
+static void warn_of_change(const range *r)
+{
+    const struct sg_mpi *m = sg_mpi_self();
+    char text[300];
+    if (!sg_mpi_first_time(r->of->site, r->of->site))
+        return;
+    snprintf(text, sizeof text,
+             "rank %u: the buffer of %s at 0x%llx was changed before %s at 0x%llx completed it",
+             sg_mpi_number(), r->of->call, (unsigned long long)(uintptr_t)r->of->site, m->call,
+             (unsigned long long)(uintptr_t)m->site);
+    sg_warn(text);
+}
+
+static void check(bool receives, range *r)
 {
     const struct sg_buffers *p = pending();
-    const range *other = overlapping(&p->receives, r);
-    if (other != NULL)
-        warn(receives, true, r, other);
-    else if (receives && (other = overlapping(&p->sends, r)) != NULL)
-        warn(receives, false, r, other);
+    range *other = overlapping(&p->receives, r);
+    bool other_receives = other != NULL;
+    if (other == NULL && receives)
+        other = overlapping(&p->sends, r);
+    if (other == NULL)
+        return;
+    warn(receives, other_receives, r, other);
+    other->shared = r->shared = true;
 }
 
 void sg_pending_check(bool receives, const void *buffer, int64_t count, const sg_type *type)
@@ -111,6 +147,7 @@ void sg_pending_add(const sg_request *r)
     range own = {.of = r};
     if (!range_of(r->buffer, r->count, r->type, &own))
         return;
+    own.digest = digest_of(&own);
     check(receives, &own);
     if (list->count == list->room) {
         list->room = list->room > 0 ? 2 * list->room : 8;
@@ -133,6 +170,11 @@ void sg_pending_remove(const sg_request *r)
     size_t at = place(list, own.begin);
     while (at < list->count && list->of[at].begin == own.begin && list->of[at].of != r)
         at++;
-    if (at < list->count && list->of[at].of == r)
-        memmove(&list->of[at], &list->of[at + 1], (--list->count - at) * sizeof own);
+    if (at == list->count || list->of[at].of != r)
+        return;
+    const range *found = &list->of[at];
+    bool cancelled = r->cancelled || (r->receive != NULL && r->receive->cancelled);
+    if (!found->shared && !cancelled && digest_of(found) != found->digest)
+        warn_of_change(found);
+    memmove(&list->of[at], &list->of[at + 1], (--list->count - at) * sizeof own);
 }

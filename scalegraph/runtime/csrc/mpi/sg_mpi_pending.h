@@ -4,7 +4,8 @@
 
 #include "sg_mpi_request.h"
 
-/* A request for a message has begun or ended. */
+/* A request for a message has begun; or has ended, before its data is in the buffer: warns, once for a place
+ * where requests begin, if it was changed meanwhile. */
 void sg_pending_add(const sg_request *r);
 void sg_pending_remove(const sg_request *r);
 /* The running call sends from or receives into items: warns, once for two places, if a request that is under
