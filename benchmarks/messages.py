@@ -4,10 +4,11 @@
 
 The set was chosen before it was measured: a ring of 1 KiB messages and an allreduce of 8 bytes, 20 times; and a halo
 exchange in two dimensions with arithmetic between. Ours on `ncube2` (hypercube, contention on every link, accounts of
-every cycle), SMPI on a cluster of as many hosts, whatever its defaults are. Each program is built before; a figure is
-the processor time of the whole command, best of the runs, in turn; with the bytecode of ScaleGraph's modules, which
-installing makes. The last column is SMPI's time over ours. Needs smpicc and smpirun (Debian: libsimgrid-dev); without
-them only ours is measured.
+every cycle). SMPI twice: on a cluster of as many hosts around one switch, the simplest network that it has, and on a
+hypercube (a torus of two hosts in each dimension) with the bandwidth of ours, where it, too, shares out every link.
+Each program is built before; a figure is the processor time of the whole command, best of the runs, in turn; with the
+bytecode of ScaleGraph's modules, which installing makes. A ratio is SMPI's time over ours. Numbers of ranks are powers
+of two. Needs smpicc and smpirun (Debian: libsimgrid-dev); without them only ours is measured.
 
 ``--costs`` prints instead what one message and the exchange of static data at a change of the rank take, and processor
 time and memory of thousands of ranks. ``--program`` measures programs of yours, such as those of the NAS Parallel
@@ -24,6 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 START = "from scalegraph.cli.main import main; main()"
@@ -110,10 +112,16 @@ PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
   <zone id="world" routing="Full">
-    <cluster id="c" prefix="n-" suffix="" radical="0-{last}" speed="1Gf" bw="125MBps" lat="50us"/>
+    <cluster id="c" prefix="n-" suffix="" radical="0-{last}" speed="1Gf" {network}/>
   </zone>
 </platform>
 """
+NETWORKS = {
+    "cluster": 'bw="125MBps" lat="50us"',
+    "hypercube": 'topology="TORUS" topo_parameters="{dimensions}" bw="2MBps" lat="2us" loopback_bw="1GBps" '
+    'loopback_lat="0us" sharing_policy="SPLITDUPLEX"',
+}
+TITLE = "        ours" + "".join(f"  SMPI, {network:9}  ratio" for network in NETWORKS)
 
 
 def measured(command: list[str], where: Path) -> tuple[float, str]:
@@ -134,27 +142,35 @@ def ours(ranks: int, program: str = "p.c", *arguments: str) -> list[str]:
             "--no-reference", "--", *arguments]  # fmt: skip
 
 
-def smpi(ranks: int, where: Path, program: str = "./p") -> list[str]:
+def smpi(network: str, ranks: int, where: Path, program: str = "./p") -> list[str]:
     """Return SMPI's command for *program* on *ranks* hosts, whose files it writes into *where*."""
-    (where / "platform.xml").write_text(PLATFORM.format(last=ranks - 1))
+    dimensions = ",".join("2" for _ in range(ranks.bit_length() - 1))
+    described = NETWORKS[network].format(dimensions=dimensions)
+    (where / f"{network}.xml").write_text(PLATFORM.format(last=ranks - 1, network=described))
     (where / "hosts").write_text("".join(f"n-{i}\n" for i in range(ranks)))
-    return ["smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hosts", program]
+    return ["smpirun", "-np", str(ranks), "-platform", f"{network}.xml", "-hostfile", "hosts", program]
 
 
-def row(ranks: int, times: int, where: Path, peer: bool) -> str:
-    """Return a line of the table: ours and SMPI's best time, and their ratio."""
-    least, other, answers = float("inf"), float("inf"), set()
+def beside(least: float, others: Iterable[float]) -> str:
+    """Return our time and SMPI's times with their ratios, for a line of a table."""
+    return f"{least:10.2f} s" + "".join(f" {other:14.2f} s {other / least:6.1f}" for other in others)
+
+
+def row(ranks: int, times: int, where: Path, networks: Iterable[str]) -> str:
+    """Return a line of the table: ours and SMPI's best times, and their ratios."""
+    least, answers = float("inf"), set()
+    others = dict.fromkeys(networks, float("inf"))
     for _ in range(times):
         seconds, text = measured(ours(ranks), where)
         least = min(least, seconds)
         answers.add(float(json.loads(text)["runs"][0]["stdout"]))
-        if peer:
-            seconds, text = measured(smpi(ranks, where), where)
-            other = min(other, seconds)
+        for network, before in others.items():
+            seconds, text = measured(smpi(network, ranks, where), where)
+            others[network] = min(before, seconds)
             answers.add(float(text.split()[-1]))
     if max(answers) - min(answers) > 1e-9 * abs(max(answers)):
         sys.exit(f"different results on {ranks} ranks: {sorted(answers)}")
-    return f"{ranks:6} {least:9.2f} s" + (f" {other:9.2f} s {other / least:6.1f}" if peer else "")
+    return f"{ranks:6}{beside(least, others.values())}"
 
 
 def best(command: list[str], where: Path, times: int) -> float:
@@ -193,9 +209,9 @@ def print_program(given: str, times: int) -> None:
         where = Path(folder)
         measured(ours(int(ranks), str(Path(own).resolve())), where)  # costs its blocks; and the bytecode
         simulated = best(ours(int(ranks), str(Path(own).resolve())), where, times)
-        print(f"{name:10} {ranks:>6} {simulated:9.2f} s", end="", flush=True)
-        peer = best(smpi(int(ranks), where, str(Path(other).resolve())), where, times)
-        print(f" {peer:9.2f} s {peer / simulated:6.1f}", flush=True)
+        theirs = str(Path(other).resolve())
+        peers = [best(smpi(network, int(ranks), where, theirs), where, times) for network in NETWORKS]
+        print(f"{name:10} {ranks:>6}{beside(simulated, peers)}", flush=True)
 
 
 def main() -> None:
@@ -210,13 +226,13 @@ def main() -> None:
         print_costs(options.times)
         return
     if options.program:
-        print("program     ranks        ours        SMPI  ratio")
+        print(f"program     ranks{TITLE}")
         for given in options.program:
             print_program(given, options.times)
         return
     peer = shutil.which("smpicc") is not None and shutil.which("smpirun") is not None
     for name, text in PROGRAMS.items():
-        print(f"{name}\n ranks        ours" + ("        SMPI  ratio" if peer else ""))
+        print(f"{name}\n ranks{TITLE if peer else TITLE[:12]}")
         with tempfile.TemporaryDirectory() as folder:
             where = Path(folder)
             (where / "p.c").write_text(text)
@@ -224,7 +240,7 @@ def main() -> None:
             if peer:
                 measured(["smpicc", "-O2", "p.c", "-o", "p"], where)
             for ranks in map(int, options.ranks.split(",")):
-                print(row(ranks, options.times, where, peer), flush=True)
+                print(row(ranks, options.times, where, NETWORKS if peer else ()), flush=True)
 
 
 if __name__ == "__main__":
