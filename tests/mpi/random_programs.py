@@ -292,6 +292,8 @@ def simulated_result(units: Units, seed: int, ranks: int, machine: str) -> str:
     record = Simulated().run(job)
     if not record.ok:
         raise ValueError(f"program {seed} on {ranks} ranks of {machine}: {record.status}, {record.message}")
+    if changed := [warning for warning in record.warnings if "was changed before" in warning]:
+        raise ValueError(f"program {seed} on {ranks} ranks of {machine}, which is right: {changed[0]}")
     return record.stdout
 
 
