@@ -131,6 +131,9 @@ def linked(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         )
         (run,) = json.loads(capsys.readouterr().out)["runs"]
         assert sum(run["leaves"].values()) == ranks * run["time_cycles"]
+        assert run["warnings"] == [
+            "the code of libuser.so and libbase.so has no hooks: what it computes takes no simulated time"
+        ]
         output = run["stdout"]
         assert isinstance(output, str)
         return output.splitlines()

@@ -118,6 +118,7 @@ static void open_runtime(char **argv)
     sg_inline_begin(sg->uncached ? sg_uncached_begin() : sg_mem_filter(sg->mem, 0));
     sg_fault_open();
     sg_omp_open();
+    sg_libraries_name();
     on_exit(note_exit, NULL);
     sg_alloc_own(false);
     if (sg->config.arena_bytes > 0)

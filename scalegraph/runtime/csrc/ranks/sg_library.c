@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
 
 #define PAGE 4096ull
 
@@ -16,7 +17,7 @@ typedef struct library {
     bool constructed;
 } library;
 
-static library *libraries = NULL;
+static library *libraries = NULL, **end_of_libraries = &libraries; /* in the order of loading */
 static sg_library_data *all_data = NULL;
 
 /* Beginnings of the file names of libraries that all ranks use together. */
@@ -71,8 +72,9 @@ static void add_segment(uintptr_t low, uintptr_t high, uintptr_t fixed, uintptr_
 static void add_library(const struct dl_phdr_info *info)
 {
     library *l = sg_new(sizeof *l);
-    *l = (library){.next = libraries, .path = info->dlpi_name, .base = info->dlpi_addr, .begin = UINTPTR_MAX};
-    libraries = l;
+    *l = (library){.path = info->dlpi_name, .base = info->dlpi_addr, .begin = UINTPTR_MAX};
+    *end_of_libraries = l;
+    end_of_libraries = &l->next;
     uintptr_t fixed = 0, fixed_end = 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -134,6 +136,30 @@ bool sg_libraries_define(const char *name)
             return true;
     }
     return false;
+}
+
+void sg_libraries_name(void)
+{
+    enum { NAMED = 3 };
+    char text[400];
+    size_t used = 0;
+    uint32_t count = 0, more = 0;
+    for (const library *l = libraries; l != NULL; l = l->next)
+        count++;
+    if (count == 0)
+        return;
+    if (count > NAMED)
+        more = count - NAMED;
+    used = (size_t)snprintf(text, sizeof text, "the code of ");
+    for (const library *l = libraries; l != NULL && count > more; l = l->next, count--)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%.80s%s", file_name(l->path),
+                                 count == more + 1                ? ""
+                                 : count == more + 2 && more == 0 ? " and "
+                                                                  : ", ");
+    if (more > 0)
+        used += (size_t)snprintf(text + used, sizeof text - used, " and %u more", more);
+    snprintf(text + used, sizeof text - used, " has no hooks: what it computes takes no simulated time");
+    sg_warn(text);
 }
 
 /* ---- their constructors ---- */

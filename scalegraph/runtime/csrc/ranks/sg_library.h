@@ -16,6 +16,8 @@ typedef struct sg_library_data {
 
 /* Before all constructors, those of libraries included: what the libraries have. */
 void sg_libraries_note(void);
+/* A remark of the run names them: what they compute costs nothing. */
+void sg_libraries_name(void);
 /* NULL: there are no such libraries, or they have none. */
 const sg_library_data *sg_libraries_data(void);
 /* Runs their constructors, those of a library after those of what it needs. */
