@@ -35,8 +35,13 @@ if TYPE_CHECKING:
 _LIMIT_BYTES = 256 * 2**20
 _SHOWN_LINES = 60  # of what a build command says before it fails
 _MANIFEST = "build.json"
-_FORM = "4"  # of what `describe` writes
+_FORM = "5"  # of what `describe` writes
 FOR = "SCALEGRAPH_FOR"  # what our compilers build for: simulated, host
+_NAMED = 3  # functions without hooks
+# Of the C library that is linked to the program itself.
+_LINKED = frozenset(
+    ("atexit", "at_quick_exit", "pthread_atfork", "stat", "fstat", "lstat", "fstatat", "mknod", "mknodat")
+)
 HOW = (
     "build it with ScaleGraph's compilers: CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc (see docs/BUILD.md), "
     "or name its sources"
@@ -71,13 +76,30 @@ def describe(
     from scalegraph.instrument.content import content_digest
     from scalegraph.instrument.declared import places
 
+    remarks = list(remarks)
     if builds == "simulated":
-        (place / "blocks").write_bytes(block_table(executable))
+        table = block_table(executable)
+        (place / "blocks").write_bytes(table.content)
+        remarks += _without_hooks(table.called)
     save(places(executable, root), place / PLACES)
     units = read_units(executable)
     found = {"content": content_digest(executable, units), "mpi": builds == "mpi" or is_mpi(executable)}
     manifest = _manifest(units, root, remarks).model_copy(update=found)
     (place / _MANIFEST).write_text(manifest.model_dump_json(), encoding="utf-8")
+
+
+def _without_hooks(called: Sequence[str]) -> list[str]:
+    """Return a remark that names the functions *called* that neither the program's compiler nor we have made."""
+    ours = library(find_compiler()).names() | _LINKED
+    found = [name for name in called if name not in ours and not name.startswith("_")]  # of the compiler's library
+    if not found:
+        return []
+    shown = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
+    remark = (
+        f"the program calls functions that were not compiled with hooks: {shown}; what they compute takes no "
+        "simulated time (compile their sources with ScaleGraph's compilers, see docs/BUILD.md)"
+    )
+    return [remark]
 
 
 def described(place: Path) -> Manifest:

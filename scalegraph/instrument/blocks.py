@@ -25,7 +25,7 @@ from scalegraph.instrument.operations import CALL, Operation
 from scalegraph.instrument.places import LineMap
 from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, SECTION, VERSION
 
-__all__ = ["LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]
+__all__ = ["BlockTable", "LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]
 
 BLOCKS_SECTION = 1
 # What elftools raises on damaged executables, beside its own errors.
@@ -34,15 +34,26 @@ _OPS_MAX = np.iinfo(np.uint16).max
 _CALLED = Operation((CALL,), is_call=True, target=0)  # of a hook that was left out
 
 
-def block_table(path: Path | str) -> bytes:
-    """Return the block table of the executable at *path* in the format of ``runtime/format.py``.
+@dataclass(frozen=True, slots=True)
+class BlockTable:
+    """What the blocks of an executable cost: *content* in the format of ``runtime/format.py``.
+
+    *called*: functions of the executable without probes that its code with probes calls, sorted by name.
+    """
+
+    content: bytes
+    called: tuple[str, ...]
+
+
+def block_table(path: Path | str) -> BlockTable:
+    """Return the block table of the executable at *path*.
 
     One record for each probe, sorted by address. Raises `InputError` if *path* is not a fixed-address
     executable, or damaged; a program without probes gives an empty table.
     """
     try:
         image = Image(Path(path))
-        paid = _costs(image)
+        paid, called = _costs(image)
     except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
     records = np.zeros(len(paid), dtype=BLOCK)
@@ -58,19 +69,23 @@ def block_table(path: Path | str) -> bytes:
     section = np.zeros(1, dtype=SECTION)
     section["id"], section["record_size"], section["count"] = BLOCKS_SECTION, BLOCK.itemsize, len(records)
     section["offset"] = HEADER.itemsize + SECTION.itemsize
-    return header.tobytes() + section.tobytes() + records.tobytes()
+    return BlockTable(header.tobytes() + section.tobytes() + records.tobytes(), called)
 
 
 def block_costs(path: Path | str) -> dict[int, Counts]:
     """Return operations by class, then flops, of each probe of the executable at *path* (before rounding)."""
-    return _costs(Image(Path(path)))
+    return _costs(Image(Path(path)))[0]
 
 
-def _costs(image: Image) -> dict[int, Counts]:
+def _costs(image: Image) -> tuple[dict[int, Counts], tuple[str, ...]]:
+    """Return what each probe costs, and the functions without probes that are called by those with probes."""
     is_frame_real = unoptimised(image.path)
     paid: dict[int, Counts] = {}
-    for function in probed_functions(image):
+    targets: set[int] = set()
+    probed = probed_functions(image)
+    for function in probed:
         instructions = list(disassemble(image, function))
+        targets.update(i.operation.target for i in instructions if i.operation.target is not None and not i.hook)
         calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
         chunks = chunks_of(instructions, calls)
         frame = is_frame_real(function.start)
@@ -79,7 +94,8 @@ def _costs(image: Image) -> dict[int, Counts]:
             for start, chunk in chunks.items()
         }
         paid.update(attribute(chunks, costs))
-    return paid
+    targets -= {function.start for function in probed}  # a jump to the beginning of a function is a call, too
+    return paid, tuple(sorted(f.name for f in map(image.function_at, targets) if f is not None and f.start in targets))
 
 
 def probed_functions(image: Image) -> list[Function]:
@@ -132,4 +148,4 @@ def probe_report(path: Path | str) -> ProbeReport:
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(block_table(sys.argv[1]))
+    sys.stdout.buffer.write(block_table(sys.argv[1]).content)

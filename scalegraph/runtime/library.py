@@ -24,6 +24,7 @@ ARCHIVE = "libscalegraph-sim.a"
 LAUNCHER = "sg-launch"
 DESCRIBER = "sg-describe"
 SCHEDULE_TEXTS = "schedules.json"
+NAMES = "names"
 OWN_DATA = ".sg_data"
 """Section of the library's own variables."""
 _LAUNCHER_SOURCE = SOURCES / "launch" / "sg_launch.c"
@@ -49,6 +50,10 @@ class Library:
     include: Path
     link_flags: tuple[str, ...]
     digest: str
+
+    def names(self) -> frozenset[str]:
+        """Return the names of the runtime's functions, static ones included."""
+        return frozenset((self.archive.parent / NAMES).read_text(encoding="utf-8").split())
 
 
 def library(compiler: Compiler) -> Library:
@@ -104,7 +109,7 @@ def sources_digest() -> str:
         if name.endswith(ending)
     ]
     files = digest_of(sorted(own))
-    return hashlib.sha256("\0".join((*_LAUNCHER_FLAGS, files)).encode()).hexdigest()
+    return hashlib.sha256("\0".join((*_LAUNCHER_FLAGS, NAMES, files)).encode()).hexdigest()
 
 
 def _digest(compiler: Compiler) -> str:
@@ -131,10 +136,20 @@ def _build(compiler: Compiler, where: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise BuildError("the simulator's own library could not be put together by 'ar'", result.stderr)
+    (where / NAMES).write_text(_functions(where / ARCHIVE, _binutil(compiler, "nm")), encoding="utf-8")
     kinds = [str(item) for item, source in zip(objects, _remaining(sources), strict=True) if source.parent == SCHEDULES]
     _describe(compiler, where, ["-include", str(where / _SCHEDULE_LIST), *kinds])
     for item in (*objects, launcher):
         item.unlink()
+
+
+def _functions(archive: Path, nm: str) -> str:
+    """Return the names of the functions in *archive*, one a line."""
+    result = subprocess.run([nm, "-P", "--defined-only", str(archive)], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise BuildError("the simulator's own library could not be read by 'nm'", result.stderr)
+    symbols = (line.split() for line in result.stdout.splitlines())
+    return "\n".join(sorted({words[0] for words in symbols if len(words) > 1 and words[1] in "tTwWi"}))
 
 
 def _remaining(sources: list[Path]) -> list[Path]:

@@ -163,6 +163,27 @@ def test_source_without_main_is_told(place: Path) -> None:
         build(["a.c"])
 
 
+def test_functions_that_other_compilers_made_are_named_as_they_take_no_simulated_time(place: Path) -> None:
+    names = ("alpha", "beta", "delta", "kappa")
+    write(place, other_c="".join(f"int {name}(int x) {{ return x + 1; }}\n" for name in names))
+    subprocess.run(["gcc", "-O2", "-c", "other.c"], check=True)
+    subprocess.run(["ar", "rc", "libother.a", "other.o"], check=True)
+    calls = "".join(f"int {name}(int x);\n" for name in names)
+    begin = "#include <math.h>\n#include <omp.h>\n#include <stdlib.h>\n"
+    body = "char *p = malloc(8); free(p); int x = omp_get_max_threads() + (int)sqrt(n); atexit(at_end);"
+    write(
+        place, a_c=f"{begin}{calls}static void at_end(void) {{}}\nint main(int n, char **v) {{ {body} return CALL; }}\n"
+    )
+    flags = f"-L{place} -lother"
+    assert build(["a.c"], cflags="-DCALL=x*0").remarks == ()
+    for call, named in (
+        ("alpha(x)", "alpha"),
+        ("+".join(f"{name}(x)" for name in names), "alpha, beta, delta and 1 more"),
+    ):
+        (remark,) = build(["a.c"], cflags=f"-DCALL={call}", ldflags=flags).remarks
+        assert remark.startswith(f"the program calls functions that were not compiled with hooks: {named}; what they ")
+
+
 def test_warnings_become_remarks_and_errors_where_the_user_wants_it(place: Path) -> None:
     write(place, a_c="int main(void)\n{\n    int unused;\n    for (int i = 0; i < 3; i++) {}\n    return 0;\n}\n")
     assert build(["a.c"]).remarks == ()

@@ -111,7 +111,7 @@ def executed(gcc: Any) -> Counts:
     path = gcc.place / "kernel"
     done = gcc.run("kernel", COUNTS=str(gcc.place / "counts"), OMP_NUM_THREADS="1")
     assert done.returncode == 0
-    table = {int(r["address"]): r for r in parse(block_table(path))}
+    table = {int(r["address"]): r for r in parse(block_table(path).content)}
     totals: Counts = {}
     for line in (gcc.place / "counts").read_text().splitlines():
         address, times = map(int, line.split())
@@ -160,7 +160,7 @@ def test_operations_of_a_loop_are_those_of_its_body(build: Callable[..., Any]) -
 
 def test_every_probe_has_a_record_and_records_are_sorted(build: Callable[..., Any]) -> None:
     path = build("-O2").place / "kernel"
-    records = parse(block_table(path))
+    records = parse(block_table(path).content)
     assert (np.diff(records["address"].astype(np.int64)) > 0).all()
     report = probe_report(path)
     assert report.complete
@@ -171,7 +171,7 @@ def test_every_probe_has_a_record_and_records_are_sorted(build: Callable[..., An
 @pytest.mark.parametrize("dwarf", ["-gdwarf-4", "-gdwarf-5"])
 def test_addresses_have_places(build: Callable[..., Any], dwarf: str) -> None:
     path = build("-O2", dwarf).place / "kernel"
-    addresses = parse(block_table(path))["address"].tolist()
+    addresses = parse(block_table(path).content)["address"].tolist()
     places = lines(path).lookup(addresses)
     assert {place.file for place in places if place.function in ("dot", "gauss", "matmul")} == {"kernel.c"}
     assert {p.line for p in places if p.function == "dot"} <= set(range(10, 17))
@@ -198,7 +198,7 @@ def test_lines_follow_line_directives(gcc: Any) -> None:
 def test_a_program_without_probes_has_an_empty_table(gcc: Any) -> None:
     (gcc.place / "p.c").write_text("int main(void) { return 0; }")
     gcc("-no-pie", "p.c", "-o", "p")
-    assert len(parse(block_table(gcc.place / "p"))) == 0
+    assert len(parse(block_table(gcc.place / "p").content)) == 0
     assert not probe_report(gcc.place / "p").complete
     assert lines(gcc.place / "p").lookup([0x401000])[0].line == 0
 
@@ -218,7 +218,23 @@ def test_calls_of_the_mathematics_library_pay_for_its_work(gcc: Any) -> None:
     gcc("-O2", "-w", "-c", gcc.here / "hooks.c")
     gcc("-O2", *HOOKS, "-fno-inline", "-c", "p.c")
     gcc("-no-pie", "p.o", "hooks.o", "-lm", "-o", "p")
-    records = parse(block_table(gcc.place / "p"))
+    records = parse(block_table(gcc.place / "p").content)
     known = lines(gcc.place / "p")
     flops = {known.function(int(r["address"]) - 1): int(r["flops"]) for r in records}
     assert flops["f"] == MATH_COSTS["exp"][-1] + 1
+
+
+def test_functions_without_probes_that_others_call_are_named(gcc: Any) -> None:
+    (gcc.place / "plain.c").write_text(
+        "int deep(int x) { return 3 * x; }\nint called(int x) { return deep(x) + 1; }\n"
+        "int last(int x) { return x - 1; }\nint unused(int x) { return x; }\n"
+    )
+    (gcc.place / "p.c").write_text(
+        "int called(int x);\nint last(int x);\nint own(int x) { return called(x) * 2; }\n"
+        "int tail(int x) { return last(x + 1); }\nint main(int n, char **v) { return own(n) + tail(n); }\n"
+    )
+    gcc("-O2", "-w", "-c", gcc.here / "hooks.c")
+    gcc("-O2", "-fno-inline", "-fno-ipa-ra", "-c", "plain.c")
+    gcc("-O2", "-w", *HOOKS, "-fno-inline", "-c", "p.c")
+    gcc("-no-pie", "p.o", "plain.o", "hooks.o", "-o", "p")
+    assert block_table(gcc.place / "p").called == ("called", "last")

@@ -123,7 +123,7 @@ class Simulator:
             self._run(*compiler, "-O2", "-g", *hooks, "-include", str(probe), "-c", str(source), "-o", str(item))
             libraries = [str(self.runtime.archive), *self.runtime.link_flags, *self.places]
             self._run(*compiler, ON_HOST, str(item), *libraries, "-o", str(program))
-            program.with_suffix(".blocks").write_bytes(block_table(program))
+            program.with_suffix(".blocks").write_bytes(block_table(program).content)
         return program
 
     def native(

@@ -20,9 +20,10 @@
 /* Up to these sizes copying is faster than moving large pages and small ones (benchmarks/README.md). */
 #define COPIED       16384ull
 #define COPIED_FIRST 65536ull
-/* Large pages take 0.3 to 3 ms each to make, and an exchange by them takes 2 microseconds instead of 10
- * (benchmarks/README.md): they are worth it after so many exchanges for each rank, if they take no more
- * memory than this and this part of the host's, and the data of a rank no more than two. */
+/* Large pages take a tenth of a millisecond each to make, up to 3 ms where the host must make room, and an
+ * exchange by them takes 2 microseconds instead of 10 (benchmarks/README.md): they are worth it after so many
+ * exchanges for each rank, if they take no more memory than this and this part of the host's, and the data of
+ * a rank no more than two. */
 #define WORTH_LARGE  16ull
 #define MOST_LARGE   (1ull << 30)
 #define PART_LARGE   16
