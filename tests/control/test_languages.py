@@ -79,7 +79,8 @@ def test_cplusplus_fortran_and_an_object_make_one_program(place: Path) -> None:
     (place / "twice.c").write_text("int twice(int n) { return 2 * n; }\n")
     subprocess.run(["gcc", "-c", "twice.c"], cwd=place, check=True)
     made = build(["main.cpp", "sum.f90", "twice.o"])
-    assert made.remarks == ()
+    (remark,) = made.remarks
+    assert "not compiled with hooks: twice;" in remark
     assert [source.file for source in made.sources] == ["main.cpp", "sum.f90"]
     assert {"function main", "function total", "loop total:7"} <= {region.name for region in made.regions}
     assert simulated(made, 1).stdout == "begin\n55\nend\n"
