@@ -40,7 +40,7 @@ def beside(table: pd.DataFrame) -> pd.DataFrame:
     """
     made = table.copy()
     base = table[table.columns[0]]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         for position in table.columns[1:]:
             made[f"difference.{position}"] = table[position] - base
             made[f"ratio.{position}"] = table[position] / base

@@ -32,12 +32,12 @@ def generalized_speedup(scaling: pd.DataFrame, sequential: Sequential = "asympto
     Shape: (runs,), index of *scaling*. Unit: speeds in operations/s; ratios have none. Source: as named above.
     """
     count, time, work = (numbers(scaling, name) for name in ("processors", "time_s", "work"))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(all="ignore"):
         parallel = np.where(work > 0, work / time, np.nan)
         same = np.where(numbers(scaling, "reference") <= 1, work / numbers(scaling, "t_seq_s"), np.nan)
     single = sequential_speed(scaling, sequential)
     reference = same if sequential == "same-size" else np.full(len(scaling), np.nan if single is None else single)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(all="ignore"):
         speedup = parallel / reference
     values = (parallel, reference, speedup, speedup / count)
     made = scaling[["label", "processors", "work"]].copy()

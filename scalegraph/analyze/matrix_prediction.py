@@ -195,7 +195,7 @@ def _met(curves: _Curves, index: int, n: int, bound: Bound, target: float) -> Fl
     The least W where the value rises past the target, else where it falls past it, as with runs.
     """
     time = curves.time[:, index]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         value = {
             "efficiency": curves.t_seq[:, index] / (n * time),
             "time": time,
@@ -211,7 +211,7 @@ def _met(curves: _Curves, index: int, n: int, bound: Bound, target: float) -> Fl
     crossing = np.where(np.any(rises, axis=1, keepdims=True), rises, falls)
     first = crossing.argmax(axis=1)
     line = np.arange(len(value))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         low, high = np.log(value[line, first]), np.log(value[line, first + 1])
         share = (math.log(target) - low) / (high - low)
     return np.where(crossing.any(axis=1), first + share, np.nan)
@@ -223,7 +223,7 @@ def _at(values: Floats, place: Floats) -> Floats:
     share = place - left
     line = np.arange(len(place)) if len(values) > 1 else np.zeros(len(place), dtype=int)
     low, high = values[line, left], values[line, left + 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         curved = np.exp((1 - share) * np.log(low) + share * np.log(high))
     return np.asarray(np.where((low > 0) & (high > 0), curved, (1 - share) * low + share * high))
 
@@ -269,7 +269,7 @@ def _intervals(made: Matrix, draws: dict[int, tuple[Floats, Floats]]) -> dict[Pa
         if way != "predicted" or n == n2:
             continue
         (work, lost), (work2, lost2) = (_of(made.anchors[m], draws.get(m)) for m in (n, n2))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             value = lost / lost2 if made.metric == "latency" else n2 * work / (n * work2)
         value = np.where(np.isnan(work2) & ~np.isnan(work), 0.0, value)[1:]
         good = value[np.isfinite(value) & (value >= 0)]

@@ -48,7 +48,7 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
     time = numbers(runs, "time_s")
     t_seq = numbers(runs, "t_seq_s")
     runs["work"], runs["work_unit"] = _work(runs)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         runs["speedup"] = t_seq / time
         runs["speedup_low"] = numbers(runs, "t_seq_min_s") / numbers(runs, "time_max_s")
         runs["speedup_high"] = numbers(runs, "t_seq_max_s") / numbers(runs, "time_min_s")
@@ -136,7 +136,7 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
     clock = numbers(runs, "clock_hz")
     references = numbers(runs, "references")
     serial = sum(category_cycles(runs, name) for name in ("idle_not_started", "idle_serial", "idle_finished"))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         access = category_cycles(runs, "busy_mem") / clock + numbers(runs, "memory_stall_s")
         return pd.DataFrame(
             {
@@ -205,7 +205,7 @@ def overheads(runs: pd.DataFrame) -> pd.DataFrame:
     count = numbers(runs, "processors")
     clock = numbers(runs, "clock_hz")
     result = pd.DataFrame({"problem": runs["problem"], "processors": runs["processors"]}, index=runs.index)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         for column, _, categories, _ in CAUSES:
             result[column] = (
                 (sum(category_cycles(runs, name) for name in categories) + _moved(runs, column, categories))
@@ -239,7 +239,7 @@ def breakdown(runs: pd.DataFrame, *, by: str = "category") -> pd.DataFrame:
     total = numbers(runs, "processors") * numbers(runs, "time_s")
     clock = numbers(runs, "clock_hz")
     shares: dict[str, Floats] = {}
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         if by == "group":
             for group in ("busy", "memory_stall", "idle", "primitive"):
                 shares[group] = numbers(runs, f"{group}_s") / total

@@ -79,7 +79,7 @@ def tree(
 
     Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         parallel = useful_mean / elapsed
         found = {
             "global": parallel * useful_ratio,
@@ -122,7 +122,7 @@ def efficiencies(
     reported = np.array([(free or {}).get(key, np.nan) for key in keys], dtype=np.float64)
     elapsed_free = np.where(np.isfinite(reported), reported, elapsed - primitive)
     reference = _reference(scaling)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(all="ignore"):
         made = tree(
             elapsed,
             useful / count,
@@ -157,7 +157,7 @@ def _middle(scaling: pd.DataFrame, values: Mapping[str, float]) -> Floats:
 
 def _ratio(values: Floats, reference: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
     """Return the reference's value over that of each run."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         return np.asarray(values[reference] / values, dtype=np.float64)
 
 
@@ -214,7 +214,7 @@ def region_efficiencies(run: RunRecord, reference: RunRecord | None) -> pd.DataF
     instructions = np.array([_counted(cost) for cost in costs])
     instructions_before = np.array([_counted(before.get(cost.region)) for cost in costs])
     clock_before = (reference.clock_hz if reference is not None else None) or float("nan")
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         made = tree(
             total / count,
             useful / count,
@@ -248,7 +248,7 @@ def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, re
     work = meaning.columns.get("work_ops", "")
     instructions = _by_path(measured, work, points) if work in known else np.full((2, len(total)), np.nan)
     missing = np.nan if reference is None else 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         made = tree(
             total / count,
             useful / count,

@@ -62,7 +62,7 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
         table[f"{group}_s"] = exclusive[:, number] * scale
         table[f"{group}_incl_s"] = inclusive[:, number] * scale
     whole = run.processor_cycles
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         for suffix, costs in (("", exclusive), ("_incl", inclusive)):
             table[f"total{suffix}_s"] = costs.sum(axis=1) * scale
             table[f"share{suffix}"] = costs.sum(axis=1) / whole
@@ -174,7 +174,7 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
     table["charged_share"] = charged / run.processor_cycles
     references, misses = (table[name].to_numpy(dtype=float) for name in ("references", "misses"))
     table["miss_share"] = misses / (run.misses or misses.sum() or math.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         table["miss_rate"] = np.where(references > 0, misses / references, np.nan)
     ordered = table.drop(columns=list(GROUPS)).assign(rank=-charged).sort_values(["rank", "file", "line"])
     return ordered.drop(columns="rank").reset_index(drop=True)

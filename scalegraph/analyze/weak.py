@@ -46,7 +46,7 @@ def efficiencies(found: Series) -> pd.DataFrame:
     rows = found.rows.sort_values("processors").reset_index(drop=True)
     count, time = numbers(rows, "processors"), numbers(rows, "time_s")
     made = rows[["problem", "label", "processors", "keys", "time_s"]].copy()
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         speedup = count[0] * growth(rows) * time[0] / time
         made["weak_efficiency"] = speedup / count
         made["scaled_speedup"] = speedup

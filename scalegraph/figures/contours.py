@@ -21,7 +21,7 @@ def along(axis: Axis, values: Sequence[float] | Floats) -> Floats:
     raw = np.asarray(values, dtype=np.float64)
     if not axis.scale.startswith("log"):
         return raw
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         return np.where(raw > 0, np.log2(raw) if axis.scale == "log2" else np.log10(raw), np.nan)
 
 

@@ -118,6 +118,17 @@ def test_no_readable_study_is_an_error_of_ours(
     everything(data)
 
 
+def test_a_time_next_to_nothing_is_no_error_of_ours() -> None:
+    times = {1: 976.0, 2: 460.0, 3: 430.0, 1024: 5e-324}
+    runs = [
+        RunRecord(
+            source="imported", program="p", machine="m", point=RunPoint(processors=n), status="ok", time_s=seconds
+        )
+        for n, seconds in times.items()
+    ]
+    everything(StudyData.from_runs(runs))
+
+
 def test_regions_that_enclose_each_other_are_shown_nonetheless() -> None:
     regions = [Region(id=1, kind="loop", name="a", parent=2), Region(id=2, kind="loop", name="b", parent=1)]
     run = synthetic.run(2).model_copy(update={"regions": (RegionCost(region=1, categories={"busy_int": 5}),)})

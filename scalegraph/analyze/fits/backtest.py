@@ -106,7 +106,7 @@ class ModelBackTest:
 
         Shape: (series, points). Unit: none (relative). Source: ScaleGraph.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             return np.asarray(np.where(self.measured != 0, self.predicted / self.measured - 1, np.nan))
 
     @property

@@ -49,7 +49,7 @@ class Curve:
     def _out(self, combined: Floats, x: Floats) -> Floats:
         if self.kind == "value":
             return combined
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             return np.asarray(np.where(combined > 0, x[:, 0] / combined, np.inf))
 
     def band(self, x: Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:

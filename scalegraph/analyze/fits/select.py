@@ -64,7 +64,7 @@ def akaike(sample: Sample, squares: Floats, columns: Floats, pooled: Flags) -> F
     fit, count = _deviance(sample, squares, pooled)
     parameters = columns + 1.0
     room = count - parameters - 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         correction = 2.0 * parameters * (parameters + 1.0) / np.where(room > 0, room, np.nan)
     return np.asarray(np.where((room > 0) & np.isfinite(squares), fit + 2.0 * parameters + correction, np.inf))
 
@@ -88,7 +88,7 @@ def adjusted_r2(sample: Sample, squares: Floats, columns: int | Floats) -> Float
     middle = (weight * sample.mean).sum(axis=1) / total_weight
     spread = (weight * (sample.mean - middle[:, None]) ** 2).sum(axis=1)
     left = sample.points - columns
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         value = 1.0 - (squares / spread) * (sample.points - 1.0) / left
     return np.asarray(np.where((left > 0) & (spread > 0), value, np.nan))
 

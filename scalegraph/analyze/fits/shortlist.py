@@ -39,7 +39,7 @@ def falls(points: Floats, sample: Sample, parameter: int, along: Sequence[Indice
         known = np.isfinite(mean)
         first = np.take_along_axis(mean, known.argmax(axis=1)[:, None], axis=1)[:, 0]
         least = np.where(known, mean, np.inf).min(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             drops[:, index] = np.nan_to_num((first - least) / np.abs(first))
     freedom = np.maximum(sample.freedom, 1.0)
     noise = np.sqrt(sample.within / freedom / np.maximum(sample.observations / np.maximum(sample.points, 1), 1.0))

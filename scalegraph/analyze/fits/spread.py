@@ -90,7 +90,7 @@ def pivots(
     errors = (sample.values - fitted[:, :, None]) * (root / np.sqrt(np.maximum(1.0 - share, 1e-6)))[:, :, None]
     errors = np.sort(errors.reshape(len(errors), -1), axis=1)  # missing ones go to the end
     total = sample.observations
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         errors = np.nan_to_num(errors - (np.nansum(errors, axis=1) / np.maximum(total, 1))[:, None])
     most = int(count.max())
     random = np.random.default_rng(seed).random((replicates, count.shape[1], most))

@@ -30,7 +30,7 @@ class Factor:
 
         Shape: that of *x*. Unit: none. Source: Calotoiu and others 2013.
         """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        with np.errstate(all="ignore"):
             value = x ** float(self.power)
             if self.log:
                 value = value * np.log2(x) ** self.log

@@ -166,7 +166,7 @@ def _summary(messages: Columns, key: Array, second: int) -> pd.DataFrame:
         latency_mean_s=("latency", "mean"), latency_least_s=("latency", "min"), latency_most_s=("latency", "max"),
         latency_sum=("latency", "sum"), timed_size=("timed_size", "sum"),
     )  # fmt: skip
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         made["bandwidth"] = np.where(made["latency_sum"] > 0, made["timed_size"] / made["latency_sum"], np.nan)
     made = made.drop(columns=["latency_sum", "timed_size"])
     return made.sort_values(["bytes", "messages"], ascending=False, kind="stable").reset_index()

@@ -195,5 +195,5 @@ def _numbers(table: pd.DataFrame, trace: Trace, sums: CallSums, own: Array, whol
     table["mean_s"] = filled.mean(axis=1) / second
     table["most_s"] = filled.max(axis=1) / second
     table["most_at"] = sums.locations[filled.argmax(axis=1)] if len(sums.locations) else -1
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         table["imbalance"] = np.where(filled.any(axis=1), filled.max(axis=1) / filled.mean(axis=1), np.nan)

@@ -36,7 +36,7 @@ def speeds(found: Phases, counted: Counted, trace: Trace, begin: int, end: int, 
     """
     work = counted.between(found.location, found.begin, found.end)
     seconds = (found.end - found.begin) / trace.meta.ticks_per_second
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         speed = np.where(seconds > 0, work / seconds, np.nan)
     total = float(counted.totals(begin, end, locations).sum())
     length = (end - begin) / trace.meta.ticks_per_second
@@ -59,7 +59,7 @@ def by_phase(found: Phases, made: Speeds, trace: Trace) -> pd.DataFrame:
         codes, _ = pd.factorize(found.location[mine])
         time = np.bincount(codes, (found.end - found.begin)[mine]) / second
         work = np.bincount(codes, made.work[mine])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             each = np.where(time > 0, work / time, np.nan)
         known = each[np.isfinite(each)]
         rows.append(

@@ -288,7 +288,7 @@ def _to_curve(px: NDArray[np.float64], py: NDArray[np.float64]) -> float:
     """Return the distance of the origin from a chain of points."""
     dx, dy = np.diff(px), np.diff(py)
     length = dx * dx + dy * dy
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         share = np.where(length > 0, np.clip(-(px[:-1] * dx + py[:-1] * dy) / length, 0.0, 1.0), 0.0)
     away = np.hypot(px[:-1] + share * dx, py[:-1] + share * dy)
     return float(away.min()) if away.size else math.inf

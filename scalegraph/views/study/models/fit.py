@@ -79,7 +79,7 @@ def _one(timed: Timed, fit: Fit) -> float:
 
 
 def _speedup(times: Floats, places: Floats, one: float, weak: bool) -> Floats:
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(all="ignore"):
         return np.asarray((places if weak else 1.0) * one / times)
 
 

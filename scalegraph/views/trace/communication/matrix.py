@@ -90,7 +90,7 @@ def need(data: TraceData, what: str) -> Need:
 
 def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
     second = chosen.data.trace.meta.ticks_per_second
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         columns = [
             made.size.astype(float), made.count.astype(float), made.size / made.count,
             np.where(made.known > 0, made.time / made.known / second, np.nan),
@@ -116,7 +116,7 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
 
 def _waits(chosen: Window, made: Matrix, what: str, value: str) -> Figure:
     second = chosen.data.trace.meta.ticks_per_second
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         time = made.time / second
         columns = [time, made.count.astype(float), np.where(made.count > 0, time / made.count, np.nan)]
     names = (("time", "s"), ("waits", ""), ("time a wait", "s"))

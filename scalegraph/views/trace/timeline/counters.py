@@ -132,7 +132,7 @@ def _row(chosen: Window, number: int) -> Row:
         if not len(values):
             return Row((metric.name, _unit(metric), *([None] * 6)), key=f"metric {number}")
         at = data.location_name(int(where[int(np.nanargmax(values))])) if np.isfinite(values).any() else ""
-        with np.errstate(invalid="ignore", over="ignore"):
+        with np.errstate(all="ignore"):
             numbers = [known(float(one)) for one in (values.min(), values.mean(), values.max())]
         return Row((metric.name, metric.unit, total, None, *numbers, at), key=f"metric {number}")
     rate = known(total / seconds) if total is not None and seconds else None

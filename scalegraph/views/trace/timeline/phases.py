@@ -27,7 +27,7 @@ def bars(chosen: Window, made: Phases, values: Array, scale: Axis, title: str) -
         edges = np.array([chosen.begin, chosen.begin + 1], np.int64)
     sums, covered = spread(chosen.lane_of(made.location), made.begin, made.end, values, len(chosen.locations), edges)
     width = np.diff(edges)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         mean = np.where(covered > 0, sums / covered, np.nan)
     share = covered / width
     data = chosen.data

@@ -106,7 +106,7 @@ def _by_speed(window: Window, least: float) -> tuple[LaneTrack, tuple[str, ...]]
     ticks = np.rint(track.edges * trace.meta.ticks_per_second).astype(np.int64) + trace.meta.begin
     seconds = np.diff(track.edges)
     work = np.array([np.diff(counted.at(number, ticks)) for number in window.locations])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         speed = np.where(seconds > 0, work / seconds, np.nan)
     top = max(float(np.nanmax(speed, initial=0.0)), least) or 1.0
     unit = trace_common.unit_of(counted.metric)
