@@ -109,7 +109,7 @@ def sources_digest() -> str:
         if name.endswith(ending)
     ]
     files = digest_of(sorted(own))
-    return hashlib.sha256("\0".join((*_LAUNCHER_FLAGS, NAMES, files)).encode()).hexdigest()
+    return hashlib.sha256("\0".join((*_LAUNCHER_FLAGS, files)).encode()).hexdigest()
 
 
 def _digest(compiler: Compiler) -> str:

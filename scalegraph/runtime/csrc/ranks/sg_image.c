@@ -15,7 +15,7 @@
 #include "sg_pages.h"
 #include "sg_rank.h"
 
-#define PAGE  4096ull
+#define PAGE  SG_PAGES_BYTES
 #define TABLE SG_PAGES_TABLE
 /* Up to these sizes copying is faster than moving large pages and small ones (benchmarks/README.md). */
 #define COPIED       16384ull
@@ -75,17 +75,6 @@ static void make_homes(part *p)
     madvise((void *)p->home, p->whole * sg->ranks, MADV_NOHUGEPAGE); /* mostly empty */
 }
 
-/* To memory that is zero: zero pages cost nothing. */
-static void copy_pages(char *to, const char *from, size_t bytes)
-{
-    static const char zero[PAGE] = {0};
-    for (size_t i = 0; i < bytes; i += PAGE) {
-        size_t size = bytes - i < PAGE ? bytes - i : PAGE;
-        if (memcmp(from + i, zero, size) != 0)
-            memcpy(to + i, from + i, size);
-    }
-}
-
 /* `fresh` is NULL: what is there now. */
 static void add_part(char *low, char *high, const char *fresh)
 {
@@ -101,11 +90,8 @@ static void add_part(char *low, char *high, const char *fresh)
         p->copied = p->size <= COPIED_FIRST;
         make_homes(p);
     }
-    if (fresh != NULL)
-        return;
-    char *now = sg_reserve(p->size, PURPOSE);
-    copy_pages(now, p->at, p->size);
-    p->fresh = now;
+    if (fresh == NULL)
+        p->fresh = sg_pages_keep(p->at, p->size, PURPOSE);
 }
 
 /* The segments of the program that may be written and lie where the linker was requested to put its data. */
@@ -234,7 +220,7 @@ void sg_image_exchange(struct sg_image *before, struct sg_image *image)
             if (before != NULL)
                 leave(p, before);
             else
-                copy_pages((char *)home_of(p, image), p->at, p->size);
+                sg_pages_copy((char *)home_of(p, image), p->at, p->size);
             if (due)
                 enlarge(p);
             enter(p, image);
@@ -297,7 +283,7 @@ void sg_image_reset(struct sg_image *image)
         const part *p = &program.part[i];
         (void)image;
         if (p->pages)
-            copy_pages(p->at, p->fresh, p->size);
+            sg_pages_copy(p->at, p->fresh, p->size);
         else
             memcpy(p->at, p->fresh, p->size);
     }

@@ -5,7 +5,9 @@
 #include <link.h>
 #include <stdio.h>
 
-#define PAGE 4096ull
+#include "sg_pages.h"
+
+#define PAGE SG_PAGES_BYTES
 
 typedef void constructor(int, char **, char **);
 
@@ -14,7 +16,8 @@ typedef struct library {
     const char *path;
     uintptr_t base, begin, end;
     const ElfW(Dyn) * dynamic;
-    bool constructed;
+    struct library *then; /* constructed after this one */
+    bool in_order;
 } library;
 
 static library *libraries = NULL, **end_of_libraries = &libraries; /* in the order of loading */
@@ -50,9 +53,8 @@ static void add_data(char *low, char *high)
     if (low >= high)
         return;
     sg_library_data *data = sg_new(sizeof *data);
-    size_t size = (size_t)(high - low);
-    *data =
-        (sg_library_data){all_data, low, high, memcpy(sg_reserve(size, "the data of libraries"), low, size)};
+    const char *fresh = sg_pages_keep(low, (size_t)(high - low), "the data of libraries");
+    *data = (sg_library_data){all_data, low, high, fresh};
     all_data = data;
 }
 
@@ -106,12 +108,6 @@ static int note(struct dl_phdr_info *info, size_t size, void *count)
     return 0;
 }
 
-void sg_libraries_note(void)
-{
-    int count = 0;
-    dl_iterate_phdr(note, &count);
-}
-
 const sg_library_data *sg_libraries_data(void)
 {
     return all_data;
@@ -141,23 +137,20 @@ bool sg_libraries_define(const char *name)
 void sg_libraries_name(void)
 {
     enum { NAMED = 3 };
-    char text[400];
-    size_t used = 0;
-    uint32_t count = 0, more = 0;
+    char text[400] = "the code of ";
+    size_t used = strlen(text), count = 0, named = 0;
     for (const library *l = libraries; l != NULL; l = l->next)
         count++;
     if (count == 0)
         return;
-    if (count > NAMED)
-        more = count - NAMED;
-    used = (size_t)snprintf(text, sizeof text, "the code of ");
-    for (const library *l = libraries; l != NULL && count > more; l = l->next, count--)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%.80s%s", file_name(l->path),
-                                 count == more + 1                ? ""
-                                 : count == more + 2 && more == 0 ? " and "
-                                                                  : ", ");
-    if (more > 0)
-        used += (size_t)snprintf(text + used, sizeof text - used, " and %u more", more);
+    for (const library *l = libraries; l != NULL && named < NAMED; l = l->next, named++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.80s",
+                                 named == 0           ? ""
+                                 : named + 1 == count ? " and "
+                                                      : ", ",
+                                 file_name(l->path));
+    if (count > named)
+        used += (size_t)snprintf(text + used, sizeof text - used, " and %zu more", count - named);
     snprintf(text + used, sizeof text - used, " has no hooks: what it computes takes no simulated time");
     sg_warn(text);
 }
@@ -188,24 +181,34 @@ static bool is_named(const library *l, const char *name)
     return strcmp(file_name(l->path), file_name(name)) == 0;
 }
 
-static void construct(library *l, int argc, char **argv, char **envp);
+static library *first_constructed = NULL, **end_of_order = &first_constructed;
 
-static void construct_needed(const library *l, int argc, char **argv, char **envp)
+/* Puts a library into the order, after those that it needs. */
+static void put_in_order(library *l)
 {
+    if (l->in_order)
+        return;
+    l->in_order = true;
     const ElfW(Dyn) *texts = entry_of(l, DT_STRTAB);
     for (const ElfW(Dyn) *d = l->dynamic; texts != NULL && d != NULL && d->d_tag != DT_NULL; d++)
         if (d->d_tag == DT_NEEDED)
             for (library *other = libraries; other != NULL; other = other->next)
                 if (is_named(other, (const char *)address_of(l, texts) + d->d_un.d_val))
-                    construct(other, argc, argv, envp);
+                    put_in_order(other);
+    *end_of_order = l;
+    end_of_order = &l->then;
 }
 
-static void construct(library *l, int argc, char **argv, char **envp)
+void sg_libraries_note(void)
 {
-    if (l->constructed)
-        return;
-    l->constructed = true;
-    construct_needed(l, argc, argv, envp);
+    int count = 0;
+    dl_iterate_phdr(note, &count);
+    for (library *l = libraries; l != NULL; l = l->next)
+        put_in_order(l);
+}
+
+static void construct(const library *l, int argc, char **argv, char **envp)
+{
     const ElfW(Dyn) *first = entry_of(l, DT_INIT), *array = entry_of(l, DT_INIT_ARRAY);
     const ElfW(Dyn) *size = entry_of(l, DT_INIT_ARRAYSZ);
     if (first != NULL)
@@ -219,8 +222,6 @@ static void construct(library *l, int argc, char **argv, char **envp)
 
 void sg_libraries_construct(int argc, char **argv, char **envp)
 {
-    for (library *l = libraries; l != NULL; l = l->next)
-        l->constructed = false;
-    for (library *l = libraries; l != NULL; l = l->next)
+    for (const library *l = first_constructed; l != NULL; l = l->then)
         construct(l, argc, argv, envp);
 }

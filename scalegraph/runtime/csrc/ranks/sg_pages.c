@@ -67,6 +67,23 @@ bool sg_pages_move(uint64_t from, uint64_t to, size_t size, bool enlarged)
     return sg_arch_syscall6(SYS_mremap, a) == (long)to;
 }
 
+void sg_pages_copy(char *to, const char *from, size_t bytes)
+{
+    static const char zero[SG_PAGES_BYTES] = {0};
+    for (size_t i = 0; i < bytes; i += sizeof zero) {
+        size_t size = bytes - i < sizeof zero ? bytes - i : sizeof zero;
+        if (memcmp(from + i, zero, size) != 0)
+            memcpy(to + i, from + i, size);
+    }
+}
+
+const char *sg_pages_keep(const char *from, size_t bytes, const char *purpose)
+{
+    char *kept = sg_reserve(bytes, purpose);
+    sg_pages_copy(kept, from, bytes);
+    return kept;
+}
+
 static bool open_mover(void)
 {
     uint64_t offer[3] = {API, MAY_MOVE, 0};

@@ -4,9 +4,14 @@
 
 #include "sg_runtime.h"
 
+#define SG_PAGES_BYTES 4096ull /* of one page */
 /* So much of memory the host moves by one entry of its tables, if it begins and ends there. */
 #define SG_PAGES_TABLE (2ull << 20)
 
+/* Copies bytes from the beginning of a page to memory that is zero: zero pages cost nothing. */
+void sg_pages_copy(char *to, const char *from, size_t bytes);
+/* A copy that stays. */
+const char *sg_pages_keep(const char *from, size_t bytes, const char *purpose);
 /* Moves what is mapped in [from, from + size), whole pages, to `to`, quicker if they have been made so
  * (`enlarged`); false: it cannot be done. */
 bool sg_pages_move(uint64_t from, uint64_t to, size_t size, bool enlarged);
