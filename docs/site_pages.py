@@ -106,7 +106,9 @@ def _command(path: str, command: click.Command) -> Iterator[str]:
 MACHINE = """\
 A machine is a TOML file; [MACHINES.md](../MACHINES.md) explains machines. `scalegraph machines show NAME` prints the
 values of one with their origin, `--set KEY=VALUE` changes a value for a run. `cache.0` is the first cache level.
-A network has the keys of its kind.
+A network has the keys of its kind. A cluster may name the machine that each node is with `nodes.machine` (a name, or
+the path of a file from the cluster's directory) and `nodes.count`; its file then gives `[interconnect]`, `[messages]`
+and what else differs, see [INTERCONNECTS.md](../INTERCONNECTS.md#nodes).
 """
 REQUEST = """\
 A request is a TOML file that `scalegraph run` and the window carry out. Only keys marked *required* must be given.

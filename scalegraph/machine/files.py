@@ -19,6 +19,7 @@ from scalegraph.base.resources import resource_dir
 from scalegraph.machine.checks import Inconsistent
 from scalegraph.machine.fields import fill
 from scalegraph.machine.model import Machine
+from scalegraph.machine.nodes import COUNT, MACHINE, Composition, reference
 
 # A comment behind a value that begins with one of these says where the value comes from.
 ORIGINS = ("paper", "vendor", "system", "measured", "estimate", "choice")
@@ -53,16 +54,17 @@ def load(name_or_path: str | Path, overrides: Mapping[str, str] | None = None) -
     cache level may be named (``cache.l2.size_kib``) or counted from 0 (``cache.1.size_kib``). Raises `InputError`
     with every fault of the file and of the overrides.
     """
-    path = _find(str(name_or_path))
+    path = _find(str(name_or_path), Path())
     return read(toml.read_text(path), str(path), overrides)
 
 
-def _find(name: str) -> Path:
+def _find(name: str, beside: Path) -> Path:
+    """Return the file of machine *name*; a relative path begins in the directory *beside*."""
     shipped = {path.stem: path for path in resource_dir("machines").glob("*.toml")}
     if name in shipped:
         return shipped[name]
-    if "/" in name or name.endswith(".toml") or Path(name).exists():
-        return Path(name)
+    if "/" in name or name.endswith(".toml") or (beside / name).exists():
+        return beside / name
     known = ", ".join(sorted(shipped))
     raise InputError(
         f"unknown machine '{name}'{near(name, shipped)}; expected one of {known}, or the path of a machine file"
@@ -71,31 +73,79 @@ def _find(name: str) -> Path:
 
 def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Machine:
     """Return the machine that TOML *text* describes; *file* is its name in faults. As `load` otherwise."""
-    return _read(text, file, tuple((overrides or {}).items()))
+    given = tuple((overrides or {}).items())
+    node = reference(text)
+    if node is None:
+        return _read(text, file, given, None)
+    own = _read_node(_value(given_node) if (given_node := dict(given).get(MACHINE)) else node, text, file)
+    return _read(text, file, given, own)
 
 
-@lru_cache(maxsize=8)  # a request names its machine in several places
-def _read(text: str, file: str, overrides: tuple[tuple[str, str], ...]) -> Machine:
+def _read_node(name: Any, text: str, file: str) -> tuple[str, str]:
+    """Return text and path of the machine *name* that the nodes of a cluster, *text* of *file*, are."""
+
+    def refused(message: str) -> InputError:
+        return InputError(_fault(message, file, toml.parse(text, file)[1], MACHINE))
+
+    if not isinstance(name, str) or not name:
+        raise refused(f"expected the name of a machine, or the path of its file; got {name!r}")
+    try:
+        path = _find(name, Path(file).parent)
+    except InputError as error:
+        raise refused(error.faults[0].message) from error
+    if not path.is_file():
+        raise refused(f"no such file: {path}")
+    found = toml.read_text(path)
+    if found == text or path.absolute() == Path(file).absolute():
+        raise refused("the machine names itself; expected a machine of one node")
+    if reference(found) is not None or read(found, str(path)).interconnect is not None:
+        raise refused(f"machine '{name}' has nodes itself; expected a machine of one node")
+    return found, str(path)
+
+
+@lru_cache(maxsize=32)  # a request names its machine in several places, and clusters share the machine of their nodes
+def _read(text: str, file: str, overrides: tuple[tuple[str, str], ...], node: tuple[str, str] | None) -> Machine:
+    """Return the machine of *text*; the nodes of a cluster are the machine that *node*, text and path, describes."""
     data, places = toml.parse(text, file)
     unwanted = _unwanted(data, file, places)
     data["origin"] = _origins(text, places, set(_scalars(data)))
+    composed, of_nodes = None, _Overrides({}, {})
+    if node is not None:
+        of_nodes = _Overrides(data, {key: value for key, value in overrides if key in (MACHINE, COUNT)})
+        overrides = tuple((key, value) for key, value in overrides if key not in (MACHINE, COUNT))
+        composed = Composition(data, data["origin"], places, file, read(*node))
+        unwanted += [*of_nodes.faults, *(of_nodes.place(fault) for fault in composed.faults)]
+        data, places = {**composed.values, "origin": composed.origin}, composed.places
     fill(Machine, data, data["origin"])
     changed = _Overrides(data, dict(overrides))
     try:
         machine = Machine.model_validate(data)
     except ValidationError as error:
         faults = [changed.place(fault) for fault in _faults(error, file, places, data)]
+        if composed is not None:
+            faults = [fault if not fault.file else of_nodes.place(composed.place(fault)) for fault in faults]
         raise InputError([*changed.faults, *unwanted, *faults]) from error
     if changed.faults or unwanted:
         raise InputError([*changed.faults, *unwanted])
     return machine
 
 
-def _unwanted(data: Mapping[str, Any], file: str, places: toml.Positions) -> list[Fault]:
-    if "origin" not in data:
-        return []
-    line, column = places.get(("origin",), (None, None))
-    return [Fault("unknown key 'origin'; the comment behind a value says its origin", file, line, column, "origin")]
+def _unwanted(data: dict[str, Any], file: str, places: toml.Positions) -> list[Fault]:
+    found = []
+    if "origin" in data:
+        text = "unknown key 'origin'; the comment behind a value says its origin"
+        found.append(_fault(text, file, places, "origin"))
+    nodes = data.get("nodes")
+    if isinstance(nodes, dict) and "count" in nodes and "machine" not in nodes:
+        text = f"goes with {MACHINE}, the machine that each node is, which is missing"
+        found.append(_fault(text, file, places, COUNT))
+        del nodes["count"]
+    return found
+
+
+def _fault(message: str, file: str, places: toml.Positions, key: str) -> Fault:
+    line, column = places.get(tuple(key.split(".")), (None, None))
+    return Fault(message, file, line, column, key)
 
 
 def _faults(error: ValidationError, file: str, places: toml.Positions, data: Mapping[str, Any]) -> Iterator[Fault]:

@@ -17,6 +17,7 @@ from scalegraph.machine.networks import Network
 from scalegraph.machine.text import write
 from scalegraph.machine.timing import Branches, Pipeline, Translation
 
+MOST_PROCESSORS: Final = 16_384
 _CYCLES = "cycles"
 
 
@@ -60,8 +61,8 @@ class Processor(Section):
     """The processors: all alike."""
 
     count: int = quantity(
-        "Processors of the whole machine.", "processors", 1, 16_384,
-        runtime=(Given("max_processors", same, 1, 16_384),),
+        "Processors of the whole machine.", "processors", 1, MOST_PROCESSORS,
+        runtime=(Given("max_processors", same, 1, MOST_PROCESSORS),),
     )  # fmt: skip
     clock_mhz: float = quantity(
         "Clock of a processor; all cycles of this file are cycles of it.", "MHz", 0.001, 1e6,
