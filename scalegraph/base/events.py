@@ -6,7 +6,8 @@ Order: ``Planned``, then for every point ``RunStarted`` and one of ``RunFinished
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -32,9 +33,15 @@ class Planned:
 
 @dataclass(frozen=True)
 class Building:
-    """The user's program is being compiled."""
+    """The user's program, or on first use the simulator, is being compiled.
+
+    *done* files *of* so many are; *remaining_s*: seconds left, None if unknown. Files are counted where *of* is not 0.
+    """
 
     program: str
+    done: int = 0
+    of: int = 0
+    remaining_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -109,3 +116,21 @@ EventSink: TypeAlias = Callable[[Event], None]
 
 def ignore(_event: Event) -> None:
     """Receive events and do nothing."""
+
+
+_build_sinks: list[EventSink] = []
+
+
+@contextmanager
+def builds_shown(sink: EventSink) -> Iterator[None]:
+    """Send builds that start without a sink of their own, such as those a look-up needs, to *sink* inside the block."""
+    _build_sinks.append(sink)
+    try:
+        yield
+    finally:
+        _build_sinks.remove(sink)
+
+
+def build_sink() -> EventSink:
+    """Return the sink of builds that have none of their own."""
+    return _build_sinks[-1] if _build_sinks else ignore

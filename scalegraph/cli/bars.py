@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from scalegraph.base import events
 from scalegraph.base.text import visible
-from scalegraph.cli.progress import ending, left_words, remarks, summary
+from scalegraph.base.working_words import left_words
+from scalegraph.cli.progress import ending, remarks, summary
 
 
 def escape(text: str) -> str:
@@ -50,14 +51,15 @@ class _Bar:
         self._bar = bar
         self._task: TaskID = bar.add_task("preparing", total=None, left="")
         self._running: dict[str, str] = {}
+        self._files: TaskID | None = None  # of a build that counts its files
 
     def __call__(self, event: events.Event) -> None:
         update = self._bar.update
         match event:
             case events.Planned():
                 update(self._task, total=event.total)
-            case events.Building(program):
-                update(self._task, description=f"building {escape(program)}")
+            case events.Building():
+                self._building(event)
             case events.RunStarted(point):
                 self._running[point.key] = point.label()
                 self._describe()
@@ -75,6 +77,19 @@ class _Bar:
             case events.Done(failed=failed, cancelled=cancelled):
                 if text := summary(failed, cancelled=cancelled):
                     self._bar.console.print(text, highlight=False)
+
+    def _building(self, event: events.Building) -> None:
+        """Show what is built; a build whose files are counted has a bar of its own until it is done."""
+        text = f"building {escape(event.program)}"
+        if not event.of:
+            self._bar.update(self._task, description=text)
+            return
+        if self._files is None:
+            self._files = self._bar.add_task(text, total=event.of, left="")
+        self._bar.update(self._files, completed=event.done, left=left_words(event.remaining_s))
+        if event.done == event.of:
+            self._bar.remove_task(self._files)
+            self._files = None
 
     def _describe(self) -> None:
         names = list(self._running.values())

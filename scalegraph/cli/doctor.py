@@ -9,6 +9,7 @@ import click
 
 from scalegraph.cli.checks import Check, all_checks
 from scalegraph.cli.output import echo, print_json, print_rows
+from scalegraph.cli.progress import progress
 
 _WORDS = {"ok": "ok", "missing": "MISSING", "remark": "note"}
 
@@ -21,7 +22,8 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
 
     Ends with exit code 1 if simulations cannot run here. Studies can be opened in any case.
     """
-    checks = list(all_checks())
+    with progress():  # the first check of the simulator builds it
+        checks = list(all_checks())
     broken = [check for check in checks if check.state == "missing" and check.needed]
     if as_json:
         print_json({"usable": not broken, "checks": [asdict(check) for check in checks]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 
 from scalegraph.base.events import (
@@ -15,21 +16,27 @@ from scalegraph.base.events import (
     RunFailed,
     RunFinished,
     RunSkipped,
+    builds_shown,
 )
 from scalegraph.base.units import counted, seconds, si
+from scalegraph.base.working_words import building_words, left_words
 from scalegraph.cli.output import echo, on_terminal
+
+_BUILD_LINES_S = 2.0  # between two lines on how far a build is
 
 
 @contextlib.contextmanager
 def progress(*, quiet: bool = False) -> Iterator[EventSink]:
     """Yield a sink of events that shows them on standard error; *quiet* leaves only failures and remarks."""
-    if quiet or not on_terminal(err=True):
-        yield _Lines(quiet=quiet)
-        return
-    from scalegraph.cli.bars import runs_bar  # rich is for terminals only
+    with contextlib.ExitStack() as stack:
+        if quiet or not on_terminal(err=True):
+            sink: EventSink = _Lines(quiet=quiet)
+        else:
+            from scalegraph.cli.bars import runs_bar  # rich is for terminals only
 
-    with runs_bar() as bar:
-        yield bar
+            sink = stack.enter_context(runs_bar())
+        stack.enter_context(builds_shown(sink))
+        yield sink
 
 
 class Unrecorded:
@@ -73,17 +80,13 @@ def remarks(event: RunFinished | RunFailed | RunSkipped) -> list[str]:
     return [f"{event.point.label()}: {warning}" for warning in record.warnings] if record else []
 
 
-def left_words(remaining_s: float | None) -> str:
-    """Return how long the rest takes, in words; empty if that is not known or under a second."""
-    return f"{seconds(remaining_s)} left" if remaining_s and remaining_s >= 1 else ""
-
-
 class _Lines:
     """One line for everything that happens."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._total = 0
+        self._next_line = 0.0
 
     def __call__(self, event: Event) -> None:
         text = self._text(event)
@@ -94,8 +97,8 @@ class _Lines:
         match event:
             case Planned(estimate_s=estimate_s):
                 return self._planned(event.total, f", about {seconds(estimate_s)}" if estimate_s else "")
-            case Building(program):
-                return f"building {program}"
+            case Building():
+                return self._building(event)
             case RunFinished() | RunFailed() | RunSkipped():
                 left = left_words(None if isinstance(event, RunSkipped) else event.remaining_s)
                 count = f"[{event.finished}/{event.total}]"
@@ -105,6 +108,14 @@ class _Lines:
             case Done(failed=failed, cancelled=cancelled):
                 return summary(failed, cancelled=cancelled)
         return ""
+
+    def _building(self, event: Building) -> str:
+        """Return how far a build is: nothing where a line less than two seconds ago said so."""
+        now = time.monotonic()
+        if event.of and 0 < event.done < event.of and now < self._next_line:
+            return ""
+        self._next_line = now + _BUILD_LINES_S
+        return building_words(event)
 
     def _planned(self, total: int, about: str) -> str:
         """Return what is planned; after the first time, what was added."""

@@ -171,7 +171,7 @@ def adopt(
     return Build(
         program=path.stem,
         executable=path,
-        launcher=library(find_compiler()).launcher,
+        launcher=library(find_compiler(), emit).launcher,
         blocks=place / "blocks",
         regions=manifest.regions,
         sources=manifest.built_sources(),

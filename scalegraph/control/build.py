@@ -122,7 +122,7 @@ def build(
         read_flags(cflags, ldflags, [str(directory) for directory in include]),
         detail if instrument else None,
         where,
-        library(find_compiler()),
+        library(find_compiler(), emit, cancel),
         cancel,
         loops,
         builds,

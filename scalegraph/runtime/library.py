@@ -6,15 +6,17 @@ import hashlib
 import os
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, MissingTool
+from scalegraph.base.events import Building, EventSink, build_sink
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import INSTALL, Compiler
+from scalegraph.runtime.objects import Compilation, Unit
 from scalegraph.runtime.unchanged import digest_of
 
 SOURCES = Path(__file__).parent / "csrc"
@@ -39,6 +41,11 @@ SCHEDULES = SOURCES / "schedules" / "kinds"
 _SCHEDULE_LIST = "sg_schedule_list.h"
 _STANDALONE_MACHINE = "server-2x32"
 _LIMIT_BYTES = 64 * 2**20
+_TITLE = "the simulator, once for this version"
+_DIGEST = "SG_RUNTIME_DIGEST"
+# Optimising takes most of the time of the first build, so it goes where simulated references and waits pass.
+_OFTEN = {"core", "memory", "network", "pipeline", "sync", "interconnect", "messages", "arch"}
+_RARELY = {"mpi", "posix", "fortran", "ranks", _BINDINGS}
 
 
 @dataclass(frozen=True)
@@ -56,17 +63,25 @@ class Library:
         return frozenset((self.archive.parent / NAMES).read_text(encoding="utf-8").split())
 
 
-def library(compiler: Compiler) -> Library:
+def library(compiler: Compiler, emit: EventSink | None = None, cancel: CancelToken | None = None) -> Library:
     """Return the runtime built by *compiler*, building it if this user has not yet.
 
-    Safe when several processes ask at once. Raises `BuildError` when our own sources do not compile (a fault of
-    ScaleGraph or of the compiler, said so), `MissingTool` when ``ar`` or the C library's headers are missing.
+    The progress of the build goes to *emit*, without it to `build_sink`.
+    Safe when several processes ask at once: one builds, the others wait. Raises `BuildError` when our own sources do
+    not compile (a fault of ScaleGraph or of the compiler, said so), `MissingTool` when ``ar`` or the C library's
+    headers are missing, `Cancelled` when *cancel* requests it.
     """
     digest = _digest(compiler)
     parent = cache_root() / "runtime"
     directory = parent / digest[:24]
     fresh = not directory.is_dir()
-    get_or_make(directory, lambda where: _build(compiler, where))
+    tell, token = emit or build_sink(), cancel or CancelToken()
+
+    def waiting(_seconds: float) -> None:
+        token.check()
+        tell(Building(f"{_TITLE} (another process is at it)"))
+
+    get_or_make(directory, lambda where: _build(compiler, where, tell, token), waiting)
     if fresh:
         trim(parent, _LIMIT_BYTES, keep=directory)
     return Library(directory / ARCHIVE, directory / LAUNCHER, PROBE_HEADER.parent, _flags("link.flags"), digest)
@@ -78,10 +93,13 @@ def _flags(name: str) -> tuple[str, ...]:
     return tuple(word for line in lines for word in line.partition("#")[0].split())
 
 
-def _compile_flags(compiler: Compiler) -> tuple[str, ...]:
-    """Return the options for the runtime's own sources: those of all, of the architecture and of the compiler."""
-    own = [f"compile.{compiler.architecture}.flags", f"compile.{'clang' if compiler.clang else 'gcc'}.flags"]
-    return tuple(flag for name in ("compile.flags", *own) if (SOURCES / name).exists() for flag in _flags(name))
+def _compile_flags(compiler: Compiler, source: Path) -> tuple[str, ...]:
+    """Return the options for *source* of the runtime: those of all, of architecture, compiler and how often it runs."""
+    kinds = [compiler.architecture, "clang" if compiler.clang else "gcc"]
+    folder = source.relative_to(SOURCES).parts[0] if source.is_relative_to(SOURCES) else source.name
+    kinds += ["often"] if folder in _OFTEN else ["rarely"] if folder in _RARELY else []
+    names = ["compile.flags", *(f"compile.{kind}.flags" for kind in kinds)]
+    return tuple(flag for name in names if (SOURCES / name).exists() for flag in _flags(name))
 
 
 def _files() -> list[Path]:
@@ -94,7 +112,12 @@ def _files() -> list[Path]:
 
 def include_flags() -> list[str]:
     """Return the options that let a source of the runtime include the headers of all its folders."""
-    return [f"-I{folder}" for folder in (*sorted({path.parent for path in SOURCES.rglob("*.h")}), INCLUDE)]
+    return [f"-I{folder}" for folder in _folders()]
+
+
+def _folders() -> tuple[Path, ...]:
+    """Return the folders that have headers."""
+    return (*sorted({path.parent for path in SOURCES.rglob("*.h")}), INCLUDE)
 
 
 @cache
@@ -116,7 +139,7 @@ def _digest(compiler: Compiler) -> str:
     return hashlib.sha256(f"{compiler.identity}\0{sources_digest()}".encode()).hexdigest()
 
 
-def _build(compiler: Compiler, where: Path) -> None:
+def _build(compiler: Compiler, where: Path, emit: EventSink, cancel: CancelToken) -> None:
     ar = _binutil(compiler, "ar")
     objcopy = _binutil(compiler, "objcopy")
     sources = [path for path in _files() if path.suffix in (".c", ".S") and path != _DESCRIBER_SOURCE]
@@ -124,8 +147,12 @@ def _build(compiler: Compiler, where: Path) -> None:
     (where / _SCHEDULE_LIST).write_text(schedule_list(), encoding="utf-8")
     sources.insert(0, where / _BINDINGS)
     sources[0].write_text(_fortran_bindings(), encoding="utf-8")
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(lambda source: _compile(compiler, source, where, objcopy), sources))
+
+    def progress(done: int, of: int, left_s: float | None) -> None:
+        emit(Building(_TITLE, done, of, left_s))
+
+    shared = Compilation(compiler, (*_folders(), where), where, cancel)
+    objects = shared.objects([_unit(compiler, source, objcopy) for source in sources], progress)
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
     linked = compiler.run(["-no-pie", str(launcher), "-o", str(where / LAUNCHER)])
     if linked.returncode != 0:
@@ -209,32 +236,24 @@ def schedule_names(source: Path) -> list[str]:
     ]
 
 
-def _compile(compiler: Compiler, source: Path, where: Path, objcopy: str) -> Path:
-    target = where / f"{source.stem}.o"
-    prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
-    flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _compile_flags(compiler)
+def _unit(compiler: Compiler, source: Path, objcopy: str) -> Unit:
+    """Return how *source* is compiled."""
+    alone = source == _LAUNCHER_SOURCE
+    flags = _LAUNCHER_FLAGS if alone else _compile_flags(compiler, source)
     # Warnings are errors in development; a newer compiler's new warnings must not stop a user.
     # Its debug information would only slow down the search of the user's lines.
-    ours = ["-Wno-error", "-g0", prefix, *include_flags(), f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
-    result = compiler.run([*flags, *ours, *schedule_names(source), "-c", str(source), "-o", str(target)])
-    if result.returncode == 0:
-        return target if source == _LAUNCHER_SOURCE else _apart(target, objcopy)
-    if "fatal error" in result.stderr and ".h: No such file" in result.stderr:
-        raise MissingTool(f"the compiler lacks the C library's headers; {INSTALL}")
-    raise BuildError(
-        f"the simulator's own source {source.name} does not compile with {compiler.command[0]} {compiler.version}; "
-        "this is a fault of ScaleGraph, not of your program",
-        result.stderr,
-    )
+    ours = ["-Wno-error", "-g0", f"-ffile-prefix-map={SOURCES}=scalegraph", *schedule_names(source)]
+    if _DIGEST in source.read_text(encoding="utf-8"):  # only there: all other objects stay good for another version
+        ours.append(f'-D{_DIGEST}="{sources_digest()}"')
+    return Unit(source, (*flags, *ours), None if alone else lambda target: _apart(target, objcopy))
 
 
-def _apart(target: Path, objcopy: str) -> Path:
+def _apart(target: Path, objcopy: str) -> None:
     """Give our own variables in the object *target* a section of their own, which the ranks of a program share."""
     command = [objcopy, f"--rename-section=.data={OWN_DATA},alloc,load,data,contents", str(target)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise BuildError("the simulator's own objects could not be changed by 'objcopy'", result.stderr)
-    return target
 
 
 def _binutil(compiler: Compiler, name: str) -> str:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError, ScaleGraphError
+from scalegraph.base.events import Building, Event
+from scalegraph.base.working_words import building_words
 from scalegraph.runtime.compiler import KINDS, Compiler, compiler_command, find_compiler
 from scalegraph.runtime.languages import Language, language_of
 from scalegraph.toolchain import mpi
@@ -138,6 +140,12 @@ def main(language: Language, words: Sequence[str], *, for_host: bool = False, mp
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _said(event: Event) -> None:
+    """Say once that a link waits for the first build of the simulator."""
+    if isinstance(event, Building) and event.of and not event.done:
+        sys.stderr.write(f"scalegraph: {building_words(event)}\n")
 
 
 def _pass_on(language: Language, words: Sequence[str]) -> int:
@@ -283,7 +291,13 @@ class _Work:
         else:
             arguments.append(str(self._record(scratch)))
             output = link(
-                compiler, library(find_compiler()), arguments, target, names=names, cwd=self.cwd, cancel=self.cancel
+                compiler,
+                library(find_compiler(), _said, self.cancel),
+                arguments,
+                target,
+                names=names,
+                cwd=self.cwd,
+                cancel=self.cancel,
             )
         sys.stderr.write(output)
 

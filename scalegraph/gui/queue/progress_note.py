@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+from typing import Any
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton
 
+from scalegraph.base.events import Building, builds_shown
+from scalegraph.base.working_words import building_words
 from scalegraph.gui.queue.runner import QueueRunner
 from scalegraph.gui.queue.state import QueueEntry
 
 
 class ProgressNote(QPushButton):
-    """Hidden while nothing runs."""
+    """Hidden while nothing runs. The first build of the simulator is shown, too, when no request asked for it."""
+
+    _built = Signal(object)  # from whichever thread builds
 
     def __init__(self, runner: QueueRunner, open_queue: Callable[[], None]) -> None:
         super().__init__()
@@ -23,6 +30,16 @@ class ProgressNote(QPushButton):
         runner.added.connect(self._follow)
         runner.changed.connect(self._follow)
         runner.ended.connect(self._follow)
+        self._built.connect(self._building)
+        stack = contextlib.ExitStack()
+        stack.enter_context(builds_shown(self._built.emit))
+        self.destroyed.connect(stack.close)
+
+    def _building(self, event: Any) -> None:
+        if isinstance(event, Building) and not any(not entry.ended for entry in self._runner.entries):
+            self.setText(building_words(event))
+            self.setMinimumWidth(self.sizeHint().width())
+            self.setVisible(not event.of or event.done < event.of)
 
     def _follow(self, _entry: QueueEntry, _keys: object = None) -> None:
         active = [entry for entry in self._runner.entries if not entry.ended]

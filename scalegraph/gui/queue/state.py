@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 from scalegraph.base import events
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.base.units import counted, seconds
+from scalegraph.base.working_words import building_words
 from scalegraph.link.cluster.places import Where
 
 Phase: TypeAlias = Literal["waiting", "building", "running", "stopping", "done", "failed", "cancelled"]
@@ -64,6 +65,7 @@ class QueueEntry:
     count: int | None = None  # its workers now
     quiet: bool = False  # shown elsewhere: the queue does not come up for it
     serial: int = field(default_factory=lambda: next(_serials))
+    compiled: str = ""  # how far a build is that counts its files
     _told: float = 0.0  # when remaining_s was said
 
     @property
@@ -98,6 +100,7 @@ class QueueEntry:
                 return [point.key for point in points]
             case events.Building():
                 self._go("building")
+                self.compiled = building_words(event) if event.of else ""
             case events.RunStarted(point=point):
                 self._go("running")
                 item = self._item(point)
@@ -189,7 +192,12 @@ class QueueEntry:
         parts = [f"{self.finished} of {self.total} runs"] if self.total else []
         if self.failed:
             parts.append(f"{self.failed} failed")
-        words = {"waiting": "waiting", "building": "compiling", "stopping": "stopping", "cancelled": "cancelled"}
+        words = {
+            "waiting": "waiting",
+            "building": self.compiled or "compiling",
+            "stopping": "stopping",
+            "cancelled": "cancelled",
+        }
         if self.phase in words:
             parts.append(words[self.phase])
         left = self.left_s()

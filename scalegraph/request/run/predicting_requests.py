@@ -96,7 +96,7 @@ class Together:
 
     def _pass_on(self, event: Event) -> None:
         match event:
-            case Building(program=program):
+            case Building(program=program, of=0):
                 if program in self._built:
                     return
                 self._built.add(program)

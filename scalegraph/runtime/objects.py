@@ -1,0 +1,145 @@
+"""Objects of the simulator's own sources: compiled in parallel and kept, so that a change compiles only its own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError, MissingTool
+from scalegraph.runtime.cache import cache_root, touch, trim
+from scalegraph.runtime.compiler import INSTALL, Compiler
+
+Progress = Callable[[int, int, float | None], None]
+"""Called with the files that are compiled, their number, and the seconds left (None: not known yet)."""
+
+_INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+_LIMIT_BYTES: Final = 64 * 2**20
+_KNOWN: Final = 10  # files after which the time left can be estimated
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A source and the options to compile it with; *finish* changes the object that the compiler wrote."""
+
+    source: Path
+    options: tuple[str, ...]
+    finish: Callable[[Path], None] | None = None
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What the objects of one build share: compiler, folders of headers, and the folder the objects go to."""
+
+    compiler: Compiler
+    folders: tuple[Path, ...]
+    where: Path
+    cancel: CancelToken
+
+    def objects(self, units: Sequence[Unit], progress: Progress) -> list[Path]:
+        """Return the objects of *units*, in their order; one that was compiled before comes from the cache.
+
+        Raises `BuildError` (a source of ours does not compile), `MissingTool`, `Cancelled`.
+        """
+        began, done = time.monotonic(), 0
+        progress(0, len(units), None)
+        largest = sorted(units, key=lambda unit: -unit.source.stat().st_size)  # so that none is left over at the end
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            try:
+                for _ in pool.map(self._object, largest):
+                    done += 1
+                    passed = time.monotonic() - began
+                    left = passed / done * (len(units) - done) if done >= _KNOWN else None
+                    progress(done, len(units), left)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        trim(_kept(), _LIMIT_BYTES)
+        return [self._target(unit) for unit in units]
+
+    def _target(self, unit: Unit) -> Path:
+        return self.where / f"{unit.source.stem}.o"
+
+    def _object(self, unit: Unit) -> None:
+        target, key = self._target(unit), self._key(unit)
+        if _taken(key, target):
+            return
+        folders = [f"-I{folder}" for folder in self.folders]
+        arguments = [*unit.options, *folders, "-c", str(unit.source), "-o", str(target)]
+        result = self.compiler.run(arguments, cancel=self.cancel)
+        if result.returncode != 0:
+            raise _failure(self.compiler, unit.source, result.stderr)
+        if unit.finish is not None:
+            unit.finish(target)
+        _keep(key, target)
+
+    def _key(self, unit: Unit) -> str:
+        """Return what decides the object: compiler, options, the source and all headers of ours that it includes."""
+        # The option that takes this copy's folder out of names is another one for every copy, and its result the same.
+        options = [option for option in unit.options if not option.startswith("-ffile-prefix-map")]
+        total = hashlib.sha256("\0".join([self.compiler.identity, *options]).encode())
+        included: dict[str, bytes] = {}
+        waiting = [unit.source.read_bytes(), *(self._headers[name] for name in options if name in self._headers)]
+        for text in waiting:
+            for name in _INCLUDE.findall(text):
+                header = name.decode()
+                if header in self._headers and header not in included:
+                    included[header] = self._headers[header]
+                    waiting.append(included[header])
+        for text in (unit.source.name.encode(), *waiting):
+            total.update(hashlib.sha256(text).digest())
+        return total.hexdigest()[:40]
+
+    @cached_property
+    def _headers(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for folder in self.folders for path in folder.glob("*.h")}
+
+
+def _kept() -> Path:
+    return cache_root() / "objects"
+
+
+def _taken(key: str, target: Path) -> bool:
+    """Copy the object that is kept for *key* to *target*; False if there is none that is whole."""
+    for path in _kept().glob(f"{key}-*.o"):
+        with suppress(OSError):
+            content = path.read_bytes()
+            if path.name == _name(key, content):
+                target.write_bytes(content)
+                touch(path)
+                return True
+    return False
+
+
+def _keep(key: str, target: Path) -> None:
+    """Keep a copy of *target* for *key*; a cache that can only be read stays as it is."""
+    content = target.read_bytes()
+    fresh = _kept() / f".{key}-{os.getpid()}"
+    with suppress(OSError):
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_bytes(content)
+        fresh.replace(_kept() / _name(key, content))
+
+
+def _name(key: str, content: bytes) -> str:
+    """Return the name of an object's file: the digest in it shows damage."""
+    return f"{key}-{hashlib.sha256(content).hexdigest()[:16]}.o"
+
+
+def _failure(compiler: Compiler, source: Path, output: str) -> Exception:
+    if "fatal error" in output and ".h: No such file" in output:
+        return MissingTool(f"the compiler lacks the C library's headers; {INSTALL}")
+    return BuildError(
+        f"the simulator's own source {source.name} does not compile with {compiler.command[0]} {compiler.version}; "
+        "this is a fault of ScaleGraph, not of your program",
+        output,
+    )
