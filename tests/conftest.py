@@ -1,10 +1,12 @@
 """Shared by all tests: nothing outside the test's own directories is read or written."""
 
+import contextlib
 import os
 import shlex
 import shutil
 from pathlib import Path
 
+import platformdirs
 import pytest
 from hypothesis import settings
 
@@ -41,13 +43,36 @@ def root() -> Path:
     return Path(__file__).parent.parent
 
 
+# What is made of the sources alone: it outlives the session, and sessions that start at once make it once.
+BUILT_ONCE = ("runtime", "objects", "loops", "monitor")
+
+
+def with_simulator(cache: Path) -> Path:
+    """Return *cache*, a new directory in which only the simulator is built already."""
+    kept = Path(os.environ.get("SCALEGRAPH_TEST_CACHE") or platformdirs.user_cache_dir("scalegraph-tests"))
+    cache.mkdir(parents=True, exist_ok=True)
+    for name in BUILT_ONCE:
+        (kept / name).mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # another worker was first
+            (cache / name).symlink_to(kept / name)
+    return cache
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Cache of the whole test run, shared by its workers; not the user's."""
     base = tmp_path_factory.getbasetemp()
-    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+    cache = with_simulator((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache")
     os.environ["SCALEGRAPH_CACHE"] = str(cache)
     os.environ["XDG_STATE_HOME"] = str(base / "state")  # what was approved to run
+    return cache
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Cache of one test, in which only the simulator is built."""
+    cache = with_simulator(tmp_path / "cache")
+    monkeypatch.setenv("SCALEGRAPH_CACHE", str(cache))
     return cache
 
 

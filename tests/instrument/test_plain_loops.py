@@ -269,14 +269,13 @@ def test_run_takes_less_on_a_pipeline_and_the_same_elsewhere(tmp_path: Path, hos
 
 @needs_gcc
 def test_plain_build_is_made_once_and_only_for_a_machine_with_a_pipeline(
-    tmp_path: Path, host: machine.Machine, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, host: machine.Machine, empty_cache: Path
 ) -> None:
-    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
     program = built(tmp_path, "-O3")
     Simulated().run(Job(program, machine.load("server-2x32"), RunPoint(processors=1)))
-    assert not (tmp_path / "cache" / "plain").exists()
+    assert not (empty_cache / "plain").exists()
     Simulated().run(Job(program, host, RunPoint(processors=1)))
-    (made,) = (tmp_path / "cache" / "plain").glob("[0-9a-f]*")
+    (made,) = (empty_cache / "plain").glob("[0-9a-f]*")
     before = (made / "program").stat()
     Simulated().run(Job(built(tmp_path, "-O3"), host, RunPoint(processors=1)))
     assert (made / "program").stat().st_ino == before.st_ino

@@ -30,8 +30,9 @@ def pipelined(window: int) -> Machine:
     return server.model_copy(update={"processor": processor.model_copy(update={"pipeline": pipeline})})
 
 
-def test_it_is_found_once_for_each_program_and_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+def test_it_is_found_once_for_each_program_and_processor(
+    tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found: list[Path] = []
     real = timed.timed_table
 
@@ -55,8 +56,9 @@ def test_it_is_found_once_for_each_program_and_processor(tmp_path: Path, monkeyp
     assert found[2:] == [other.executable]
 
 
-def test_what_is_damaged_in_the_cache_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+def test_what_is_damaged_in_the_cache_is_found_again(
+    tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = tmp_path / "p.c"
     source.write_text(PROGRAM)
     program = build([source])

@@ -208,19 +208,8 @@ class Simulator:
 
 @pytest.fixture(scope="session")
 def simulator(tmp_path_factory: pytest.TempPathFactory) -> Simulator:
-    """Compiler, runtime and machines; the runtime is built once for all workers of a test run."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    before = os.environ.get("SCALEGRAPH_CACHE")
-    os.environ["SCALEGRAPH_CACHE"] = str(shared / "runtime-cache")
-    try:
-        built = library(find_compiler())
-    finally:
-        if before is None:
-            del os.environ["SCALEGRAPH_CACHE"]
-        else:
-            os.environ["SCALEGRAPH_CACHE"] = before
-    return Simulator(tmp_path_factory.mktemp("simulated"), built)
+    """Compiler, runtime and machines."""
+    return Simulator(tmp_path_factory.mktemp("simulated"), library(find_compiler()))
 
 
 def random_programs(simulator: Simulator, *options: str) -> str:

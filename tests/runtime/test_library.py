@@ -6,13 +6,16 @@ import shutil
 import stat
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Cancelled, MissingTool, WorkError
+from scalegraph.base.events import Building, Event, builds_shown
+from scalegraph.base.working_words import building_words
 from scalegraph.control.build import build
 from scalegraph.runtime import library as building
 from scalegraph.runtime.cache import get_or_make, trim
@@ -169,6 +172,111 @@ def test_library_that_does_not_compile_is_our_fault_and_leaves_nothing(
     assert [path for path in (tmp_path / "cache" / "runtime").iterdir() if path.is_dir()] == []
 
 
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sources of a runtime of three files, in place of ours; an empty cache; a compiler whose calls are counted."""
+    sources = tmp_path / "csrc"
+    (sources / "launch").mkdir(parents=True)
+    (sources / "one.h").write_text("#define ONE 1\n")
+    (sources / "sg_one.c").write_text('#include "one.h"\nint one(void) { return ONE; }\n')
+    (sources / "sg_two.c").write_text("int two(void) { return 2; }\n")
+    (sources / "launch" / "sg_launch.c").write_text("int main(void) { return 0; }\n")
+    for name in ("compile.flags", "link.flags"):
+        (sources / name).write_text("")
+    monkeypatch.setattr(building, "SOURCES", sources)
+    monkeypatch.setattr(building, "_LAUNCHER_SOURCE", sources / "launch" / "sg_launch.c")
+    monkeypatch.setattr(building, "_fortran_bindings", str)
+    monkeypatch.setattr(building, "_describe", lambda *_: None)
+    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+    return sources
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the sources that were compiled."""
+    names: list[str] = []
+    run = Compiler.run
+
+    def counted(self: Compiler, arguments: Sequence[str], **more: Any) -> subprocess.CompletedProcess[str]:
+        if "-c" in arguments:
+            names.append(Path(arguments[arguments.index("-c") + 1]).name)
+        return run(self, arguments, **more)
+
+    monkeypatch.setattr(Compiler, "run", counted)
+    return names
+
+
+ALL = ["sg_launch.c", "sg_mpi_bindings.c", "sg_one.c", "sg_two.c"]
+
+
+@pytest.mark.compiler
+def test_a_change_compiles_only_the_sources_that_it_concerns(small: Path, compiled: list[str]) -> None:
+    building.sources_digest.cache_clear()
+    first = building.library(find_compiler())
+    assert sorted(compiled) == ALL
+    for change, expected in (
+        (("one.h", "#define ONE 11\n"), ["sg_one.c"]),
+        (("sg_two.c", "int two(void) { return 22; }\n"), ["sg_two.c"]),
+    ):
+        compiled.clear()
+        (small / change[0]).write_text(change[1])
+        building.sources_digest.cache_clear()
+        assert building.library(find_compiler()).archive != first.archive
+        assert compiled == expected
+    building.sources_digest.cache_clear()
+
+
+@pytest.mark.compiler
+@pytest.mark.usefixtures("small")
+def test_a_damaged_object_is_compiled_again(compiled: list[str]) -> None:
+    compiler = find_compiler()
+    where = building.library(compiler).archive.parent
+    shutil.rmtree(where)
+    (cut, *_) = [path for path in (where.parents[1] / "objects").iterdir() if b"sg_two.c" in path.read_bytes()]
+    cut.write_bytes(cut.read_bytes()[:100])
+    compiled.clear()
+    assert building.library(compiler).archive.exists()
+    assert compiled == ["sg_two.c"]
+
+
+@pytest.mark.compiler
+@pytest.mark.usefixtures("small")
+def test_the_first_build_says_how_many_files_are_done() -> None:
+    seen: list[Event] = []
+    with builds_shown(seen.append):
+        building.library(find_compiler())
+        building.library(find_compiler())
+    counts = [(event.done, event.of) for event in seen if isinstance(event, Building)]
+    assert counts == [(done, 4) for done in range(5)]
+    words = building_words(Building("the simulator", 120, 245, 7.9))
+    assert words == "building the simulator: 120 of 245 files, 7.9 s left"
+
+
+@pytest.mark.compiler
+@pytest.mark.usefixtures("small")
+def test_a_build_of_the_runtime_can_be_cancelled_and_leaves_nothing_half_done(tmp_path: Path) -> None:
+    token = CancelToken()
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Building) and event.done == 1:
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        building.library(find_compiler(), stop, token)
+    assert [path for path in (tmp_path / "cache" / "runtime").iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.compiler
+@pytest.mark.usefixtures("small")
+def test_two_processes_that_need_the_runtime_at_once_build_it_once(compiled: list[str]) -> None:
+    threads = [threading.Thread(target=building.library, args=(find_compiler(),)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(compiled) == ALL
+
+
 def test_failed_making_leaves_no_entry(tmp_path: Path) -> None:
     def fail(where: Path) -> None:
         (where / "part").write_text("x")
@@ -224,10 +332,8 @@ def test_a_damaged_entry_is_made_again(tmp_path: Path, damage: Callable[[Path], 
 
 
 @pytest.mark.compiler
-def test_a_program_whose_build_was_damaged_in_the_cache_is_built_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+@pytest.mark.usefixtures("empty_cache")
+def test_a_program_whose_build_was_damaged_in_the_cache_is_built_again(tmp_path: Path) -> None:
     source = tmp_path / "some.c"
     source.write_text("int main(void) { return 0; }\n")
     first = build([source])
