@@ -4,6 +4,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -17,6 +18,11 @@ from scalegraph.base.host import INSTALL_QT
 settings.register_profile("patient", deadline=None)
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "patient")
+
+# Without bytecode on disk every worker rewrites all assertions anew, and every command that a test starts compiles
+# the whole package: most of the time of many tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("MPLBACKEND", "agg")

@@ -1,0 +1,34 @@
+# What a change has to pass. `make check` is the inner loop: about two minutes; `make test` runs everything.
+PYTHON ?= .venv/bin/python
+C_SOURCES = $(filter-out %/sg_format.h %/sg_machine.h, $(shell git ls-files 'scalegraph/*.c' 'scalegraph/*.h' 'resources/programs/*.c' 'resources/programs/*.h'))
+
+.PHONY: check format lint types layers c-format quick test fix
+
+check: format lint layers types c-format quick
+
+format:
+	$(PYTHON) -m ruff format --check .
+
+lint:
+	$(PYTHON) -m ruff check .
+
+layers:
+	$(PYTHON) -c "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
+
+types:
+	$(PYTHON) -m mypy
+
+c-format:
+	$(dir $(PYTHON))clang-format --dry-run --Werror $(C_SOURCES)
+
+quick:
+	$(PYTHON) -m pytest -m "not slow" -n auto -q
+
+test:
+	$(PYTHON) -m pytest -n auto
+
+# Format in place, and mend what the linter can mend.
+fix:
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+	$(dir $(PYTHON))clang-format -i $(C_SOURCES)
