@@ -275,7 +275,7 @@ def test_choices_are_taken_as_said_and_refused_where_they_do_not_fit(table: Any)
     assert "unknown encoding 'klingon'" in refusal(table, "p,time\n1,8\n", encoding="klingon")
     assert flat(table("junk;junk\np,time\n1,8\n2,4.5\n", header=2)) == TWO
     assert flat(table("p,time\n1,8\n!no\n2,4.5\n", comment="!")) == TWO
-    assert "has no line 9" in refusal(table, "p,time\n1,8\n", header=9)
+    assert ":2: has no line 9 with names of columns" in refusal(table, "p,time\n1,8\n", header=9)
 
 
 def test_a_guess_says_how_sure_it_is_and_why(tmp_path: Path) -> None:

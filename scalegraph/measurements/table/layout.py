@@ -88,6 +88,9 @@ def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = ""
     Raises `InputError` where there is no table of two columns at least.
     """
     sample = _sample(lines, comment, header)
+    if not sample and header and lines:
+        words = f"has no line {header} with names of columns and lines below it: it ends at line {len(lines)}"
+        raise InputError(Fault(words, file=file, line=min(header, len(lines))))
     if not sample:
         raise InputError(Fault("is empty; a line with the names of the columns was expected", file=file, line=1))
     delimiter = delimiter or _delimiter([text for _, text in sample])
