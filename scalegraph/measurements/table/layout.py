@@ -88,9 +88,10 @@ def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = ""
     Raises `InputError` where there is no table of two columns at least.
     """
     sample = _sample(lines, comment, header)
-    if not sample and header and lines:
-        words = f"has no line {header} with names of columns and lines below it: it ends at line {len(lines)}"
-        raise InputError(Fault(words, file=file, line=min(header, len(lines))))
+    written = [number for number, line in enumerate(lines, start=1) if line.strip()]
+    if not sample and header and written:
+        words = f"has no line {header} with names of columns and lines below it: it ends at line {written[-1]}"
+        raise InputError(Fault(words, file=file, line=min(header, written[-1])))
     if not sample:
         raise InputError(Fault("is empty; a line with the names of the columns was expected", file=file, line=1))
     delimiter = delimiter or _delimiter([text for _, text in sample])
