@@ -44,8 +44,8 @@ _LIMIT_BYTES = 64 * 2**20
 _TITLE = "the simulator, once for this version"
 _DIGEST = "SG_RUNTIME_DIGEST"
 # Optimising takes most of the time of the first build, so it goes where simulated references and waits pass.
-_OFTEN = {"core", "memory", "network", "pipeline", "sync", "interconnect", "messages", "arch"}
-_RARELY = {"mpi", "posix", "fortran", "ranks", _BINDINGS}
+_OFTEN = {"core", "memory", "network", "pipeline", "sync"}
+_RARELY = {"mpi", "posix", "fortran", "ranks", "schedules", _BINDINGS}
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _build(compiler: Compiler, where: Path, emit: EventSink, cancel: CancelToken
     def progress(done: int, of: int, left_s: float | None) -> None:
         emit(Building(_TITLE, done, of, left_s))
 
-    shared = Compilation(compiler, (*_folders(), where), where, cancel)
+    shared = Compilation(compiler, _folders(), where, cancel)
     objects = shared.objects([_unit(compiler, source, objcopy) for source in sources], progress)
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
     linked = compiler.run(["-no-pie", str(launcher), "-o", str(where / LAUNCHER)])

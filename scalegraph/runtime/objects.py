@@ -50,16 +50,16 @@ class Compilation:
 
         Raises `BuildError` (a source of ours does not compile), `MissingTool`, `Cancelled`.
         """
-        began, done = time.monotonic(), 0
-        progress(0, len(units), None)
-        largest = sorted(units, key=lambda unit: -unit.source.stat().st_size)  # so that none is left over at the end
+        missing = [unit for unit in units if not _taken(self._key(unit), self._target(unit))]
+        progress(len(units) - len(missing), len(units), None)
+        began = time.monotonic()
+        largest = sorted(missing, key=lambda unit: -unit.source.stat().st_size)  # so that none is left over at the end
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             try:
-                for _ in pool.map(self._object, largest):
-                    done += 1
+                for done, _ in enumerate(pool.map(self._compile, largest), start=1):
                     passed = time.monotonic() - began
-                    left = passed / done * (len(units) - done) if done >= _KNOWN else None
-                    progress(done, len(units), left)
+                    left = passed / done * (len(missing) - done) if done >= _KNOWN else None
+                    progress(len(units) - len(missing) + done, len(units), left)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -69,18 +69,16 @@ class Compilation:
     def _target(self, unit: Unit) -> Path:
         return self.where / f"{unit.source.stem}.o"
 
-    def _object(self, unit: Unit) -> None:
-        target, key = self._target(unit), self._key(unit)
-        if _taken(key, target):
-            return
-        folders = [f"-I{folder}" for folder in self.folders]
+    def _compile(self, unit: Unit) -> None:
+        target = self._target(unit)
+        folders = [f"-I{folder}" for folder in (self.where, *self.folders)]
         arguments = [*unit.options, *folders, "-c", str(unit.source), "-o", str(target)]
         result = self.compiler.run(arguments, cancel=self.cancel)
         if result.returncode != 0:
             raise _failure(self.compiler, unit.source, result.stderr)
         if unit.finish is not None:
             unit.finish(target)
-        _keep(key, target)
+        _keep(self._key(unit), target)
 
     def _key(self, unit: Unit) -> str:
         """Return what decides the object: compiler, options, the source and all headers of ours that it includes."""
@@ -101,7 +99,8 @@ class Compilation:
 
     @cached_property
     def _headers(self) -> dict[str, bytes]:
-        return {path.name: path.read_bytes() for folder in self.folders for path in folder.glob("*.h")}
+        folders = (self.where, *self.folders)
+        return {path.name: path.read_bytes() for folder in folders for path in folder.glob("*.h")}
 
 
 def _kept() -> Path:
