@@ -31,9 +31,9 @@ class ProgressNote(QPushButton):
         runner.changed.connect(self._follow)
         runner.ended.connect(self._follow)
         self._built.connect(self._building)
-        stack = contextlib.ExitStack()
-        stack.enter_context(builds_shown(self._built.emit))
-        self.destroyed.connect(stack.close)
+        self._shown = contextlib.ExitStack()
+        self._shown.enter_context(builds_shown(self._built.emit))
+        self.destroyed.connect(self._shown.close)
 
     def _building(self, event: Any) -> None:
         if isinstance(event, Building) and not any(not entry.ended for entry in self._runner.entries):
