@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
+from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
+from scalegraph.base.units import counted, si
+
+_DISTURBED: Final = 0.1  # share of the processors' time, and of the clock
+_SHORTEST_S: Final = 0.1  # the kernel counts what other programs take in ticks of 10 ms
 
 
 def remarks(runs: Iterable[RunRecord]) -> list[str]:
     """Return the warnings of the successful *runs*, each once, with the processor counts of the runs that have it.
 
+    Disturbances of commands that were measured are one sentence for all runs.
+
     Shape: one entry for each warning. Source: ScaleGraph.
     """
     found: dict[str, list[int]] = {}
-    for run in runs:
-        for text in run.warnings if run.ok else ():
+    good = [run for run in runs if run.ok]
+    for run in good:
+        for text in run.warnings:
             found.setdefault(text, []).append(run.point.processors)
-    return [f"N = {', '.join(map(str, sorted(set(counts))))}: {text}" for text, counts in found.items()]
+    said = [f"N = {', '.join(map(str, sorted(set(counts))))}: {text}" for text, counts in found.items()]
+    return [*said, *_disturbed(good)]
+
+
+def disturbance(run: RunRecord) -> tuple[float, str]:
+    """Return what disturbed the measured command *run* most, as a share and in words; (0, "") if nothing did.
+
+    Shape: (share, words). Unit: none (share). Source: ScaleGraph.
+    """
+    if run.usage is None or run.usage.host is None or run.usage.wall_s <= 0:
+        return 0.0, ""
+    host, wall = run.usage.host, run.usage.wall_s
+    found = [(0.0, "")]
+    room = wall * (host.processors or 1)
+    if wall >= _SHORTEST_S:
+        for spent, words in (
+            (host.others_s, "other programs took {} of the processors' time"),
+            (host.stolen_s, "the host of this virtual machine kept {} of its processors"),
+        ):
+            share = min((spent or 0.0) / room, 1.0)
+            found.append((share, words.format(percent(share))))
+    if host.throttled:
+        found.append((1.0, f"the processors were throttled {counted(host.throttled, 'time')}"))
+    if host.mhz_begin and host.mhz_end:
+        change = abs(host.mhz_end / host.mhz_begin - 1)
+        clocks = f"from {si(host.mhz_begin * 1e6, 'Hz')} to {si(host.mhz_end * 1e6, 'Hz')}"
+        found.append((change, f"the processors' clock went {clocks}"))
+    share, words = max(found)
+    return (share, words) if share > _DISTURBED else (0.0, "")
+
+
+def _disturbed(runs: Sequence[RunRecord]) -> Iterator[str]:
+    noticed = [found for run in runs if (found := disturbance(run))[0]]
+    if noticed:
+        yield f"{len(noticed)} of {counted(len(runs), 'run')} were disturbed; the worst: {max(noticed)[1]}"

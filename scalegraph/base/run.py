@@ -20,6 +20,7 @@ from scalegraph.base.messages import MessageCosts
 from scalegraph.base.resource_costs import ResourceCosts
 from scalegraph.base.sampling import Sampled
 from scalegraph.base.units import assigned
+from scalegraph.base.usage import Usage
 
 Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
 # Far beyond anything that runs, but sums and ratios of such numbers stay finite.
@@ -398,6 +399,7 @@ class RunRecord(_Frozen):
     blame: Blames = Field(default_factory=dict)  # of all regions together; empty where it was not found out
     readings: tuple[ClockRead, ...] = ()
     trace: TraceFile | None = None
+    usage: Usage | None = None  # of a command that was measured as it is
     stdout: str = ""
     stderr: str = ""
     stdout_ranks: tuple[tuple[int, Count], ...] = ()  # of an MPI program: rank and bytes of each stretch of stdout
@@ -470,6 +472,7 @@ class RunRecord(_Frozen):
             "repetition": self.point.repetition,
             **({"variant": self.point.variant.name} if self.point.variant else {}),
             **({"sampled": 1} if self.estimated else {}),
+            **(self.usage.row() if self.usage is not None else {}),
             **scalars,
             **{f"param.{k}": v for k, v in self.point.parameters.items()},
             **{f"leaf.{k}": v for k, v in self.categories.items()},

@@ -79,12 +79,27 @@ def run(
     ):
         study = at.submit(request, path, emit, cancel, consent=consent)
     with study:
-        failed = report(session, study, path, as_json=as_json)
+        failed = _shown(session, study, request, path, as_json=as_json)
         held = outcome(session, study, statements, junit, path.name)
     if cancel.cancelled:
         raise Cancelled(f"interrupted; {path} has what was finished, the same command goes on from there")
     if failed or not held or emit.count:
         ctx.exit(1)
+
+
+def _shown(session: Session, study: Study, request: Request, path: Path, *, as_json: bool) -> int:
+    """Print the runs of *request* as their kind is shown; return the number of runs that failed."""
+    if not request.program.command:
+        return report(session, study, path, as_json=as_json)
+    from scalegraph.cli.measuring.table import print_command
+
+    print_command(study, request.target.point_name, as_json=as_json)
+    failed = sum(not run.ok for run in study.runs(target=request.target.point_name))
+    if not as_json:
+        for line in findings(session, study):
+            echo(line)
+        echo(f"{len(study)} runs in {path}" + (f", {failed} of them failed" if failed else ""))
+    return failed
 
 
 def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) -> None:

@@ -51,13 +51,18 @@ def document(
     others: Sequence[RunRecord] = (),
     place: Path | None = None,
     part: timed.Part | None = None,
+    every: Sequence[RunRecord] = (),
 ) -> dict[str, Any]:
     """Return the JSON document of ``simulate --json``: the runs whose keys are *shown*, and *others*, of what-ifs.
 
-    *place*: the study's file, to which the paths of traces are relative; *part*: what is timed by itself.
+    *place*: the study's file, to which the paths of traces are relative; *part*: what is timed by itself; *every*:
+    all repetitions of measured runs, of which *records* are one for each point.
     """
-    values = derived(records)
+    values = derived(every or records)
     runs = [_run(record, values.get(record.point.key, {}), place) for record in records if record.point.key in shown]
+    if every:
+        for run, interval in zip(runs, intervals([r for r in records if r.point.key in shown], every), strict=True):
+            run |= interval
     made: dict[str, Any] = {"program": program, "machine": machine, "runs": runs}
     if part is not None:
         made["timed"] = {"what": part.what, "label": part.label}
@@ -106,6 +111,7 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "message": record.message,
         "warnings": list(record.warnings),
         **sampling_document(record),
+        **usage_document(record),
         "leaves": record.categories,
         "counters": record.counters,
         "causes": record.causes,
@@ -121,6 +127,55 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "stdout": record.stdout,
         "stdout_by_rank": list(parts) if (parts := record.rank_output) is not None else None,
         "stderr": record.stderr,
+    }
+
+
+def intervals(records: Sequence[RunRecord], every: Sequence[RunRecord]) -> list[dict[str, Any]]:
+    """Return what the repetitions of each of *records* say, if they are measured: the median, mean and its interval.
+
+    ``low_s`` to ``high_s`` is the interval of 95 % of the median (the whole range of fewer than six), null of one run.
+    """
+    if not any(record.source == "measured" for record in records):
+        return [{} for _ in records]
+    from statistics import fmean, stdev
+
+    from scalegraph.analyze.targets import noise, repeated
+
+    groups = {key: found[0] for key, group in repeated(every).items() if (found := noise(group))}
+    made: list[dict[str, Any]] = []
+    for record in records:
+        known = groups.get(record.point.model_copy(update={"repetition": 0}).key)
+        if known is None:
+            made.append({"repetitions": 0, "low_s": None, "high_s": None})
+            continue
+        times = [run.time_s or 0.0 for run in known.runs]
+        several = len(times) > 1
+        made.append(
+            {
+                **({"time_s": known.median_s} if record.ok else {}),
+                "repetitions": len(times),
+                "low_s": known.low_s if several else None,
+                "high_s": known.high_s if several else None,
+                "sure": known.sure if several else None,
+                "mean_s": fmean(times),
+                "stdev_s": stdev(times) if several else None,
+                "times_s": times,
+                "outliers": [run.point.repetition + 1 for run in known.outliers],
+            }
+        )
+    return made
+
+
+def usage_document(record: RunRecord) -> dict[str, Any]:
+    """Return what a command used that was measured as it is; nothing of other runs."""
+    used = record.usage
+    if used is None:
+        return {}
+    return {
+        **used.model_dump(mode="json", exclude={"threads"}),
+        "threads_per_process": used.threads,
+        "processor_time_s": used.processor_time_s,
+        "parallelism": used.parallelism,
     }
 
 

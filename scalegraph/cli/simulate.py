@@ -107,6 +107,7 @@ class Given:
     most_runs: int = 30
     disturbed: float = 10.0
     parameters: tuple[str, ...] = ()
+    repeat: int = 1
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -128,6 +129,7 @@ class Given:
 @request_option("program.stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=None)
 @request_option("program.cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None)
 @target_options
+@request_option("repetitions", "repeat")
 @request_option("limits.time_s", "timeout")
 @request_option("limits.memory_bytes", "memory")
 @request_option("program.accept_exit", type=Amount(request_value("program.accept_exit")))
@@ -211,7 +213,8 @@ def _show(
 ) -> bool:
     """Print the runs of *target* in a study; return whether all ended well."""
     mine = target.point_name
-    records = shown_runs(kept.runs(output=True, target=mine))
+    every = kept.runs(output=True, target=mine)
+    records = shown_runs(every)
     others = kept.variants(output=as_json, target=mine)
     report(
         kept.manifest.program,
@@ -224,6 +227,7 @@ def _show(
         place=kept.path,
         regions=kept.manifest.regions,
         timed_part=part,
+        every=every,
     )
     if not as_json:
         print_traces(kept)
@@ -305,6 +309,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
             disturbed=given.disturbed,
         ),
         processors=tuple({1, *counts} if given.reference else counts),
+        repetitions=given.repeat,
         reference=given.reference,
         schedule=given.schedule,
         collect=_what_to_collect(given),
@@ -442,17 +447,18 @@ def report(
     place: Path | None = None,
     regions: Sequence[Region] = (),
     timed_part: str = "",
+    every: Sequence[RunRecord] = (),
 ) -> None:
     """Print the runs of the processor counts *shown*, and those that failed; then *others*, the what-if runs.
 
     *machine* is its name and title, *place* the study's file, *regions* what the loss is attributed to, *timed_part*
-    what is shown beside the whole run, as ``--timed`` names it.
+    what is shown beside the whole run, as ``--timed`` names it, *every* all repetitions.
     """
     ordered = sorted(records, key=lambda record: record.point.processors)
     part = as_typed(lambda: chosen_part(ordered, regions, timed_part))
     keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
     if as_json:
-        print_json(document(program, machine[0], ordered, keys, others, place, part or clock_part(ordered)))
+        print_json(document(program, machine[0], ordered, keys, others, place, part or clock_part(ordered), every))
         return
     if printed:
         for record in ordered:

@@ -27,8 +27,24 @@ class BuiltSource:
 
 
 @dataclass(frozen=True)
+class AsItIs:
+    """How a command is measured as it is, for which nothing is built. A job's arguments are all of its words.
+
+    *time_from*, *rate_from*: patterns that find its time, or its rate, in what it prints; *work*: how much of the work
+    that a rate counts the run has, 1 at the base size. *processes*, *threads* of each, *nodes*: what N is for it.
+    """
+
+    time_from: str = ""
+    rate_from: str = ""
+    work: float = 1.0
+    processes: int = 1
+    threads: int = 1
+    nodes: int = 1
+
+
+@dataclass(frozen=True)
 class Build:
-    """A program built for the simulated target.
+    """A program built for a target, or what stands for a *command*, which needs no build.
 
     *lines* and *variables* are read when a run's costs are first attributed to them: from the file *places*, or where
     there is none from the executable's debug information. *plain* builds the same program without hooks, once, for a
@@ -47,6 +63,7 @@ class Build:
     root: str = ""  # files are named relative to it; as given to the compiler, if it is empty
     places: Path | None = None  # see instrument.places
     mpi: bool = False  # an MPI program: its processors are processes, of one thread or more
+    command: bool = False  # a command: no file of it is ours, and its places are not known
     plain: Callable[[CancelToken], Plain] | None = field(default=None, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _places: list[Places] = field(default_factory=list, repr=False, compare=False)

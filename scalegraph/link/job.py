@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from scalegraph.base.run import RunRecord
-from scalegraph.link.build import Build, Limits, Measuring
+from scalegraph.link.build import AsItIs, Build, Limits, Measuring
 
 if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
@@ -29,7 +29,8 @@ class Job:
     *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark. *trace*: a trace is
     written of it; nothing else of the record is different then, but the host's time. *estimate_s*: host seconds that it
     is expected to take, if known; used for the time left only. *threads_per_process*: N processors are N / T processes
-    of an MPI program; of others it is 1. *measuring*, *settings*: of real targets, see `link.targets.base`.
+    of an MPI program; of others it is 1. *command*: of one that is measured as it is. *measuring*, *settings*: of real
+    targets, see `link.targets.base`.
     """
 
     build: Build
@@ -47,6 +48,7 @@ class Job:
     trace: TraceOrder | None = None
     estimate_s: float | None = None
     threads_per_process: int = 1
+    command: AsItIs | None = None
     measuring: Measuring = field(default_factory=Measuring)
     settings: Mapping[str, str] = field(default_factory=dict)
 

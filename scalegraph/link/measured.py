@@ -37,10 +37,10 @@ def make_measured(
     time of the program from before its ``main`` to its exit, that of the whole process where there is no monitor, in
     seconds.
     """
-    status = _status(job, outcome)
+    status = status_of(job, outcome)
     timed = status in ("ok", "failed")
     fields: dict[str, Any] = {"time_s": outcome.host_s if timed else None}
-    said = [*remarks, *_remarks(job, outcome)]
+    said = [*remarks, *end_remarks(job, outcome)]
     if timed and results:
         account = accounting.combined(job, results, operating)
         fields = _costs(job, account)
@@ -107,7 +107,8 @@ class _Folding:
         return self.account.regions(self.targets())
 
 
-def _status(job: Job, outcome: Outcome) -> Status:
+def status_of(job: Job, outcome: Outcome) -> Status:
+    """Return how a measured run of *job* ended."""
     if outcome.cancelled:
         return "cancelled"
     if outcome.timed_out:
@@ -117,7 +118,8 @@ def _status(job: Job, outcome: Outcome) -> Status:
     return "failed" if outcome.exit_code and outcome.exit_code not in job.accept_exit else "ok"
 
 
-def _remarks(job: Job, outcome: Outcome) -> Iterable[str]:
+def end_remarks(job: Job, outcome: Outcome) -> Iterable[str]:
+    """Yield a remark on an exit code that is accepted, and on output that was cut off."""
     if outcome.exit_code and outcome.exit_code in job.accept_exit:
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
     for name in outcome.truncated:

@@ -1,19 +1,52 @@
-"""``scalegraph measure``: ``scalegraph simulate`` with this computer for its target."""
+"""``scalegraph measure``: a command as it is, or ``scalegraph simulate`` with this computer for its target."""
 
 from __future__ import annotations
 
 import copy
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
+from scalegraph.base.errors import Cancelled, Fault, InputError
+from scalegraph.cli.asked import request_option
+from scalegraph.cli.asserting import check_given, outcome
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.measuring.request import Asked, command_request
+from scalegraph.cli.measuring.table import print_command
+from scalegraph.cli.progress import Unrecorded, progress
 from scalegraph.cli.simulate import ProgramArguments, simulate
+from scalegraph.request import Session
+from scalegraph.request.model.programs import is_shipped
+from scalegraph.runtime.languages import is_executable, is_program_part
 
-_HELP = """Run a parallel program on this computer itself and measure it.
+_HELP: Final = """Measure a program on this computer, or any command as it is.
 
-The same as `scalegraph simulate --target host`: the runs land in the same study as simulated ones, with the same
-quantities; what was not measured is missing in them. SRC are sources in C, C++ or Fortran, or the name of a
-shipped program; ARGS go to the program, and {N} in them stands for the number of processors.
+With `--command`, or where SRC is a program of any kind in place of sources, nothing is built and nothing is changed:
+the command runs once for each count of `-p`, as often as `--repeat` or `--until` say. In it, in ARGS and in `--env`,
+{N} stands for the count, {processes}, {threads} and {nodes} for what follows of it, {NAME} for a parameter:
+
+\b
+    scalegraph measure --command 'xz -T{N} -kc FILE' -p 1,2,4 --repeat 5
+    scalegraph measure python3 -p 1,2,4 --until 2% -- par.py '{N}'
+    scalegraph measure --command 'mpirun -np {N} ./app {n}' -p 1,2,4 --grow 'n=1000*N'
+
+With sources in C, C++ or Fortran, or the name of a shipped program, it is `scalegraph simulate --target host`: the
+program is built with a monitor, and the runs land in the same study as simulated ones, with the same quantities; what
+was not measured is missing in them.
 """
+# Options of programs that ScaleGraph builds, by the names of their parameters.
+_BUILT: Final = frozenset(
+    (
+        "build", "executable", "name", "overrides", "cflags", "ldflags", "include", "schedules", "task_queue",
+        "no_instrument", "classes", "sample", "monitor", "output_by_rank", "ideals", "ideal_network", "speedups",
+        "part",
+    )
+)  # fmt: skip
 
 
 def _here(parameter: click.Parameter) -> click.Parameter:
@@ -25,6 +58,142 @@ def _here(parameter: click.Parameter) -> click.Parameter:
     return made
 
 
+def _words(sources: tuple[str, ...], executable: str) -> tuple[str, ...]:
+    """Return the words of a command that stand in place of sources, none if there are sources.
+
+    What ScaleGraph's compilers linked for this computer is no such command: it has a monitor.
+    """
+    if executable or not sources or is_shipped(sources):
+        return ()
+    first = Path(sources[0])
+    if is_executable(first):
+        from scalegraph.instrument.units import MONITOR, RUNTIME, section
+
+        try:
+            ours = any(section(first, name) is not None for name in (MONITOR, RUNTIME))
+        except InputError:
+            ours = False
+        return () if ours else (_path(first), *sources[1:])
+    if any(map(is_program_part, sources)):
+        return ()
+    if first.is_file() and os.access(first, os.X_OK):
+        return (_path(first), *sources[1:])
+    return sources if not first.exists() and "/" not in sources[0] and shutil.which(sources[0]) else ()
+
+
+def _path(file: Path) -> str:
+    return str(file) if "/" in str(file) else f"./{file}"
+
+
+@click.pass_context
+def _measure(
+    ctx: click.Context,
+    /,
+    *,
+    command: str,
+    shell: bool,
+    time_from: str,
+    rate_from: str,
+    grow: tuple[str, ...],
+    hold: str,
+    on: str | None,
+    **given: Any,
+) -> None:
+    words = () if command else _words(given["sources"], given["executable"])
+    if not command and not words:
+        _refuse_command_options(ctx)
+        ctx.invoke(simulate, **given)
+        return
+    if command and given["sources"]:
+        raise InputError("sources and --command were given; expected one of them")
+    _refuse_built_options(ctx)
+    asked = Asked(
+        command=command or shlex.join(words),
+        shell=shell,
+        time_from=time_from,
+        rate_from=rate_from,
+        grow=grow,
+        hold=hold,
+        arguments=ctx.meta.get("program_arguments", ()),
+        given=given,
+    )
+    request, shown = command_request(asked, on=on is not None)
+    check_given(given["statements"], given["junit"])
+    with interruptible() as cancel, progress() as bar:
+        emit = Unrecorded(bar)
+        kept = _submitted(request, given["study"], on, emit, cancel)
+    with kept:
+        done = print_command(
+            kept, request.target.point_name, shown, as_json=given["as_json"], printed=given["show_output"]
+        )
+        held = outcome(Session(), kept, given["statements"], given["junit"], kept.manifest.program)
+    if cancel.cancelled:
+        raise Cancelled("interrupted; what was finished is kept")
+    if not held or not done or emit.count:
+        ctx.exit(1)
+
+
+def _submitted(request: Any, study: Path | None, on: str | None, emit: Unrecorded, cancel: Any) -> Any:
+    from scalegraph.cli.simulate import as_typed
+
+    if on is None:
+        return as_typed(lambda: Session().submit(request, study, emit, cancel))
+    from scalegraph.link.cluster.places import check_installed, parse
+
+    where = parse(on, ())
+    check_installed(where)
+    with Session().elsewhere(where, study, emit, cancel) as there:
+        return as_typed(lambda: there.submit(request, study, emit, cancel))
+
+
+def _refuse_built_options(ctx: click.Context) -> None:
+    """Raise `InputError` for options that belong to programs that ScaleGraph builds."""
+    faults = [
+        Fault("belongs to a program that ScaleGraph builds; a command is measured as it is", key=parameter.opts[0])
+        for parameter in ctx.command.params
+        if parameter.name in _BUILT and ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _refuse_command_options(ctx: click.Context) -> None:
+    wanted = ("shell", "time_from", "rate_from", "grow", "hold", "on")
+    faults = [
+        Fault("belongs to a command that is measured as it is; --command was expected, too", key=parameter.opts[0])
+        for parameter in ctx.command.params
+        if parameter.name in wanted and ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+_OPTIONS: Final = (
+    request_option("program.command", "command"),
+    request_option("program.shell", "shell"),
+    request_option("program.time_from", "time_from"),
+    request_option("program.rate_from", "rate_from"),
+    click.option("--grow", "grow", metavar="NAME=FORMULA", multiple=True,
+                 help="Weak scaling: the value of a parameter over N, as in 'n=1000*N'; {n} in the command stands for"
+                 " it. Repeatable."),
+    click.option("--hold", "hold", metavar="KIND=VALUE",  default="",
+                 help="Search for each N the size, along --grow, that holds efficiency=0.5 or time=10 (seconds)."),
+    click.option("--on", "on", metavar="ADDRESS",
+                 help="The runs are measured by the workers of a cluster (target dask): tcp://scheduler:8786, .."),
+)  # fmt: skip
+
+
+def _with_options(callback: Any) -> Any:
+    for option in reversed(_OPTIONS):
+        callback = option(callback)
+    return callback
+
+
+_with_options(_measure)
+_own: list[click.Parameter] = _measure.__click_params__[::-1]  # type: ignore[attr-defined]
+del _measure.__click_params__  # type: ignore[attr-defined]
+
 measure = ProgramArguments(
-    "measure", callback=simulate.callback, params=[_here(parameter) for parameter in simulate.params], help=_HELP
-)
+    "measure", callback=_measure, params=[*map(_here, simulate.params[:1]), *_own, *map(_here, simulate.params[1:])],
+    help=_HELP,
+)  # fmt: skip

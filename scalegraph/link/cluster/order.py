@@ -19,7 +19,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region, RunPoint
-from scalegraph.link.build import Build, BuiltSource, Limits, Measuring
+from scalegraph.link.build import AsItIs, Build, BuiltSource, Limits, Measuring
 from scalegraph.link.cluster import frames
 from scalegraph.link.emulator import architecture_of
 from scalegraph.link.job import Job
@@ -31,7 +31,7 @@ from scalegraph.runtime.format import VERSION as RESULTS
 if TYPE_CHECKING:
     from scalegraph.instrument.plain_loops import Plain
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 _FILES: Final = ("executable", "launcher", "blocks", "places")  # of `Build`, in the order in which they travel
 _PLAIN: Final = ("plain", "plain_places")  # of its plain build, for machines with a pipeline
 _PROGRAMS: Final = ("executable", "launcher")
@@ -66,6 +66,7 @@ class Order(_Strict):
     collect: tuple[str, ...] = ()
     accept_exit: tuple[int, ...] = ()
     threads_per_process: int = 1
+    command: dict[str, str | int | float] | None = None
     trace: dict[str, Any] | None = None
     target: str = ""
     measuring: dict[str, str | int | float] = {}
@@ -98,6 +99,7 @@ class Order(_Strict):
             accept_exit=self.accept_exit,
             trace=trace,
             threads_per_process=self.threads_per_process,
+            command=None if self.command is None else AsItIs(**self.command),  # type: ignore[arg-type]
             measuring=Measuring(**self.measuring),  # type: ignore[arg-type]
             settings=self.settings,
         )
@@ -114,7 +116,7 @@ class Parcel:
         try:
             if plain is not None:
                 contents = dict(zip(_PLAIN, (plain.executable.read_bytes(), plain.places.read_bytes()), strict=True))
-            for name in _FILES:
+            for name in () if build.command else _FILES:
                 path: Path | None = getattr(build, name)
                 if path is not None and (name in _PROGRAMS or path.exists()):
                     contents[name] = path.read_bytes()
@@ -127,11 +129,12 @@ class Parcel:
             "digest": build.digest,
             "root": build.root,
             "mpi": build.mpi,
+            "command": build.command,
             "sources": [[source.file, source.text] for source in build.sources],
             "files": list(contents),
             "sha256": [hashlib.sha256(content).hexdigest() for content in contents.values()],
         }
-        self.architecture = architecture_of(contents["executable"]) or ""
+        self.architecture = "" if build.command else architecture_of(contents["executable"]) or ""
         self.data = frames.pack(head, *contents.values())
         self.digest = hashlib.sha256(self.data).hexdigest()
 
@@ -193,6 +196,7 @@ def pack_order(job: Job, parcel: Parcel, target: str = "", settings: Mapping[str
         collect=job.collect,
         accept_exit=job.accept_exit,
         threads_per_process=job.threads_per_process,
+        command=None if job.command is None else asdict(job.command),
         target=target,
         measuring=asdict(job.measuring) if target else {},
         settings=dict(sorted((settings or {}).items())),
@@ -233,7 +237,7 @@ def refusal(order: Order, host: str) -> str:
             f"requested by {order.version} (results {order.results}, orders {order.format}); the same version was "
             f"expected on every worker"
         )
-    if order.architecture != here:
+    if order.architecture not in (here, "" if order.command is not None else here):
         return (
             f"{host} is {here}, the program was built for {order.architecture}; workers of the same architecture were "
             "expected"
@@ -277,6 +281,7 @@ def build_of(parcel: bytes, digest: str) -> Build:
         root=str(head["root"]),
         places=directory / "places" if "places" in contents else None,
         mpi=bool(head["mpi"]),
+        command=bool(head["command"]),
         plain=partial(_plain, directory) if "plain" in contents else None,
     )
 

@@ -129,7 +129,7 @@ def _said(
         out.seek(0)
         err.seek(0)
         _login, greeting, answer = out.read().partition(_GREETING)  # a login may print something first
-        words = _last_lines(err.read(), sentences.progress) or f"'{command[0]}' ended with exit code {child.returncode}"
+        words = last_lines(err.read(), sentences.progress) or f"'{command[0]}' ended with exit code {child.returncode}"
         return _Said(child.returncode, bool(greeting), answer, words)
 
 
@@ -182,7 +182,8 @@ def _written(file: IO[bytes]) -> str:
     return os.pread(file.fileno(), 4096, 0).decode("utf-8", "replace")
 
 
-def _last_lines(data: bytes, progress: re.Pattern[str]) -> str:
+def last_lines(data: bytes, progress: re.Pattern[str]) -> str:
+    """Return the last lines of what a command said, but for its *progress*."""
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
     lines = [line for line in lines if not progress.search(line)]
     return "; ".join(lines[-_LINES:])[-_SHOWN:]

@@ -26,9 +26,13 @@ def hardware_counters() -> tuple[bool, str]:
     if handle >= 0:
         os.close(handle)
         return True, "counted in measured runs: cycles, instructions, cache misses, stalled cycles"
-    code = ctypes.get_errno()
+    return False, refused(ctypes.get_errno())
+
+
+def refused(code: int) -> str:
+    """Return in words why counters were not opened, from the error number *code*."""
     if code in (errno.EACCES, errno.EPERM):
-        return False, "the kernel does not allow them (kernel.perf_event_paranoid)"
+        return "the kernel does not allow them (kernel.perf_event_paranoid)"
     if code == errno.ENOSYS:
-        return False, "the kernel has none"
-    return False, "this processor or virtual machine has none"
+        return "the kernel has none"
+    return "this processor or virtual machine has none"

@@ -24,7 +24,8 @@ How a target works, for whoever adds one:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
@@ -34,7 +35,7 @@ from scalegraph.base.run import Source
 if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
     from scalegraph.base.run import RunRecord
-    from scalegraph.link.job import Job
+    from scalegraph.link.job import Job, Link
 
 Builds: TypeAlias = Literal["simulated", "host", "mpi"]
 # What a target may measure, and what that is in words.
@@ -92,7 +93,8 @@ class Target(ABC):
     *side_by_side*: whether several runs may go on at once without falsifying each other; *elsewhere*: whether the
     program leaves this computer, which a request that came in a file may do after consent only; *on_workers*: whether
     the workers of a cluster carry its runs out, so that it needs some (``--on``); *takes_mpi*: whether MPI programs are
-    measured as target ``mpi`` does, built with this computer's MPI library; it has the setting `IS_MPI` then.
+    measured as target ``mpi`` does, built with this computer's MPI library; it has the setting `IS_MPI` then;
+    *holds_nodes*: whether its `session` holds nodes for all runs of commands on the same N.
     """
 
     name: ClassVar[str]
@@ -106,6 +108,7 @@ class Target(ABC):
     elsewhere: ClassVar[bool] = False
     on_workers: ClassVar[bool] = False
     takes_mpi: ClassVar[bool] = False
+    holds_nodes: ClassVar[bool] = False
     order: ClassVar[int] = 100
 
     @abstractmethod
@@ -153,6 +156,11 @@ class Target(ABC):
         if most is None or 1 <= processors <= most:
             return ""
         return f"expected 1 to {most}, which is what target '{self.name}' has"
+
+    @contextmanager
+    def session(self, jobs: Sequence[Job]) -> Iterator[Link]:  # noqa: ARG002 - a batch system holds nodes for them
+        """Yield what runs the *jobs*, commands that are measured as they are, and gives back what it holds for them."""
+        yield self
 
     def capabilities(self) -> tuple[str, ...]:
         """Return in words what the target measures."""

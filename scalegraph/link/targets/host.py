@@ -43,9 +43,13 @@ class Host(Target):
         """Return the record of one measured run; raises as `Target.run` says."""
         from scalegraph.base.cancel import CancelToken
 
-        if refusal := self.refusal(job.point.processors, job.settings):
+        if job.command is None and (refusal := self.refusal(job.point.processors, job.settings)):
             raise InputError(f"{job.point.processors} processors: {refusal}")
         stop = cancel or CancelToken()
+        if job.command is not None:
+            from scalegraph.link.commands import measured
+
+            return measured.run(job, self.place().name, stop)
         try:
             with self.workplace(job) as (place, placed):
                 return self._run(placed, place / "result", stop)

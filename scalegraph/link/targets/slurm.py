@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.errors import Fault, InputError
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from scalegraph.base.cancel import CancelToken
     from scalegraph.base.run import RunRecord
-    from scalegraph.link.job import Job
+    from scalegraph.link.job import Job, Link
 
 _VALUE: Final = re.compile(r"[\w.,:+-]+")
 _TESTED_S: Final = 30
@@ -48,8 +50,10 @@ class _Slurm(Target):
         Setting("directory", "", "Directory that all nodes and this computer share, if not the working directory"),
         _nodes.LAUNCHER,
         _nodes.PMI,
+        Setting("allocation", "each", "Of a command: each (a batch job for each N), or one for all runs"),
     )
     takes_mpi = True
+    holds_nodes = True
     measures = ("time", "regions", "waits", "messages", "counters", "trace")
     elsewhere = True
     order = 21
@@ -58,6 +62,9 @@ class _Slurm(Target):
         """Return the record of one run that is measured on a node; raises as `Target.run` says."""
         from scalegraph.link.cluster import piped
 
+        if job.command is not None:
+            with self.session([job]) as held:
+                return held.run(job, cancel)
         shared = job.settings.get("shared", "no") == "yes"
         if job.build.mpi:
             there = {name: job.settings[name] for name in _THERE if job.settings.get(name)}
@@ -83,6 +90,9 @@ class _Slurm(Target):
         What ends the job ends the command, too (``--kill-command``), and its end ends the job.
         """
         settings, ranks = job.settings, job.processes
+        threads = job.threads_per_process
+        if job.command is not None:
+            ranks, threads = job.command.processes, job.command.threads
         _nodes.launcher(settings)
         nodes, each = (_number(settings, name) for name in _OF_RANKS)
         if nodes and each and ranks > nodes * each:
@@ -90,10 +100,24 @@ class _Slurm(Target):
             raise InputError(Fault(text, key="target.settings.ranks_per_node"))
         if nodes:  # shared out evenly, on fewer nodes if there are fewer ranks
             nodes, each = min(nodes, ranks), each or -(-ranks // min(nodes, ranks))
-        words = ["salloc", "--kill-command=TERM", f"--ntasks={ranks}", f"--cpus-per-task={job.threads_per_process}"]
+        words = ["salloc", "--kill-command=TERM", f"--ntasks={ranks}", f"--cpus-per-task={threads}"]
         words += [f"--nodes={nodes}"] if nodes else []
         words += [f"--ntasks-per-node={min(each, ranks)}"] if each else []
         return [*words, *self._wanted(settings)]
+
+    @contextmanager
+    def session(self, jobs: Sequence[Job]) -> Iterator[Link]:
+        """Yield what runs commands on nodes that it holds: in a batch job for each N, or in one for all of *jobs*."""
+        from scalegraph.link.targets import _allocations
+
+        settings = jobs[0].settings if jobs else {}
+        one = _allocations.kind(settings) == _allocations.ONE
+        largest = max(jobs, key=lambda job: job.point.processors) if one else None
+        held = _allocations.Allocations(settings, self._salloc, largest)
+        try:
+            yield held
+        finally:
+            held.close()
 
     def _wanted(self, settings: Mapping[str, str]) -> list[str]:
         """Return the words that any job has."""

@@ -18,6 +18,7 @@ from scalegraph.link.targets import named
 from scalegraph.request.consent.options import risky_options
 from scalegraph.request.consent.record import is_known, remember
 from scalegraph.request.model import programs
+from scalegraph.request.model.commands import program_contents
 from scalegraph.request.model.resolve import Resolved, Target
 from scalegraph.runtime.languages import LINKED
 
@@ -114,6 +115,8 @@ def _risks(target: Target) -> Iterator[Item]:
     """Yield what of *target* runs or loads code besides its sources."""
     if target.build:
         yield Item("build command", target.build)
+    if target.command:
+        yield Item("command", shlex.join(target.args))
     if target.executable:
         yield Item("executable", target.executable)
     for name in target.sources:
@@ -134,7 +137,7 @@ def _program(target: Target, risks: Iterable[Item]) -> Iterator[Item]:
     yield from shown
     if target.sources:
         yield Item("sources", shlex.join(target.sources))
-    if target.args:
+    if target.args and not target.command:
         yield Item("arguments", shlex.join(target.args))
     for what, words in (("compiler options", target.cflags), ("linker options", target.ldflags)):
         if words:
@@ -148,7 +151,7 @@ def _program(target: Target, risks: Iterable[Item]) -> Iterator[Item]:
 def _is_shipped(found: Resolved) -> bool:
     """Return whether the program is a shipped one, compiled from its shipped sources, with nothing of risk added."""
     target = found.target
-    if target.executable or target.build or any(_risks(target)):
+    if target.executable or target.build or target.command or any(_risks(target)):
         return False
     shipped = programs.directory().resolve()
     files = [_absolute(target.build_dir) / name for name in (*target.sources, *target.include)]
@@ -169,6 +172,8 @@ def _fingerprint(found: Resolved) -> str:
         "env": sorted(target.env.items()), "stdin": str(target.stdin or ""),
         "contents": [_content(place / name) for name in named],
     }  # fmt: skip
+    if target.command:
+        said["command"] = program_contents(found)
     if away := [item.text for item in _elsewhere(found)]:
         said["target"] = away
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()

@@ -18,7 +18,7 @@ BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "effi
 SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
 Pin: TypeAlias = Literal["close", "spread", "none"]
 PINS: dict[Pin, str] = {
-    "close": "close: the next processor",
+    "close": "close: the first processors, one after the other",
     "spread": "spread: as far apart as possible",
     "none": "none: the system chooses",
 }
@@ -99,6 +99,37 @@ class ProgramChoice(Strict):
         help="Command that builds the executable; a shell runs it in the base directory before the runs",
         option=option("--build", metavar="CMD"),
     )
+    command: str = asked(
+        default="",
+        max_length=16384,
+        label="Command",
+        hint="mpirun -np {N} ./app input",
+        help="A command that is measured as it is; {N}, {threads}, {processes}, {nodes} and parameters stand in it",
+        option=option("--command", metavar="CMD"),
+    )
+    shell: bool = asked(
+        default=False,
+        label="a shell runs the command",
+        help="A shell runs the command: pipes, redirections and variables work. Otherwise it is only split into words",
+        option=option("--shell"),
+    )
+    time_from: str = asked(
+        default="",
+        max_length=1000,
+        label="Time from the output",
+        hint=r"Elapsed: (\S+) s",
+        help="Pattern (a regular expression) that finds in the command's output the time that counts, in place of the "
+        "time from its start to its end; the unit behind the number is read",
+        option=option("--time-from", metavar="REGEX"),
+    )
+    rate_from: str = asked(
+        default="",
+        max_length=1000,
+        label="Rate from the output",
+        hint=r"Performance: (\S+) GFLOP/s",
+        help="The same for a rate, work a second: larger is better; the time is that of equal work",
+        option=option("--rate-from", metavar="REGEX"),
+    )
     args: tuple[Text, ...] | None = asked(
         default=None,
         label="Arguments",
@@ -178,13 +209,22 @@ class ProgramChoice(Strict):
 
     @model_validator(mode="after")
     def _one_of(self) -> ProgramChoice:
-        given = sum(map(bool, (self.name, self.sources, self.executable)))
+        given = sum(map(bool, (self.name, self.sources, self.executable, self.command)))
         if given != 1:
             raise ValueError(
-                "either 'name' (a shipped program), 'sources' or 'executable' was expected"
+                "either 'name' (a shipped program), 'sources', 'executable' or 'command' was expected"
                 + (", not more than one of them" if given else "")
             )
-        texts = (self.build, self.executable, self.stdin, self.directory, self.cwd, *self.sources, *(self.args or ()))
+        texts = (
+            self.build,
+            self.executable,
+            self.command,
+            self.stdin,
+            self.directory,
+            self.cwd,
+            *self.sources,
+            *(self.args or ()),
+        )
         texts = (*texts, *self.cflags, *self.ldflags, *self.include, *self.env, *self.env.values())
         if any("\0" in text for text in texts):
             raise ValueError("a zero byte cannot be in a name, an argument or the environment")
@@ -192,6 +232,11 @@ class ProgramChoice(Strict):
             raise ValueError(f"'{wrong[0]}' cannot be the name of a variable of the environment")
         if self.build and not self.executable:
             raise ValueError("'build' needs 'executable': the program that the command builds")
+        for name in ("shell", "time_from", "rate_from"):
+            if getattr(self, name) and not self.command:
+                raise ValueError(f"'{name}' belongs to a command; 'command' was expected, too")
+        if self.time_from and self.rate_from:
+            raise ValueError("'time_from' and 'rate_from' both say what counts; one of them was expected")
         return self
 
 
@@ -299,7 +344,7 @@ class TargetChoice(Strict):
         label="Threads on processors",
         choices=PINS,
         help="Which processor of the target each thread is bound to in a measured run",
-        option=option("--pin"),
+        option=option("--affinity", "--pin"),
     )
     warm_up: int = asked(
         default=1,

@@ -12,6 +12,9 @@
     # sources = ["mine.c", "more.cpp"]           # .. or sources in C, C++ or Fortran, beside the request file
     # executable = "./prog"                      # .. or what scalegraph-cc, scalegraph-c++ or scalegraph-fc linked
     # build = "make CC=scalegraph-cc"            # and the command that builds it, run in the directory first
+    # command = "mpirun -np {N} ./app {n}"       # .. or a command that is measured as it is; {threads}, {nodes}, ..
+    # shell = true                               # of a command: a shell runs it
+    # time_from = "Elapsed: ([0-9.]+) s"         # its time, or rate_from its rate, from what it prints
     # args = ["{n}", "-t", "{N}"]                # {name} is replaced by the parameter, {N} by the processors
     # accept_exit = [1]                          # exit codes besides 0 with which the results count
     # threads_per_process = 4                    # of an MPI program: N processors are N / 4 processes
@@ -236,7 +239,13 @@ class RequestBody(Strict):
     )
     limits: RunLimits = asked(default_factory=RunLimits, label="Limits", help="Limits of one run")
     repetitions: int = asked(
-        default=1, ge=1, le=1000, label="Repetitions", unit="runs", help="Runs of every point; the simulator needs one"
+        default=1,
+        ge=1,
+        le=1000,
+        label="Repetitions",
+        unit="runs",
+        help="Runs of every point; the simulator needs one",
+        option=option("--repeat", metavar="K"),
     )
     reference: bool = asked(
         default=True,

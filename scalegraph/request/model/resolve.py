@@ -12,7 +12,16 @@ from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
 from scalegraph.base.units import as_read
-from scalegraph.request.model import collecting, prediction, processes, programs, targeting, tracing, variants
+from scalegraph.request.model import (
+    collecting,
+    commands,
+    prediction,
+    processes,
+    programs,
+    targeting,
+    tracing,
+    variants,
+)
 from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Described, Parameter
 from scalegraph.request.model.request import Request
@@ -36,6 +45,7 @@ class Target:
     env: Mapping[str, str]
     executable: str = ""
     build: str = ""
+    command: bool = False  # *args* are all words of a command that is measured as it is
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,10 @@ class _Work:
             return None
         target = self._target(described)
         base = self._parameters(described)
-        self._arguments(target.args, base)
+        if target.command:
+            self.faults += commands.faults(self.request, target.args, target.env, base, target.run_dir)
+        else:
+            self._arguments(target.args, base)
         method, grow = self._growth(described)
         self._bounds(method, grow)
         machine = self._machine()
@@ -143,6 +156,9 @@ class _Work:
                 stdin,
                 choice.env,
             )
+        if choice.command:
+            name, words = commands.named(choice, run_dir)
+            return Target(name, name, (), self.base_dir, run_dir, words, (), (), (), stdin, choice.env, command=True)
         if choice.executable and not choice.build and not (self.base_dir / choice.executable).is_file():
             self.fault("program.executable", f"'{choice.executable}': no such file")
         for index, source in enumerate(choice.sources):

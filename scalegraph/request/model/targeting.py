@@ -29,7 +29,9 @@ def faults(request: Request) -> list[Fault]:
         return list(error.faults)
     found = setting_faults(target, request.target.settings)
     if target.source != "simulated":
-        found += [*_processors(request, target), *_not_measured(request, target)]
+        # threads and ranks of a command may share processors: its runs say so
+        found += [] if request.program.command else [*_processors(request, target)]
+        found += _not_measured(request, target)
     return found
 
 

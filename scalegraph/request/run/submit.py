@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from scalegraph.link.job import QueuedLink
 from scalegraph.link.targets import WORKERS, Target
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
-from scalegraph.request.model import collecting, processes, programs, shipped, targeting, variants
+from scalegraph.request.model import collecting, commands, processes, programs, shipped, targeting, variants
 from scalegraph.request.model.kept import searches_of
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import Resolved
@@ -109,7 +110,10 @@ class Submission:
         return study
 
     def _build(self) -> Build:
-        build = self._executable() if self._found.target.executable else self._sources()
+        if self._found.target.command:
+            build = commands.build(self._found)
+        else:
+            build = self._executable() if self._found.target.executable else self._sources()
         for remark in build.remarks:
             self._emit(Note(remark))
         request = self._found.request
@@ -321,11 +325,28 @@ class Submission:
         self._emit(Planned(tuple(self._points.values()), about, self._progress.total))
         for point in there:
             skip(point, self._progress, self._emit)
-        # longest first: the last run to end should not be the longest
         jobs = [self._job(study, point, build, traced=traced) for point in left]
-        jobs.sort(key=lambda job: -(job.estimate_s or 0.0))
+        if self._found.target.command:
+            jobs = commands.shuffled(jobs, by_count=self._target.holds_nodes)
+        else:  # longest first: the last run to end should not be the longest
+            jobs.sort(key=lambda job: -(job.estimate_s or 0.0))
         if self._book is not None:
             self._book.begin(jobs)
+        with self._session(jobs) as link:
+            self._execute(study, jobs, link)
+        if (writer := _writer(self._link)) is not None:
+            writer.end_round()
+        for point in left:  # a run that could not be started at all leaves no record; a search must not wait for it
+            if point.key not in self._records and not self._cancel.cancelled:
+                self._records[point.key] = self._lost(point)
+
+    def _session(self, jobs: list[Job]) -> AbstractContextManager[Link]:
+        """Return what carries *jobs* out: for commands the target may hold something, such as nodes."""
+        if self._found.target.command and jobs and self._link is self._target:
+            return self._target.session(jobs)
+        return nullcontext(self._link)
+
+    def _execute(self, study: Study, jobs: list[Job], link: Link) -> None:
         execute(
             jobs,
             on_record=lambda record: self._keep(study, record),
@@ -333,23 +354,19 @@ class Submission:
             cancel=self._cancel,
             workers=self._workers,
             progress=self._progress,
-            link=self._link,
+            link=link,
         )
-        if (writer := _writer(self._link)) is not None:
-            writer.end_round()
-        for point in left:  # a run that could not be started at all leaves no record; a search must not wait for it
-            if point.key not in self._records and not self._cancel.cancelled:
-                self._records[point.key] = self._lost(point)
 
     def _job(self, study: Study, point: RunPoint, build: Build, *, traced: bool) -> Job:
         known, identity = self._records.values(), study.manifest.identity
         request, target = self._found.request, self._found.target
         limits = request.limits
-        return Job(
+        plain = () if target.command else programs.fill(target.args, point.parameters, point.processors)
+        job = Job(
             point=point,
             build=build,
             machine=self._machine_of(point),
-            args=programs.fill(target.args, point.parameters, point.processors),
+            args=plain,
             stdin=target.stdin,
             cwd=target.run_dir,
             env={name: programs.fill_count(text, point.processors) for name, text in target.env.items()},
@@ -364,6 +381,7 @@ class Submission:
             trace=self._tracing.order(point, build, identity, known) if traced else None,
             estimate_s=self._host.seconds(point),
         )
+        return commands.started(self._found, job) if target.command else job
 
     def _machine_of(self, point: RunPoint) -> Machine:
         if not point.variant.machine:

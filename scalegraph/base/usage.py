@@ -1,0 +1,76 @@
+"""What a command used that was measured as it is, and the state of the computer meanwhile."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Seconds = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1e19)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class HostState(_Frozen):
+    """The computer during a run; what it does not show is None.
+
+    *load*: runnable processes of the last minute, when the run began; *mhz_begin*, *mhz_end*: mean clock of the
+    processors that the command could use; *throttled*: how often they slowed down for heat or power; *stolen_s*:
+    processor time that the host of a virtual machine kept; *others_s*: processor time of other programs; *pinned*: the
+    processors that the command could use, empty where the system chose; *processors*: how many the computer has.
+    """
+
+    load: Annotated[float, Field(allow_inf_nan=False, ge=0, le=1e9)] | None = None
+    mhz_begin: Seconds | None = None
+    mhz_end: Seconds | None = None
+    throttled: Count | None = None
+    stolen_s: Seconds | None = None
+    others_s: Seconds | None = None
+    pinned: tuple[int, ...] = ()
+    processors: Count | None = None
+
+
+class Usage(_Frozen):
+    """What the processes of a command used together; what is not known is None.
+
+    *wall_s*: from the start of the command to its end; *user_s*, *system_s*: processor time of all its processes that
+    somebody waited for; *peak_memory_bytes*: the most resident memory of all processes at one time, from samples (exact
+    for one process that outgrew what the measuring process itself takes); *processes*, *threads* of each, *nodes*: what
+    N stood for; *queue_s*: waiting for the nodes of a batch
+    system before the run; *started*: seconds since 1970; *reported*: what the command printed of its own time or rate;
+    *rate*, *rate_unit*: the rate that it printed, work a second; *uncounted*: why there are no hardware counters.
+    """
+
+    wall_s: Seconds
+    user_s: Seconds | None = None
+    system_s: Seconds | None = None
+    peak_memory_bytes: Count | None = None
+    processes: Count | None = None
+    threads: Count | None = None
+    nodes: Count | None = None
+    queue_s: Seconds | None = None
+    started: Seconds | None = None
+    reported: Annotated[str, Field(max_length=200)] = ""
+    rate: Seconds | None = None
+    rate_unit: Annotated[str, Field(max_length=100)] = ""
+    uncounted: Annotated[str, Field(max_length=200)] = ""
+    host: HostState | None = None
+
+    @property
+    def processor_time_s(self) -> float | None:
+        """Processor time of the command, user and system, in s."""
+        return None if self.user_s is None or self.system_s is None else self.user_s + self.system_s
+
+    @property
+    def parallelism(self) -> float | None:
+        """Processors that were busy on average: processor time over elapsed time."""
+        spent = self.processor_time_s
+        return spent / self.wall_s if spent is not None and self.wall_s > 0 else None
+
+    def row(self) -> dict[str, float | int | None]:
+        """Return the columns of the run table: times in s, memory in bytes, ``parallelism`` in processors."""
+        names = ("wall_s", "user_s", "system_s", "processor_time_s", "peak_memory_bytes", "queue_s", "parallelism")
+        return {name: getattr(self, name) for name in names} | ({} if self.rate is None else {"rate": self.rate})
