@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from scalegraph.figures.figure import Figure
-from scalegraph.figures.way import Need
+from scalegraph.figures.way import Need, Way
 from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.trace import TraceData
 from scalegraph.views import ways
@@ -14,10 +17,30 @@ def of_study(view: str, title: str, data: StudyData, need: Need) -> Figure:
     """Return the empty state of *view* for a study that does not meet *need*, with the button that leads there."""
     runs = ways.can_run(data)
     text, onward = need.sentence(runs=runs), need.ways(runs=runs)
+    if ways.is_command(data) and not need.always:
+        text, onward = _of_command(need, onward)
     if data.runs and len(data.failed) == len(data.runs):
         text = f"None of the {len(data.runs)} runs succeeded; the table of runs gives the reasons. {text}"
         onward = onward or ((ways.START,) if runs else ())
     return Figure(title, empty=text, ways=onward, view=view)
+
+
+def _of_command(need: Need, onward: tuple[Way, ...]) -> tuple[str, tuple[Way, ...]]:
+    """Return what a study of a command that was measured as it is lacks, what would give it, and the button to that."""
+    if _INSIDE.search(need.text):
+        gives = "for that, have ScaleGraph build the program: `scalegraph measure SOURCES`, or `simulate`"
+        return f"{need.text} This study times a command as it is, which shows nothing of its inside; {gives}.", ()
+    counts = tuple(way for way in onward if way.name == "add-counts")
+    if any(way.name == "add-sizes" for way in onward):
+        gives = "write a parameter such as {n} into the command and measure several of its values"
+        return f"{need.text} Of a command: {gives} (`--parameter n=1000,2000`, or `--grow`).", ()
+    return need.text, counts
+
+
+_INSIDE: Final = re.compile(
+    r"regions?\b|simulat|\blines?\b|costs|accounting|profile|trace|[Mm]iss|what-if|virtual|schedule|loops?\b|monitor"
+    r"|program text|predicted|operations|caches|waiting|call paths|stations",
+)
 
 
 def of_trace(view: str, title: str, data: TraceData, need: Need) -> Figure:

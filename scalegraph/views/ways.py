@@ -178,6 +178,11 @@ def can_run(data: StudyData) -> bool:
     return bool((data.manifest.get("request") or {}).get("program")) and data.imported is None
 
 
+def is_command(data: StudyData) -> bool:
+    """Return whether the runs of *data* are of a command that was measured as it is."""
+    return bool(((data.manifest.get("request") or {}).get("program") or {}).get("command"))
+
+
 def of_one_size(data: StudyData) -> bool:
     """Return whether all runs of *data* have one problem size: there is no scalability matrix then."""
     return not data.table.empty and int(data.scaling["problem"].nunique()) == 1

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
-from scalegraph.base.units import as_read
 from scalegraph.cli.measuring.options import own_counts
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.simulate import pairs
-from scalegraph.request.model.parts import Bound, ProgramChoice, Scaling, TargetChoice
+from scalegraph.request.model.commands import grown
+from scalegraph.request.model.parts import Bound, Scaling, TargetChoice
 from scalegraph.request.model.prediction import read_sizes
+from scalegraph.request.model.program_choice import ProgramChoice
 from scalegraph.request.model.request import Request, RunLimits
 
 _ANY: Final = 65536
@@ -92,20 +92,10 @@ def _parameters(given: Sequence[str]) -> dict[str, Any]:
 
 
 def _grown(given: Sequence[str]) -> tuple[dict[str, Value], dict[str, str]]:
-    """Return the values at N = 1 of what grows, and its factors over N; raise `InputError` for what is no formula."""
-    base: dict[str, Value] = {}
-    factors: dict[str, str] = {}
-    for name, text in pairs("--grow", given).items():
-        try:
-            first = expression.parse(text, frozenset({"N"}))({"N": 1.0})
-        except ValueError as error:
-            raise InputError(Fault(f"'{name}={text}': {error}", key="--grow")) from None
-        if first <= 0:
-            said = f"'{name}={text}' is {as_read(first)} at N = 1; a value above 0 was expected"
-            raise InputError(Fault(said, key="--grow"))
-        base[name] = int(first) if first == int(first) else first
-        factors[name] = f"({text}) / {first!r}"
-    return base, factors
+    try:
+        return grown(pairs("--grow", given))
+    except ValueError as error:
+        raise InputError(Fault(str(error), key="--grow")) from None
 
 
 def _bound(hold: str, grow: dict[str, str]) -> Bound:

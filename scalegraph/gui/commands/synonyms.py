@@ -7,6 +7,7 @@ from typing import Final
 # name of an action -> words and phrases, in lower case
 SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "new_request": ("run", "new", "start program", "simulate", "execute", "benchmark", "measure program", "launch"),
+    "measure_command": ("mpirun", "script", "binary", "container", "time a program", "hyperfine", "benchmark command"),
     "open": ("load", "open file", "open study", "browse"),
     "open_measurements": ("open csv", "csv", "import", "load table", "table", "profile", "json", "extra-p", "caliper"),
     "open_directory": ("open folder", "import folder", "import directory"),

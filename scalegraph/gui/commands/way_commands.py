@@ -44,6 +44,8 @@ class WayCommands(QObject):
 
     def go(self, way: Way) -> None:
         """Go the way on from a figure of what is in view."""
+        from scalegraph.views import ways
+
         self._window.forget_messages()
         handle = self._window.study.handle
         if way.name == "open":
@@ -54,7 +56,34 @@ class WayCommands(QObject):
             return
         data = handle.study() if handle is not None else None
         if isinstance(handle, StudyHandle) and data is not None and way.name in self._does:
-            self._does[way.name](way, data, handle)
+            if ways.is_command(data):
+                self._command(data, handle, way.argument("processors"))
+            else:
+                self._does[way.name](way, data, handle)
+
+    def edit(self, data: Any, handle: StudyHandle) -> None:
+        """Show the request that a study came from; started again, it completes that study."""
+        from scalegraph.views import ways
+
+        if ways.is_command(data):
+            self._command(data, handle)
+        else:
+            self._show(data, handle)
+
+    def _command(self, data: Any, handle: StudyHandle, added: str = "") -> None:
+        """Show the command that a study measured, with the processor counts *added*."""
+        from scalegraph.gui.request import text
+
+        asked = data.manifest.get("request") or {}
+        counts = ""
+        if added:
+            known = {int(n) for n in asked.get("processors") or ()} | {int(n) for n in data.table.get("processors", ())}
+            counts = text.processors_text(tuple(sorted(known | {int(n) for n in added.split(",")})))
+        fault = self._window.measure.show_request(asked, handle.title, handle.path, counts)
+        if fault:
+            self._window.say_fault(fault)
+        else:
+            self._window.go("measure")
 
     # of a study ----------------------------------------------------------------------------------------------
 

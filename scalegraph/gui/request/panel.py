@@ -49,6 +49,7 @@ class RequestPanel(QWidget):
     run_wanted = Signal(object, object, str, object)  # Request, Path of the study, title, place or None
     preview_wanted = Signal(str)  # path of a source
     checked = Signal(bool)  # the current form was checked; whether it can run
+    command_loaded = Signal(object)  # a Request of a command, which another page shows
 
     def __init__(self, session: Any, jobs: Jobs, theme: Theme, settings: Settings) -> None:
         super().__init__()
@@ -166,9 +167,12 @@ class RequestPanel(QWidget):
             self.banner.show_fault(str(error))
             return
         self.banner.clear()
+        self._settings.add_recent(path)
+        if request.program.command:
+            self.command_loaded.emit(request)
+            return
         found = self._catalog.programs.get(request.program.name)
         self.model.set(of_request(request, found.program if found is not None else None), f"loading of {path.name}")
-        self._settings.add_recent(path)
 
     def show_request(self, data: Mapping[str, Any], name: str, study: Path, **changes: Any) -> str:
         """Show the request that *study* keeps, as one undoable edit; return a sentence if it cannot be read.

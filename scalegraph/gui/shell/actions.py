@@ -42,6 +42,7 @@ ARRANGEMENT_NAMES: Final = (*ARRANGEMENTS, COMPARE)
 
 SPECS: Final = (
     Spec("new_request", "&Run a program…", "File", ("Ctrl+N",), "new"),
+    Spec("measure_command", "&Measure a command…", "File", ("Ctrl+Shift+N",), "new"),
     Spec("open", "&Open…", "File", ("Ctrl+O",), "open"),
     Spec("open_measurements", "Open &measurements…", "File", ("Ctrl+Shift+O",), "open"),
     Spec("open_directory", "Open a &directory of measurements…", "File", ("Ctrl+Alt+O",)),

@@ -48,6 +48,7 @@ class Leaving:
         for handle in window.studies:
             handle.close()
         window.request.stop()
+        window.measure.stop()
         window.imports.stop()
         window.instrument.stop()
         window.runner.cancel_all()

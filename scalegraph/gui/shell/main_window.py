@@ -24,6 +24,7 @@ from scalegraph.gui.dock.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.help.commands import HelpCommands
 from scalegraph.gui.imports.service import Imports
 from scalegraph.gui.inspect.inspector import Inspector
+from scalegraph.gui.measure.page import CommandPage
 from scalegraph.gui.queue.panel import QueuePanel
 from scalegraph.gui.queue.progress_note import ProgressNote
 from scalegraph.gui.queue.runner import QueueRunner
@@ -38,7 +39,7 @@ from scalegraph.gui.shell.history import History
 from scalegraph.gui.shell.leaving import Leaving
 from scalegraph.gui.shell.offered import Offered
 from scalegraph.gui.shell.outcomes import SHORT_MESSAGE_MS, Outcomes
-from scalegraph.gui.shell.pages import IMPORT, INSTRUMENT, REQUEST, START, STUDY
+from scalegraph.gui.shell.pages import IMPORT, INSTRUMENT, MEASURE, REQUEST, START, STUDY
 from scalegraph.gui.shell.panels import Panels
 from scalegraph.gui.shell.shortcuts import ShortcutSheet
 from scalegraph.gui.shell.start_page import StartPage
@@ -98,6 +99,7 @@ class MainWindow(QMainWindow):
 
     def _make_request(self) -> None:
         self.request = RequestPanel(self.session, self.jobs, self.theme, self.settings)
+        self.measure = CommandPage(self.session, self.jobs, self.theme, self.settings)
 
     def _make_docks(self) -> None:
         session, theme = self.session, self.theme
@@ -115,6 +117,7 @@ class MainWindow(QMainWindow):
         self.demonstration = Demonstration(self)
         self.imports = Imports(self.jobs, self.theme, self.settings, self)
         self._pages |= {START: self.start, REQUEST: self.request, STUDY: self.study, INSTRUMENT: self.instrument}
+        self._pages[MEASURE] = self.measure
         for page in self._pages.values():
             self._stack.addWidget(page)
         self.panels = self._add_panels()
@@ -240,7 +243,7 @@ class MainWindow(QMainWindow):
     def _add_panels(self) -> Panels:
         panels = Panels(self, self.settings)
         toggles = self.actions_
-        everywhere = {START, REQUEST, STUDY, INSTRUMENT, IMPORT}
+        everywhere = {START, REQUEST, STUDY, INSTRUMENT, IMPORT, MEASURE}
         panels.add("navigator", "Navigator", self.navigator, {REQUEST, STUDY}, toggles["toggle_navigator"])
         panels.add("inspector", "Inspector", self.inspector, {STUDY}, toggles["toggle_inspector"])
         panels.add("whatif", "What if", self.whatif, {STUDY}, toggles["toggle_whatif"])
@@ -250,6 +253,7 @@ class MainWindow(QMainWindow):
     def _wire(self) -> None:
         self.start.new_request.connect(lambda: self.go(REQUEST))
         self.start.sources_wanted.connect(self.files.ask_sources)
+        self.start.command_wanted.connect(lambda: self.go(MEASURE))
         self.start.open_wanted.connect(self.files.ask_open)
         self.start.measurements_wanted.connect(self.files.ask_measurements)
         self.start.directory_wanted.connect(self.files.ask_directory)
@@ -267,6 +271,8 @@ class MainWindow(QMainWindow):
         self.navigator.mapping_wanted.connect(self.change_meaning)
         self.start.open_file.connect(lambda path: self.open_files([path]))
         self.request.run_wanted.connect(self.outcomes.submit)
+        self.request.command_loaded.connect(self._show_command)
+        self._wire_measuring()
         self.request.preview_wanted.connect(self._show_instrumentation)
         self.request.checked.connect(self.offered.update)
         self.request.model.undo_stack.indexChanged.connect(self.offered.update)
@@ -287,9 +293,24 @@ class MainWindow(QMainWindow):
         self.studies.closed.connect(lambda _key: self._opened(None))
         self.selection.changed.connect(self._selected)
 
+    def _wire_measuring(self) -> None:
+        page, runner = self.measure, self.runner
+        page.run_wanted.connect(lambda request, path, title: runner.submit(request, path, title, quiet=True))
+        page.stop_wanted.connect(runner.cancel)
+        page.study_wanted.connect(self.open_study)
+        page.checked.connect(self.offered.update)
+        runner.added.connect(page.follow)
+        runner.changed.connect(page.changed)
+        runner.ended.connect(page.changed)
+
+    def _show_command(self, request: Any) -> None:
+        self.measure.show_loaded(request)
+        self.go(MEASURE)
+
     def _wire_actions(self) -> None:
         doing: dict[str, Callable[[], object]] = {
             "new_request": lambda: self.go(REQUEST),
+            "measure_command": lambda: self.go(MEASURE),
             "open": self.files.ask_open,
             "open_measurements": self.files.ask_measurements,
             "open_trace": self.files.ask_traces,
@@ -303,7 +324,7 @@ class MainWindow(QMainWindow):
             "undo": lambda: self.history.stack.undo(),
             "redo": lambda: self.history.stack.redo(),
             "clear_selection": self._escape,
-            "start_request": lambda: self.imports.page.accept() if self.page == IMPORT else self.request.start(),
+            "start_request": self._start,
             "edit_request": self._edit_request,
             "predict_larger": self.way_commands.predict,
             "open_demo": self.demonstration.open,
@@ -371,13 +392,16 @@ class MainWindow(QMainWindow):
         """Show the request that the study in view came from; started again, it completes that study."""
         handle = self.study.handle
         data = handle.study() if handle is not None else None
-        if handle is None or data is None:
+        if not isinstance(handle, StudyHandle) or data is None:
             return
-        fault = self.request.show_request(data.manifest.get("request") or {}, handle.title, handle.path)
-        if fault:
-            self.say_fault(fault)
+        self.way_commands.edit(data, handle)
+
+    def _start(self) -> None:
+        """Start what the page in view has: measurements, a command, or the request."""
+        if self.page == IMPORT:
+            self.imports.page.accept()
         else:
-            self.go(REQUEST)
+            (self.measure if self.page == MEASURE else self.request).start()
 
     def _reveal(self) -> None:
         if self.study.handle is not None:

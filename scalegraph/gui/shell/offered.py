@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from scalegraph.gui.dock.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES, Spec
-from scalegraph.gui.shell.pages import IMPORT, REQUEST, STUDY
+from scalegraph.gui.shell.pages import IMPORT, MEASURE, REQUEST, STUDY
 
 if TYPE_CHECKING:
     from scalegraph.gui.shell.main_window import MainWindow
@@ -49,7 +49,9 @@ class Offered(QObject):
             "change_meaning": page == STUDY and data is not None and data.imported is not None,
             "undo": undo.canUndo(),
             "redo": undo.canRedo(),
-            "start_request": (page == REQUEST and window.request.can_run) or page == IMPORT,
+            "start_request": (page == REQUEST and window.request.can_run)
+            or (page == MEASURE and window.measure.can_run)
+            or page == IMPORT,
             "save_request": window.request.model.form.chosen,
             "instrumentation": window.request.model.form.chosen,
             "edit_request": data is not None and bool(data.manifest.get("request")),

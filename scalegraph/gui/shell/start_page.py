@@ -72,6 +72,7 @@ class StartPage(QScrollArea):
 
     new_request = Signal()
     sources_wanted = Signal()
+    command_wanted = Signal()
     open_wanted = Signal()
     measurements_wanted = Signal()
     directory_wanted = Signal()
@@ -128,6 +129,13 @@ class StartPage(QScrollArea):
         self.sources = button("Choose source files…", "C, C++ or Fortran; then Run", "primary")
         self.sources.clicked.connect(self.sources_wanted)
         run.add(self.sources)
+        measure = Card(
+            "Measure a command", "Any program as it is, over the number of processors, on this computer.", ""
+        )
+        measure.clicked.connect(self.command_wanted)
+        command = button("Measure a command…", "A script, mpirun, a container: no build, no change", "link")
+        command.clicked.connect(self.command_wanted)
+        measure.add(command)
         have = Card(
             "Open measurements", "Times you have: a table (CSV), Extra-P, Cube, Caliper. Or drop them here.", ""
         )
@@ -141,7 +149,7 @@ class StartPage(QScrollArea):
         trace.clicked.connect(self.traces_wanted)
         read = Card("Open a study", "A finished study: its runs, pictures and numbers.", "")
         read.clicked.connect(self.open_wanted)
-        for card in (run, have, trace, read):
+        for card in (run, measure, have, trace, read):
             row.addWidget(card, 1)
         return row
 

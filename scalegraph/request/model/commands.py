@@ -10,15 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from scalegraph.base import expression
 from scalegraph.base.errors import Fault
 from scalegraph.base.run import RunPoint, Value
+from scalegraph.base.units import as_read
 from scalegraph.link.build import AsItIs, Build
 from scalegraph.link.commands import reported, words
 from scalegraph.link.targets import named as target_named
 
 if TYPE_CHECKING:
     from scalegraph.link import Job
-    from scalegraph.request.model.parts import ProgramChoice
+    from scalegraph.request.model.program_choice import ProgramChoice
     from scalegraph.request.model.request import Request
     from scalegraph.request.model.resolve import Resolved
 
@@ -106,6 +108,25 @@ def _rest(request: Request) -> Iterator[Fault]:
     if target_named(request.target.name).source == "simulated":
         text = "a command is measured; target 'host' was expected, or another real one (scalegraph measure)"
         yield Fault(text, key="target.name")
+
+
+def grown(formulas: Mapping[str, str]) -> tuple[dict[str, Value], dict[str, str]]:
+    """Return the values at N = 1 of parameters that grow as *formulas* in N say, and their factors over N.
+
+    Raises `ValueError` for what is no formula, or not above 0 at N = 1.
+    """
+    base: dict[str, Value] = {}
+    factors: dict[str, str] = {}
+    for name, text in formulas.items():
+        try:
+            first = expression.parse(text, frozenset({"N"}))({"N": 1.0})
+        except ValueError as error:
+            raise ValueError(f"'{name}={text}': {error}") from None
+        if first <= 0:
+            raise ValueError(f"'{name}={text}' is {as_read(first)} at N = 1; a value above 0 was expected")
+        base[name] = int(first) if first == int(first) else first
+        factors[name] = f"({text}) / {first!r}"
+    return base, factors
 
 
 def build(found: Resolved) -> Build:

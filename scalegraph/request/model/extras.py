@@ -10,7 +10,8 @@ from scalegraph.base import amounts
 from scalegraph.base.asked import asked, option
 from scalegraph.base.run import Ideal, Variant
 from scalegraph.link import loops, scale
-from scalegraph.request.model.parts import Processors, Strict, texts
+from scalegraph.request.model.basics import Processors, Strict
+from scalegraph.request.model.parts import texts
 from scalegraph.runtime import schedules
 
 ALL = "all"  # schedules

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from scalegraph.base.asked import asked, option
 from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read, plain
 from scalegraph.link.build import Limits, Measuring
+from scalegraph.request.model.basics import Name, Processors, Strict, Text
 from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
 
 Monitor: TypeAlias = Literal["none", "software", "hardware"]
@@ -63,181 +64,6 @@ BOUNDS: dict[BoundKind, BoundWords] = {
         "0.5",
     ),
 }
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
-Text = Annotated[str, Field(max_length=4096)]
-Processors = Annotated[int, Field(ge=1, le=65536)]
-ExitCode = Annotated[int, Field(ge=1, le=255)]
-
-
-class Strict(BaseModel):
-    """Base of the request's parts: frozen, unknown keys refused, no NaN."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=False, defer_build=True)
-
-
-class ProgramChoice(Strict):
-    """Which program, and how it is compiled and started. Paths are relative to the request file."""
-
-    name: str = asked(
-        default="", max_length=200, label="Program", help="A shipped program, or the path of a program's TOML file"
-    )
-    sources: tuple[Text, ...] = asked(
-        default=(), label="Sources", help="Sources in C, C++ or Fortran, if no program is named"
-    )
-    executable: str = asked(
-        default="",
-        label="Executable",
-        hint="prog",
-        help="A program that scalegraph-cc, scalegraph-c++ or scalegraph-fc linked, in place of sources",
-        option=option("--exe", metavar="FILE"),
-    )
-    build: str = asked(
-        default="",
-        label="Build command",
-        hint="make CC=scalegraph-cc",
-        help="Command that builds the executable; a shell runs it in the base directory before the runs",
-        option=option("--build", metavar="CMD"),
-    )
-    command: str = asked(
-        default="",
-        max_length=16384,
-        label="Command",
-        hint="mpirun -np {N} ./app input",
-        help="A command that is measured as it is; {N}, {threads}, {processes}, {nodes} and parameters stand in it",
-        option=option("--command", metavar="CMD"),
-    )
-    shell: bool = asked(
-        default=False,
-        label="a shell runs the command",
-        help="A shell runs the command: pipes, redirections and variables work. Otherwise it is only split into words",
-        option=option("--shell"),
-    )
-    time_from: str = asked(
-        default="",
-        max_length=1000,
-        label="Time from the output",
-        hint=r"Elapsed: (\S+) s",
-        help="Pattern (a regular expression) that finds in the command's output the time that counts, in place of the "
-        "time from its start to its end; the unit behind the number is read",
-        option=option("--time-from", metavar="REGEX"),
-    )
-    rate_from: str = asked(
-        default="",
-        max_length=1000,
-        label="Rate from the output",
-        hint=r"Performance: (\S+) GFLOP/s",
-        help="The same for a rate, work a second: larger is better; the time is that of equal work",
-        option=option("--rate-from", metavar="REGEX"),
-    )
-    args: tuple[Text, ...] | None = asked(
-        default=None,
-        label="Arguments",
-        hint="for instance {n} -v, where {n} stands for the parameter n",
-        help="Arguments of the program; {name} stands for a parameter, {N} for the processors",
-    )
-    cflags: tuple[Text, ...] = asked(
-        default=(),
-        label="Compiler flags",
-        hint="-O3 -DSIZE=100",
-        help="Flags for the compiler, after ScaleGraph's own (-O2 -g -fopenmp)",
-        option=option("--cflags", metavar="S"),
-    )
-    ldflags: tuple[Text, ...] = asked(
-        default=(),
-        label="Linker flags",
-        hint="-lm",
-        help="Flags for the linker, after the objects",
-        option=option("--ldflags", metavar="S"),
-    )
-    include: tuple[Text, ...] = asked(
-        default=(),
-        label="Header directories",
-        hint="include",
-        help="Directories that the compiler searches for headers",
-        option=option(
-            "-I", "--include", metavar="DIR", help="A directory that the compiler searches for headers", repeat=True
-        ),
-    )
-    env: dict[str, str] = asked(
-        default_factory=dict,
-        label="Environment",
-        help="Variables added to the environment of the program; {N} in a value stands for the processors",
-        option=option("--env", metavar="K=V", help="Set a variable for the program", repeat=True),
-    )
-    stdin: str = asked(
-        default="",
-        label="Standard input",
-        hint="a file",
-        help="File given to the program as standard input",
-        option=option("--stdin", metavar="FILE"),
-    )
-    accept_exit: tuple[ExitCode, ...] = asked(
-        default=(),
-        label="Accepted exit codes",
-        hint="1, 3",
-        help="Exit codes besides 0 with which the results of a run count",
-        option=option(
-            "--accept-exit",
-            metavar="CODE",
-            help="Count runs that end with this exit code as done, with a remark",
-            repeat=True,
-        ),
-    )
-    threads_per_process: int = asked(
-        default=1,
-        ge=1,
-        le=4096,
-        label="Threads a process",
-        unit="threads",
-        help="Of an MPI program: N processors are N / T processes of T threads",
-        option=option("--threads-per-process", metavar="T"),
-    )
-    directory: str = asked(
-        default="",
-        label="Base directory",
-        hint="the directory of the request",
-        help="Directory that names are relative to; builds run there",
-    )
-    cwd: str = asked(
-        default="",
-        label="Working directory",
-        hint="the base directory",
-        help="Directory in which the runs start",
-        option=option("--cwd", metavar="DIR"),
-    )
-
-    @model_validator(mode="after")
-    def _one_of(self) -> ProgramChoice:
-        given = sum(map(bool, (self.name, self.sources, self.executable, self.command)))
-        if given != 1:
-            raise ValueError(
-                "either 'name' (a shipped program), 'sources', 'executable' or 'command' was expected"
-                + (", not more than one of them" if given else "")
-            )
-        texts = (
-            self.build,
-            self.executable,
-            self.command,
-            self.stdin,
-            self.directory,
-            self.cwd,
-            *self.sources,
-            *(self.args or ()),
-        )
-        texts = (*texts, *self.cflags, *self.ldflags, *self.include, *self.env, *self.env.values())
-        if any("\0" in text for text in texts):
-            raise ValueError("a zero byte cannot be in a name, an argument or the environment")
-        if wrong := [name for name in self.env if not name or "=" in name]:
-            raise ValueError(f"'{wrong[0]}' cannot be the name of a variable of the environment")
-        if self.build and not self.executable:
-            raise ValueError("'build' needs 'executable': the program that the command builds")
-        for name in ("shell", "time_from", "rate_from"):
-            if getattr(self, name) and not self.command:
-                raise ValueError(f"'{name}' belongs to a command; 'command' was expected, too")
-        if self.time_from and self.rate_from:
-            raise ValueError("'time_from' and 'rate_from' both say what counts; one of them was expected")
-        return self
 
 
 class Scaling(Strict):

@@ -11,7 +11,7 @@ from pydantic import field_validator
 from scalegraph.base.asked import asked
 from scalegraph.base.errors import Fault
 from scalegraph.base.run import Value
-from scalegraph.request.model.parts import Name, Processors, Strict
+from scalegraph.request.model.basics import Name, Processors, Strict
 
 if TYPE_CHECKING:
     from scalegraph.request.model.request import Request

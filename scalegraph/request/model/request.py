@@ -109,6 +109,7 @@ from scalegraph.base.asked import asked, option
 from scalegraph.base.run import Value
 from scalegraph.link import loops
 from scalegraph.request.model import defaults, writing
+from scalegraph.request.model.basics import Name, Processors, Strict, Text
 from scalegraph.request.model.extras import (
     TRACE_KINDS,
     USUAL_TRACE,
@@ -126,16 +127,12 @@ from scalegraph.request.model.parts import (
     Collect,
     MachineChoice,
     Monitor,
-    Name,
-    Processors,
-    ProgramChoice,
     RunLimits,
     Scaling,
-    Strict,
     TargetChoice,
-    Text,
 )
 from scalegraph.request.model.prediction import Prediction
+from scalegraph.request.model.program_choice import ProgramChoice
 
 __all__ = [
     "SEARCHED",

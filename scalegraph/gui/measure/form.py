@@ -1,0 +1,159 @@
+"""What was typed into the page that measures a command, read into a request or into faults by field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.patterns import pattern
+from scalegraph.base.units import as_read
+from scalegraph.gui.request import text
+from scalegraph.link.commands import words
+from scalegraph.link.targets import targets
+from scalegraph.request.model.commands import UNNAMED, grown
+from scalegraph.request.model.request import Request
+from scalegraph.request.model.values import request_value
+
+USUAL_REPETITIONS: Final = "5"
+_SPLIT: Final = pattern(r"\((.*)\) / [\d.e+-]+")
+
+
+def _usual(key: str) -> str:
+    return request_value(key).default_text()
+
+
+@dataclass(frozen=True)
+class CommandForm:
+    """Every field as it was typed; *target* and *settings* say where the command runs."""
+
+    command: str = ""
+    shell: bool = False
+    processors: str = "1, 2, 4"
+    repetitions: str = USUAL_REPETITIONS
+    until: str = ""
+    time_from: str = ""
+    rate_from: str = ""
+    grow: str = ""
+    parameters: str = ""
+    directory: str = ""
+    target: str = "host"
+    settings: str = ""
+    pin: str = "close"
+    time_s: str = _usual("limits.time_s")
+
+
+def what_n_sets(form: CommandForm) -> str:
+    """Return a sentence that says what N changes in the command, and what each run has then."""
+    found = [name for name in dict.fromkeys(words.names(form.command)) if name in words.COUNTS]
+    if not form.command.strip():
+        return "{N} stands for the count; {processes}, {threads} and {nodes} for what follows of it."
+    if not found:
+        return f"{UNNAMED[0].upper()}{UNNAMED[1:]}. Write {{N}} where the count belongs."
+    listed = " and ".join(f"{{{name}}}" for name in found)
+    return f"N sets {listed} in the command, and the processors that it may use."
+
+
+def read(form: CommandForm) -> tuple[Request | None, list[Fault]]:
+    """Return the request of *form*, None with faults; their keys are those of the request."""
+    faults: list[Fault] = []
+
+    def take(key: str, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except ValueError as error:
+            faults.append(Fault(str(error), key=key))
+            return None
+
+    if not form.command.strip():
+        return None, [Fault("a command was expected", key="program.command")]
+    counts = take("processors", lambda: text.processors(form.processors))
+    base, factors = take("scaling.grow", lambda: grown(_pairs(form.grow))) or ({}, {})
+    parameters = take(
+        "parameters", lambda: {name: text.values(value) for name, value in _pairs(form.parameters).items()}
+    )
+    settings = take("target.settings", lambda: _pairs(form.settings))
+    repetitions = take("repetitions", lambda: text.whole(form.repetitions, "a whole number of runs"))
+    until = take("target.until", lambda: _percent(form.until))
+    limit = take("limits.time_s", lambda: text.duration(form.time_s))
+    if faults:
+        return None, faults
+    data = {
+        "program": {
+            "command": form.command.strip(),
+            "shell": form.shell,
+            "time_from": form.time_from.strip(),
+            "rate_from": form.rate_from.strip(),
+            "directory": form.directory.strip() or str(Path.cwd()),
+        },
+        "parameters": {**parameters, **base},
+        "scaling": {"grow": factors},
+        "bound": [{"kind": "growth" if factors else "problem_size"}],
+        "target": {"name": form.target, "settings": settings, "until": until, "pin": form.pin},
+        "processors": counts,
+        "repetitions": repetitions,
+        "limits": {"time_s": limit},
+    }
+    try:
+        return Request.model_validate(data), []
+    except ValueError as error:
+        return None, _of_model(error)
+
+
+def _of_model(error: ValueError) -> list[Fault]:
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return list(error.faults) if isinstance(error, InputError) else [Fault(str(error))]
+    return [
+        Fault(item["msg"].removeprefix("Value error, "), key=".".join(map(str, item["loc"]))) for item in error.errors()
+    ]
+
+
+def of_request(request: Request) -> CommandForm:
+    """Return the form that reads back as *request*, of a command; what the page does not show is left out."""
+    choice, target = request.program, request.target
+    grow = [f"{name}={_formula(request, name, factor)}" for name, factor in request.scaling.grow.items()]
+    kept = {name: value for name, value in request.parameters.items() if name not in request.scaling.grow}
+    return CommandForm(
+        command=choice.command if not choice.args else f"{choice.command} {text.words_text(choice.args)}",
+        shell=choice.shell,
+        processors=text.processors_text(request.processors),
+        repetitions=str(request.repetitions),
+        until=f"{as_read(target.until)} %" if target.until else "",
+        time_from=choice.time_from,
+        rate_from=choice.rate_from,
+        grow="; ".join(grow),
+        parameters="; ".join(f"{name}={text.values_text(value)}" for name, value in kept.items()),
+        directory=str(Path(choice.directory or ".", choice.cwd)),
+        target=target.name if target.name in targets() else "host",
+        settings="; ".join(f"{name}={value}" for name, value in target.settings.items()),
+        pin=target.pin,
+        time_s=text.duration_text(request.limits.time_s),
+    )
+
+
+def _formula(request: Request, name: str, factor: str) -> str:
+    """Return the value of a parameter over N: its factor times the value at N = 1, as `grown` splits it."""
+    if found := _SPLIT.fullmatch(factor):
+        return found[1]
+    value = request.parameters[name]
+    return f"{value[0] if isinstance(value, tuple) else value} * ({factor})"
+
+
+def _pairs(typed: str) -> dict[str, str]:
+    """Return ``name=value`` pairs, which semicolons separate."""
+    found = {}
+    for item in filter(None, (part.strip() for part in typed.split(";"))):
+        name, sign, value = item.partition("=")
+        if not sign or not name.strip() or not value.strip():
+            raise ValueError(f"'{item}': expected NAME=VALUE, with semicolons between several")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _percent(typed: str) -> float:
+    plain = typed.strip().removesuffix("%").strip()
+    return text.real(plain, "a share in %") if plain else 0.0
