@@ -15,7 +15,11 @@ GUIDES = sorted(path.stem for path in (Path(__file__).parents[2] / "docs" / "how
 _FILE = re.compile(r'^```\w+ title="([\w.]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r"\b[\w.]+\.(?:c|cpp|f90):\d+\b")
-NEEDS = {"fortran-makefile": ("gfortran", "make"), "cpp-threads": ("g++",)}
+NEEDS = {
+    "fortran-makefile": ("gfortran", "make"),
+    "cpp-threads": ("g++",),
+    "measure-a-command": ("xz", "sort", "mpirun"),
+}
 
 
 @pytest.mark.compiler

@@ -113,6 +113,8 @@ class Allocations:
         if pipe is not None:
             with contextlib.suppress(OSError):
                 pipe.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            held.process.wait(_GRACE_S)  # what it runs ends with its input
         _end(held.process)
         held.said.close()
 
