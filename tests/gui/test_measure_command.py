@@ -19,6 +19,7 @@ from scalegraph.gui.measure.form import CommandForm, of_request, read, what_n_se
 from scalegraph.gui.measure.page import CommandPage
 from scalegraph.gui.queue.state import QueueEntry
 from scalegraph.request import Session
+from scalegraph.request.model.origin import Origin
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import ways
 from scalegraph.views.study.losses.breakdown import VIEW as BREAKDOWN
@@ -124,6 +125,19 @@ def test_points_come_while_the_command_runs(page: CommandPage, qtbot: QtBot, tmp
     page.changed(entry)
     assert page.can_run
     assert not page.open.isHidden()
+
+
+def test_a_command_of_a_file_stays_one_whatever_is_edited(page: CommandPage, qtbot: QtBot) -> None:
+    """Consent is asked for what others wrote; counts that are changed here do not make their command ours."""
+    request, _faults = read(CommandForm(command="true {N}"))
+    assert request is not None
+    page.show_loaded(request.with_origin(Origin("file", "theirs.toml")))
+    typed(page, qtbot, repetitions="2")
+    wanted: list[Any] = []
+    page.run_wanted.connect(lambda *args: wanted.append(args))
+    page.start()
+    assert wanted[0][0].origin == Origin("file", "theirs.toml")
+    assert wanted[0][0].repetitions == 2
 
 
 def test_a_fault_is_shown_at_its_field(page: CommandPage, qtbot: QtBot) -> None:

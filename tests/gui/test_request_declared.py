@@ -40,9 +40,9 @@ ELSEWHERE = {
 
 
 def editors(window: MainWindow) -> dict[str, list[QWidget]]:
-    """Return the editors of the request panel by the key of the value that each edits."""
+    """Return the editors of the pages of requests and of commands by the key of the value that each edits."""
     found: dict[str, list[QWidget]] = {}
-    for widget in window.request.findChildren(QWidget):
+    for widget in (*window.request.findChildren(QWidget), *window.measure.findChildren(QWidget)):
         if key := widget.property(VALUE):
             found.setdefault(key, []).append(widget)
     return found

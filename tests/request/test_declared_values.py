@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from scalegraph.base import toml
 from scalegraph.base.asked import Declared, asked, declared, every, option
 from scalegraph.base.errors import InputError
+from scalegraph.cli.measuring.command import measure
 from scalegraph.cli.simulate import simulate
 from scalegraph.request.model.parts import BOUNDS, BoundKind
 from scalegraph.request.model.request import Request
@@ -27,6 +28,9 @@ OWN = {
     "trace_directory",
     "statements",
     "junit",
+    "grow",  # parameters with scaling.grow
+    "hold",  # a bound
+    "on",  # whose workers measure
     "ideal_network",  # a shorter way to say an ideal of --what-if
 }  # no values
 
@@ -42,8 +46,8 @@ def test_every_value_of_a_request_is_declared_with_label_help_and_choices() -> N
 
 
 def test_every_option_that_sets_a_value_has_the_help_of_its_declaration() -> None:
-    context = click.Context(simulate)
-    options = {name: one for one in simulate.get_params(context) if isinstance(one, click.Option) for name in one.opts}
+    context = click.Context(measure)  # it has all options of simulate, and those of commands
+    options = {name: one for one in measure.get_params(context) if isinstance(one, click.Option) for name in one.opts}
     declarations = [said for _, said in every(Request) if said is not None and said.option is not None]
     assert len(declarations) > 25
     used = set()

@@ -23,6 +23,7 @@ from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.measure import live
 from scalegraph.gui.measure.form import CommandForm, of_request, read, what_n_sets
 from scalegraph.gui.queue.state import QueueEntry
+from scalegraph.gui.request.sections import dress
 from scalegraph.gui.request.widgets import Choice, Entry
 from scalegraph.link.targets import targets
 from scalegraph.request.model.origin import HERE, Origin, of_study
@@ -179,7 +180,8 @@ class CommandPage(QWidget):
     def _typed(self) -> None:
         if not self._entry_is_of_form():
             self._study = None  # another command is another study
-        self._origin = HERE
+        if not self._entries["command"].text().strip():
+            self._origin = HERE  # what comes now is written here; a command of a file stays one, whatever is edited
         self._edited()
 
     def _entry_is_of_form(self) -> bool:
@@ -261,8 +263,8 @@ class CommandPage(QWidget):
         self.sets = label("", "muted", wrap=True)
         self.sets.setAccessibleName("What N sets")
         group.column.addWidget(self.sets)
-        self.shell = QCheckBox("A shell runs it (pipes, redirections, variables)")
-        self.shell.setToolTip(request_value("program.shell").tip())
+        self.shell = QCheckBox(request_value("program.shell").label)
+        dress(self.shell, "program.shell")
         self.shell.toggled.connect(lambda _on: self._typed())
         group.column.addWidget(self.shell)
         return group
@@ -352,6 +354,8 @@ class CommandPage(QWidget):
     ) -> None:
         said = request_value(key)
         entry = self._entry_of(name, hint or said.placeholder())
+        if key.startswith("program."):
+            dress(entry, key)
         self._field(group, title or said.label, entry, (key, *also), said.tip(), beside=beside)
 
     def _entry_of(self, name: str, hint: str) -> Entry:

@@ -31,6 +31,7 @@ _FORMAT = 1 | 2  # time enabled, time running
 _FIRST_S, _LONGEST_S, _COST = 0.001, 0.1, 50  # of samples: the first, the longest distance, its least in their cost
 _SHORT_S = 0.05  # a run that is over so soon may have had more memory than samples saw
 _GRACE_S = 2.0
+_TIME = 8  # bytes of a time on the way from the command
 _CHUNK = 1 << 20
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -186,16 +187,18 @@ class Run:
         self.load = float(_read("/proc/loadavg").split()[0]) if _read("/proc/loadavg") else None
         self.before = (clock_mhz(self.processors), throttled(self.processors), spent())
         self.started = time.time()
-        self.clock = time.monotonic()
         os.close(go_write)
-        error = os.read(failed_read, 16)  # nothing comes once the command has taken over
+        said = b""
+        while more := os.read(failed_read, 64):  # nothing more comes once the command has taken over
+            said += more
         os.close(failed_read)
+        self.clock, error = struct.unpack_from("=d", said)[0] if len(said) >= _TIME else 0.0, said[_TIME:]
         if error:
             raise OSError(int(error), os.strerror(int(error)))
 
     def _become(self, go: int, ready: int, failed: int, stdin: int) -> None:
         """Become the command, once the other side closes *go*."""
-        order = self.order
+        order, begun = self.order, False
         try:
             os.setsid()
             ctypes.CDLL(None).prctl(_DEATH, signal.SIGKILL, 0, 0, 0)
@@ -209,9 +212,12 @@ class Run:
             os.chdir(order["cwd"] or ".")
             os.close(ready)
             os.read(go, 1)
+            # its own clock: on a busy computer it may wait for a processor before it begins
+            os.write(failed, struct.pack("=d", time.monotonic()))
+            begun = True
             os.execvpe(order["words"][0], order["words"], order["env"])
         except OSError as error:
-            os.write(failed, str(error.errno or 1).encode())
+            os.write(failed, (b"" if begun else b"\0" * _TIME) + str(error.errno or 1).encode())
         finally:
             os._exit(127)
 
