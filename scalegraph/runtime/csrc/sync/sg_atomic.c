@@ -18,6 +18,30 @@ static inline void reference(volatile const void *address, unsigned size, enum s
     sg_synchronise();
 }
 
+/* Lines that were requested to be modified are on their way until such a clock; the nearest are known. Nobody
+ * else gets one before it has come. */
+enum { ON_THEIR_WAY = 256 };
+static struct {
+    uint64_t line, until;
+} on_its_way[ON_THEIR_WAY];
+
+/* Brings the line of `at` to `p` to be modified, when it has come to whoever asked before. */
+static void bring(sg_processor *p, uint64_t at)
+{
+    uint64_t line = at & ~(uint64_t)(sg->line_bytes - 1);
+    __typeof__(on_its_way[0]) *way = &on_its_way[line / sg->line_bytes % ON_THEIR_WAY];
+    const void *site = p->site;
+    while (sg->ranks <= 1 && way->line == line &&
+           way->until > p->clock) { /* ranks have memory of their own */
+        sg_charge_site(p, SG_CATEGORY_STALL_CONTENTION, way->until - p->clock);
+        sg_turn(p);
+        p->site = site;
+    }
+    sg_touch(p, at, SG_RMW, SG_CATEGORY_PRIM_ATOMIC);
+    way->line = line;
+    way->until = sg_now->clock;
+}
+
 static void modify(volatile const void *address, const void *site)
 {
     sg_processor *p = sg_now;
@@ -33,8 +57,38 @@ static void modify(volatile const void *address, const void *site)
         sg_observed.cause(p, SG_CATEGORY_PRIM_ATOMIC, at, SG_RMW);
         sg_observe_counts(at, 2);
     } else {
-        sg_touch(p, at, SG_RMW, SG_CATEGORY_PRIM_ATOMIC);
+        bring(p, at);
     }
+}
+
+/* A compare-and-swap has found another value than it expected: as a rule the thread goes round until somebody
+ * else has written. Others whose clocks are behind may have done so by now, so they come first; the thread
+ * would see that late by the quantum if it went on alone. */
+static __attribute__((noinline)) void let_others(const void *site)
+{
+    sg_processor *p = sg_now;
+    if (p->coroutine != NULL)
+        sg_give_way(p, site);
+}
+
+enum { SPINNING = 64 }; /* cycles between two loads of a loop that does nothing else */
+
+/* Has the same processor loaded the same value just before, and nobody anything since? */
+static inline bool again(volatile const void *address, uint64_t value)
+{
+    static struct {
+        const sg_processor *by;
+        volatile const void *address;
+        uint64_t value, clock;
+    } last;
+    const sg_processor *p = sg_now;
+    bool same =
+        last.address == address && last.by == p && last.value == value && p->clock - last.clock < SPINNING;
+    last.by = p;
+    last.address = address;
+    last.value = value;
+    last.clock = p->clock;
+    return same;
 }
 
 #define ATOMIC(bits, type)                                                                                   \
@@ -42,7 +96,10 @@ static void modify(volatile const void *address, const void *site)
     {                                                                                                        \
         (void)order;                                                                                         \
         reference(a, bits / 8, SG_READ, SG_CALLER);                                                          \
-        return *a;                                                                                           \
+        type value = *a;                                                                                     \
+        if (SG_UNLIKELY(again(a, (uint64_t)value)))                                                          \
+            let_others(SG_CALLER);                                                                           \
+        return value;                                                                                        \
     }                                                                                                        \
     SG_API void __tsan_atomic##bits##_store(volatile type *a, type v, int order)                             \
     {                                                                                                        \
@@ -74,6 +131,8 @@ static void modify(volatile const void *address, const void *site)
         type old = *a;                                                                                       \
         if (old == expected)                                                                                 \
             *a = v;                                                                                          \
+        else                                                                                                 \
+            let_others(SG_CALLER);                                                                           \
         return old;                                                                                          \
     }
 
@@ -99,6 +158,7 @@ static void modify(volatile const void *address, const void *site)
             return 1;                                                                                        \
         }                                                                                                    \
         *expected = old;                                                                                     \
+        let_others(SG_CALLER);                                                                               \
         return 0;                                                                                            \
     }
 
@@ -216,6 +276,7 @@ SG_API int sg_atomic_compare_exchange_16(volatile uint128 *a, uint128 *expected,
         return 1;
     }
     *expected = old;
+    let_others(SG_CALLER);
     return 0;
 }
 
