@@ -77,14 +77,17 @@ def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Ma
     node = reference(text)
     if node is None:
         return _read(text, file, given, None)
-    own = _read_node(_value(given_node) if (given_node := dict(given).get(MACHINE)) else node, text, file)
-    return _read(text, file, given, own)
+    instead = dict(given).get(MACHINE)
+    name = node if instead is None else _value(instead)
+    return _read(text, file, given, _read_node(name, text, file, is_override=instead is not None))
 
 
-def _read_node(name: Any, text: str, file: str) -> tuple[str, str]:
+def _read_node(name: Any, text: str, file: str, *, is_override: bool) -> tuple[str, str]:
     """Return text and path of the machine *name* that the nodes of a cluster, *text* of *file*, are."""
 
     def refused(message: str) -> InputError:
+        if is_override:
+            return InputError(Fault(message, key=MACHINE))
         return InputError(_fault(message, file, toml.parse(text, file)[1], MACHINE))
 
     if not isinstance(name, str) or not name:

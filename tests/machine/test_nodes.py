@@ -98,6 +98,8 @@ def test_another_machine_and_number_of_nodes_can_be_set_for_one_request(cluster:
     assert faults(cluster, {"nodes.count": "many"}) == [
         "nodes.count: expected a whole number of nodes, at least 1; got 'many'"
     ]
+    (said,) = faults(cluster, {"nodes.machine": "server-9s"})
+    assert said.startswith("nodes.machine: unknown machine 'server-9s'; did you mean 'server-")
 
 
 @pytest.mark.parametrize(
