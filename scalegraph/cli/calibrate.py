@@ -82,11 +82,12 @@ def calibrate(
     quick: bool,
     as_json: bool,
 ) -> None:
-    """Measure this host and write its machine file; it takes about half a minute on an otherwise idle host.
+    """Measure this host and write its machine file; it takes a minute or two on an otherwise idle host.
 
     Operations, caches, memory, what two processors cost each other and the primitives of OpenMP are measured by a
-    small C program that your compiler builds on the spot; every value says where it comes from. Use the file with
-    `scalegraph simulate ... --machine FILE`.
+    small C program that your compiler builds on the spot, and with growing numbers of cores what depends on that:
+    clock, bandwidth, barriers, locks, page faults. Every value says where it comes from; nothing names the host or its
+    user. Use the file with `scalegraph simulate ... --machine FILE`.
 
     With --compare one table has each program's measured and predicted times: with its own flags, and without
     vectorisation. A file for --also has the form of the

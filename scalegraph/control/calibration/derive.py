@@ -10,19 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from scalegraph.base.errors import WorkError
+from scalegraph.base.units import counted
 from scalegraph.control.calibration.caches import cache_levels, prefetcher, translation
 from scalegraph.control.calibration.host import Host
+from scalegraph.control.calibration.many import bandwidth, fork_share, in_words, transfers, turbo
 from scalegraph.control.calibration.measure import Sample
 from scalegraph.control.calibration.pipeline import branches, issued, pipeline
 from scalegraph.machine import Machine
+from scalegraph.machine.model import Processor
+from scalegraph.machine.networks.numa import Numa
 from scalegraph.machine.text import keys
 
 _SUMMARY = (
     "This host as `scalegraph machines calibrate` measured it, with small programs and large pages. Simplified: "
-    "instruction fetch is not simulated, and the clock is fixed."
+    "instruction fetch is not simulated."
 )
 _OPERATIONS: Final = (  # class, measurement of independent operations, operations in one of them
     ("int_alu", "int_add_free", 1),
@@ -85,11 +89,12 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
     """
     origins = Origins(measured)
     levels = cache_levels(origins, host)
-    sections = {
-        "processor": _processor(origins, host),
+    processor, network = _processor(origins, host), _network(origins, host, levels)
+    sections: dict[str, Any] = {
+        "processor": processor,
         "cache": levels,
         "coherence": _coherence(origins, host, levels),
-        "network": _network(origins, host, levels),
+        "network": network,
         "memory": _memory(origins, host),
         "synchronisation": _synchronisation(origins, host),
         "threads": _threads(origins),
@@ -97,15 +102,32 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         "translation": translation(origins),
         "prefetch": prefetcher(origins, host),
     }
+    sections["processor"], sections["network"] = _known(Processor, processor), _known(Numa, network)
     title = f"{host.model}, {len(host.processors)} processors"[:120]
     try:
-        found = Machine.model_validate({"name": name, "title": title, "summary": _SUMMARY, **sections})
+        found = Machine.model_validate({"name": name, "title": title, "summary": _summary(host), **sections})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise WorkError(f"the measurements make no machine ({place}: {first['msg']}); is the host busy?") from error
     rest = {key: "choice: what a machine file has that does not say" for key in keys(found) if "." in key}
-    return found.model_copy(update={"origin": {**rest, **origins.said}})
+    said = {key: text for key, text in origins.said.items() if key in rest}
+    return found.model_copy(update={"origin": {**rest, **said}})
+
+
+def _summary(host: Host) -> str:
+    """Return what the host is, for those who get the file."""
+    count = len({(place.socket, place.core) for place in host.places})
+    parts = [counted(host.sockets, "socket"), counted(count, "core"), counted(len(host.processors), "hardware thread")]
+    parts += [counted(host.nodes, "memory node")]
+    parts += [f"{host.memory_bytes / 2**30:.0f} GiB"] if host.memory_bytes else []
+    parts += [host.system] if host.system else []
+    where = " in a virtual machine, whose hypervisor may hide what there is" if host.is_virtual else ""
+    return f"{', '.join(parts)}{where}. {_SUMMARY}"
+
+
+def _known(model: type[BaseModel], section: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in section.items() if key in model.model_fields}
 
 
 def _threads(origins: Origins) -> dict[str, Any]:
@@ -129,6 +151,10 @@ def _processor(origins: Origins, host: Host) -> dict[str, Any]:
         "count": origins.note(f"{key}.count", len(host.processors), "system: processors that this process may use"),
         "clock_mhz": origins.measured_as(
             f"{key}.clock_mhz", round(origins.clock_ghz * 1e3, 1), "clock", how="a dependent addition takes one cycle"
+        ),
+        **turbo(origins, host),
+        "threads_per_core": origins.note(
+            f"{key}.threads_per_core", min(2, host.threads_per_core), "system: of the processors that may be used"
         ),
         "issue_width": origins.measured_as(f"{key}.issue_width", width, issue),
         "out_of_order": origins.note(f"{key}.out_of_order", True, "estimate: so are all processors of this kind"),
@@ -188,10 +214,10 @@ def _network(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict
     memory_ns = max(0.0, origins.measured["memory_chase"].median - before)
     names = [name for name in ("read_by_one", "read_by_two") if name in origins.measured]
     rate = max(origins.measured[name].median for name in names)
-    share = (len(host.processors) + host.nodes - 1) // host.nodes
+    share = (len(host.processors) + host.sockets - 1) // host.sockets
     values: dict[str, Any] = {
         "kind": origins.note(f"{key}.kind", "numa", "choice"),
-        "sockets": origins.note(f"{key}.sockets", host.nodes, "system: memory nodes"),
+        "sockets": origins.note(f"{key}.sockets", host.sockets, "system"),
         "socket_processors": origins.note(f"{key}.socket_processors", share, "system"),
         "channels": origins.note(f"{key}.channels", 1, "estimate: one value for all, the system does not report them"),
         "channel_gb_s": origins.measured_as(f"{key}.channel_gb_s", round(rate, 2), *names, how="the larger"),
@@ -199,14 +225,27 @@ def _network(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict
             f"{key}.memory_ns", round(memory_ns, 1), "memory_chase", how="less the look into the caches"
         ),
     }
+    values |= bandwidth(origins, host)
     values |= _transfers(origins, levels, before)
-    if "far_chase" in origins.measured:
-        far = max(0.0, (origins.measured["far_chase"].median - origins.measured["memory_chase"].median) / 2)
-        values["link_ns"] = origins.measured_as(f"{key}.link_ns", round(far, 1), "far_chase", "memory_chase")
-    else:
-        values["link_ns"] = origins.note(f"{key}.link_ns", 40.0, "estimate: not used, one memory node")
+    values |= _farther(origins)
+    values |= transfers(origins, host, before, values["link_ns"])
     values["link_gb_s"] = origins.note(f"{key}.link_gb_s", round(rate, 2), "estimate: as much as the memory")
     values["header_bytes"] = origins.note(f"{key}.header_bytes", 16, "estimate")
+    return values
+
+
+def _farther(origins: Origins) -> dict[str, Any]:
+    """Return how much farther memory of another socket is, each way, and that of another memory node of the socket."""
+    near = origins.measured["memory_chase"].median
+    values: dict[str, Any] = {}
+    if "far_chase" in origins.measured:
+        far = max(0.0, (origins.measured["far_chase"].median - near) / 2)
+        values["link_ns"] = origins.measured_as("network.link_ns", round(far, 1), "far_chase", "memory_chase")
+    else:
+        values["link_ns"] = origins.note("network.link_ns", 40.0, "estimate: not used, one socket")
+    if "node_chase" in origins.measured:
+        more = max(0.0, origins.measured["node_chase"].median - near)
+        values["node_ns"] = origins.measured_as("network.node_ns", round(more, 1), "node_chase", "memory_chase")
     return values
 
 
@@ -236,7 +275,9 @@ def _memory(origins: Origins, host: Host) -> dict[str, Any]:
     touch = round(origins.cycles("page_touch"))
     return {
         "page_bytes": origins.note("memory.page_bytes", host.page_bytes, "system: page size"),
-        "page_miss_cycles": origins.measured_as("memory.page_miss_cycles", touch, "page_touch"),
+        "page_miss_cycles": origins.measured_as(
+            "memory.page_miss_cycles", touch, "page_touch", how=in_words(origins, ["page_touch"])
+        ),
         "placement": origins.note("memory.placement", "first_touch", "system: what it does unless asked otherwise"),
     }
 
@@ -261,9 +302,14 @@ def _synchronisation(origins: Origins, host: Host) -> dict[str, Any]:
         "fork_per_processor_cycles": _fork_share(origins, host, fork),
         "schedule_cycles": origins.measured_as(f"{key}.schedule_cycles", alone["chunk"], "chunk_by_one"),
         "lock_cycles": origins.measured_as(
-            f"{key}.lock_cycles", round(alone["lock"] / 2), "lock_by_one", how="half of it each way"
+            f"{key}.lock_cycles",
+            round(alone["lock"] / 2),
+            "lock_by_one",
+            how="; ".join(filter(None, ["half of it each way", in_words(origins, ["lock"])])),
         ),
-        "barrier_cycles": origins.measured_as(f"{key}.barrier_cycles", alone["barrier"], "barrier_by_one"),
+        "barrier_cycles": origins.measured_as(
+            f"{key}.barrier_cycles", alone["barrier"], "barrier_by_one", how=in_words(origins, ["barrier"])
+        ),
         "task_cycles": origins.measured_as(f"{key}.task_cycles", round(origins.cycles("task_by_one")), "task_by_one"),
     }
     return values
@@ -272,6 +318,8 @@ def _synchronisation(origins: Origins, host: Host) -> dict[str, Any]:
 def _fork_share(origins: Origins, host: Host, fork: int) -> int:
     """Return what each member adds to a region: what two threads take, less barrier, fork and a line's way."""
     key = "synchronisation.fork_per_processor_cycles"
+    if (of_many := fork_share(origins)) is not None:
+        return int(origins.note(key, *of_many))
     if len(host.processors) < 2 or "region_by_two" not in origins.measured:
         return int(origins.note(key, fork, "estimate: as much as fork_cycles, one processor cannot measure it"))
     names = ("region_by_two", "barrier_by_two", "transfer")

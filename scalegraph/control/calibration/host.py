@@ -21,11 +21,26 @@ class CacheLevel:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a processor is: the *socket*, the *core*, the memory *node* and the last *cache* that it has, by number.
+
+    *cache* is the smallest number of those that share it.
+    """
+
+    number: int
+    socket: int
+    core: int
+    node: int
+    cache: int
+
+
+@dataclass(frozen=True)
 class Host:
     """What this process may use of the host. *processors* are the numbers of those it may run on.
 
-    *far* is one of them on another memory node than the first, -1 where there is none; *is_virtual*: a hypervisor
-    shows itself; *available_bytes*: memory that can be had now.
+    *far* is one of them in another socket than the first, *beside* one on another memory node of the first's socket,
+    -1 where there is none; *is_virtual*: a hypervisor shows itself; *available_bytes*: memory that can be had now,
+    *memory_bytes*: all there is, 0 where that is not known. *system*: the operating system and its release.
     """
 
     model: str
@@ -36,6 +51,25 @@ class Host:
     is_virtual: bool
     page_bytes: int
     available_bytes: int
+    placed: tuple[Place, ...] = ()
+    beside: int = -1
+    memory_bytes: int = 0
+    system: str = ""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where the processors are; cores of one socket where the system does not say."""
+        return self.placed or tuple(Place(number, 0, number, 0, 0) for number in self.processors)
+
+    @property
+    def sockets(self) -> int:
+        """Sockets of the processors in use."""
+        return len({place.socket for place in self.places})
+
+    @property
+    def threads_per_core(self) -> int:
+        """Processors of a core, of those in use."""
+        return len(self.places) // len({(place.socket, place.core) for place in self.places})
 
 
 def this_host(root: Path = Path("/")) -> Host:
@@ -43,16 +77,39 @@ def this_host(root: Path = Path("/")) -> Host:
     processors = tuple(sorted(os.sched_getaffinity(0)))
     information = _text(root / "proc/cpuinfo")
     nodes = _nodes(root, processors)
-    far = next((cpu for cpu in processors if nodes.get(cpu, 0) != nodes.get(processors[0], 0)), -1)
+    places = tuple(_place(root, number, nodes.get(number, 0)) for number in processors)
+    first = places[0]
     return Host(
         model=_field(information, "model name") or _field(information, "CPU part") or "unknown processor",
         processors=processors,
         nodes=len(set(nodes.values())) or 1,
-        far=far,
+        far=next((place.number for place in places if place.socket != first.socket), -1),
         caches=_caches(root / f"sys/devices/system/cpu/cpu{processors[0]}/cache", processors),
         is_virtual="hypervisor" in _field(information, "flags").split(),
         page_bytes=os.sysconf("SC_PAGE_SIZE"),
-        available_bytes=_available(root),
+        available_bytes=_kib(root, "MemAvailable") or 2**30,
+        placed=places,
+        beside=next(
+            (place.number for place in places if place.socket == first.socket and place.node != first.node), -1
+        ),
+        memory_bytes=_kib(root, "MemTotal"),
+        system=f"{os.uname().sysname} {os.uname().release.partition('-')[0]}",
+    )
+
+
+def _place(root: Path, number: int, node: int) -> Place:
+    directory = root / f"sys/devices/system/cpu/cpu{number}"
+    core = _text(directory / "topology/core_id")
+    sharers = [
+        _list(_text(index / "shared_cpu_list"))
+        for index in sorted(directory.glob("cache/index[0-9]*"), key=lambda index: _number(_text(index / "level")))
+    ]
+    return Place(
+        number=number,
+        socket=_number(_text(directory / "topology/physical_package_id")),
+        core=int(core) if core.isdecimal() else number,
+        node=node,
+        cache=min(sharers[-1]) if sharers and sharers[-1] else number,
     )
 
 
@@ -112,6 +169,6 @@ def _size(text: str) -> int:
     return _number(text[:-1]) * _UNITS[text[-1]] if text and text[-1] in _UNITS else _number(text)
 
 
-def _available(root: Path) -> int:
-    amount = _field(_text(root / "proc/meminfo"), "MemAvailable").split(" ")[0]
-    return _number(amount) * 1024 or 2**30
+def _kib(root: Path, name: str) -> int:
+    """Return the bytes of field *name* of meminfo; 0 where it is missing."""
+    return _number(_field(_text(root / "proc/meminfo"), name).split(" ")[0]) * 1024

@@ -17,6 +17,7 @@ from typing import IO, Final
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, WorkError
 from scalegraph.control.calibration.host import Host
+from scalegraph.control.calibration.many import cores, pairs, team_sizes
 from scalegraph.runtime.compiler import Compiler
 
 SOURCES: Final = Path(__file__).parent / "csrc"
@@ -127,6 +128,7 @@ def measure(
         f"first={first}",
         f"second={others[0] if others else -1}",
         f"far={host.far}",
+        f"beside={host.beside}",
         f"large={largest(host, effort)}",
         f"near={max((level.size_bytes for level in host.caches[:-1]), default=0)}",
         *(f"size={size}" for size in working_sets(host, effort)),
@@ -137,14 +139,25 @@ def measure(
         found: dict[str, Sample] = {}
         done = 0
         for _ in range(effort.rounds):
-            for line in _lines([str(program), *arguments], cancel):
-                name, sample = read_line(line)
-                if name not in found or sample.is_better(found[name]):
-                    found[name] = sample
-                done += 1
-                progress(name, done)
+            for words in (arguments, *_of_many(host, effort)):
+                for line in _lines([str(program), *words], cancel):
+                    name, sample = read_line(line)
+                    if name not in found or sample.is_better(found[name]):
+                        found[name] = sample
+                    done += 1
+                    progress(name, done)
     clock = found["clock"].median
     return {name: sample.at_clock(clock) for name, sample in found.items()}
+
+
+def _of_many(host: Host, effort: Effort) -> Iterator[list[str]]:
+    """Yield the arguments of the runs that depend on the number of cores, and on their distance."""
+    common = [f"samples={effort.samples}", f"us={effort.microseconds}", f"large={largest(host, effort)}"]
+    team = cores(host)
+    for size in [len(team)] if effort.quick else team_sizes(host):
+        yield [*common, *(f"team={place.number}" for place in team[:size])]
+    for first, second in pairs(host).values():
+        yield [*common, "pair=1", f"first={first}", f"second={second}"]
 
 
 def build(compiler: Compiler, program: Path, cancel: CancelToken) -> None:

@@ -11,17 +11,24 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
+#define MOST_TEAM 1024
+
 /* What the command line says. */
 typedef struct bench_options {
     uint32_t samples;  /* of each measurement */
     double sample_ns;  /* what one of them takes, about */
     int first, second; /* host processors; second is -1 where there is one only */
-    int far;           /* a processor with other memory near it, -1: none */
+    int far;           /* a processor of another socket, -1: none */
+    int beside;        /* one with other memory near it in the same socket, -1: none */
     size_t large;      /* bytes of the largest working set */
     size_t near;       /* working sets up to this size stay in caches that follow the processor's clock */
     size_t sizes[64];  /* working sets for the latencies, in bytes */
     uint32_t sizes_count;
-    int pace; /* only what the processor does at this moment, in a millisecond */
+    int pace;            /* only what the processor does at this moment, in a millisecond */
+    int team[MOST_TEAM]; /* only what depends on the number of cores, with a thread on each of these
+                            processors */
+    uint32_t team_count;
+    int pair; /* only what a line takes between the first and the second processor */
 } bench_options;
 
 extern bench_options bench;
@@ -60,6 +67,8 @@ void bench_memory(void);
 void bench_system(void);
 void bench_threads(void);
 void bench_openmp(void);
+void bench_many(void);
+void bench_pair(void);
 
 #if defined(__x86_64__)
 #define FLOAT_REGISTER "+x"

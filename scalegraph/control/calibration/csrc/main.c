@@ -2,6 +2,8 @@
  *
  *     calibrate samples=N us=MICROSECONDS first=CPU second=CPU far=CPU large=BYTES near=BYTES size=BYTES ...
  *     calibrate pace=1 first=CPU
+ *     calibrate samples=N us=MICROSECONDS large=BYTES team=CPU team=CPU ...
+ *     calibrate samples=N us=MICROSECONDS pair=1 first=CPU second=CPU
  *
  * Every argument may be left out. Built and called by scalegraph.control.calibration. */
 #include "bench.h"
@@ -13,7 +15,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-bench_options bench = {.samples = 21, .sample_ns = 200e3, .second = -1, .far = -1, .large = 64u << 20};
+bench_options bench = {
+    .samples = 21, .sample_ns = 200e3, .second = -1, .far = -1, .beside = -1, .large = 64u << 20};
 
 #define CROWDED      1.1  /* cycles of an addition, of the fewest: more are due to another program */
 #define WAIT_SAMPLES 5000 /* all measurements together wait for it as long as so many of them take */
@@ -60,6 +63,11 @@ static uint64_t times_of_sample(bench_body *body, void *state)
 {
     uint64_t times = 1;
     double taken = bench_time(body, state, times);
+    for (int tries = 0; tries < 9 && taken > bench.sample_ns;
+         tries++) { /* somebody else may have had the core */
+        double again = bench_time(body, state, times);
+        taken = again < taken ? again : taken;
+    }
     while (taken < bench.sample_ns / 4 && times < 1u << 30) {
         times *= 2;
         taken = bench_time(body, state, times);
@@ -171,10 +179,16 @@ static int read_argument(const char *argument)
         bench.second = (int)value;
     else if (number(argument, "far", &value))
         bench.far = (int)value;
+    else if (number(argument, "beside", &value))
+        bench.beside = (int)value;
     else if (number(argument, "large", &value) && value >= 1 << 20)
         bench.large = (size_t)value;
     else if (number(argument, "pace", &value))
         bench.pace = value != 0;
+    else if (number(argument, "pair", &value))
+        bench.pair = value != 0;
+    else if (number(argument, "team", &value) && bench.team_count < MOST_TEAM)
+        bench.team[bench.team_count++] = (int)value;
     else if (number(argument, "near", &value))
         bench.near = (size_t)value;
     else if (number(argument, "size", &value) && value >= 4096 && bench.sizes_count < 64)
@@ -194,6 +208,10 @@ int main(int count, char **argument)
     bench_pin(bench.first);
     if (bench.pace) {
         bench_pace();
+        return 0;
+    }
+    if (bench.pair || bench.team_count > 0) {
+        (bench.pair ? bench_pair : bench_many)();
         return 0;
     }
     bench_operations();

@@ -275,6 +275,21 @@ static void measure_translation(void)
     }
 }
 
+/* Latency of memory that is near `processor`, if that is one; uses the order of `w`. */
+static void measure_elsewhere(const walk *w, int processor, const char *name)
+{
+    size_t bytes = 16u << 20, lines = bytes / sizeof(place);
+    walk other = *w;
+    if (processor < 0)
+        return;
+    bench_pin(processor);
+    other.places = bench_map(bytes, 1);
+    thread_places(&other, lines, lines);
+    bench_pin(bench.first);
+    measure_memory(&other, lines, name, NULL);
+    munmap(other.places, bytes);
+}
+
 void bench_memory(void)
 {
     size_t lines = bench.large / sizeof(place);
@@ -285,12 +300,6 @@ void bench_memory(void)
     measure_bandwidth(&w, lines);
     measure_pages();
     measure_translation();
-    if (bench.far < 0)
-        return;
-    walk other = w;
-    bench_pin(bench.far);
-    other.places = bench_map(16u << 20, 1);
-    thread_places(&other, (16u << 20) / sizeof(place), (16u << 20) / sizeof(place));
-    bench_pin(bench.first);
-    measure_memory(&other, (16u << 20) / sizeof(place), "far_chase", NULL);
+    measure_elsewhere(&w, bench.far, "far_chase");
+    measure_elsewhere(&w, bench.beside, "node_chase");
 }

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -130,4 +131,11 @@ void bench_threads(void)
 {
     measure_beside(answer, "transfer", play, 2);
     measure_beside(disturb, "atomic_contended", count_up, 1);
+}
+
+void bench_pair(void)
+{
+    char name[64];
+    snprintf(name, sizeof name, "transfer_%d_%d", bench.first, bench.second);
+    measure_beside(answer, name, play, 2);
 }
