@@ -1,0 +1,133 @@
+"""Measured tables of real machines beside the simulated ones: bandwidth, latency, core to core, barriers, programs.
+
+    python benchmarks/reality.py                          # all tables of benchmarks/reality but programs
+    python benchmarks/reality.py xeon-6148 --all-cores    # these tables, at every number of cores
+    python benchmarks/reality.py my-pair.toml --programs DIRECTORY  # a program of somebody, fetched with git
+    python benchmarks/reality.py --keep FILE.json --pictures docs/images
+
+A table (benchmarks/reality/*.toml; `reality_tables.py` says what it may have) names its source, its machine and what is
+doubtful. Our kernels (benchmarks/reality/kernels) and the program of a pair run on that machine; printed are measured
+and simulated values side by side, the error of each, its mean size and the worst. Every table is printed, and so are
+runs that fail. Nothing is asserted. Without --all-cores: one core, half, and all. --keep FILE.json keeps what was
+computed; a later call with the same file goes on from there, and --pictures draws all of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, get_args
+
+import reality_runs as runs
+import reality_tables as tables
+
+from scalegraph.base.errors import ScaleGraphError
+
+KINDS = tuple(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(tables.AnyTable))
+
+
+class Kept:
+    """Results by table, in a file if one is named: what is there is not computed again."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.found: dict[str, dict[str, Any]] = {}
+        if path is not None and path.exists():
+            self.found = json.loads(path.read_text(encoding="utf-8"))
+
+    def put(self, name: str, result: dict[str, Any]) -> None:
+        """Keep the *result* of table *name*."""
+        self.found[name] = result
+        if self._path is not None:
+            self._path.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
+
+
+def computed(table: tables.AnyTable, chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return the points of *table*, and why some are missing."""
+    counts = (lambda numbers: numbers) if chosen.all_cores else runs.few
+    points: list[runs.Point] = []
+    failure, start = "", time.monotonic()
+    try:
+        for point in runs.compared(
+            table, counts, lambda text: print(text, file=sys.stderr, flush=True), chosen.programs
+        ):
+            points.append(point)  # noqa: PERF402 - what is finished is kept
+    except ScaleGraphError as error:
+        failure = str(error)
+    about = {"kind": table.kind, "title": table.title, "machine": table.machine, "source": table.source}
+    return about | {
+        "doubts": table.doubts,
+        "points": [asdict(point) for point in points],
+        "failure": failure,
+        "host_s": round(time.monotonic() - start, 1),
+    }
+
+
+def show(name: str, result: dict[str, Any]) -> list[runs.Point]:
+    """Print a table with its errors; return its points."""
+    points = [runs.Point(**point) for point in result["points"]]
+    print(f"\n### {name}: {result['title']}\n\nMachine `{result['machine']}`. Measured: {result['source']}.")
+    if result["doubts"]:
+        print(f"Doubts: {result['doubts']}.")
+    if points:
+        print("\n| | at | measured | simulated | unit | error |\n| --- | ---: | ---: | ---: | --- | ---: |")
+        for point in points:
+            values = f"{point.measured:.4g} | {point.simulated:.4g} | {point.unit}"
+            print(f"| {point.series} | {point.at} | {values} | {100 * point.error:+.0f} % |")
+        print(f"\n{said(points)}; {result['host_s']:.0f} s here.")
+    if result["failure"]:
+        print(f"\nNot complete: {result['failure']}.")
+    return points
+
+
+def said(points: Iterable[runs.Point]) -> str:
+    """Return the summary of errors in words."""
+    found = runs.summary(points)
+    within = ", ".join(f"{100 * share:.0f} % {name}" for name, share in found.items() if name.startswith("within"))
+    return f"Errors: mean {100 * found['mean']:.0f} %, worst {100 * found['worst']:.0f} %; {within}"
+
+
+def main() -> None:
+    """Compute what is missing, and print all tables that were chosen."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("tables", nargs="*", help="names in benchmarks/reality, or files; all without it")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only tables of this kind; repeatable")
+    parser.add_argument("--all-cores", action="store_true", help="every number of cores that was measured")
+    parser.add_argument("--programs", type=Path, metavar="DIRECTORY", help="where programs of others are fetched to")
+    parser.add_argument("--keep", type=Path, metavar="FILE.json", help="keep results, and go on from those kept")
+    parser.add_argument("--pictures", type=Path, metavar="DIRECTORY", help="draw the curves of all results kept")
+    parser.add_argument("--jobs", type=int, default=1, help="tables at a time")
+    chosen = parser.parse_args()
+    try:
+        found = tables.chosen(chosen.tables, chosen.kind or ())
+    except ScaleGraphError as error:
+        raise SystemExit(str(error)) from error
+    if not chosen.tables and chosen.programs is None:
+        found = {name: table for name, table in found.items() if table.kind != "program"}
+    kept = Kept(chosen.keep)
+    missing = [name for name in found if name not in kept.found]
+    with ThreadPoolExecutor(max(chosen.jobs, 1)) as pool:
+        results = pool.map(lambda name: computed(found[name], chosen), missing)
+        for name, result in zip(missing, results, strict=True):
+            kept.put(name, result)
+    by_kind: dict[str, list[runs.Point]] = {}
+    for name in found:
+        by_kind.setdefault(found[name].kind, []).extend(show(name, kept.found[name]))
+    print("\n### All tables\n")
+    for kind, points in by_kind.items():
+        print(f"- {kind}: {said(points)}" if points else f"- {kind}: nothing was computed")
+    if chosen.pictures is not None:
+        import reality_pictures
+
+        for path in reality_pictures.draw(kept.found, chosen.pictures):
+            print(f"drawn: {path}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""Simulated counterparts of measured tables: our kernels, and programs of others, on the machines of the tables."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import statistics
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import reality_tables as tables
+
+from scalegraph import control
+from scalegraph.base.errors import RunError, WorkError
+from scalegraph.base.run import RunPoint
+from scalegraph.link import Job, Limits, Simulated
+from scalegraph.link.build import Build
+from scalegraph.machine import Machine
+
+KERNELS: Final = tables.TABLES / "kernels"
+# vectors of 32 bytes, whatever the host is; a loop that copies shall not become a call of memcpy
+_FLAGS: Final = ("-O3", "-mavx2", "-mfma", "-fopenmp", "-fno-tree-loop-distribute-patterns")
+_LIMIT_S: Final = 1800.0
+_PAIRS: Final = 1000  # of a machine's cores, drawn once
+_ROUNDS: Final = 20  # of a pair
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value of a table, measured and simulated in *unit*; *series* and *at* say which: N, a size, a quantile."""
+
+    series: str
+    at: str
+    measured: float
+    simulated: float
+    unit: str
+
+    @property
+    def error(self) -> float:
+        """Simulated by measured, less one."""
+        return self.simulated / self.measured - 1
+
+
+Report = Callable[[str], None]
+Few = Callable[[list[int]], list[int]]
+
+
+def few(counts: list[int]) -> list[int]:
+    """Return the first, the middle and the last of *counts*: one core, half of a socket, and all."""
+    return sorted({counts[0], counts[(len(counts) - 1) // 2], counts[-1]})
+
+
+@cache
+def _kernel(name: str) -> Build:
+    return control.build([KERNELS / f"{name}.c"], cflags=_FLAGS)
+
+
+def run(machine: Machine, processors: int, name: str, *arguments: object) -> list[list[str]]:
+    """Return the rows that kernel *name* prints on *machine*, split at semicolons."""
+    job = Job(
+        _kernel(name),
+        machine,
+        RunPoint(processors=processors),
+        tuple(map(str, arguments)),
+        limits=Limits(time_s=_LIMIT_S),
+    )
+    return [line.split(";") for line in _output(job).splitlines() if ";" in line]
+
+
+def _output(job: Job) -> str:
+    record = Simulated().run(job)
+    if record.status != "ok":
+        raise RunError(f"{job.name} on {job.machine.name}, N = {job.point.processors}: {record.message}")
+    return record.stdout
+
+
+# ---- sizes ----
+
+
+def level_kib(machine: Machine, level: str, cores: int, *, streams: bool = False) -> int:
+    """Return how much data of each core stays in *level* on *cores* cores, the first ones; for memory: does not."""
+    private = [cache.size_kib for cache in machine.cache if cache.shared_by == 1]
+    shared = [cache for cache in machine.cache if cache.shared_by > 1]
+    number = {"L1": 0, "L2": 1, "L3": 2}.get(level)
+    if number is not None and number < len(private):
+        before = private[number - 1] if number else 0
+        return max((before + private[number]) // 2, before * 5 // 4) if before else private[0] // 2
+    if not shared:
+        return 4 * private[-1]
+    last = shared[-1]
+    of_one = last.size_kib // min(cores, last.shared_by)  # the cores fill one instance after the other
+    if level == "memory":
+        return max(3 * of_one if streams else 4 * of_one, 8 * private[-1])
+    return private[-1] + (of_one - private[-1]) // 2 if of_one > 2 * private[-1] else private[-1] + of_one // 2
+
+
+# ---- the kinds of tables ----
+
+
+def bandwidth(table: tables.Bandwidth, counts: Few, report: Report) -> Iterator[Point]:
+    """Yield measured and simulated GB/s."""
+    machine = table.described()
+    by_level: dict[str, list[tables.Curve]] = {}
+    for curve in table.measured:
+        by_level.setdefault(curve.level, []).append(curve)
+    for level, curves in by_level.items():
+        for cores in counts(sorted(set().union(*(curve.points() for curve in curves)))):
+            here = [curve for curve in curves if cores in curve.points()]
+            kib = level_kib(machine, level, cores, streams=True)
+            rounds = 1 if level == "memory" else max(2, 2048 // kib)
+            report(f"{table.machine}: {level}, {cores} cores, {kib} KiB each")
+            rows = run(machine, cores, "stream", kib, rounds, *(curve.kernel for curve in here))
+            found = {kernel: float(gb_s) for kernel, gb_s in rows}
+            for curve in here:
+                series = f"{level} {curve.kernel}"
+                yield Point(series, str(cores), curve.points()[cores], found[curve.kernel], "GB/s")
+
+
+def latency(table: tables.Latency, _counts: Few, report: Report) -> Iterator[Point]:
+    """Yield measured and simulated latencies."""
+    machine = table.described()
+    for row in table.measured:
+        kib = row.kib or level_kib(machine, row.level, 1)
+        report(f"{table.machine}: latency of {row.level}, {kib} KiB")
+        ((_, ns),) = run(machine, 1, "chase", machine.coherence.line_bytes, row.window_kib, kib)
+        yield Point(row.level, f"{kib} KiB", row.ns, float(ns), "ns")
+
+
+def core_to_core(table: tables.CoreToCore, _counts: Few, report: Report) -> Iterator[Point]:
+    """Yield quantiles of the latencies of pairs."""
+    report(f"{table.machine}: a line between {_PAIRS} pairs of {table.cores} cores")
+    values = sorted(pairs(table.described(), table.cores).values())
+    cuts = statistics.quantiles(values, n=10, method="inclusive")
+    simulated = {"tenth": cuts[0], "median": statistics.median(values), "ninetieth": cuts[-1]}
+    for name, ns in simulated.items():
+        yield Point("one way", name, getattr(table.measured, name), ns, "ns")
+
+
+def pairs(machine: Machine, cores: int, most: int = _PAIRS) -> dict[tuple[int, int], float]:
+    """Return what a line takes one way between pairs of the first *cores* processors, ns: *most* pairs, or all."""
+    known = list(itertools.combinations(range(cores), 2))
+    drawn = known if len(known) <= most else random.Random(1).sample(known, most)
+    rows = run(machine, cores, "pingpong", _ROUNDS, *itertools.chain.from_iterable(drawn))
+    return {(int(first), int(second)): float(ns) for first, second, ns in rows}
+
+
+def barrier(table: tables.Barriers, counts: Few, report: Report) -> Iterator[Point]:
+    """Yield measured and simulated times of a barrier."""
+    measured = dict(zip(table.cores, table.us, strict=True))
+    for cores in counts(list(table.cores)):
+        report(f"{table.machine}: barrier of {cores} threads")
+        ((_, us),) = run(table.described(), cores, "barrier", 50)
+        yield Point("barrier", str(cores), measured[cores], float(us), "us")
+
+
+# ---- programs of others ----
+
+
+def fetched(program: tables.Source, directory: Path) -> Path:
+    """Return where *program* is below *directory*, brought there with git if it is not yet."""
+    place = directory / f"{Path(program.repository).stem}-{program.commit[:12]}"
+    if not (place / ".git").is_dir():
+        place.mkdir(parents=True, exist_ok=True)
+        _git(place, "init", "-q")
+    if not all(any(place.glob(name)) for name in program.sources):
+        _git(place, "fetch", "-q", "--depth", "1", program.repository, program.commit)
+        _git(place, "checkout", "-q", "--force", program.commit)
+    return place
+
+
+def _git(place: Path, *words: str) -> None:
+    _done(("git", *words), place)
+
+
+def _done(command: Sequence[str], place: Path) -> None:
+    try:
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise WorkError(f"{command[0]} cannot be started in {place}: {error.strerror}") from error
+    if done.returncode != 0:
+        raise WorkError(f"'{' '.join(command)}' failed in {place}: {done.stderr.strip()}")
+
+
+def program(table: tables.Program, counts: Few, report: Report, directory: Path) -> Iterator[Point]:
+    """Yield measured and simulated times, and the speedups over the fewest processors."""
+    place, machine = fetched(table.program, directory), table.described()
+    sources = sorted({path for name in table.program.sources for path in place.glob(name)})
+    if not sources:
+        raise WorkError(f"{place}: no file is called {' or '.join(table.program.sources)}")
+    for command in table.run.before:
+        _done(command, place)
+    include = [place / name for name in table.program.include]
+    build = control.build(sources, cflags=table.program.cflags, ldflags=table.program.ldflags, include=include)
+    measured = dict(zip(table.measured.processors, table.measured.time_s, strict=True))
+    times: dict[int, float] = {}
+    for count in counts(list(measured)):
+        report(f"{table.title}: N = {count}")
+        times[count] = _time(
+            table.run, Job(build, machine, RunPoint(processors=count), **_how(table.run, count, place))
+        )
+        yield Point("time", str(count), measured[count], times[count], "s")
+    first = min(times)
+    for count, time_s in times.items():
+        if count > first:
+            yield Point("speedup", str(count), measured[first] / measured[count], times[first] / time_s, "")
+
+
+def _how(how: tables.Run, count: int, place: Path) -> dict[str, object]:
+    return {
+        "args": tuple(argument.replace("{N}", str(count)) for argument in how.arguments),
+        "env": {"OMP_NUM_THREADS": str(count)} | dict(how.environment),
+        "stdin": (place / how.stdin).read_bytes() if how.stdin else None,
+        "cwd": place,
+        "threads_per_process": how.threads_per_process or count,
+        "limits": Limits(time_s=how.limit_s),
+    }
+
+
+def _time(how: tables.Run, job: Job) -> float:
+    record = Simulated().run(job)
+    if record.status != "ok":
+        raise RunError(f"{job.name} on {job.machine.name}, N = {job.point.processors}: {record.message}")
+    if not how.time_from:
+        return record.time_s * how.scale
+    found = re.search(how.time_from, record.stdout)
+    if found is None:
+        raise RunError(f"{job.name}: nothing in its output matches time_from, {how.time_from!r}")
+    return float(found[1]) * how.time_unit_s * how.scale
+
+
+def compared(table: tables.AnyTable, counts: Few, report: Report, directory: Path | None) -> Iterator[Point]:
+    """Yield the points of *table*; a program's text goes to *directory*."""
+    if isinstance(table, tables.Program):
+        if directory is None:
+            raise WorkError(f"{table.title}: a program of others; --programs DIRECTORY says where it is fetched to")
+        yield from program(table, counts, report, directory)
+    elif isinstance(table, tables.Bandwidth):
+        yield from bandwidth(table, counts, report)
+    elif isinstance(table, tables.Latency):
+        yield from latency(table, counts, report)
+    elif isinstance(table, tables.CoreToCore):
+        yield from core_to_core(table, counts, report)
+    else:
+        yield from barrier(table, counts, report)
+
+
+def summary(points: Iterable[Point]) -> Mapping[str, float]:
+    """Return mean and worst size of the errors, and the shares within 10, 15 and 20 %."""
+    sizes = [abs(point.error) for point in points]
+    within = {f"within {p} %": sum(size <= p / 100 for size in sizes) / len(sizes) for p in (10, 15, 20)}
+    return {"mean": statistics.mean(sizes), "worst": max(sizes), **within}

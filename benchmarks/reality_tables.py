@@ -1,0 +1,185 @@
+"""What benchmarks/reality/*.toml says: measured tables of real machines, each with its source.
+
+A file has one `kind`: ``bandwidth``, ``latency``, ``core_to_core``, ``barrier``, or ``program``, the measured scaling
+of somebody's program. Facts only: of a program its repository and commit, never its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
+
+from scalegraph import machine as machines
+from scalegraph.base import toml
+from scalegraph.machine import Machine
+
+TABLES: Final = Path(__file__).with_name("reality")
+Level = Literal["L1", "L2", "L3", "memory"]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1, le=16_384)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Table(_Part):
+    """What all tables say: which machine stands for the real one, with what changed, and who measured what."""
+
+    title: str = Field(min_length=1, max_length=120)
+    machine: str = Field(min_length=1)
+    settings: dict[str, str] = Field(default_factory=dict)  # as --set
+    source: str = Field(min_length=1)
+    doubts: str = ""
+
+    def described(self) -> Machine:
+        """Return the machine, as this table has it."""
+        return machines.load(self.machine, self.settings)
+
+
+class Curve(_Part):
+    """GB/s of *kernel* with the data in *level*, on 1, 2, .. cores, or on those of *cores*."""
+
+    level: Level
+    kernel: Literal["load", "copy", "update", "daxpy", "triad"]
+    gb_s: tuple[Positive, ...] = Field(min_length=1, strict=False)
+    cores: tuple[Count, ...] = Field(default=(), strict=False)
+
+    @model_validator(mode="after")
+    def _as_many(self) -> Self:
+        if self.cores and len(self.cores) != len(self.gb_s):
+            raise ValueError(f"expected as many cores as values of gb_s ({len(self.gb_s)}), got {len(self.cores)}")
+        return self
+
+    def points(self) -> dict[int, float]:
+        """Return GB/s by the number of cores."""
+        return dict(zip(self.cores or range(1, len(self.gb_s) + 1), self.gb_s, strict=True))
+
+
+class Bandwidth(Table):
+    """Bandwidth by level, kernel and cores of one socket, one thread a core, first cores first."""
+
+    kind: Literal["bandwidth"]
+    measured: tuple[Curve, ...] = Field(min_length=1, strict=False)
+
+
+class Chased(_Part):
+    """Latency of loads that depend on each other, *ns*, from data of *kib* (0: as fits the level).
+
+    *window_kib*: the order is random within so much, 0: within all, so that translation of addresses counts.
+    """
+
+    level: Level
+    ns: Positive
+    kib: int = Field(default=0, ge=0, le=2**21)
+    window_kib: int = Field(default=64, ge=0)
+
+
+class Latency(Table):
+    """Latency of each level on one core."""
+
+    kind: Literal["latency"]
+    measured: tuple[Chased, ...] = Field(min_length=1, strict=False)
+
+
+class Spread(_Part):
+    """Quantiles of the latencies of pairs, ns one way."""
+
+    tenth: Positive
+    median: Positive
+    ninetieth: Positive
+
+
+class CoreToCore(Table):
+    """A line that two threads change in turn, over all pairs of so many *cores*."""
+
+    kind: Literal["core_to_core"]
+    cores: Count
+    measured: Spread
+
+
+class Barriers(Table):
+    """Time of a barrier of OpenMP by the number of threads."""
+
+    kind: Literal["barrier"]
+    cores: tuple[Count, ...] = Field(min_length=1, strict=False)
+    us: tuple[Positive, ...] = Field(min_length=1, strict=False)
+
+
+class Source(_Part):
+    """A program: where its text is, and how it is built. Paths are those of its repository."""
+
+    repository: str = Field(min_length=1)  # what `git fetch` takes
+    commit: str = Field(pattern=r"^[0-9a-f]{40}$")
+    sources: tuple[str, ...] = Field(min_length=1, strict=False)
+    include: tuple[str, ...] = Field(default=(), strict=False)
+    cflags: str = ""
+    ldflags: str = ""
+
+
+class Run(_Part):
+    """How it runs: ``{N}`` in an argument stands for the processors, *threads_per_process* makes processes of MPI.
+
+    *time_from*: a regular expression whose group is the time in the program's output, in seconds times *time_unit_s*;
+    without it the time is that of the whole run. *before*: commands, word by word, in the program's directory before
+    the first run, for files that it reads. *scale*: what the time is multiplied with, where a smaller problem
+    stands for the measured one (*doubts* says why that is right).
+    """
+
+    arguments: tuple[str, ...] = Field(default=(), strict=False)
+    environment: dict[str, str] = Field(default_factory=dict)
+    stdin: str = ""
+    before: tuple[Annotated[tuple[str, ...], Field(min_length=1, strict=False)], ...] = Field(default=(), strict=False)
+    threads_per_process: int = Field(default=1, ge=0)  # 0: all threads are of one process
+    time_from: str = ""
+    time_unit_s: Positive = 1.0
+    scale: Positive = 1.0
+    limit_s: Positive = 600.0
+
+
+class Times(_Part):
+    """Seconds by the number of processors."""
+
+    processors: tuple[Count, ...] = Field(min_length=1, strict=False)
+    time_s: tuple[Positive, ...] = Field(min_length=1, strict=False)
+
+    @model_validator(mode="after")
+    def _as_many(self) -> Self:
+        if len(self.processors) != len(self.time_s):
+            raise ValueError(f"expected a time for each of {len(self.processors)} processors, got {len(self.time_s)}")
+        if list(self.processors) != sorted(set(self.processors)):
+            raise ValueError("expected processors that rise")
+        return self
+
+
+class Program(Table):
+    """The scaling of a program, measured by somebody; whoever compares fetches the program."""
+
+    kind: Literal["program"]
+    program: Source
+    run: Run = Field(default_factory=Run)
+    measured: Times
+
+
+AnyTable = Bandwidth | Latency | CoreToCore | Barriers | Program
+
+
+class _File(RootModel[Annotated[AnyTable, Field(discriminator="kind")]]):
+    pass
+
+
+def read(path: Path) -> AnyTable:
+    """Return the table of the file at *path*; raise `InputError` with every fault of it."""
+    return toml.load_model(_File, toml.read_text(path), str(path)).root
+
+
+def chosen(names: Iterable[str], kinds: Iterable[str] = ()) -> dict[str, AnyTable]:
+    """Return tables by name: those of *names* (of benchmarks/reality, or paths), all without one; of *kinds* only."""
+    shipped = {path.stem: path for path in sorted(TABLES.glob("*.toml"))}
+    paths = {name: shipped.get(name, Path(name)) for name in names} or shipped
+    found = {Path(name).stem: read(path) for name, path in paths.items()}
+    wanted: Any = set(kinds)
+    return {name: table for name, table in found.items() if not wanted or table.kind in wanted}
