@@ -50,7 +50,7 @@ def root() -> Path:
 
 
 # What is made of the sources alone: it outlives the session, and sessions that start at once make it once.
-BUILT_ONCE = ("runtime", "objects", "loops", "monitor")
+BUILT_ONCE = ("runtime", "objects", "loops", "monitor", "drivers")
 
 
 def with_simulator(cache: Path) -> Path:

@@ -7,6 +7,8 @@ import pytest
 from scalegraph.analyze import advise
 from scalegraph.analyze.metrics import scaling
 
+pytestmark = pytest.mark.slow
+
 
 def _table(counts, time, *, sizes=(None,), repetitions=3, noise=0.02, seed=1):
     random = np.random.default_rng(seed)

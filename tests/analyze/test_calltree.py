@@ -47,6 +47,7 @@ def test_siblings_of_one_name_are_one_node_and_nothing_without_value_stays() -> 
     assert made.visits.tolist() == [1, 1, 2, 1]
 
 
+@pytest.mark.slow
 @given(trees())
 def test_merging_loses_no_value_and_no_child_is_wider_than_its_parent(made: CallTree) -> None:
     after = calltree.merged(made)
@@ -56,6 +57,7 @@ def test_merging_loses_no_value_and_no_child_is_wider_than_its_parent(made: Call
         assert parent < 0 or after.total[index] <= after.total[parent] + 1e-9
 
 
+@pytest.mark.slow
 @given(trees(), trees())
 def test_joined_trees_keep_the_values_of_both(first: CallTree, second: CallTree) -> None:
     joined = calltree.joined(calltree.merged(first), calltree.merged(second))
@@ -63,6 +65,7 @@ def test_joined_trees_keep_the_values_of_both(first: CallTree, second: CallTree)
     assert joined.before.sum() == pytest.approx(first.whole)
 
 
+@pytest.mark.slow
 @given(trees())
 def test_a_tree_joined_with_itself_has_no_difference(one: CallTree) -> None:
     joined = calltree.joined(calltree.merged(one), calltree.merged(one))
@@ -96,6 +99,7 @@ def test_a_butterfly_counts_recursion_once_and_callers_and_callees_add_up() -> N
     assert found.visits == 3
 
 
+@pytest.mark.slow
 @given(trees(), st.sampled_from("abc"))
 def test_callers_add_up_to_the_function_in_every_tree(made: CallTree, name: str) -> None:
     if name not in made.names:

@@ -36,6 +36,7 @@ def test_latency_is_time_over_accesses_and_synchronisation_is_barriers_and_locks
     assert latency.iloc[0].isna().all()
 
 
+@pytest.mark.slow
 def test_the_mean_of_all_accesses_lies_between_those_of_its_groups() -> None:
     row = RUNS[2].row()
     forks = {"remote_writes": 10, "stall_remote_write": 100, "stall_contention": 75_000}

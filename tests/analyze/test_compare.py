@@ -24,6 +24,7 @@ def test_curves_stand_over_all_counts_of_either():
     assert table.loc[4, 0] == table.loc[4, 1]
 
 
+@pytest.mark.slow
 def test_differences_and_ratios_are_from_the_first():
     table = compare.beside(compare.curves([_series(), _series(barrier=600)], "time_s"))
     assert np.allclose(table["difference.1"], table[1] - table[0])

@@ -23,11 +23,13 @@ def _checked(runs):
 '''
 
 
+@pytest.mark.slow
 def test_public_functions_name_shape_unit_errors_and_source(root: Path) -> None:
     found = {str(path.relative_to(root)): faults(path.read_text(encoding="utf-8")) for path in modules(root)}
     assert {path: sentences for path, sentences in found.items() if sentences} == {}
 
 
+@pytest.mark.slow
 def test_all_functions_of_the_package_are_seen(root: Path) -> None:
     """The package has hundreds of them; a check that sees none would find no fault."""
     seen = [name for path in modules(root) for name, _ in functions(ast.parse(path.read_text(encoding="utf-8")))]

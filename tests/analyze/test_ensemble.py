@@ -10,6 +10,8 @@ import pytest
 from scalegraph.analyze import ensemble, metrics
 from scalegraph.base.run import RunPoint, RunRecord
 
+pytestmark = pytest.mark.slow
+
 COUNTS = (1, 2, 4, 8)
 
 

@@ -42,6 +42,7 @@ def test_one_count_has_no_turning_point() -> None:
     assert fixed.turning_point(_times(n4=5.0)) is None
 
 
+@pytest.mark.slow
 def test_what_grows_names_the_barrier_when_barriers_are_made_dear() -> None:
     rows = _scaling(synthetic.fixed((1, 8, 16, 32), barrier=400))
     assert fixed.what_grows(rows, 8, 32)[0].cause == "barrier_s"
@@ -86,6 +87,7 @@ def test_sizes_that_grow_together_are_method_four() -> None:
     assert list(found.rows["param.balls"]) == [10, 20, 40, 80]
 
 
+@pytest.mark.slow
 def test_the_header_names_program_machine_counts_and_the_turn() -> None:
     scaling = _scaling(synthetic.fixed(barrier=400))
     text = wording.header(scaling, series.main_series(scaling), {"title": "billiard", "machine_title": "KSR-1 (rings)"})
@@ -99,6 +101,7 @@ def test_the_header_is_honest_about_a_minimum_not_reached() -> None:
     assert "still faster at 4, the largest count run" in text
 
 
+@pytest.mark.slow
 def test_the_header_is_honest_about_few_data() -> None:
     one = _scaling([synthetic.run(4)])
     assert "too few runs for a verdict" in wording.header(one, None, {})

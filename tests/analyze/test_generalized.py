@@ -28,6 +28,7 @@ def at(made: pd.DataFrame, n: int, work: float) -> pd.Series:
     return made[(made["processors"] == n) & (made["work"] == work)].iloc[0]
 
 
+@pytest.mark.slow
 def test_the_sequential_speed_is_the_asymptote_unless_another_is_chosen() -> None:
     made = generalized.generalized_speedup(table())
     # 300 op in 4 s on 4: 75 op/s; 75/50 = 1.5; a quarter of it each; T_seq/T_para = 8/4

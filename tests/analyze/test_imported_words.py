@@ -31,12 +31,14 @@ def _data(times: dict[int, float], **parameters: int) -> StudyData:
     )
 
 
+@pytest.mark.slow
 def test_efficiencies_above_one_are_spoken_of() -> None:
     text = said(_data({1: 219, 2: 32.8, 4: 29.4, 8: 33.3}))[0].text
     assert "on 2 and 4 it is above 1, so the one-processor run is slower than its work explains" in text
     assert "above 1" not in said(_data({1: 100, 2: 50.2, 4: 24.9}))[0].text
 
 
+@pytest.mark.slow
 def test_constants_do_not_fill_the_labels_of_measurements() -> None:
     data = _data({1: 8, 2: 4.5, 4: 2.6}, nodes=1, tasks=1, points=100)
     assert said(data)[0].text.startswith("Strong scaling of the program to 4")
@@ -59,6 +61,7 @@ def test_noise_that_hides_the_laws_asks_for_repetitions_not_for_absurd_counts() 
         assert not asked or float(asked) <= 64 * 64, law.doubt
 
 
+@pytest.mark.slow
 def test_weak_scaling_without_a_size_has_a_verdict(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("ranks,nodes,time_s\n27,1,100\n64,2,110\n125,4,125\n")
@@ -70,6 +73,7 @@ def test_weak_scaling_without_a_size_has_a_verdict(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_weak_scaling_without_a_size_has_laws(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("ranks,time_s\n" + "".join(f"{n},{100 * (1 + 0.02 * (n - 1))}\n" for n in (1, 2, 4, 8, 16, 32)))

@@ -46,6 +46,7 @@ def test_the_asymptote_of_a_known_law_is_found() -> None:
     assert isospeed.reference_speed(rows()) == pytest.approx(SPEED / 2)
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_asymptote_covers_it_at_its_rate() -> None:
     random = np.random.default_rng(3)
     inside = 0
@@ -101,6 +102,7 @@ def test_half_of_the_asymptote_is_the_usual_speed_and_gives_the_matrix() -> None
     assert made.value(1, 1) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.1, 0.9), st.floats(0.0, 0.03), st.floats(0.0, 2.0))
 def test_psi_is_the_ratio_of_times_and_multiplies(share: float, grain: float, power: float) -> None:
@@ -119,6 +121,7 @@ def test_psi_is_the_ratio_of_times_and_multiplies(share: float, grain: float, po
         assert made.value(n, n2) == pytest.approx(ratio, rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.floats(1e-4, 1.0), st.floats(1.01, 5.0), st.floats(1e3, 1e6))
 def test_theorem_1_gives_the_psi_of_its_premises(overhead: float, growth: float, speed: float) -> None:
@@ -148,6 +151,7 @@ def test_psi_cannot_be_predicted_without_an_overhead() -> None:
         isospeed.predicted_psi(1.0, 0.0, 0.0, 1.0, 1.0)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.floats(0.05, 0.95), min_size=2, max_size=5),
@@ -172,6 +176,7 @@ def test_equations_12_and_13_hold_at_equal_time(efficiencies: list[float], t_c: 
         assert row["eq13"] == pytest.approx((high.work / row["n2"]) / (low.work / row["n"]), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.floats(1e-3, 1e3), min_size=4, max_size=4), min_size=1, max_size=6))
 def test_the_average_over_efficiencies_lies_between_them(times: list[list[float]]) -> None:
@@ -195,6 +200,7 @@ def test_latency_and_isoefficiency_matrices_agree_at_constant_t_c(efficiency: fl
         assert work.values[pair] == pytest.approx(value, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_measured_computed_and_best_are_kept_apart() -> None:
     table = metrics.scaling(pd.DataFrame([run.row() for run in synthetic.grid()]))
     best = bounds.anchors(table, "efficiency", 0.5, tolerance=0.05)
@@ -210,6 +216,7 @@ def test_measured_computed_and_best_are_kept_apart() -> None:
             assert other.reason == f"no run at N = {other.processors} meets E within the tolerance"
 
 
+@pytest.mark.slow
 def test_common_efficiencies_are_met_at_as_many_counts_as_any() -> None:
     table = metrics.scaling(pd.DataFrame([run.row() for run in synthetic.grid()]))
     found = matrix.common_efficiencies(table)

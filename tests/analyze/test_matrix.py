@@ -201,6 +201,7 @@ def test_without_memory_of_the_runs_the_reason_names_what_is_missing() -> None:
     assert matrix.scalability(_points((2, 10, 0.5, 1.0)), bound="memory") is None
 
 
+@pytest.mark.slow
 @given(
     latencies=st.lists(st.floats(1e-6, 1e3), min_size=3, max_size=6),
     efficiency=st.floats(0.05, 0.95),

@@ -11,6 +11,8 @@ from scalegraph.analyze.matrix import Matrix
 from scalegraph.analyze.matrix_prediction import completed
 from tests.analyze.test_isospeed import HALF, SPEED, rows
 
+pytestmark = pytest.mark.slow
+
 COUNTS = (1, 2, 4, 8, 16)
 ALL = (2, 4, 8, 16, 32, 64)
 SIZES = tuple(float(w) for w in np.geomspace(1e4, 1e7, 9))

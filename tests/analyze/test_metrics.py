@@ -83,6 +83,7 @@ sizes = st.integers(1, 300)
 counts = st.sampled_from([2, 3, 4, 7, 8, 16])
 
 
+@pytest.mark.slow
 @given(n=counts, balls=sizes, barrier=st.integers(0, 400), miss=st.integers(0, 90), serial=st.integers(0, 500))
 @settings(max_examples=60, deadline=None)
 def test_exact_accounting_makes_both_latencies_equal_and_e_one_minus_l_over_t(
@@ -96,6 +97,7 @@ def test_exact_accounting_makes_both_latencies_equal_and_e_one_minus_l_over_t(
     assert row["accounting_gap_s"] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(n=counts, balls=sizes)
 @settings(max_examples=30, deadline=None)
 def test_overheads_by_cause_add_up_to_the_average_latency(n: int, balls: int) -> None:

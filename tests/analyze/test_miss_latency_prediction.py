@@ -52,6 +52,7 @@ def test_a_limit_outside_the_runs_is_not_given_as_if_it_were_inside(latency: tup
     assert miss_latency_prediction.reach((4, 8, 16), latency, 42.0).words == words
 
 
+@pytest.mark.slow
 @given(st.floats(1.0, 1e4), st.floats(0.05, 2.0), st.floats(0.01, 0.99))
 def test_a_power_law_is_reached_where_it_says(start: float, power: float, share: float) -> None:
     counts = (1, 2, 4, 8, 16, 32)

@@ -32,6 +32,7 @@ def test_factors_of_a_run_that_is_counted_by_hand():
     assert found["ipc"] == pytest.approx(0.75 / 0.9)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(*[st.floats(0.01, 1.0)] * 7), min_size=1, max_size=8),
 )
@@ -110,6 +111,7 @@ def test_regions_lose_what_the_program_loses():
     assert pop.dominant(sweep.to_dict()).name == "computation"
 
 
+@pytest.mark.slow
 def test_the_view_names_what_is_lost_and_where():
     data = StudyData.from_runs(synthetic.fixed(), regions=synthetic.REGIONS)
     figure = VIEW.build(data)

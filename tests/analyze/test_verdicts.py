@@ -109,6 +109,7 @@ def test_a_point_is_found_by_processors_and_parameters():
     assert loss.point_of(_set(), meaning, 8, {}) is None
 
 
+@pytest.mark.slow
 def test_the_view_needs_one_and_more_processors():
     assert VIEW.build(_data([synthetic.run(4)])).empty
     figure = VIEW.build(_data(synthetic.fixed()))

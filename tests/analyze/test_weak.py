@@ -33,6 +33,7 @@ def without_sizes() -> str:
     return "ranks,time [s]\n" + "".join(f"{n},{time}\n" for n, time in TIMES.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [True, False])
 def test_what_is_computed(tmp_path: Path, sizes: bool) -> None:
     study = data(tmp_path, with_sizes() if sizes else without_sizes(), **({} if sizes else {"scaling": "weak"}))

@@ -46,6 +46,7 @@ def told(call: Any) -> str:
     return "made" if made is not None else ""
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_nothing_heavy() -> None:
     code = (
         "import sys, scalegraph as sg; heavy = {'pandas', 'numpy', 'pydantic', 'scipy', 'click', 'scalegraph.api'}; "
@@ -68,6 +69,7 @@ def test_the_package_of_views_stays_what_it_is() -> None:
     assert "speedup" in views.registry()
 
 
+@pytest.mark.slow
 def test_measurements_are_loaded_with_what_is_said_of_them(data: sg.Data) -> None:
     assert data.name == "times"
     assert repr(data) == "<Data 'times': 126 runs on 1 to 32 processors>"
@@ -137,6 +139,7 @@ def test_a_frame_is_asked_about_in_its_own_keywords() -> None:
     assert said(lambda: sg.frame(TIMES)) == "frame: 't' has no unit; say unit='s' or 'ms'"
 
 
+@pytest.mark.slow
 def test_matrices_are_those_of_the_session(data: sg.Data) -> None:
     made = data.matrix("isoefficiency", efficiency=0.7)
     expected = Session().matrix(data._study, metric="isoefficiency", target=0.7)
@@ -146,6 +149,7 @@ def test_matrices_are_those_of_the_session(data: sg.Data) -> None:
     assert data.matrix(efficiency=0.7, way="best", processors=[2, 8, 64]).ways[(2, 64)] == "predicted"
 
 
+@pytest.mark.slow
 def test_a_matrix_shows_itself(data: sg.Data) -> None:
     page = data.matrix("isoefficiency", efficiency=0.7, way="best", processors=[2, 8, 64])._repr_html_()
     assert "efficiency held at 0.7" in page
@@ -172,11 +176,13 @@ def test_wrong_options_of_a_matrix_are_told(data: sg.Data, options: dict[str, An
     assert said(lambda: data.matrix(**options)) == sentence
 
 
+@pytest.mark.slow
 def test_no_matrix_is_an_error_that_says_why(data: sg.Data) -> None:
     with pytest.raises(WorkError, match=r"^times: no matrix: no memory is met on several processor counts"):
         data.matrix(bound="memory")
 
 
+@pytest.mark.slow
 def test_every_quantity_is_a_table(data: sg.Data) -> None:
     for name in quantities.QUANTITIES:
         if name not in ("profile", "lines", "processors", "pop-regions"):  # of simulated runs
@@ -191,6 +197,7 @@ def test_tables_are_copies(data: sg.Data) -> None:
     assert data.scaling["speedup"].min() > 0
 
 
+@pytest.mark.slow
 def test_laws_models_verdicts_and_advice(data: sg.Data) -> None:
     assert data.laws()[0].predict([1])[0] == pytest.approx(64, rel=0.02)
     found = data.models()
@@ -209,6 +216,7 @@ def test_what_has_too_little_says_so() -> None:
     assert one.verdicts() == []
 
 
+@pytest.mark.slow
 def test_a_picture_is_shown_in_every_way(data: sg.Data, place: Path) -> None:
     picture = data.view("speedup")
     assert isinstance(picture.figure, Figure)
@@ -221,6 +229,7 @@ def test_a_picture_is_shown_in_every_way(data: sg.Data, place: Path) -> None:
     assert said(lambda: picture.save("speedup.doc")).startswith("speedup.doc: cannot write '.doc' files")
 
 
+@pytest.mark.slow
 def test_a_study_shows_its_sentence_its_table_and_its_picture(data: sg.Data) -> None:
     page, png = data._repr_html_(), data._repr_png_()
     assert png is not None
@@ -232,6 +241,7 @@ def test_a_study_shows_its_sentence_its_table_and_its_picture(data: sg.Data) -> 
     assert "http" not in page
 
 
+@pytest.mark.slow
 def test_a_study_without_runs_shows_what_it_has(tmp_path: Path) -> None:
     few = sg.frame(TIMES.head(1), processors="p", time="t", unit="s")
     assert "<b>frame: 1 run</b>" in few._repr_html_()
@@ -241,6 +251,7 @@ def test_a_study_without_runs_shows_what_it_has(tmp_path: Path) -> None:
     assert "<img" in untimed._repr_html_()
 
 
+@pytest.mark.slow
 def test_an_empty_picture_is_its_sentence(data: sg.Data) -> None:
     picture = data.view("profile")
     assert picture._repr_png_() is None
@@ -255,17 +266,20 @@ def test_views_and_their_options_are_checked(data: sg.Data) -> None:
     assert said(data.compare) == "times: two or more studies were expected, got 1"
 
 
+@pytest.mark.slow
 def test_studies_are_compared(data: sg.Data) -> None:
     other = sg.frame(TIMES, processors="p", time="t", unit="s", name="other")
     assert "other" in data.compare(other, quantity="efficiency").sentence
 
 
+@pytest.mark.slow
 def test_statements_are_checked(data: sg.Data) -> None:
     outcomes = data.check("E(8) > 0.5", "E(8) > 1.5", "E(999) > 0")
     assert [outcome.passed for outcome in outcomes] == [True, False, None]
     assert said(lambda: data.check("E(8)")).startswith("assert: 'E(8)': compares nothing")
 
 
+@pytest.mark.slow
 def test_a_report_and_a_study_are_written(data: sg.Data, place: Path) -> None:
     data.report(place / "r.html", views=["speedup"])
     assert "<svg" in (place / "r.html").read_text() or "base64" in (place / "r.html").read_text()
@@ -277,6 +291,7 @@ def test_a_report_and_a_study_are_written(data: sg.Data, place: Path) -> None:
     assert said(lambda: data.report("kept.png")) == "kept.png: an ending of .html was expected"
 
 
+@pytest.mark.slow
 def test_a_study_is_read_after_it_is_closed(data: sg.Data) -> None:
     data.save("kept.sgstudy")
     with sg.load("kept.sgstudy") as again:
@@ -288,6 +303,7 @@ def test_a_study_is_read_after_it_is_closed(data: sg.Data) -> None:
         again.save("more.sgstudy")
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_is_closed(data: sg.Data) -> None:
     data.save("kept.sgstudy")
     forgotten = sg.load("kept.sgstudy")
@@ -329,6 +345,7 @@ def test_requests_that_are_none_are_told(place: Path, options: dict[str, Any], s
     assert str(caught.value).startswith(sentence)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_simulated_runs_are_kept_and_others_may_write_them(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     found = sg.simulate(place / "prog.c", processors=(2,), args=[100], study="kept.sgstudy")
@@ -339,6 +356,7 @@ def test_simulated_runs_are_kept_and_others_may_write_them(place: Path, capfd: p
         assert len(study) == 2
 
 
+@pytest.mark.slow
 def test_studies_of_every_kind_give_tables_or_sentences() -> None:
     for name, few in studies.few().items():
         study = Study.memory(studies_manifest())
@@ -355,6 +373,7 @@ def studies_manifest() -> Any:
     return Manifest.new(title="t", program="p", machine="ksr1")
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_small_runs_predict_larger_ones(place: Path) -> None:
     small = sg.run("sizes.toml")

@@ -14,6 +14,8 @@ import pytest
 import scalegraph as sg
 from scalegraph import api
 
+pytestmark = pytest.mark.slow
+
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

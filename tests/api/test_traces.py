@@ -10,6 +10,8 @@ import pytest
 
 import scalegraph as sg
 
+pytestmark = pytest.mark.slow
+
 
 def test_columns_are_tables_with_names_and_seconds(place: Path) -> None:
     with sg.trace(place / "run.sgtrace") as trace:

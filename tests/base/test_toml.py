@@ -62,6 +62,7 @@ def test_an_unreadable_file_is_one_sentence(tmp_path: Path) -> None:
         toml.read_text(binary)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80))
 def test_no_text_makes_it_fail_in_another_way(text: str) -> None:
     with suppress(InputError):

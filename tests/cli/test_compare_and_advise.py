@@ -12,6 +12,8 @@ import pytest
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.store import Manifest, Study
 
+pytestmark = pytest.mark.slow
+
 
 def _study(path: Path, serial: float, counts: tuple[int, ...] = (1, 2, 4, 8)) -> Path:
     """Return a study of runs with T = serial + (1 - serial)/N s and 1 % noise."""

@@ -10,6 +10,7 @@ from scalegraph.cli.checks import Check
 from scalegraph.cli.main import run
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_everything_needed_works_here(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["doctor"]) == 0
@@ -19,6 +20,7 @@ def test_everything_needed_works_here(capsys: pytest.CaptureFixture[str]) -> Non
     assert "MISSING" not in out
 
 
+@pytest.mark.slow
 def test_missing_compiler_is_told_with_what_to_install(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ def wide(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_table_becomes_a_study_with_its_set_and_mapping(call: Any, wide: Path, tmp_path: Path) -> None:
     target = tmp_path / "wide.sgstudy"
     code, out, err = call("import", wide, "--unit", "ms")
@@ -38,6 +39,7 @@ def test_a_table_becomes_a_study_with_its_set_and_mapping(call: Any, wide: Path,
     assert "exists already" in call("import", wide, "--unit", "ms")[2]
 
 
+@pytest.mark.slow
 def test_questions_name_the_options_that_answer_them(call: Any, wide: Path) -> None:
     code, _, err = call("import", wide)
     assert code == 2
@@ -52,6 +54,7 @@ def test_questions_name_the_options_that_answer_them(call: Any, wide: Path) -> N
     assert "one of strong, weak was expected" in call("matrix", wide, "--mapping", "scaling=big")[2]
 
 
+@pytest.mark.slow
 def test_input_of_other_commands_may_be_measurements(call: Any, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("p,n,time [s]\n" + "".join(f"{p},{n},{n / p + p / 9}\n" for p in (1, 2, 4) for n in (2, 8, 64)))
@@ -97,6 +100,7 @@ def test_several_files_become_one_study(call: Any, tmp_path: Path) -> None:
     assert "4 runs" in out
 
 
+@pytest.mark.slow
 def test_a_mapping_can_be_changed_later(call: Any, tmp_path: Path) -> None:
     path, first, second = tmp_path / "t.csv", tmp_path / "a.sgstudy", tmp_path / "b.sgstudy"
     path.write_text("ranks,threads,time [s]\n1,2,8\n2,4,4.5\n4,8,2.2\n")

@@ -15,6 +15,7 @@ from scalegraph.cli import main as entry
 PROGRAM = [sys.executable, "-m", "scalegraph.cli.main"]
 
 
+@pytest.mark.slow
 def test_help_needs_no_library_that_is_slow_to_load() -> None:
     code = (
         "import sys; from scalegraph.cli.main import run; run(['--help']); "
@@ -81,6 +82,7 @@ def test_all_faults_of_a_request_with_their_lines(call: Any, tmp_path: Path) -> 
     assert [line.split(" ")[1] for line in err.splitlines()] == [f"{path}:1:15:", f"{path}:2:1:", f"{path}:4:1:"]
 
 
+@pytest.mark.slow
 def test_without_a_display_one_sentence_says_what_works() -> None:
     env = {
         key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
@@ -125,6 +127,7 @@ def test_an_interrupt_ends_with_130(call: Any, monkeypatch: pytest.MonkeyPatch) 
     assert call("machines")[0] == 130
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_gets_no_complaint() -> None:
     first = subprocess.Popen([*PROGRAM, "analyze", "--list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert first.stdout
@@ -135,6 +138,7 @@ def test_a_reader_that_goes_away_gets_no_complaint() -> None:
     first.wait()
 
 
+@pytest.mark.slow
 def test_machines_are_listed_shown_and_checked(call: Any, tmp_path: Path) -> None:
     code, out, _ = call("machines")
     assert code == 0

@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 TIMES = {2: 8.0, 4: 4.2, 8: 2.5, 16: 1.6}
 
 

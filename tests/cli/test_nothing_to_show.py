@@ -16,6 +16,7 @@ def measured(tmp_path: Path) -> Path:
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -49,6 +50,7 @@ def test_measurements_without_processors_say_so(call: Any, tmp_path: Path) -> No
     assert "which of their parameters counts processors" in call("matrix", made)[2]
 
 
+@pytest.mark.slow
 def test_one_size_gives_no_matrix_and_no_request_is_asked_for(call: Any, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("threads,n,time [s]\n1,1,4.4\n2,2,4.5\n4,4,4.7\n")

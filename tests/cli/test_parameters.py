@@ -8,6 +8,8 @@ import pytest
 from scalegraph.cli.main import run
 from scalegraph.store import Study
 
+pytestmark = pytest.mark.slow
+
 SUMS = """
 #include <stdio.h>
 #include <stdlib.h>

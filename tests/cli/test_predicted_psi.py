@@ -47,6 +47,7 @@ def works(n: int, speed: float, step: float = STEP) -> float:
     return n * (HALF / SPEED + step * math.log2(n)) / (1 / speed - 1 / SPEED)
 
 
+@pytest.mark.slow
 def test_the_line_over_log2_n_gives_the_printed_time_on_128_processors(call: Any, tmp_path: Path) -> None:
     smaller = tmp_path / "smaller.csv"
     smaller.write_text("".join(TABLE.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
@@ -92,6 +93,7 @@ def test_times_of_nothing_on_one_processor_give_no_efficiency() -> None:
     assert not made.values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["theorem1", "theorem2"])
 def test_of_a_linear_model_eq_5_is_eq_1_for_the_work_that_keeps_the_speed(call: Any, tmp_path: Path, way: str) -> None:
     made = document(call, linear(tmp_path / "linear.csv"), "--way", way)
@@ -106,6 +108,7 @@ def test_of_a_linear_model_eq_5_is_eq_1_for_the_work_that_keeps_the_speed(call: 
             assert made["ways"][f"{n},{counts[j]}"] == "predicted"
 
 
+@pytest.mark.slow
 def test_the_overhead_by_a_formula_needs_runs_on_one_processor_only(call: Any, tmp_path: Path) -> None:
     alone = linear(tmp_path / "alone.csv", (1,))
     # ten lags of Burg's messages: one to the neighbour, and one for each doubling (isospeed.txt eq. 10)
@@ -122,6 +125,7 @@ def test_the_overhead_by_a_formula_needs_runs_on_one_processor_only(call: Any, t
     assert made["matrix"][0][2] == pytest.approx(0.025 / 0.029)
 
 
+@pytest.mark.slow
 def test_theorem_2_takes_an_overhead_that_grows_with_the_work(call: Any, tmp_path: Path) -> None:
     grows = 2e-8  # s an operation: t_o(W) = STEP log2 N + grows W
     source = linear(tmp_path / "grows.csv", (1, 2, 4), grows=grows)
@@ -134,6 +138,7 @@ def test_theorem_2_takes_an_overhead_that_grows_with_the_work(call: Any, tmp_pat
     assert any("t_o on N = 2 varies with the work" in note for note in first["notes"])
 
 
+@pytest.mark.slow
 def test_a_speed_that_no_work_reaches_has_no_root(call: Any, tmp_path: Path) -> None:
     source = linear(tmp_path / "steep.csv", (1, 2, 4), grows=3e-7)
     code, out, _ = call("matrix", source, "--way", "theorem2", "--speed", 1e6)
@@ -166,6 +171,7 @@ def test_a_theorem_of_another_metric_says_which_it_is_of(call: Any, tmp_path: Pa
     assert "Theorem 1 holds at a constant speed: choose the metric isospeed" in out
 
 
+@pytest.mark.slow
 def test_corollary_1_is_tested_on_the_printed_matrix_and_on_one_that_stays(call: Any, tmp_path: Path) -> None:
     code, out, _ = call("analyze", TABLE, "--what", "corollary-1", "--json")
     assert code == 0

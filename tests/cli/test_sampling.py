@@ -13,6 +13,7 @@ from scalegraph.store import Study
 from scalegraph.toolchain.inlining import may_inline
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.compiler,
     pytest.mark.skipif(not may_inline(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"),
 ]

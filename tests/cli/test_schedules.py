@@ -65,6 +65,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert "exponentially adaptive" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_comparison_says_which_is_best_and_why(heavy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["schedules", "heavy.c", "-p", "4,8", "--machine", "ksr1", "--schedules", "ML,dynamic,static"]
     assert run(*words, "-o", "kept.sgstudy", "--", "500") == 0
@@ -77,6 +78,7 @@ def test_comparison_says_which_is_best_and_why(heavy: Path, capsys: pytest.Captu
     assert (heavy / "kept.sgstudy").exists()
 
 
+@pytest.mark.slow
 def test_json(heavy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("schedules", "heavy.c", "-p", "8", "--schedules", "EA,alpha=N/P;HA", "--json", "--", "100") == 0
     document = json.loads(capsys.readouterr().out)

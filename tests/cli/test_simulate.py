@@ -18,7 +18,7 @@ from scalegraph.link import Job
 from scalegraph.link.targets.host import Host
 from scalegraph.store import Study
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 SUM = r"""
 #include <stdio.h>

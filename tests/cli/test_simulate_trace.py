@@ -10,6 +10,8 @@ import pytest
 
 from scalegraph.store import Study
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 HEAVY = (
     *("pandas", "pyarrow", "scipy", "matplotlib", "numpy", "PySide6"),

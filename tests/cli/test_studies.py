@@ -14,6 +14,8 @@ import pytest
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.store import Manifest, Study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:

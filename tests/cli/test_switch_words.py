@@ -14,6 +14,8 @@ import pytest
 from scalegraph.cli import study_input, switch_words
 from scalegraph.cli.main import COMMANDS, cli, run
 
+pytestmark = pytest.mark.slow
+
 ROOT: Final = Path(study_input.__file__).parents[1]
 SWITCH: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 ANOTHER: Final = re.compile(r"scalegraph (import|simulate|measure|schedules) [^`]*")  # what it says is of that command

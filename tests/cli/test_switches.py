@@ -23,6 +23,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", READERS)
 def test_a_command_takes_the_unit_that_it_asks_for(
     command: str, measured: Path, capsys: pytest.CaptureFixture[str]

@@ -12,7 +12,7 @@ import pytest
 
 from scalegraph.store import Study
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 KERNEL = """
 #include <stdio.h>

@@ -37,6 +37,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return Session().open_trace(file), record
 
 
+@pytest.mark.slow
 def test_profile_is_the_accounting_by_region(run: tuple[TraceData, RunRecord]) -> None:
     data, record = run
     table = trace_quantities.compute(data, "profile").set_index("region")
@@ -55,6 +56,7 @@ def test_profile_is_the_accounting_by_region(run: tuple[TraceData, RunRecord]) -
     }
 
 
+@pytest.mark.slow
 def test_utilisation_and_gantt_are_the_accounting_by_processor(run: tuple[TraceData, RunRecord]) -> None:
     data, record = run
     chosen = trace_window.window(data)
@@ -91,6 +93,7 @@ def test_the_bars_of_the_spacetime_diagram_are_the_accounting(run: tuple[TraceDa
     }
 
 
+@pytest.mark.slow
 def test_any_cut_of_the_run_adds_up_to_the_accounting(run: tuple[TraceData, RunRecord]) -> None:
     data, record = run
     cuts = [0.0, 0.2 * data.length, 0.35 * data.length, 0.9 * data.length, data.length]

@@ -15,6 +15,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.mark.slow
 def test_a_view_of_a_trace_is_exported(call: Any, root: Path, tmp_path: Path) -> None:
     code, _, err = call("export", root / "traces/ring.trf", "--view", "spacetime", "-o", tmp_path / "a.png",
                         "--set", "colour=region", "--size", "12x6")  # fmt: skip
@@ -29,6 +30,7 @@ def test_a_view_of_a_trace_is_exported(call: Any, root: Path, tmp_path: Path) ->
                for row in rows if row["kind"] == "activity")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_two_traces_are_compared(call: Any, root: Path, tmp_path: Path) -> None:
     code, _, err = call("export", root / "traces/ring.trf", root / "traces/pipeline.prv", "--view", "trace-compare",
                         "-o", tmp_path / "a.json", "--set", "align=relative")  # fmt: skip

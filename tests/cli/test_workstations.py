@@ -119,6 +119,7 @@ def test_without_a_run_on_the_fastest_station_another_ones_time_counts_by_speed(
     assert found["speedup"].tolist() == [1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_the_view_maps_stations_and_speeds(source: Path) -> None:
     with open_input(source) as study:
         figure = views.get("physical-power").build(study_data(study), work=64.0)

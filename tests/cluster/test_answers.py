@@ -39,10 +39,12 @@ def answer(record: object, *more: bytes, **head: Any) -> bytes:
     return frames.pack({"host": "node", **head}, json.dumps(record).encode(), *more)
 
 
+@pytest.mark.slow
 def test_an_honest_answer_is_accepted(job: Job, honest: dict[str, Any]) -> None:
     assert answers.accepted(answer(honest), job).ok
 
 
+@pytest.mark.slow
 def test_a_trace_that_nobody_wanted_is_dropped(job: Job, honest: dict[str, Any]) -> None:
     sent = honest | {"trace": {"path": "/etc/passwd", "bytes": 5}}
     assert answers.accepted(answer(sent, b"trace"), job).trace is None
@@ -108,6 +110,7 @@ def test_a_refusal_is_passed_on_and_cut(job: Job) -> None:
         answers.accepted(answers.refused("node", ""), job)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(damage=st.data())
 def test_a_damaged_answer_is_the_record_or_a_sentence(damage: st.DataObject, job: Job, honest: dict[str, Any]) -> None:
@@ -121,6 +124,7 @@ def test_a_damaged_answer_is_the_record_or_a_sentence(damage: st.DataObject, job
     assert record.point == job.point
 
 
+@pytest.mark.slow
 def test_a_worker_that_lies_leaves_a_study_that_can_be_read(job: Job, honest: dict[str, Any], tmp_path: Path) -> None:
     """Each size is answered with another lie; the honest answers among them are kept."""
     lies: dict[int, Callable[[dict[str, Any]], object]] = {

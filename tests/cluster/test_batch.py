@@ -18,7 +18,7 @@ from scalegraph.store import Study
 from tests.cluster.conftest import SUMS
 from tests.cluster.test_orders import timeless
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 # What sbatch does with an array: every task with its number, one after another
 SBATCH = """#!/bin/sh
 eval last=\\${$#}

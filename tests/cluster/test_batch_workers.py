@@ -134,6 +134,7 @@ echo modules loaded > $out
 """
 
 
+@pytest.mark.slow
 def test_a_request_on_batch_jobs_without_python_ends_with_what_they_printed(
     sums: Build, ksr1: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +155,7 @@ def test_a_request_on_batch_jobs_without_python_ends_with_what_they_printed(
     assert not [path.name for path in tmp_path.iterdir() if path.name.endswith((".out", ".err")) or path.is_dir()]
 
 
+@pytest.mark.slow
 def test_a_batch_system_that_is_not_there_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LinkLost, match=r"^pbs: no workers could be started: 'qsub' was not found$"):
@@ -194,6 +196,7 @@ SYSTEMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SYSTEMS)
 def test_runs_on_batch_jobs_of_each_system_come_back(
     kind: str, sums: Build, ksr1: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

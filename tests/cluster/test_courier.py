@@ -27,7 +27,7 @@ from scalegraph.store import Study
 from tests.cluster.conftest import SUMS, Gate
 from tests.cluster.test_orders import timeless
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 COMMAND = [sys.executable, "-m", "scalegraph.cli.main"]
 
 

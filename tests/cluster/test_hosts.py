@@ -19,7 +19,7 @@ from scalegraph.link.cluster.engine import Cluster
 from scalegraph.link.cluster.places import parse
 from scalegraph.machine import Machine
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ from scalegraph.traces.checking import check
 from scalegraph.traces.reading import read as read_trace
 from tests.cluster.conftest import SUMS, Gate
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 @pytest.fixture(autouse=True)

@@ -34,6 +34,7 @@ def carried_out(job: Job, **changes: Any) -> RunRecord:
     return accepted(worker.answered(order, parcel.data, CancelToken()), job)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_run_from_an_order_is_the_run_from_its_job(sums: Build, ksr1: Machine, tmp_path: Path) -> None:
     text = tmp_path / "input"

@@ -79,6 +79,7 @@ for kind, name in dask_clusters._BATCH_CLASSES.items():
 """
 
 
+@pytest.mark.slow
 def test_every_batch_system_takes_its_settings() -> None:
     """The script that dask-jobqueue would submit names the worker and the settings."""
     # in a process of its own: Dask is not loaded beside the window, in tests as in ScaleGraph

@@ -127,6 +127,7 @@ def measured(ranks: Build, ksr1: Machine, tmp_path: Path) -> Callable[..., RunRe
     return run
 
 
+@pytest.mark.slow
 def test_ranks_get_nodes_of_slurm_and_srun_starts_them(
     measured: Callable[..., RunRecord], commands: Path, tmp_path: Path
 ) -> None:
@@ -144,6 +145,7 @@ def test_ranks_get_nodes_of_slurm_and_srun_starts_them(
     assert not list(tmp_path.glob(".scalegraph-mpi-*"))
 
 
+@pytest.mark.slow
 def test_ranks_on_nodes_of_slurm_are_traced(ranks: Build, ksr1: Machine, tmp_path: Path) -> None:
     job = Job(
         ranks,
@@ -169,6 +171,7 @@ def words(ranks: Build, ksr1: Machine, processors: int, threads: int, **settings
     return [word for word in targets.named("slurm")._salloc(job) if "nodes" in word or "task" in word or "node" in word]  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("processors", "threads", "settings", "expected"),
     [
@@ -207,6 +210,7 @@ def test_srun_outside_of_a_batch_job_is_refused(measured: Callable[..., RunRecor
         measured("mpi", launcher="srun")
 
 
+@pytest.mark.slow
 def test_nodes_are_for_programs_of_mpi(ksr1: Machine, tmp_path: Path, commands: Path) -> None:
     (tmp_path / "one.c").write_text("int main(void) { return 0; }\n")
     alone = build(["one.c"], cwd=tmp_path, builds="host")
@@ -239,6 +243,7 @@ def test_a_job_that_no_partition_can_hold_fails_the_run_in_place_of_waiting(
         measured()
 
 
+@pytest.mark.slow
 def test_a_batch_job_that_is_ended_during_a_run_fails_it_and_leaves_nothing(
     gate: Gate, ksr1: Machine, commands: Path, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
@@ -263,6 +268,7 @@ def test_a_batch_job_that_is_ended_during_a_run_fails_it_and_leaves_nothing(
     assert not list(gate.request.parent.glob(".scalegraph-mpi-*"))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_here_ends_its_batch_job(
     gate: Gate, ksr1: Machine, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
@@ -294,12 +300,14 @@ def test_srun_speaks_to_each_library_as_that_does(commands: Path) -> None:
     assert "--mpi=cray_shasta" in _nodes.srun(4, 2, {"pmi": "cray_shasta"}, HostMpi("an MPI", None, open_mpi=True))
 
 
+@pytest.mark.slow
 def test_processes_that_do_not_know_each_other_are_no_run(measured: Callable[..., RunRecord], commands: Path) -> None:
     script(commands, "srun", SRUN + '"$@" &\n"$@"\nwait\n')
     with pytest.raises(RunError, match=r"its 2 processes are an MPI program of one each: .* another setting 'pmi'"):
         measured(launcher="srun")
 
 
+@pytest.mark.slow
 def test_nodes_that_do_not_share_the_directory_are_one_sentence(
     measured: Callable[..., RunRecord], commands: Path, tmp_path: Path
 ) -> None:
@@ -362,6 +370,7 @@ def test_an_mpi_library_without_mpirun_does_where_there_is_srun(
         library.host_mpi.__wrapped__()
 
 
+@pytest.mark.slow
 def test_ranks_are_measured_on_the_computer_that_ssh_reaches(measured: Callable[..., RunRecord]) -> None:
     record = measured("ssh", host="node7")
     assert (record.status, record.machine, record.processes) == ("ok", socket.gethostname(), 2)
@@ -382,6 +391,7 @@ warm_up = 0
 """
 
 
+@pytest.mark.slow
 def test_ranks_are_measured_on_the_workers_of_a_cluster(site: str, tmp_path: Path) -> None:
     """The program is known to be one of MPI by its sources, and built and measured as one."""
     (tmp_path / "ranks.c").write_text(RANKS)
@@ -418,6 +428,7 @@ def test_sources_say_whether_a_program_is_one_of_mpi(name: str, text: str, expec
     assert sources_use_mpi([name], [], ["-O2", "-Iinc"], tmp_path) is expected
 
 
+@pytest.mark.slow
 def test_executables_say_whether_they_are_of_mpi(ranks: Build, tmp_path: Path) -> None:
     (tmp_path / "one.c").write_text("int main(void) { return 0; }\n")
     assert links_mpi(ranks.executable)
@@ -462,6 +473,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 def test_ranks_elsewhere_are_pinned_to_processors_that_they_have_there(tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text(AFFINITY)
     program = build(["p.c"], cwd=tmp_path, builds="host").executable

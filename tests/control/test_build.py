@@ -19,7 +19,7 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.languages import EXPECTED
 from scalegraph.runtime.library import library
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 HELLO = '#include <stdio.h>\nint main(void)\n{\n    printf("%s\\n", __FILE__);\n    return 0;\n}\n'
 

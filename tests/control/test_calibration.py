@@ -57,6 +57,7 @@ def host() -> Host:
     return Host("A Processor", (0, 1), 1, -1, CACHES, True, 4096, 2**32)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_everything_is_measured_on_any_host() -> None:
     found = measure(find_compiler(), this_host(), QUICK, cancel=CancelToken())
@@ -65,6 +66,7 @@ def test_everything_is_measured_on_any_host() -> None:
     assert all(sample.median > 0 for sample in found.values())
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_micro_benchmark_compiles_without_warnings(tmp_path: Path) -> None:
     flags = ["-std=gnu11", "-O2", "-fopenmp", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
@@ -203,6 +205,7 @@ def test_measurements_out_of_proportion_are_refused_in_a_sentence(host: Host, me
         derive(host, measured | {"transfer": Sample("ns", 1e9, 1e9, 1e9, 5)})
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_stop_ends_the_measurement() -> None:
     token = CancelToken()
@@ -365,6 +368,7 @@ def _described(place: Path, name: str, text: str, more: str = "") -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_own_programs_are_in_the_table_and_one_that_fails_leaves_the_others(tmp_path: Path) -> None:
     status = "#include <stdlib.h>\nint main(int n, char **a) { return n == 2 ? atoi(a[1]) : 9; }\n"
@@ -405,6 +409,7 @@ def test_number_of_processors_cannot_stand_among_compared_arguments(tmp_path: Pa
     assert "'{N}' cannot stand among the arguments" in str(result.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_program_is_compared_with_one_and_two_threads(root: Path) -> None:
     subject = Subject("ge2", (root / "resources/programs/ge2.c",), ("40",), (), ("-lm",))

@@ -23,6 +23,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_the_site_has_the_pages_that_are_made_from_the_code(site: Path) -> None:
     pages = {path.stem: path.read_text() for path in (site / "reference").glob("*.html")}
     assert set(pages) == {"commands", "machine-keys", "request-keys", "python", "views"}
@@ -42,6 +43,7 @@ def test_links_of_pages_outside_the_site_lead_somewhere(name: str, root: Path) -
     assert [link for link in links if "://" not in link and not (root / link).exists()] == []
 
 
+@pytest.mark.slow
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     for path in site.rglob("*.html"):
         text = path.read_text()

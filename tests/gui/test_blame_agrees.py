@@ -25,7 +25,7 @@ from scalegraph.subjects import judgement
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import get
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 SERIAL = """
 static volatile int data[20000];

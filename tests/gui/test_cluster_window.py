@@ -20,6 +20,8 @@ from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.link.cluster.places import Where, parse
 from tests.gui.conftest import record
 
+pytestmark = pytest.mark.slow
+
 LEFT = Qt.MouseButton.LeftButton
 ADDRESS = "tcp://head:8786"
 

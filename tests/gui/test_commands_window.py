@@ -17,6 +17,8 @@ from scalegraph.gui.figures.export_dialog import ExportDialog
 from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES
 from scalegraph.gui.shell.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 MakeStudy = Callable[..., Path]
 HIGHEST = 700  # pixels: a menu that fits on a screen of 720
 

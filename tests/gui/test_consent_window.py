@@ -15,6 +15,8 @@ from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request.model.request import Request
 from tests.gui.conftest import _study, record
 
+pytestmark = pytest.mark.slow
+
 LEFT = Qt.MouseButton.LeftButton
 COMMAND = "make all && ./fetch --and run"
 

@@ -19,6 +19,8 @@ from scalegraph.gui.state.selection import SelectionModel
 from tests.gui.pictures import view_figures as figures
 from tests.gui.test_turns import settle
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def widget(qtbot: Any) -> FigureWidget:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scalegraph.base.events import Building, build_sink
 from scalegraph.gui.queue.progress_note import ProgressNote
 from scalegraph.gui.queue.state import QueueEntry
@@ -12,6 +14,7 @@ HALF = Building("the simulator, once for this version", 120, 245, 80.0)
 WORDS = "building the simulator, once for this version: 120 of 245 files, 1 min 20 s left"
 
 
+@pytest.mark.slow
 def test_a_build_that_no_request_asked_for_is_in_the_status_bar_until_it_is_done(
     window: MainWindow, qtbot: Any
 ) -> None:

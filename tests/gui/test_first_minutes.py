@@ -24,6 +24,8 @@ from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.views import ways
 from tests.gui.conftest import REGIONS, record
 
+pytestmark = pytest.mark.slow
+
 LEFT = Qt.MouseButton.LeftButton
 LONG = 240_000  # ms: runs of a whole program
 SOURCE = "int main(void) { return 0; }\n"

@@ -16,6 +16,8 @@ from scalegraph.gui.preferences.dialog import PreferencesDialog
 from scalegraph.gui.preferences.values import Preferences, read
 from scalegraph.gui.shell.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 Kinds = QDialogButtonBox.StandardButton
 
 

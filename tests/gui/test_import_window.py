@@ -18,6 +18,8 @@ from scalegraph.gui.shell.start_page import Card
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.request.imports import sets as imports
 
+pytestmark = pytest.mark.slow
+
 LEFT = Qt.MouseButton.LeftButton
 
 

@@ -21,7 +21,7 @@ from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.store import Study
 from tests.gui.conftest import RUNS_MS
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 def _grid(dock: Any) -> Grid | None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import scalegraph.gui
 from PySide6.QtCore import QObject, QPoint, Qt, QAbstractTableModel

@@ -6,11 +6,15 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scalegraph.base.resources import resource_dir
 from scalegraph.figures.figure import OPERATIONS, Plot
 from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.shell.main_window import MainWindow
 from tests.gui.test_first_minutes import shown
+
+pytestmark = pytest.mark.slow
 
 
 def view(window: MainWindow, qtbot: Any, name: str) -> ViewDock:

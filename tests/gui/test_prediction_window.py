@@ -18,7 +18,7 @@ from scalegraph.gui.shell.main_window import MainWindow
 from tests.gui.conftest import RUNS_MS
 from tests.predict.test_command import STEPS
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 def typed(entry: Any, text: str) -> None:

@@ -13,6 +13,8 @@ import pytest
 from tests.gui.monkey.world import WORLDS
 from tests.gui.random_worlds import SEEDS
 
+pytestmark = pytest.mark.slow
+
 RUNS = Path(__file__).with_name("random_worlds.py")
 
 

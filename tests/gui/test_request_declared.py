@@ -20,6 +20,8 @@ from scalegraph.request.model.parts import BOUNDS
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.values import request_value
 
+pytestmark = pytest.mark.slow
+
 Show = Callable[..., None]
 # not edited here: the What if panel's, counts of one bound, what the machine's list and the panel as a whole stand for
 ELSEWHERE = {

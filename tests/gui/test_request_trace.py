@@ -17,6 +17,8 @@ from scalegraph.gui.request.form import of_request, read
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request.model.request import USUAL_TRACE, Request
 
+pytestmark = pytest.mark.slow
+
 Choose = Callable[..., None]
 
 

@@ -27,6 +27,8 @@ from scalegraph.views import common
 from tests.views import studies
 from tests.views.imported import call_paths, times
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """\
 #include <stdio.h>
 #define N 3000

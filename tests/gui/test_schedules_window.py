@@ -17,7 +17,7 @@ from scalegraph.gui.shell.main_window import MainWindow
 from tests.gui.conftest import RUNS_MS
 from tests.views.test_schedule_views import HEAVY, SOURCE
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 def test_a_source_goes_from_the_start_page_to_the_advice(

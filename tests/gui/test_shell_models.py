@@ -94,6 +94,7 @@ def test_what_is_no_processor_count_is_refused_in_a_sentence(typed: str) -> None
         text.processors(typed)
 
 
+@pytest.mark.slow
 @given(st.floats(min_value=1e-9, max_value=1e9), st.integers(min_value=1, max_value=2**50))
 def test_quantities_are_read_as_they_are_written(seconds: float, size: int) -> None:
     assert text.duration(text.duration_text(seconds)) == seconds
@@ -103,6 +104,7 @@ def test_quantities_are_read_as_they_are_written(seconds: float, size: int) -> N
 _PARAMETERS = st.one_of(st.integers(-(10**18), 10**18), st.floats(allow_nan=False, allow_infinity=False), st.text())
 
 
+@pytest.mark.slow
 @given(st.one_of(_PARAMETERS, st.lists(_PARAMETERS, min_size=2, max_size=4).map(tuple)))
 @example("007")
 @example("a,b")
@@ -326,6 +328,7 @@ def test_inspector_puts_the_numbers_into_the_formula(model_study: Callable[..., 
     with_session.close()
 
 
+@pytest.mark.slow
 def test_region_tree_shows_what_the_selected_n_loses(model_study: Callable[..., Path]) -> None:
     with_session = Session()
     data = with_session.study_data(model_study())
@@ -338,6 +341,7 @@ def test_region_tree_shows_what_the_selected_n_loses(model_study: Callable[..., 
     with_session.close()
 
 
+@pytest.mark.slow
 def test_only_jobs_starts_threads(root: Path) -> None:
     for path in sorted((root / "scalegraph" / "gui").rglob("*.py")):
         names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}

@@ -19,6 +19,8 @@ from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.shell.start_page import Card
 
+pytestmark = pytest.mark.slow
+
 Choose = Callable[..., None]
 MakeStudy = Callable[..., Path]
 

@@ -15,6 +15,8 @@ from scalegraph.gui.request.panel import RequestPanel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.starting.first import Starting
 
+pytestmark = pytest.mark.slow
+
 
 def parts(window: MainWindow) -> set[str]:
     names = ("actions_", "start", "request", "navigator", "whatif", "files", "panels", "palette_")

@@ -80,6 +80,7 @@ def test_what_is_typed_becomes_the_request_and_comes_back(tmp_path: Path) -> Non
     assert Request.model_validate(request.model_dump(mode="json")) == request
 
 
+@pytest.mark.slow
 def test_a_program_that_was_simulated_and_measured_is_compared(tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text(PROGRAM, encoding="utf-8")
     path = tmp_path / "s.sgstudy"
@@ -125,6 +126,7 @@ def ended(window: MainWindow, qtbot: QtBot, number: int) -> None:
     assert {entry.phase for entry in runner.entries} == {"done"}, [entry.message for entry in runner.entries]
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_click_on_another_target_leads_from_the_panel_to_the_comparison(
     real: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -161,6 +163,7 @@ def test_a_click_on_another_target_leads_from_the_panel_to_the_comparison(
     assert "measured" in dock.figure().sentence
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_comparison_opens_with_all_its_columns_in_a_small_window(
     real: MainWindow, qtbot: QtBot, tmp_path: Path
@@ -190,6 +193,7 @@ def test_a_comparison_opens_with_all_its_columns_in_a_small_window(
     qtbot.waitUntil(lambda: all(dock.isVisible() for dock in others))
 
 
+@pytest.mark.slow
 def test_editors_of_all_sections_begin_at_one_place(window: MainWindow, choose: Callable[..., None]) -> None:
     choose()
     window.request.model.edit("target", target="slurm", target_settings=(("partition", "night"),))

@@ -18,6 +18,8 @@ from scalegraph.gui.figures.diagram.panel import DiagramPanel
 from scalegraph.gui.shell.main_window import MainWindow
 from tests.views.test_thread_graph import GRAPH
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def dock(window: MainWindow, qtbot: Any, tmp_path: Path) -> ViewDock:

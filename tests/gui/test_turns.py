@@ -29,6 +29,8 @@ from scalegraph.gui.state.selection import SelectionModel
 from tests.gui.pictures import view_figures as figures
 from tests.views import studies
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def study(window: MainWindow, model_study: Callable[..., Path], qtbot: Any) -> MainWindow:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+import pytest
 from PySide6.QtGui import QUndoStack
 
 from scalegraph.gui.base import undo
@@ -22,6 +23,7 @@ class Owner:
         self.state = state
 
 
+@pytest.mark.slow
 def test_a_stack_goes_with_its_commands_in_whatever_order_python_takes_a_cycle_apart(qtbot: Any) -> None:
     """With Qt's own stack this ends the program: here the commands are older than the stack."""
     gc.collect()

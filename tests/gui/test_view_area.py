@@ -31,6 +31,8 @@ from scalegraph.views import View
 from tests.analyze import synthetic
 from tests.gui.pictures import view_figures as figures
 
+pytestmark = pytest.mark.slow
+
 
 class Handle(QObject):
     """An open study as views see it, without a file."""

@@ -23,6 +23,7 @@ def offered(bar: ViewBar, subject: Any) -> dict[str, QAction]:
     return {action.data().name: action for group in groups for action in group.actions()}
 
 
+@pytest.mark.slow
 def test_a_view_that_would_be_empty_says_what_it_lacks(qtbot: Any) -> None:
     shown = [some_studies()["one count"]]
     bar = ViewBar(lambda: shown[0])

@@ -21,6 +21,8 @@ from tests.gui.test_first_minutes import SHIPPED, one_size, shown
 from tests.gui.trace.test_trace_window import opened, settled
 from tests.views import traces
 
+pytestmark = pytest.mark.slow
+
 LEFT = Qt.MouseButton.LeftButton
 
 

@@ -18,6 +18,8 @@ from scalegraph.link import Limits
 from scalegraph.request.model.parts import RunLimits
 from scalegraph.request.model.values import request_value
 
+pytestmark = pytest.mark.slow
+
 Choose = Callable[..., None]
 MakeStudy = Callable[..., Path]
 LEFT = Qt.MouseButton.LeftButton

@@ -169,6 +169,7 @@ def unsafe(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_connection_outlives_what_it_calls(root: Path) -> None:
     texts = {str(path.relative_to(root)): path.read_text() for path in root.glob("scalegraph/gui/**/*.py")}
     found = {path: unsafe(text) for path, text in texts.items() if "PySide6" in text}  # a socket connects, too

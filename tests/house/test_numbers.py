@@ -48,6 +48,7 @@ def written(tree: ast.AST) -> Iterator[ast.expr]:
             yield node
 
 
+@pytest.mark.slow
 def test_only_the_formatter_writes_numbers_with_digits_of_its_own(root: Path) -> None:
     found: dict[str, list[int]] = {}
     for path in sorted((root / "scalegraph").rglob("*.py")):

@@ -13,6 +13,8 @@ import pytest
 from scalegraph.base.host import INSTALL_QT
 from scalegraph.runtime import format_source, machine_source
 
+pytestmark = pytest.mark.slow
+
 
 def run(root: Path, *command: str) -> None:
     done = subprocess.run([sys.executable, "-m", *command], cwd=root, capture_output=True, text=True, check=False)

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 MOST_LINES = 500
 MOST_OF_A_FUNCTION = 60
 GENERATED = ("sg_format.h", "sg_machine.h")  # by runtime.format_source and runtime.machine_source
@@ -38,6 +40,7 @@ def long_functions_of_c(path: Path, most: int) -> dict[str, int]:
     return {name: length for name, length in lengths.items() if length > most}
 
 
+@pytest.mark.slow
 def test_no_source_file_is_longer_than_five_hundred_lines(root: Path) -> None:
     files = [*sources(root), *sources_of_c(root)]
     lengths = {str(path.relative_to(root)): len(path.read_text("utf-8").splitlines()) for path in files}
@@ -45,6 +48,7 @@ def test_no_source_file_is_longer_than_five_hundred_lines(root: Path) -> None:
     assert {path: length for path, length in lengths.items() if length > MOST_LINES} == {}
 
 
+@pytest.mark.slow
 def test_no_function_is_longer_than_sixty_lines(root: Path) -> None:
     long = {}
     for path in sources(root):

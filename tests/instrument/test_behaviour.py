@@ -8,7 +8,7 @@ import pytest
 
 from scalegraph.instrument import instrument_source
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Compare = Callable[..., int]
 
 CONTROL = """\

@@ -122,6 +122,7 @@ def executed(gcc: Any) -> Counts:
     return totals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
 def test_flops_are_exact_at_every_level_of_optimisation(build: Callable[..., Any], level: str) -> None:
     n = 50
@@ -132,6 +133,7 @@ def test_flops_are_exact_at_every_level_of_optimisation(build: Callable[..., Any
     assert totals["gauss"]["flops"] == sum((n - 1 - k) * (1 + 2 * (n - k)) for k in range(n - 1))
 
 
+@pytest.mark.slow
 def test_fused_multiply_add_counts_two_flops(build: Callable[..., Any]) -> None:
     totals = executed_or_skip(build("-mfma", "-ffp-contract=fast"))
     assert totals["dot"]["flops"] == 2 * 50
@@ -144,6 +146,7 @@ def executed_or_skip(gcc: Any) -> Counts:
     return executed(gcc)
 
 
+@pytest.mark.slow
 def test_operations_of_a_loop_are_those_of_its_body(build: Callable[..., Any]) -> None:
     totals = executed(build("-O2"))
     dot = totals["dot"]
@@ -168,6 +171,7 @@ def test_every_probe_has_a_record_and_records_are_sorted(build: Callable[..., An
     assert {"daxpy", "dot", "matmul", "gauss", "count", "main"} <= set(report.functions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dwarf", ["-gdwarf-4", "-gdwarf-5"])
 def test_addresses_have_places(build: Callable[..., Any], dwarf: str) -> None:
     path = build("-O2", dwarf).place / "kernel"
@@ -212,6 +216,7 @@ def test_what_is_no_fixed_address_executable_is_refused(gcc: Any) -> None:
         block_table(gcc.place / "p.c")
 
 
+@pytest.mark.slow
 def test_calls_of_the_mathematics_library_pay_for_its_work(gcc: Any) -> None:
     text = "#include <math.h>\ndouble f(double x) { return exp(x) + 1; }\nint main(int n, char **v) { return f(n); }\n"
     (gcc.place / "p.c").write_text(text)
@@ -224,6 +229,7 @@ def test_calls_of_the_mathematics_library_pay_for_its_work(gcc: Any) -> None:
     assert flops["f"] == MATH_COSTS["exp"][-1] + 1
 
 
+@pytest.mark.slow
 def test_functions_without_probes_that_others_call_are_named(gcc: Any) -> None:
     (gcc.place / "plain.c").write_text(
         "int deep(int x) { return 3 * x; }\nint called(int x) { return deep(x) + 1; }\n"

@@ -13,6 +13,7 @@ from scalegraph.link import Build
 from scalegraph.runtime.compiler import find_compiler
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.compiler,
     pytest.mark.skipif(find_compiler().architecture != "x86_64", reason="the pipeline is that of x86-64"),
 ]

@@ -32,6 +32,7 @@ inline int twice(int x)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.parametrize("version", ["-gdwarf-4", "-gdwarf-5"])
 def test_inlined_code_of_headers_has_the_line_of_its_caller_and_own_headers_keep_theirs(gcc: Any, version: str) -> None:

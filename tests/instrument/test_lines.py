@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def without_insertions(made: Instrumented) -> str:
     return (kept + text[at:]).decode()
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(LINES)
 def test_removing_the_insertions_gives_the_original(parts: list[str]) -> None:
@@ -42,6 +44,7 @@ def test_removing_the_insertions_gives_the_original(parts: list[str]) -> None:
     assert without_insertions(made) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(LINES)
 def test_every_line_of_the_user_keeps_its_number(parts: list[str]) -> None:
@@ -60,6 +63,7 @@ def test_every_line_of_the_user_keeps_its_number(parts: list[str]) -> None:
         line += 1
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(LINES)
 def test_planting_is_balanced_and_regions_are_a_tree(parts: list[str]) -> None:
@@ -73,6 +77,7 @@ def test_planting_is_balanced_and_regions_are_a_tree(parts: list[str]) -> None:
         assert around.id == 0 or around.line <= region.line <= region.end_line <= around.end_line
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200))
 def test_any_text_at_all_is_accepted(text: str) -> None:
     made = instrument_source(text, "p.c")

@@ -240,6 +240,7 @@ def _time(source: str, place: Path, on: machine.Machine) -> int:
     return record.time_cycles
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_dependent_loop_costs_its_chain_in_a_run(tmp_path: Path, host: machine.Machine) -> None:
     dependent = _time(CHAIN.replace("KIND", "x *= c; x *= c; x *= c; x *= c;"), tmp_path, host)
@@ -247,6 +248,7 @@ def test_dependent_loop_costs_its_chain_in_a_run(tmp_path: Path, host: machine.M
     assert dependent - independent == pytest.approx(20000 * 12, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_table_has_cycles_for_each_block_and_the_records_as_they_were(tmp_path: Path, host: machine.Machine) -> None:
     path = tmp_path / "chain.c"
@@ -268,6 +270,7 @@ def test_table_has_cycles_for_each_block_and_the_records_as_they_were(tmp_path: 
     assert 0 < sum(rows["predicted"]) < len(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_table_is_found_once_for_all_clocks(tmp_path: Path, host: machine.Machine) -> None:
     path = tmp_path / "chain.c"
@@ -280,6 +283,7 @@ def test_a_table_is_found_once_for_all_clocks(tmp_path: Path, host: machine.Mach
     assert tables[0] == tables[1] != tables[2]
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_table_is_the_same_whatever_the_order_of_sets(tmp_path: Path, host: machine.Machine) -> None:
     built = build([resource_dir("programs") / "billiard.c"], ldflags=["-lm"])

@@ -74,7 +74,7 @@ int main(void)
 }
 """
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 @pytest.fixture(scope="module")

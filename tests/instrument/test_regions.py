@@ -219,6 +219,7 @@ void f(int n)
     assert names(text) == ["function f", "loop f:19"]
 
 
+@pytest.mark.slow
 def test_shipped_programs_have_regions(root: Path) -> None:
     for program in sorted(root.glob("resources/programs/*.c")):
         made = instrument_source(program.read_text(), program.name)

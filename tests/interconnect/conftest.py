@@ -74,10 +74,10 @@ MakeWire = Callable[..., Wire]
 
 
 @pytest.fixture(scope="session")
-def wire_driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wire_driver() -> Path:
     check = ["-O2", "-fsanitize=undefined", "-fno-sanitize-recover=undefined"]
     source = Path(__file__).parent / "driver.c"
-    return build_driver(tmp_path_factory.mktemp("driver") / "driver", check, source)
+    return build_driver(check, source)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from tests.interconnect.conftest import MakeWire
 CYCLES_US = 20  # a cycle is 50 ns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 4, 8, 1024])
 def test_a_message_between_neighbours_takes_the_measured_time_to_the_cycle(wire: MakeWire, size: int) -> None:
     """130 us and 0.5 us a byte, from the call of the sender to the return of the receiver (isospeed IV.A)."""

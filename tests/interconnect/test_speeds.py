@@ -68,6 +68,7 @@ def lines(record: RunRecord, first: str) -> dict[int, float]:
     return {int(row[1]): float(row[2]) for row in rows if row[0] == first}
 
 
+@pytest.mark.slow
 def test_a_message_takes_the_measured_time_from_call_to_return(build: control.Build) -> None:
     """130 us and 0.5 us a byte (isospeed IV.A), and the instructions of the program around it."""
     times = lines(run(build, "ncube2", 2), "message")
@@ -126,6 +127,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
     return control.build([source])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speeds", ["[1.0, 0.25]", "[1.0, 1.0]", "[1.0, 3.0]"])
 def test_blame_weighs_serial_code_by_the_speed_of_its_node(slow: control.Build, speeds: str) -> None:
     """All that rank 0 waits for is the loop of rank 1, however fast that one's node is."""
@@ -170,6 +172,7 @@ int main(int argc, char **argv)
 """
 
 
+@pytest.mark.slow
 def test_equal_addresses_of_two_ranks_are_two_lines(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Static data lies at the same address in every rank; threads share the line within their rank, falsely."""
     source = tmp_path_factory.mktemp("shares") / "shares.c"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scalegraph.link.accounting import COMPUTING, PREEMPTED, _share_of_others, _Thread
+
+pytestmark = pytest.mark.slow
 
 TICKS = st.integers(1, 10**12)
 

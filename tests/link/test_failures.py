@@ -11,7 +11,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Run = Callable[..., RunRecord]
 
 

@@ -13,7 +13,7 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build
 from scalegraph.link import Job, Limits, Simulated
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Program = Callable[..., RunRecord]
 
 

@@ -55,6 +55,7 @@ def test_grandchild_that_holds_the_pipe_is_ended(launcher: Path) -> None:
     assert ends(int(outcome.stdout))
 
 
+@pytest.mark.slow
 def test_time_limit_is_kept_even_by_a_program_that_ignores_the_polite_signal(
     launcher: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +87,7 @@ def test_missing_program_is_said(launcher: Path) -> None:
     assert "/nowhere/program: cannot be started: No such file" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_killed_parent_leaves_no_child(launcher: Path) -> None:
     reading, writing = os.pipe()
     script = f"""

@@ -11,7 +11,7 @@ from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.link import Job, Limits, Simulated
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 FRAME = """\
 #include <omp.h>

@@ -16,6 +16,7 @@ Run = Callable[..., RunRecord]
 UNTIMED = {"host_s": 0, "host_cpu_s": 0}
 
 
+@pytest.mark.slow
 def test_output_equals_that_of_the_native_program(run: Run, tmp_path: Path) -> None:
     programs = Path(__file__).parent / "programs"
     command = ["gcc", "-O2", "-fopenmp", "sums.c", "-o", str(tmp_path / "sums")]
@@ -30,6 +31,7 @@ def test_output_equals_that_of_the_native_program(run: Run, tmp_path: Path) -> N
     assert record.host_cpu_s <= (record.host_s or 0)
 
 
+@pytest.mark.slow
 def test_leaves_of_every_processor_add_up_to_the_elapsed_time(run: Run) -> None:
     record = run("sums", 8, "5000")
     per_processor = [sum(values) for values in zip(*record.processor_categories.values(), strict=True)]
@@ -92,6 +94,7 @@ def test_processor_count_outside_the_machine_is_refused(run: Run, count: int) ->
         run("sums", point=RunPoint.model_construct(processors=count))  # a link does not trust who made the point
 
 
+@pytest.mark.slow
 def test_long_output_is_cut_and_said(run: Run) -> None:
     record = run("prints", 1, limits={"output_bytes": 1000})
     assert record.ok

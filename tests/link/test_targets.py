@@ -12,6 +12,8 @@ from scalegraph.link import Job, Limits
 from scalegraph.link.targets import named, setting_faults, targets
 from scalegraph.link.targets.base import MEASURES
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 #include <omp.h>
 #include <stdio.h>

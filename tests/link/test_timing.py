@@ -20,7 +20,7 @@ int main(int count, char **words)
 }
 """
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 def pipelined(window: int) -> Machine:

@@ -24,6 +24,7 @@ def items(build: Build, **speedup: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("item")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "item"),
     [
@@ -97,6 +98,7 @@ def test_a_record_of_a_what_if_run_keeps_the_identity_and_its_variant(run: Run) 
         assert record.stdout == actual.stdout
 
 
+@pytest.mark.slow
 def test_a_line_that_is_twice_as_fast_costs_half_of_its_cycles(run: Run) -> None:
     actual, faster = different(run, 1), different(run, 1, speedup={"line:critical.c:11": "2"})
     before, after = ({cost.line: cost for cost in record.lines} for record in (actual, faster))

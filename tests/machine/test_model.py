@@ -35,6 +35,7 @@ def machines(draw: st.DrawFn) -> Machine:
     return Machine.model_validate(data)
 
 
+@pytest.mark.slow
 @given(machines())
 @settings(deadline=None, max_examples=60)
 def test_a_machine_survives_being_written_and_read(item: Machine) -> None:

@@ -62,6 +62,7 @@ def test_a_file_that_is_cut_off_is_refused(sample: str, tmp_path: Path) -> None:
             assert size(found) < size(whole), f"cut at byte {cut} of {len(data)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_flipped_bits_never_do_harm(sample: str, tmp_path: Path) -> None:
     path = write(sample, tmp_path)
@@ -95,6 +96,7 @@ def test_what_is_no_file_of_the_format_is_refused(sample: str, tmp_path: Path) -
     assert attempt(name, tmp_path / "not there") is None
 
 
+@pytest.mark.slow
 def test_an_archive_made_to_fill_memory_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "spaces.extra-p"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("experiment.json", "w") as member:

@@ -19,6 +19,8 @@ from scalegraph.measurements.reader import readers, recognised
 from tests.measurements.samples import CALIPER, SAMPLES, cubex, experiment, write
 from tests.measurements.test_damage import attempt
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 15
 
 numbers = st.one_of(

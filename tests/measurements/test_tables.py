@@ -294,6 +294,7 @@ def test_a_guess_says_how_sure_it_is_and_why(tmp_path: Path) -> None:
         read_table(path)
 
 
+@pytest.mark.slow
 def test_a_very_wide_table_is_read(table: Any) -> None:
     count = 20_000
     header = ",".join(str(n) for n in range(2, count + 2))
@@ -321,6 +322,7 @@ _CELL = st.one_of(
 _TEXT = st.lists(st.lists(_CELL, max_size=5).map(",".join), max_size=8).map("\n".join)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.one_of(st.binary(max_size=200), _TEXT.map(str.encode), _TEXT.map(lambda text: text.encode("utf-16"))))
 def test_any_bytes_are_a_set_or_a_sentence(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
@@ -330,6 +332,7 @@ def test_any_bytes_are_a_set_or_a_sentence(tmp_path_factory: pytest.TempPathFact
         check(read_table(path))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.integers(0, 200), st.binary(min_size=1, max_size=4), st.sampled_from([",", ";", "\t", " "]))
 def test_a_damaged_table_is_a_set_or_a_sentence(

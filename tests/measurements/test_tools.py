@@ -100,6 +100,7 @@ def test_several_runs_of_likwid_are_a_study(tmp_path: Path) -> None:
     assert list(rows["speedup"]) == pytest.approx([1, 8 / 4.25])
 
 
+@pytest.mark.slow
 def test_gprof_functions_stand_below_the_program(tmp_path: Path) -> None:
     found = load(write("gprof", tmp_path))
     assert points(found) == [(1,)]

@@ -50,6 +50,7 @@ def test_a_count_of_every_run_is_asked_for(tmp_path: Path) -> None:
     assert (question.key, question.choices) == ("sizes", ("none", "iters"))
 
 
+@pytest.mark.slow
 def test_a_result_tells_no_problems_apart_and_a_size_does(tmp_path: Path) -> None:
     guess = meant(tmp_path, ITERATIONS, sizes="none")
     assert (guess.mapping.follow, guess.mapping.sizes, guess.mapping.scaling) == (("iters",), (), "strong")
@@ -60,6 +61,7 @@ def test_a_result_tells_no_problems_apart_and_a_size_does(tmp_path: Path) -> Non
         meant(tmp_path, ITERATIONS, sizes="itters")
 
 
+@pytest.mark.slow
 def test_sizes_stay_and_results_beside_them_are_found(tmp_path: Path) -> None:
     rows = [f"{p},{n},{n + 7 * p % 5},{n / 100 / p}" for n in (100, 200) for p in (1, 2, 4, 8)]
     text = "p,n,iters,time [s]\n" + "\n".join(rows) + "\n"
@@ -88,6 +90,7 @@ def test_the_answer_stays_in_the_study(tmp_path: Path) -> None:
 # the serial program
 
 
+@pytest.mark.slow
 def test_no_threads_are_the_serial_program(tmp_path: Path) -> None:
     text = "threads,time [s]\n0,7.5\n0,7.7\n1,8.0\n2,4.2\n4,2.5\n"
     rows = scaled(tmp_path, text)
@@ -114,6 +117,7 @@ def test_the_serial_program_stands_for_one_processor_where_no_run_does(tmp_path:
 # rates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "title", ["GFlop/s", "GFLOPS", "performance [MFlop/s]", "cells/s", "MB/s", "it/s", "throughput", "ns/day", "MLUPS"]
 )
@@ -126,6 +130,7 @@ def test_speedups_of_rates_are_their_ratios(tmp_path: Path, title: str) -> None:
     assert "ratios of rates" in note
 
 
+@pytest.mark.slow
 def test_work_that_is_known_gives_seconds(tmp_path: Path) -> None:
     rows = scaled(tmp_path, "threads,cells,cells/s\n1,1000,100\n2,1000,180\n1,2000,100\n2,2000,190\n")
     assert list(rows["time_s"]) == pytest.approx([10, 1000 / 180, 20, 2000 / 190])
@@ -133,6 +138,7 @@ def test_work_that_is_known_gives_seconds(tmp_path: Path) -> None:
     assert list(counted["time_s"]) == pytest.approx([4, 2])
 
 
+@pytest.mark.slow
 def test_rates_of_a_growing_problem_are_shared_out(tmp_path: Path) -> None:
     guess = meant(tmp_path, "ranks,n,GFlop/s\n1,100,2\n2,200,3.8\n4,400,7\n")
     check(guess.measured)
@@ -141,6 +147,7 @@ def test_rates_of_a_growing_problem_are_shared_out(tmp_path: Path) -> None:
     assert list(rows["time_s"]) == pytest.approx([0.5, 2 / 3.8, 4 / 7])
 
 
+@pytest.mark.slow
 def test_a_time_goes_before_rates_and_several_rates_are_asked_for(tmp_path: Path) -> None:
     both = "threads,time [s],GFlop/s\n1,8,2\n2,5,4\n"
     assert list(scaled(tmp_path, both)["time_s"]) == [8, 5]

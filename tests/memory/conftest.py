@@ -66,10 +66,10 @@ class Memory:
 
 
 @pytest.fixture(scope="session")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def driver() -> Path:
     # Undefined behaviour stops the driver.
     check = ["-O2", "-fsanitize=undefined", "-fno-sanitize-recover=undefined"]
-    return build_driver(tmp_path_factory.mktemp("driver") / "driver", check)
+    return build_driver(check)
 
 
 MakeMemory = Callable[..., Memory]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from scalegraph import machine
+from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.library import include_flags
 
 CSRC = Path(machine.__file__).parent.parent / "runtime" / "csrc"
@@ -29,17 +32,28 @@ SMALL = {
 }
 
 
-def build_driver(target: Path, flags: list[str], source: Path = Path(__file__).parent / "driver.c") -> Path:
-    """Compile a driver with *flags*; without the sanitizers where the compiler has no libraries for them."""
-    sources = [str(source), *map(str, SOURCES)]
-    common = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", *include_flags(), *sources, "-o", str(target)]
+def build_driver(flags: list[str], source: Path = Path(__file__).parent / "driver.c") -> Path:
+    """Return a driver that was compiled with *flags*, once for what its sources are.
+
+    It has no sanitizers where the compiler has no libraries for them.
+    """
+    sources = [source, *SOURCES]
+    read = [*sources, *source.parent.glob("*.h"), *CSRC.rglob("*.h")]
+    contents = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(read)]
+    key = hashlib.sha256("\0".join([*flags, *contents]).encode()).hexdigest()[:24]
+    made = get_or_make(cache_root() / "drivers" / key, lambda where: _compile(where / "driver", flags, sources))
+    return made / "driver"
+
+
+def _compile(target: Path, flags: list[str], sources: Sequence[Path]) -> None:
+    places = ["-I" + str(sources[0].parent), *include_flags()]
+    common = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", *places, *map(str, sources), "-o", str(target)]
     gcc = os.environ.get("CC", "gcc")
     done = subprocess.run([gcc, *flags, *common], capture_output=True, text=True, check=False)
     if "cannot find" in done.stderr and "san" in done.stderr:
         plain = [flag for flag in flags if "sanitize" not in flag]
         done = subprocess.run([gcc, *plain, *common], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return target
 
 
 def text_of(values: dict[str, str], processors: int) -> str:

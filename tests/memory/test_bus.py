@@ -37,6 +37,7 @@ def test_the_bus_is_that_of_the_machine_file() -> None:
     assert 900 <= (LOOK + whole(MEMORY)) / 0.150 <= 1050  # nanoseconds
 
 
+@pytest.mark.slow
 def test_cold_miss_and_hits(bus) -> None:
     settle(bus, 1)
     cost = LOOK + whole(MEMORY)

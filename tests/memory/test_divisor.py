@@ -6,7 +6,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from scalegraph.runtime.library import include_flags
+
+pytestmark = pytest.mark.slow
 
 PROGRAM = r"""
 #include <stdio.h>

@@ -102,6 +102,7 @@ def test_invariants_hold_with_prefetchers(memory, name, kind) -> None:
         assert counts(answer)["prefetches"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "processors"), [("ksr1", 1024), ("cerberus", 1024), ("mesh-manycore", 256), ("server-8s", 256)]
 )

@@ -65,6 +65,7 @@ def test_a_remote_line_that_the_own_hypernode_has_comes_from_there(exemplar) -> 
     assert exemplar.read(9, BASE, 20_000)["cycles"] == LOOK + LOCAL
 
 
+@pytest.mark.slow
 def test_the_network_cache_keeps_remote_lines_that_a_cache_gives_up(memory) -> None:
     exemplar = memory("convex-exemplar", 128, FIRST_TOUCH | {"cache.cache.size_kib": "4"})
     for page in range(3):
@@ -104,6 +105,7 @@ def test_copies_within_the_hypernode_go_at_once(exemplar, sharers) -> None:
     assert cost["invalidations"] == sharers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hypernodes", [1, 2, 8, 15])
 def test_hypernodes_on_the_list_drop_their_copies_one_after_the_other(exemplar, hypernodes) -> None:
     for hypernode in range(hypernodes + 1):

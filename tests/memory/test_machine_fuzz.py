@@ -16,7 +16,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
 from tests.memory.driving import SMALL, text_of
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 NAMES = sorted(SMALL)
 WORDS = [

@@ -65,6 +65,7 @@ def test_a_copy_on_the_own_ring_answers_instead_of_the_owner_on_another(ksr1) ->
     assert ksr1.read(41, BASE, 3000)["stall_remote_read"] == SAME_RING
 
 
+@pytest.mark.slow
 def test_upgrade_is_one_revolution_that_invalidates_all_copies_of_the_ring(ksr1) -> None:
     for processor in range(6):
         ksr1.read(processor, BASE, 1000 * processor)

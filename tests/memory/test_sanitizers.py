@@ -28,14 +28,14 @@ COMMANDS = "fuzz 7 {accesses} 90 64\nstatistics\ncheck\n"
 
 
 @pytest.fixture(scope="module")
-def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sanitized() -> Path:
     flags = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    return build_driver(tmp_path_factory.mktemp("sanitized") / "driver", flags)
+    return build_driver(flags)
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_driver(tmp_path_factory.mktemp("plain") / "driver", ["-O1", "-g"])
+def plain() -> Path:
+    return build_driver(["-O1", "-g"])
 
 
 def drive(command: list[str], config: Path, variant: str, accesses: int) -> None:
@@ -53,6 +53,7 @@ def test_no_stray_access_no_undefined_behaviour_no_leak(sanitized: Path, tmp_pat
     drive([str(sanitized)], tmp_path / "run.cfg", variant, 3000)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed (apt-get install valgrind)")
 @pytest.mark.parametrize("variant", ["server-8s", "convex-exemplar", "limited", "prefetch", "plru"])
 def test_valgrind_finds_nothing(plain: Path, tmp_path: Path, variant: str) -> None:

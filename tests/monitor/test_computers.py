@@ -245,6 +245,7 @@ def measured(place: Path, program: str = COLLECTIVES, **more: object) -> RunReco
     return record
 
 
+@pytest.mark.slow
 def test_accounts_of_all_ranks_come_back_and_their_clocks_are_compared(
     reached: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +270,7 @@ def test_accounts_of_all_ranks_come_back_and_their_clocks_are_compared(
     assert seen.remarks[0].startswith("ranks on 2 computers; their clocks were compared")
 
 
+@pytest.mark.slow
 def test_ranks_of_another_frequency_fill_their_processors(
     reached: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,6 +290,7 @@ def test_ranks_of_another_frequency_fill_their_processors(
     assert reached.exists()
 
 
+@pytest.mark.slow
 def test_a_trace_of_ranks_on_hosts_is_recorded_in_the_directory_that_they_share(reached: Path, tmp_path: Path) -> None:
     record = measured(tmp_path, MESSAGES, trace=order(tmp_path))
     assert not list(tmp_path.glob(".scalegraph-mpi-*"))
@@ -296,6 +299,7 @@ def test_a_trace_of_ranks_on_hosts_is_recorded_in_the_directory_that_they_share(
     check_messages(record)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("reached")
 def test_ranks_on_two_computers_have_one_trace_on_one_clock(apart: Path, tmp_path: Path) -> None:
     """The second host has a name, a network and a boot of its own, by namespaces; its clock is the same in truth."""
@@ -334,6 +338,7 @@ def check_messages(record: RunRecord) -> None:
         assert (int(waits["location"][longest]), int(waits["holder"][longest])) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_trace_lacks_no_rank(reached: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = _traced._results
 
@@ -351,6 +356,7 @@ def test_a_trace_lacks_no_rank(reached: Path, tmp_path: Path, monkeypatch: pytes
     assert reached.exists()
 
 
+@pytest.mark.slow
 def test_ranks_that_do_not_share_the_directory_are_counted(
     reached: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

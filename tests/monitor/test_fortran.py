@@ -29,6 +29,8 @@ from scalegraph.traces.kinds import Operation, Wait
 from scalegraph.traces.reading import read
 from tests.monitor.test_monitor import check_identity, waited
 
+pytestmark = pytest.mark.slow
+
 BODY = """
   integer :: rank, other, turn, ierror, number
   double precision :: out(64), in(64), sums(2)

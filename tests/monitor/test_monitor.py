@@ -11,6 +11,8 @@ from scalegraph.link import Job, Measuring
 from scalegraph.link.targets import named
 from tests.monitor import programs
 
+pytestmark = pytest.mark.slow
+
 
 def measured(place: Path, text: str, processors: int, **measuring: object) -> RunRecord:
     """Return the record of *text*, a program in C, run on so many processors of this computer."""

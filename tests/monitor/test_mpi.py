@@ -18,6 +18,8 @@ from scalegraph.traces.kinds import Operation, Wait
 from scalegraph.traces.reading import read
 from tests.monitor.test_monitor import check_identity, waited
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>

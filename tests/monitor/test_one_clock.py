@@ -164,6 +164,7 @@ drifts = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.lists(drifts, min_size=1, max_size=3, unique_by=lambda one: one.offset))
 def test_times_of_other_clocks_come_back_to_the_error_of_their_comparison(seed: int, clocks: list[Drift]) -> None:
@@ -198,6 +199,7 @@ def merged(parts: Sequence[Process], place: Path) -> Any:
     return read(out)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), clocks=st.lists(drifts, min_size=1, max_size=3, unique_by=lambda one: one.offset))
 def test_messages_keep_their_order_where_the_clocks_are_not_known_so_well(

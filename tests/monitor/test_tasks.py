@@ -13,6 +13,8 @@ from scalegraph.traces.checking import check
 from scalegraph.traces.kinds import TaskStep, Wait
 from tests.monitor.test_traces import opened, rows, traced
 
+pytestmark = pytest.mark.slow
+
 # each thread runs one of the tasks: one that ends when both have begun, and one that goes on
 PAIR = r"""
 #include <time.h>

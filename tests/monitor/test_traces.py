@@ -24,6 +24,8 @@ from scalegraph.traces.model import Trace
 from scalegraph.traces.reading import read
 from tests.monitor import programs
 
+pytestmark = pytest.mark.slow
+
 LOCKS = r"""
 #include <omp.h>
 #include <time.h>

@@ -12,7 +12,7 @@ from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.link import Job, Simulated
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 PROGRAM = """
 #include <mpi.h>

@@ -81,6 +81,7 @@ def trace(traced: Path) -> Trace:
     return open_container(traced)
 
 
+@pytest.mark.slow
 def test_every_rank_has_its_part_of_each_operation(trace: Trace) -> None:
     rows = trace.columns("collectives")
     names = [one.name for one in trace.definitions.communicators]
@@ -98,6 +99,7 @@ def test_every_rank_has_its_part_of_each_operation(trace: Trace) -> None:
     assert rows["sent"][cast].sum() == rows["received"][cast].sum() == 3 * 4000
 
 
+@pytest.mark.slow
 def test_each_names_its_algorithm(trace: Trace) -> None:
     rows = trace.columns("marks")
     names = [trace.definitions.regions[int(region)].name for region in rows["region"]]

@@ -17,7 +17,7 @@ from scalegraph.cli.main import run as scalegraph
 from scalegraph.link import Job, Simulated
 from tests.mpi.native import MISSING, find
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 PROGRAM = Path(__file__).with_name("collectives.c")
 NEIGHBOURS = Path(__file__).with_name("neighbours.c")

@@ -120,6 +120,7 @@ def simulated(capsys: pytest.CaptureFixture[str], program: Path, *words: str) ->
     return row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integers", [1, 3])
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_more_or_less_than_expected_is_named(

@@ -13,7 +13,7 @@ import pytest
 
 from scalegraph.cli.main import run as scalegraph
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 BEGIN = r"""
 #include <mpi.h>

@@ -14,7 +14,7 @@ import pytest
 
 from scalegraph.cli.main import run as scalegraph
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Outputs = Callable[..., list[str]]
 
 # Every rank has changed all of its data between two turns. Halfway rank 0 closes descriptors that are not

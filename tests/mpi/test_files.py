@@ -12,7 +12,7 @@ import pytest
 from scalegraph.cli.main import run as scalegraph
 from tests.mpi.native import MISSING, find
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 SOURCE = Path(__file__).with_name("files.c")
 Simulate = Any

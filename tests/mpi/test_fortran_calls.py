@@ -12,7 +12,7 @@ from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.link import Job, Simulated
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 def test_calls_without_an_error_code_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ program all_ways
 end program
 """
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from scalegraph.cli.main import run as scalegraph
 from scalegraph.link import Job, Simulated, TraceOrder
 from scalegraph.traces.container import open_container
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 RANKS = 5
 LATENCY, BYTE = 160, 10  # cycles, as cm5.toml declares

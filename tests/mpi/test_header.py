@@ -51,6 +51,7 @@ def test_handles_and_constants_have_the_values_of_the_standards_binary_interface
     assert printed.splitlines() == lines
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_every_function_has_both_names_in_the_library() -> None:
     archive = library(find_compiler()).archive

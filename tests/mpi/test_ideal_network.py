@@ -49,6 +49,7 @@ def run(build: control.Build, name: str, count: int, *ideal: Ideal) -> RunRecord
     return record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ncube2", "cluster-hdr", "ksr1"])
 def test_messages_take_no_time(build: control.Build, name: str) -> None:
     actual, ideal = run(build, name, 4), run(build, name, 4, "messages")
@@ -61,6 +62,7 @@ def test_messages_take_no_time(build: control.Build, name: str) -> None:
     assert ideal.categories["idle_late_sender"] > 0  # they still wait for each other in turn
 
 
+@pytest.mark.slow
 def test_an_ideal_network_leaves_the_software(build: control.Build) -> None:
     ideal = run(build, "ncube2", 4, "network")
     assert ideal.categories.get("idle_transfer", 0) == ideal.categories.get("idle_network", 0) == 0
@@ -73,6 +75,7 @@ def test_without_contention_a_message_takes_the_time_that_it_takes_alone(build: 
     assert alone.categories["idle_transfer"] > 0
 
 
+@pytest.mark.slow
 def test_transfer_and_serialisation_are_exact(build: control.Build) -> None:
     """Ranks compute one after the other: serialisation is 1/N, the rest of the time is transfer."""
     runs = [run(build, "ncube2", count) for count in (1, 4)]

@@ -15,7 +15,7 @@ import pytest
 
 from scalegraph.cli.main import run as scalegraph
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Linked = Callable[..., list[str]]
 
 # What another library needs: it counts who calls it, from constructors, too.

@@ -66,6 +66,7 @@ def run(build: control.Build, name: str, count: int, threads: int = 1) -> RunRec
     return record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count", "threads"), [("ncube2", 4, 1), ("cluster-hdr", 8, 1), ("ksr1", 4, 1), ("cluster-hdr", 8, 2)]
 )
@@ -86,6 +87,7 @@ def test_the_parts_are_the_categories(build: control.Build, name: str, count: in
     assert int(table[table["communicator"] < 0][list(MESSAGE_CATEGORIES)].sum().sum()) == 0  # all has a communicator
 
 
+@pytest.mark.slow
 def test_communicators_have_their_name_or_the_place_where_they_were_made(build: control.Build) -> None:
     record = run(build, "ncube2", 4)
     table = messages.by_communicator(record).set_index("communicator")

@@ -12,7 +12,7 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.cli import main as entry
 from scalegraph.link import Job, Simulated
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 PROGRAM = r"""
 #include <mpi.h>

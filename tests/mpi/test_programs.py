@@ -20,6 +20,8 @@ from scalegraph.request.model import programs
 from scalegraph.toolchain import mpi
 from tests.mpi.native import MISSING, Native, find
 
+pytestmark = pytest.mark.slow
+
 FOLDER = resource_dir("programs") / "mpi"
 RANKS = (1, 2, 3, 4, 8, 16)
 FEW = (1, 3, 4)  # of other inputs than the first

@@ -39,6 +39,7 @@ def test_every_part_is_drawn_and_kinds_can_be_left_out() -> None:
     assert "one_sided(" not in "".join(program(seed, ("messages", "reductions")) for seed in range(60))
 
 
+@pytest.mark.slow
 def test_programs_have_one_result_natively(native: Native, tmp_path: Path) -> None:
     units = Units(tmp_path)
     for seed in range(5000, 5000 + UNIT // 2):
@@ -49,6 +50,7 @@ def test_programs_have_one_result_natively(native: Native, tmp_path: Path) -> No
             ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1024, 131072])  # in all less and more than is copied from rank to rank
 def test_buffers_in_static_data_have_what_those_in_the_heap_have(size: int, tmp_path: Path) -> None:
     heap, static = Units(tmp_path), Units(tmp_path, static=size)

@@ -15,7 +15,7 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.store import Study
 from scalegraph.traces.container import open_container
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 BEGIN = r"""
 #define _GNU_SOURCE

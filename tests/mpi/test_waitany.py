@@ -12,7 +12,7 @@ import pytest
 
 from scalegraph.cli.main import run as scalegraph
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 # Rank 1 keeps its interface busy for 10 ms, with the message to rank 3: its message to rank 0 is known long
 # before it arrives, and rank 2, which begins later, is faster or slower by how many rounds it makes.

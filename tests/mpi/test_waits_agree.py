@@ -57,6 +57,7 @@ def _by_rank(waits: Waits, causes: set[Cause] | None = None) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_wait_states_are_the_waiting_of_the_accounts(program: control.Program, name: str, tmp_path: Path) -> None:
     trace = _run(program, name, tmp_path, ALL)
@@ -69,6 +70,7 @@ def test_wait_states_are_the_waiting_of_the_accounts(program: control.Program, n
     assert not checking.check(trace).violations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [("regions", "messages", "shares"), ("messages", "shares")])
 def test_derived_wait_states_are_no_more_than_that(
     program: control.Program, what: tuple[str, ...], tmp_path: Path
@@ -77,6 +79,7 @@ def test_derived_wait_states_are_no_more_than_that(
     assert _by_rank(Waits.of(trace)) == np.sum(list(_accounts(trace).values()), axis=0).tolist()
 
 
+@pytest.mark.slow
 def test_recorded_waits_stand_alone_without_shares(program: control.Program, tmp_path: Path) -> None:
     whole = _run(program, "ncube2", tmp_path / "whole", ALL)
     trace = _run(program, "ncube2", tmp_path / "waits", ("regions", "messages", "waits"))

@@ -15,7 +15,7 @@ import pytest
 
 from scalegraph.cli.main import run as scalegraph
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 INCLUDE = Path(__file__).parents[2] / "scalegraph" / "runtime" / "include"
 HEADERS = ("mpi_calls.h", "mpi_removed.h")  # of MPI 3.1, and of MPI-1 that 3.0 has removed

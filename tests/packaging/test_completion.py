@@ -33,6 +33,7 @@ def answers(words: str, place: int) -> list[str]:
     return [line for line in done.stdout.splitlines() if line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "place", "found"),
     [
@@ -58,6 +59,7 @@ def test_words_are_completed_with_what_fits_there(words: str, place: int, found:
     assert sorted(answers(words, place)) == sorted(found)
 
 
+@pytest.mark.slow
 def test_completing_imports_none_of_the_analyses() -> None:
     code = (
         "import json, os, sys\n"
@@ -73,6 +75,7 @@ def test_completing_imports_none_of_the_analyses() -> None:
     assert not loaded & {"numpy", "pandas", "pydantic", "scipy", "rich", "scalegraph.request", "scalegraph.views"}
 
 
+@pytest.mark.slow
 def test_bash_completes(command: dict[str, str], root: Path) -> None:
     script = root / "share" / "bash-completion" / "completions" / "scalegraph"
     bash = shutil.which("bash")

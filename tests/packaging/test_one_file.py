@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., str]
 
 NETWORK = '''"""A bus that is called a rail."""

@@ -33,6 +33,7 @@ def shared(root: Path) -> set[str]:
     return {str(path.relative_to(root / "share")) for path in (root / "share").rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_wheel_installs_everything_below_share(built: Path, root: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -49,6 +50,7 @@ def test_the_wheel_installs_everything_below_share(built: Path, root: Path) -> N
         assert f"Project-URL: {title}, https://" in metadata
 
 
+@pytest.mark.slow
 def test_the_wheel_has_every_source_of_the_runtime(built: Path, root: Path) -> None:
     """Programs are compiled with these on the computer of the user: for the simulator, and for the host itself."""
     (wheel,) = built.glob("*.whl")
@@ -61,6 +63,7 @@ def test_the_wheel_has_every_source_of_the_runtime(built: Path, root: Path) -> N
     assert sources <= names
 
 
+@pytest.mark.slow
 def test_the_sources_are_packed_with_what_makes_them(built: Path, root: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
@@ -84,6 +87,7 @@ def test_every_command_and_compiler_has_a_manual_page(root: Path) -> None:
     } <= pages
 
 
+@pytest.mark.slow
 def test_manual_pages_are_read_without_a_warning(root: Path) -> None:
     groff = shutil.which("groff")
     if groff is None:

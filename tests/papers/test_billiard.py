@@ -10,7 +10,7 @@ from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import RunRecord
 from scalegraph.request import Session
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 COUNTS = (1, 2, 5, 32, 64)
 
 

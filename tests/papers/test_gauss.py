@@ -51,6 +51,7 @@ def printed(run: RunRecord) -> tuple[float, Array]:
     return float(head.rpartition(" ")[2]), np.array([float(number) for number in numbers])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", TYPES)
 @pytest.mark.parametrize("name", ["ge1", "ge2"])
 @pytest.mark.parametrize(("n", "seed"), [(1, 3), (37, 403), (64, 1182)])
@@ -82,6 +83,7 @@ def test_the_matrices_of_the_reference_need_pivoting(n: int, seed: int) -> None:
     assert np.linalg.norm(solution - 1) > 2 * tolerance * n**0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ge1", "ge2"])
 def test_a_wrong_precision_is_refused(name: str) -> None:
     source = resource_dir("programs") / f"{name}.c"
@@ -115,6 +117,7 @@ def halved(reached: Callable[[int], bool], low: int, high: int) -> float:
     return (low + high) / 2
 
 
+@pytest.mark.slow
 def test_sizes_on_two_processors_are_the_published_ones_and_rows_that_move_need_larger_systems() -> None:
     """Latency-metric paper, 6.4: E = 0.25 with orders 55 (GE2) and 59 (GE1) on two processors."""
     fixed, moving = ({count: size_at(name, count, 0.25) for count in (2, 4)} for name in ("ge2", "ge1"))

@@ -11,7 +11,7 @@ from scalegraph.runtime.compiler import find_compiler
 from tests.papers import golden_cycles as golden
 from tests.papers.small_inputs import SMALL
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 @pytest.fixture(scope="module")

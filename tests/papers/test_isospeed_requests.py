@@ -10,7 +10,7 @@ import pytest
 from scalegraph.base.resources import resource_dir
 from scalegraph.request import Request, Session
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 def held(name: str, counts: Sequence[int], size: dict[str, int], path: Path) -> tuple[Request, Session]:

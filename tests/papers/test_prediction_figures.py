@@ -15,6 +15,8 @@ from scalegraph.predict.predicting import Predicted, Predictor
 from scalegraph.request import Request, Session
 from scalegraph.request.run.predicting import Point, Wanted, predict_program
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 SAMPLE = {"i": 5, "j": 5, "m": 20, "n": 20}
 TARGET = {"i": 10, "j": 10, "m": 40, "n": 40}

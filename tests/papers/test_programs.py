@@ -11,7 +11,7 @@ from scalegraph.request import Session
 from scalegraph.request.model import programs
 from tests.papers.small_inputs import CHECKED, FLAGS, SMALL, source_of
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 OTHER_INPUTS = {
     "billiard-linked": ("30", "300", "1", "1.0", "0.1", "1.0", "0.5"),

@@ -221,6 +221,7 @@ def test_a_matrix_that_is_measured_is_checked_within_a_tolerance() -> None:
     assert (found.n, found.n2) == (2, 4)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_a_table_with_anything_changed_is_read_whole_or_refused(data: st.DataObject) -> None:

@@ -54,6 +54,7 @@ def printed(name: str) -> dict[str, list[str]]:
     return rows(found[1].splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "options"),
     [
@@ -78,6 +79,7 @@ def test_each_row_is_what_the_command_prints(
     assert made[row] == [f"{cell:.3f}" for cell in cells]
 
 
+@pytest.mark.slow
 def test_the_document_has_what_is_measured_now(tables: ModuleType, studies: Any) -> None:
     """Where this fails: ``python docs/make_validation.py --studies DIR --write burg-psi burg-times``."""
     row = "approach 1: measured by search"

@@ -10,6 +10,8 @@ import pytest
 from scalegraph.cli.main import main
 from scalegraph.store import Study
 
+pytestmark = pytest.mark.slow
+
 
 def run(*words: str) -> int:
     try:

@@ -18,6 +18,8 @@ from scalegraph.request import Session
 from scalegraph.store import Study
 from scalegraph.views import common
 
+pytestmark = pytest.mark.slow
+
 # In every step one thread prepares a row while all others wait, and all use it in their rows.
 STEPS = """
 #include <stdio.h>

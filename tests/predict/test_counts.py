@@ -60,6 +60,7 @@ def test_multiples_of_the_processors_do_not_determine_other_sizes() -> None:
         found({"n": 801}, 8)
 
 
+@pytest.mark.slow
 def test_several_processor_counts_predict_another() -> None:
     found = fit_count(samples(cyclic_elimination, list(range(2, 24)), [2, 3, 4, 5]), divided=True)
     assert found({"n": 400}, 48) == cyclic_elimination(400, 48)

@@ -65,6 +65,7 @@ def predictor(sizes: Sequence[int], processors: Sequence[int], targets: Sequence
     return Predictor(runs, REGIONS, dict.fromkeys(range(1, 129), COSTS), [{"n": n} for n in targets])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [200, 800, 1600])
 def test_times_that_follow_from_counts_are_predicted_without_error(target: int) -> None:
     found = predictor([8, 16, 24, 32, 64, 160], [8], [target]).at({"n": target}, 8)
@@ -76,6 +77,7 @@ def test_times_that_follow_from_counts_are_predicted_without_error(target: int) 
     assert parts == pytest.approx(found.time_s)
 
 
+@pytest.mark.slow
 def test_the_most_expensive_region_is_first_and_sharing_is_seen() -> None:
     found = predictor([8, 16, 24, 32, 64, 160], [8], [800]).at({"n": 800}, 8)
     first, second = found.regions[:2]
@@ -162,6 +164,7 @@ def estimate_of(run: RunRecord, width: float) -> RunRecord:
     return run.model_copy(update={"regions": regions, "sampled": sampled})
 
 
+@pytest.mark.slow
 def test_counts_come_from_whole_runs_where_those_of_estimates_fit_no_function() -> None:
     whole = [record(n, 8) for n in (8, 16, 24, 32)]
     runs = [*whole, estimate_of(record(160, 8), 0.1)]
@@ -181,6 +184,7 @@ def test_estimates_alone_do_not_determine_counts_that_are_off() -> None:
         derive(runs, REGIONS, [{"n": 80}])
 
 
+@pytest.mark.slow
 def test_another_number_of_processors_is_predicted_between_its_neighbours() -> None:
     found = predictor([32, 64, 128, 192], [4, 16], [768]).at({"n": 768}, 8)
     assert not found.sampled
@@ -227,6 +231,7 @@ def test_sizes_for_counts_are_powers_of_two_where_all_sizes_are() -> None:
     assert [values["n"] for values in sizes] == [32, 16, 8]
 
 
+@pytest.mark.slow
 def test_the_interval_has_the_errors_of_largest_samples_left_out_on_all_numbers_of_processors() -> None:
     runs = [record(n, p) for n in (8, 16, 24, 32, 64, 160) for p in (4, 8)]
     exact = Predictor(runs, REGIONS, dict.fromkeys((4, 8), COSTS), [{"n": 800}])

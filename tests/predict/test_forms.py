@@ -33,6 +33,7 @@ def cubic(i: int, j: int, m: int, n: int, p: int) -> float:
     return 12 * (i + j) ** 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "processors"), [(pulses, 10), (cubic, 1)])
 def test_sums_of_parameters_and_products_that_are_dealt_out_are_found(
     count: Callable[..., float], processors: int

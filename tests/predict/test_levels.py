@@ -166,6 +166,7 @@ def test_data_that_leave_a_level_without_such_a_sample_are_named() -> None:
     assert Predictor(small, REGIONS, COSTS, [{"n": 4000}], levels=seen).at({"n": 4000}, 1).warning == ""
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_run_whose_data_leave_a_cache_is_predicted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -191,6 +192,7 @@ def test_a_run_whose_data_leave_a_cache_is_predicted(
     assert len(smaller) == 2  # for the target, and for the largest sample, which tests the others
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_ranks_whose_data_leave_a_cache_are_predicted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

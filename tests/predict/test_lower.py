@@ -40,6 +40,7 @@ def test_iterations_of_the_busiest_processor_are_those_of_dealing_out() -> None:
             assert iterations(size, processors) == busiest(size, processors)
 
 
+@pytest.mark.slow
 def test_the_factor_of_parallel_blocks_is_that_of_dealing_out_for_whole_sample_shares() -> None:
     """Eq. (2.6) rounds up in units of the sample's share: exact for one iteration a processor, else never too small."""
     every = range(1, 41)

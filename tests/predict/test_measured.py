@@ -58,6 +58,7 @@ def test_medians_leave_a_disturbed_repetition_out_and_noise_widens_the_interval(
     assert found["noisy"].low_s < truth(1000) < found["noisy"].high_s
 
 
+@pytest.mark.slow
 def test_imported_call_paths_are_segments_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sizes = (*SIZES, 1000)
     regions: dict[str, Callable[[int], float]] = {

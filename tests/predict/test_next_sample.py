@@ -92,6 +92,7 @@ def test_a_sample_separates_what_grew_alike_in_all_others() -> None:
     assert found[0].then < 0.01 * found[0].now
 
 
+@pytest.mark.slow
 def test_of_two_regions_the_one_with_most_of_the_interval_is_named() -> None:
     large, small = noisy(3), [0.001 * time for time in noisy(3)]
     terms = [power("m", 3), power("m", 1)]
@@ -99,6 +100,7 @@ def test_of_two_regions_the_one_with_most_of_the_interval_is_named() -> None:
     assert next_samples(fits, BOTH, {"m": 96, "n": 96}, 4)[0].part == "large"
 
 
+@pytest.mark.slow
 def test_no_run_longer_than_allowed_is_advised() -> None:
     fits = Fits({"stalls": fitted([power("m", 3), power("m", 1)], BOTH, noisy(3))})
     target = {"m": 120, "n": 120}
@@ -109,6 +111,7 @@ def test_no_run_longer_than_allowed_is_advised() -> None:
     assert next_samples(fits, BOTH, target, 4, most=0.001) == []
 
 
+@pytest.mark.slow
 def test_what_no_fit_accounts_for_stays() -> None:
     stalls = fitted([power("m", 3), power("m", 1)], BOTH, noisy(3))
     target = {"m": 80, "n": 80}
@@ -159,6 +162,7 @@ def answer(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_predicted_study_and_the_command_advise_the_same_sample(
     capsys: pytest.CaptureFixture[str], tmp_path: Path

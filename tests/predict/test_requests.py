@@ -29,6 +29,7 @@ def request_of(directory: Path, text: str = STEPS, **changes: Any) -> Request:
     return Request.model_validate(made | changes)
 
 
+@pytest.mark.slow
 def test_runs_and_predicted_points_are_in_one_study_that_keeps_the_request(tmp_path: Path) -> None:
     request = request_of(tmp_path, predict={"at": AT, "verify": True, "processors": [4]})
     events: list[Event] = []
@@ -51,6 +52,7 @@ def test_runs_and_predicted_points_are_in_one_study_that_keeps_the_request(tmp_p
     assert any(isinstance(event, Note) and "n = 96: predicted" in event.text for event in events)
 
 
+@pytest.mark.slow
 def test_a_second_time_nothing_is_run_again(tmp_path: Path) -> None:
     request, path = request_of(tmp_path), tmp_path / "a.sgstudy"
     Session().submit(request, path).close()
@@ -60,6 +62,7 @@ def test_a_second_time_nothing_is_run_again(tmp_path: Path) -> None:
     assert not any(isinstance(event, RunFinished) for event in events)
 
 
+@pytest.mark.slow
 def test_a_request_to_stop_keeps_the_runs_and_predicts_nothing(tmp_path: Path) -> None:
     token, events = CancelToken(), []
 
@@ -77,6 +80,7 @@ def test_a_request_to_stop_keeps_the_runs_and_predicts_nothing(tmp_path: Path) -
     assert events[-1].cancelled
 
 
+@pytest.mark.slow
 def test_runs_that_determine_nothing_are_kept_and_said(tmp_path: Path) -> None:
     events: list[Event] = []
     with Session().submit(request_of(tmp_path, WILD), None, events.append) as study:

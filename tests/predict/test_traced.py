@@ -21,6 +21,8 @@ from scalegraph.request.run.predicting import predict_traces
 from scalegraph.traces.model import Region
 from scalegraph.traces.reading import read
 
+pytestmark = pytest.mark.slow
+
 
 def command(*args: str, code: int = 0) -> None:
     """Run a command; check its exit code."""

@@ -149,6 +149,7 @@ def test_a_request_takes_what_it_leaves_out_from_its_program(tmp_path: Path) -> 
     assert request.scaling.method == programs.load("ge1").program.request.scaling.method
 
 
+@pytest.mark.slow
 def test_every_shipped_program_and_request_can_run() -> None:
     for described in programs.available():
         body = described.program.request.model_dump()
@@ -218,6 +219,7 @@ requests = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(requests)
 def test_a_request_survives_its_file(data: dict[str, Any]) -> None:
@@ -225,6 +227,7 @@ def test_a_request_survives_its_file(data: dict[str, Any]) -> None:
     assert toml.load_model(Request, request.to_toml(), "r.toml") == request
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(requests)
 def test_checking_any_request_never_crashes(data: dict[str, Any]) -> None:
@@ -232,6 +235,7 @@ def test_checking_any_request_never_crashes(data: dict[str, Any]) -> None:
         assert fault.message
 
 
+@pytest.mark.slow
 def test_the_core_works_without_qt() -> None:
     program = """
 import sys

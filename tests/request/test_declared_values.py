@@ -84,6 +84,7 @@ class Oven(BaseModel):
     store: int = asked("What it holds", label="Store", unit="B", ge=1024, lt=2**20, default=4096)
 
 
+@pytest.mark.slow
 def test_a_value_that_is_added_shows_in_the_fault_the_option_and_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     heat = declared(Oven, "heat")
     assert isinstance(heat, Declared)

@@ -70,6 +70,7 @@ def test_a_formula_without_a_value_says_where(text: str) -> None:
         parse(text, N)({"N": 2})
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.text(max_size=40))
 def test_no_text_does_anything_but_compute_or_be_refused(text: str) -> None:

@@ -55,6 +55,7 @@ def test_parameters_off_the_line_have_no_knob() -> None:
     assert BALLS.knob_of({"balls": 5000}) is None
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.floats(1e-2, 1e4))
 def test_work_leads_back_to_its_knob(factor: float) -> None:

@@ -15,6 +15,8 @@ from scalegraph.request.model.kept import searches_of
 from scalegraph.request.model.request import Request
 from scalegraph.store import Study
 
+pytestmark = pytest.mark.slow
+
 
 class Times:
     """A link whose times follow a formula: T(n, N) = n^3 / N + 1e6 (N - 1), in ns, with noise of the first runs."""

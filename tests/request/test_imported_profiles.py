@@ -34,6 +34,7 @@ def test_runs_take_the_longest_time_of_a_process(imported: StudyData) -> None:
     assert list(imported.scaling["busy_s"]) == [16, 12]
 
 
+@pytest.mark.slow
 def test_efficiencies_follow_from_useful_times_by_process(imported: StudyData) -> None:
     found = pop.efficiencies(imported.scaling, imported.by_key, free_times(imported), busiest_times(imported)).iloc[-1]
     assert found["parallel"] == pytest.approx(6 / 12)
@@ -58,6 +59,7 @@ def test_efficiencies_of_call_paths_are_exclusive(imported: StudyData) -> None:
     assert found.loc["main->foo", "place"] == "foo.c:4"
 
 
+@pytest.mark.slow
 def test_single_profiles_put_together_are_as_good_as_their_directory(imported: StudyData, tmp_path: Path) -> None:
     files = sorted((tmp_path / "cubes").glob("*/*.cubex"))
     measured = read_set(files)

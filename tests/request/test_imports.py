@@ -65,6 +65,7 @@ _CELL = st.one_of(
 _HEADERS = ("processors,time_s", "processors,time_s,param.n,status", "processors,time_s,leaf.busy_int,memory_bytes")
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.sampled_from(_HEADERS),

@@ -14,7 +14,7 @@ from scalegraph.request.results.quantities import compute
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import get
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 # serial: `twice` 6 times, with a loop each; `main`'s loop once; `main` itself once
 SERIAL = """

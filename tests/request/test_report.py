@@ -13,6 +13,8 @@ from scalegraph.request.results import assertions, report
 from scalegraph.subjects.study import StudyData
 from tests.analyze import synthetic
 
+pytestmark = pytest.mark.slow
+
 
 class _Page(HTMLParser):
     """What the tests look at: pictures, links, headings, and whether elements are closed in order."""

@@ -9,6 +9,8 @@ from scalegraph.request import Session
 from scalegraph.request.model.request import Request
 from scalegraph.store import Study
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = '#include <stdio.h>\nint main(void) { puts("done"); return 0; }\n'
 
 

@@ -37,6 +37,7 @@ def efficiency(overhead: float, n: int = 8) -> Curve:
     return lambda size: 1 / (1 + n * overhead / size)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.floats(0.05, 0.95), st.floats(1.0, 1e6), st.floats(0, 30))
 def test_a_smooth_efficiency_is_found_within_tolerance_in_few_runs(
@@ -54,6 +55,7 @@ def test_a_smooth_efficiency_is_found_within_tolerance_in_few_runs(
     assert len(asked) <= 6 + abs(math.log2(exact) - start) / 3 * 1.5
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.floats(0.1, 0.9), st.integers(0, 2**32), st.floats(0, 0.01))
 def test_noise_below_the_tolerance_does_not_keep_it_from_the_goal(target: float, seed: int, noise: float) -> None:
@@ -65,6 +67,7 @@ def test_noise_below_the_tolerance_does_not_keep_it_from_the_goal(target: float,
     assert found.met
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(2, 200), st.floats(0.2, 0.8))
 def test_a_step_over_the_goal_ends_with_the_nearest_size(width: int, target: float) -> None:
@@ -182,6 +185,7 @@ def test_sizes_that_cannot_be_run_are_avoided() -> None:
     assert "larger sizes could not be run" in out.sentence
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.floats(1e-3, 1e3), st.floats(0, 20))
 def test_a_time_is_found(target: float, start: float) -> None:
@@ -190,6 +194,7 @@ def test_a_time_is_found(target: float, start: float) -> None:
     assert found.met or exact < 60
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.floats(0.05, 0.9), st.floats(0, 20), st.floats(10, 1e5))
 def test_a_unit_speed_is_found(share: float, start: float, half: float) -> None:
@@ -222,6 +227,7 @@ def test_values_that_cannot_be_count_as_failed(value: float) -> None:
     assert found.why == "failed"
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data())
 def test_any_curve_ends(data: st.DataObject) -> None:

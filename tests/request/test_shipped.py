@@ -23,6 +23,7 @@ def source() -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_shipped_study_is_the_whole_demonstration_and_names_no_computer() -> None:
     with Study.open(source()) as study:
         assert all(run.ok for run in study.runs())
@@ -34,6 +35,7 @@ def test_the_shipped_study_is_the_whole_demonstration_and_names_no_computer() ->
     assert source().stat().st_size < 2_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_the_shipped_numbers_are_those_that_this_version_computes() -> None:
     """Where this fails: ``python docs/make_demo_study.py``."""
@@ -77,6 +79,7 @@ def test_where_nothing_can_be_written_the_shipped_file_is_viewed(tmp_path: Path)
     assert shipped.opened_copy(tmp_path / "data") == source()
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_runs_are_added_to_a_copy_wherever_scalegraph_is_installed(tmp_path: Path) -> None:
     path = shipped.opened_copy(tmp_path)
@@ -97,6 +100,7 @@ def test_runs_are_added_to_a_copy_wherever_scalegraph_is_installed(tmp_path: Pat
         assert len(study) == count + 1
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_runs_of_another_compiler_are_not_mixed_in_and_the_way_on_is_said(tmp_path: Path) -> None:
     path = shipped.opened_copy(tmp_path)

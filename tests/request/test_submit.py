@@ -111,6 +111,7 @@ def test_a_search_finds_the_size_and_its_outcome_is_kept(link: Any, request_of: 
     assert len({point.key for point in target.points}) == len(target.points), "no run is made twice"
 
 
+@pytest.mark.slow
 def test_a_search_uses_the_runs_that_are_there(link: Any, request_of: Requests, tmp_path: Path) -> None:
     path = tmp_path / "a.sgstudy"
     request = request_of(scaling={"grow": {"n": "N"}}, bound=[EFFICIENCY], processors=[2, 8])
@@ -183,6 +184,7 @@ def test_the_plan_counts_what_is_done_and_learns_from_it(link: Any, request_of: 
     assert after.estimate_s > 0
 
 
+@pytest.mark.slow
 def test_no_more_runs_end_than_were_planned_and_the_plan_held_them_all(
     link: Any, request_of: Requests, tmp_path: Path
 ) -> None:
@@ -256,6 +258,7 @@ def test_a_study_is_seen_as_views_want_it(link: Any, request_of: Requests, tmp_p
     session.close()
 
 
+@pytest.mark.slow
 def test_the_size_of_a_unit_speed_is_searched_on_every_count(link: Any, request_of: Requests, tmp_path: Path) -> None:
     """isospeed.txt IV.A, approach 1: psi measured by a control program that searches the runs."""
 

@@ -19,7 +19,7 @@ from scalegraph.traces.model import Trace
 from scalegraph.traces.reading import read
 from tests.request.test_traced_programs import OWN, submitted
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 TRACE = {"what": ["regions", "waits", "shares"]}
 SIZES: dict[str, dict[str, Any]] = {"billiard": {"num_balls": 60, "num_steps": 2}, "ge2": {"n": 28}}

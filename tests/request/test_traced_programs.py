@@ -16,7 +16,7 @@ from scalegraph.traces import checking
 from scalegraph.traces.model import Trace
 from scalegraph.traces.reading import read
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 SHIPPED: dict[str, dict[str, Any]] = {
     "billiard": {"num_balls": 60, "num_steps": 20},

@@ -14,7 +14,7 @@ from scalegraph.traces.reading import read
 from tests.request.test_traced_paths import followed
 from tests.request.test_traced_programs import agrees
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 VALUES: dict[str, Any] = {
     "program": {"name": "ge2"},

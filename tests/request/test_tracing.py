@@ -158,6 +158,7 @@ def test_the_size_that_a_search_finds_is_traced_not_its_tries(link: Any, request
     assert len(target.points) == outcome["runs"] + 1
 
 
+@pytest.mark.slow
 def test_only_the_size_of_the_parameters_is_traced_where_that_is_asked(
     link: Any, request_of: Requests, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from scalegraph.instrument.mathlib import MATH_COSTS
 from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Runner = Callable[..., Any]
 
 

@@ -55,6 +55,7 @@ def test_waiting_at_the_barrier_of_a_single_is_caused_by_what_is_inside(run: Run
     assert outcome.waited("serial", "idle_barrier") > 0.9 * outcome.total("idle_barrier")
 
 
+@pytest.mark.slow
 def test_waiting_for_a_team_to_start_and_for_its_last_member_is_the_cost_of_forks(run: Runner) -> None:
     outcome = run("blame", 64, args=[FORKS])
     assert outcome.caused(4, "fork_join") > 0.9 * idle(outcome)

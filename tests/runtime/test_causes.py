@@ -42,6 +42,7 @@ def shares(simulator: Any) -> Any:
     return simulator.run("shares", 4, on="cerberus", settings=CLASSES)
 
 
+@pytest.mark.slow
 def test_writes_to_different_words_of_a_line_are_false_sharing(shares: Any, simulator: Any) -> None:
     assert shares.status == "ok", shares.stderr
     apart = by_name(shares, simulator, "shares")["apart"]
@@ -50,6 +51,7 @@ def test_writes_to_different_words_of_a_line_are_false_sharing(shares: Any, simu
     assert int(apart["invalidations"]) == 4 * ROUNDS - 1
 
 
+@pytest.mark.slow
 def test_writes_to_one_word_are_true_sharing(shares: Any, simulator: Any) -> None:
     together = by_name(shares, simulator, "shares")["together"]
     assert classes(together) == {"cold": 4, "true_sharing": 4 * (ROUNDS - 1)}
@@ -67,6 +69,7 @@ def test_a_sharing_miss_is_true_when_the_written_word_is_used_before_the_line_is
     assert pair["upgrade"] == ROUNDS - 1
 
 
+@pytest.mark.slow
 def test_a_write_invalidates_as_many_copies_as_there_are_readers(shares: Any, simulator: Any) -> None:
     announced = by_name(shares, simulator, "shares")["announced"]
     assert int(announced["invalidations"]) == 3 * ROUNDS
@@ -108,6 +111,7 @@ def test_lines_with_false_sharing_say_who_writes_which_bytes(shares: Any, simula
     assert [(int(part["bytes"]), int(part["offset"])) for part in parts] == [(128, 0)]
 
 
+@pytest.mark.slow
 def test_elements_are_named_as_the_program_names_them(shares: Any, simulator: Any) -> None:
     names = VariableMap(simulator.directory / "shares")
     address = next(at for at in names._names if names.name(at) == "cells")
@@ -128,6 +132,7 @@ def test_heap_blocks_are_known_by_the_place_that_allocates_them(shares: Any, sim
     assert int(heap[0]["misses"]) >= 4
 
 
+@pytest.mark.slow
 def test_streaming_over_more_than_the_cache_holds_is_capacity(run: Runner, simulator: Any) -> None:
     outcome = run("evicts", 1, on="cerberus", settings=DIRECT_MAPPED)
     assert outcome.status == "ok", outcome.stderr
@@ -135,12 +140,14 @@ def test_streaming_over_more_than_the_cache_holds_is_capacity(run: Runner, simul
     assert classes(stream) == {"cold": 128, "capacity": 128 * (ROUNDS - 1)}
 
 
+@pytest.mark.slow
 def test_two_lines_of_one_set_are_conflict(run: Runner, simulator: Any) -> None:
     outcome = run("evicts", 1, on="cerberus", settings=DIRECT_MAPPED)
     clash = by_name(outcome, simulator, "evicts")["clash"]
     assert classes(clash) == {"cold": 2, "conflict": 2 * (ROUNDS - 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["cerberus", "ksr1"])
 def test_misses_of_barriers_and_locks_are_theirs(run: Runner, simulator: Any, on: str) -> None:
     outcome = run("barriers", 4, on=on)

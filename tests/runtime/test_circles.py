@@ -67,6 +67,7 @@ def test_circles_are_found() -> None:
     assert circles(graph) == [{"d", "e", "f"}, {"b", "c"}]
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_circles_of_the_simulators_files_are_small() -> None:
     graph = calls(library(find_compiler()).archive)

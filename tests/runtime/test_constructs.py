@@ -12,6 +12,7 @@ Runner = Callable[..., Any]
 MACHINES = ("ksr1", "cerberus", "server-2x32")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", MACHINES)
 @pytest.mark.parametrize("processors", [1, 2, 7, 32])
 @pytest.mark.parametrize("program", ["loops", "sharing", "tasks", "memory", "mathematics"])
@@ -40,6 +41,7 @@ def test_workers_that_poll_under_a_lock_let_the_one_with_work_in(run: Runner, pr
     assert (outcome.status, outcome.stdout) == ("ok", "32\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["static", "static,4", "dynamic", "guided,2", "auto"])
 def test_schedule_of_the_run_serves_schedule_runtime(run: Runner, simulator: Any, schedule: str) -> None:
     outcome = run("loops", 5, settings={"run.schedule": schedule})
@@ -57,6 +59,7 @@ def run_refused(run: Runner, settings: dict[str, str]) -> str:
     return str(outcome.result.meta["message"])
 
 
+@pytest.mark.slow
 def test_thousand_processors_have_stacks_and_thread_data_of_their_own(run: Runner) -> None:
     outcome = run("own_data", 1024)
     assert (outcome.status, outcome.stdout) == ("ok", "0\n")
@@ -67,12 +70,14 @@ def test_spinning_processor_sees_the_flag_that_another_sets(run: Runner) -> None
     assert run("spin", 2).stdout == "42\n"
 
 
+@pytest.mark.slow
 def test_program_sees_simulated_time_and_processors(run: Runner) -> None:
     outcome = run("clock", 12)
     assert outcome.stdout == "0.250 0.250 12 12 0\n"
     assert outcome.time == pytest.approx(0.25 * float(outcome.result.meta["clock_hz"]), rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_date_is_a_fixed_one_and_the_processors_counter_counts_simulated_cycles(run: Runner) -> None:
     outcome = run("dates", 2)
     hertz = float(outcome.result.meta["clock_hz"])
@@ -86,6 +91,7 @@ def test_the_date_is_a_fixed_one_and_the_processors_counter_counts_simulated_cyc
     assert rest == ["1 2"]  # two seconds of the date are two of every other clock
 
 
+@pytest.mark.slow
 def test_larger_team_than_the_run_has_processors_shares_their_time(run: Runner) -> None:
     outcome = run("nested_team", 3)
     assert outcome.stdout == "64\n"
@@ -93,6 +99,7 @@ def test_larger_team_than_the_run_has_processors_shares_their_time(run: Runner) 
     assert outcome.total("prim_thread") > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", [2, 8, 20])
 def test_watched_counter_of_a_simple_barrier_invalidates_as_many_copies_as_there_are_pairs(
     run: Runner, processors: int

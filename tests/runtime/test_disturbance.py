@@ -11,7 +11,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.machine import load
 from scalegraph.request import Request, Session
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 SERIAL = """
 #include <stdio.h>

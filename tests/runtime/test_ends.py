@@ -9,7 +9,7 @@ import pytest
 from scalegraph.runtime.format import CATEGORY_NAMES
 from scalegraph.runtime.results import read_result
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Runner = Callable[..., Any]
 
 

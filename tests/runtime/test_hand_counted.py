@@ -128,6 +128,7 @@ def tree(prices: Prices, threads: int, radix: int) -> int:
         width = len(sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [2, 3, 8, 32])
 def test_a_central_barrier(case: Case, threads: int) -> None:
     threads = min(threads, case.most)

@@ -16,6 +16,7 @@ from scalegraph.toolchain.linking import fixed_places
 from tests.runtime.conftest import Simulator
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.compiler,
     pytest.mark.skipif(not may_inline(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"),
 ]

@@ -113,6 +113,7 @@ def test_library_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "-no-pie" in first.link_flags
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_library_has_no_zeroed_variables() -> None:
     """Common symbols of a program (names of critical sections) lie behind all of .bss: ours would move them."""
@@ -127,6 +128,7 @@ def test_library_has_no_zeroed_variables() -> None:
 _SERVED: frozenset[str] = frozenset(("abort", "fgets", "fprintf", "fputc", "fputs", "fwrite"))
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_library_itself_calls_no_function_that_is_simulated_for_the_program() -> None:
     """What the library does would be charged to the program, and take the place of its last call."""
@@ -209,6 +211,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 ALL = ["sg_launch.c", "sg_mpi_bindings.c", "sg_one.c", "sg_two.c"]
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_change_compiles_only_the_sources_that_it_concerns(small: Path, compiled: list[str]) -> None:
     building.sources_digest.cache_clear()
@@ -226,6 +229,7 @@ def test_a_change_compiles_only_the_sources_that_it_concerns(small: Path, compil
     building.sources_digest.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.usefixtures("small")
 def test_a_damaged_object_is_compiled_again(compiled: list[str]) -> None:
@@ -239,6 +243,7 @@ def test_a_damaged_object_is_compiled_again(compiled: list[str]) -> None:
     assert compiled == ["sg_two.c"]
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.usefixtures("small")
 def test_the_first_build_says_how_many_files_are_done() -> None:
@@ -252,6 +257,7 @@ def test_the_first_build_says_how_many_files_are_done() -> None:
     assert words == "building the simulator: 120 of 245 files, 7.9 s left"
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.usefixtures("small")
 def test_a_build_of_the_runtime_can_be_cancelled_and_leaves_nothing_half_done(tmp_path: Path) -> None:
@@ -266,6 +272,7 @@ def test_a_build_of_the_runtime_can_be_cancelled_and_leaves_nothing_half_done(tm
     assert [path for path in (tmp_path / "cache" / "runtime").iterdir() if path.is_dir()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.usefixtures("small")
 def test_two_processes_that_need_the_runtime_at_once_build_it_once(compiled: list[str]) -> None:
@@ -331,6 +338,7 @@ def test_a_damaged_entry_is_made_again(tmp_path: Path, damage: Callable[[Path], 
     assert ((entry / "text").read_text(), (entry / "inside" / "more").read_bytes(), len(made)) == ("a", b"\0", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.usefixtures("empty_cache")
 def test_a_program_whose_build_was_damaged_in_the_cache_is_built_again(tmp_path: Path) -> None:

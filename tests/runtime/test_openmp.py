@@ -22,6 +22,7 @@ def agrees(run: Runner, simulator: Any, name: str, processors: int, env: dict[st
     return outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", SIZES)
 @pytest.mark.parametrize(
     "name", ["task_tree", "task_chain", "task_depend", "task_loop", "task_kinds", "doacross", "cancel"]
@@ -30,12 +31,14 @@ def test_constructs_give_the_native_result(run: Runner, simulator: Any, name: st
     agrees(run, simulator, name, processors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", SIZES)
 def test_targets_leagues_allocators_and_scans_run_on_the_host(run: Runner, simulator: Any, processors: int) -> None:
     outcome = run("host_target", processors, on="server-2x32")
     assert (outcome.status, outcome.stdout) == ("ok", simulator.native("host_target", 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["task_tree", "task_depend", "task_loop", "task_kinds", "doacross", "cancel"])
 def test_teams_larger_than_the_machine_give_the_native_result(run: Runner, simulator: Any, name: str) -> None:
     agrees(run, simulator, name, 3, {"OMP_NUM_THREADS": "10"})
@@ -53,6 +56,7 @@ def test_independent_tasks_and_recursion_speed_up_and_are_counted(run: Runner, q
     assert many.total("prim_task") > 0
 
 
+@pytest.mark.slow
 def test_a_chain_of_dependent_tasks_does_not_speed_up(run: Runner) -> None:
     alone, many = (run("task_chain", n, on="server-2x32") for n in (1, 16))
     assert many.stdout == alone.stdout
@@ -65,6 +69,7 @@ def test_the_same_run_twice_is_the_same(run: Runner) -> None:
     assert (first.result.costs == second.result.costs).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", SIZES)
 def test_nested_regions_have_teams_of_their_own(run: Runner, simulator: Any, processors: int) -> None:
     outcome = agrees(run, simulator, "nested", processors, NESTED)
@@ -103,6 +108,7 @@ def placed(run: Runner, **env: str) -> list[str]:
     return [lines[0], *sorted(lines[1:-1]), lines[-1].strip()]
 
 
+@pytest.mark.slow
 def test_threads_run_where_the_policy_says(run: Runner) -> None:
     free = "-1:0/0 -1:1/0 -1:2/0 -1:3/0"
     assert placed(run, OMP_NUM_THREADS="4") == ["0 0 8", "nested 0 -1", "nested 1 -1", free]
@@ -123,6 +129,7 @@ def test_a_variable_that_makes_no_sense_is_ignored_with_a_remark(run: Runner) ->
     assert "OMP_NUM_THREADS=few was not understood" in outcome.result.meta["warnings"]
 
 
+@pytest.mark.slow
 def test_random_programs_give_the_native_result(simulator: Any) -> None:
     assert random_programs(simulator, "--count", "10") == "10 programs, 0 with a fault\n"
 
@@ -134,6 +141,7 @@ def test_members_say_where_they_are_when_the_size_of_the_team_changes(run: Runne
     assert sorted(outcome.stderr.splitlines()) == ["0 of 3: 0", "1 of 3: 1", "2 of 3: 2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", SIZES)
 def test_tasks_take_part_in_the_reductions_of_all_groups_around_them(
     run: Runner, simulator: Any, processors: int
@@ -144,6 +152,7 @@ def test_tasks_take_part_in_the_reductions_of_all_groups_around_them(
     assert outcome.stderr == "\nlibgomp: error directive encountered: as expected\n"
 
 
+@pytest.mark.slow
 def test_a_fatal_error_directive_ends_the_program_with_code_1(run: Runner, simulator: Any) -> None:
     (simulator.directory / "error_directive.c").write_text(
         '#include <stdio.h>\nint main(void) {\n    puts("before");\n'

@@ -10,7 +10,7 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build
 from scalegraph.link import Job, Simulated
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 LINES = 16384  # of 64 bytes: 1 MiB, more than the first level of the machine, less than the second
 HIT = 40  # cycles of the second level

@@ -19,6 +19,7 @@ def said(run: Runner, on: str, processors: int) -> dict[str, list[list[int]]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("on", "nodes"), [("server-4s", 4), ("server-8s", 8), ("convex-exemplar", 16), ("mesh-manycore", 8)]
 )
@@ -41,6 +42,7 @@ def test_memory_that_was_touched_stays_unless_it_is_to_move(run: Runner) -> None
     assert seen["not bound"] == [[0]]
 
 
+@pytest.mark.slow
 def test_a_thread_runs_on_the_node_that_it_asks_for(run: Runner) -> None:
     assert said(run, "server-4s", 128)["runs on"] == [[0, 0, 0], [0, 1, 1]]
     assert said(run, "convex-exemplar", 128)["runs on"] == [[0, 0, 0], [0, 1, 1]]

@@ -11,7 +11,7 @@ from scalegraph.control.calibration.pipeline import _REMEMBERED
 from scalegraph.link import Build, Job, Simulated
 from scalegraph.toolchain.inlining import INLINE
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 PENALTY = 20
 # Goes the ways of a pattern of so many random bits again and again; nothing else in it is hard to foresee.

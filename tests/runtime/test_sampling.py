@@ -15,6 +15,7 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.toolchain.inlining import INLINE, may_inline
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.compiler,
     pytest.mark.skipif(not may_inline(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"),
 ]

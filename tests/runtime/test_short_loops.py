@@ -10,7 +10,7 @@ from scalegraph.base.run import RunPoint, RunRecord, Variant
 from scalegraph.control import build
 from scalegraph.link import Job, Simulated
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 WINDOW, LATENCY, TOTAL = 200, 4.0, 240_000
 PROGRAM = """

@@ -8,6 +8,7 @@ import pytest
 pytestmark = pytest.mark.compiler
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["ksr1", "cerberus", "server-2x32"])
 def test_only_threads_that_did_not_exist_before_are_created(run: Callable[..., Any], on: str) -> None:
     free, dear = (run("teams_grow", 8, on=on, settings={"machine.create_cycles": str(n)}) for n in (0, 70000))
@@ -17,6 +18,7 @@ def test_only_threads_that_did_not_exist_before_are_created(run: Callable[..., A
     assert cycles == pytest.approx(created * 70000, abs=2000), "other work meets others in the memory at other times"
 
 
+@pytest.mark.slow
 def test_fork_join_of_one_thread_creates_nothing(run: Callable[..., Any]) -> None:
     free, dear = (run("loops", 1, settings={"machine.create_cycles": str(n)}) for n in (0, 70000))
     assert free.time == dear.time

@@ -12,7 +12,7 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.format import CATEGORY_NAMES
 from tests.runtime.conftest import Simulator, random_programs
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Runner = Callable[..., Any]
 
 

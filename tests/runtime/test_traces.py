@@ -168,6 +168,7 @@ def whole(run: Traced) -> None:
     assert sums == [counted[name] for name in METRICS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", [1, 4, 16])
 @pytest.mark.parametrize(("name", "on"), [("in_turn", "ksr1"), ("few_tasks", "server-2x32"), ("scopes", "server-2x32"),
                                           ("threads", "ksr1"), ("nested", "bus-smp")])  # fmt: skip
@@ -184,6 +185,7 @@ def test_shares_add_up_whatever_the_machine(traced: Tracer, settings: dict[str, 
     whole(traced("sharing", 8, settings=settings, trace={"trace.interval": "700"}))
 
 
+@pytest.mark.slow
 def test_shares_add_up_where_threads_share_processors(traced: Tracer) -> None:
     run = traced("threads", 3, settings={"machine.slice_cycles": "2000"}, trace={"trace.interval": "300"})
     whole(run)
@@ -198,6 +200,7 @@ def test_shares_add_up_under_virtual_speedups(traced: Tracer, tmp_path: Path) ->
     whole(traced("whatif", 4, on="server-2x32", settings={"run.scale_path": str(scale)}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", [4, 16])
 def test_who_comes_last_to_a_barrier_holds_the_others(traced: Tracer, processors: int) -> None:
     run = traced("arrivals", processors, settings={"machine.barrier": "central"})
@@ -241,6 +244,7 @@ def test_a_lock_goes_from_holder_to_holder(traced: Tracer, kind: str, processors
     assert final == {p: p - 1 for p in range(1, processors)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", [1, 4, 16])
 def test_tasks_are_created_once_and_end(traced: Tracer, processors: int) -> None:
     run = traced("few_tasks", processors)
@@ -252,6 +256,7 @@ def test_tasks_are_created_once_and_end(traced: Tracer, processors: int) -> None
     assert len(set(ran["location"].tolist())) > processors // 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", [1, 4])
 def test_chunks_tell_their_iterations(traced: Tracer, processors: int) -> None:
     run = traced("chunks", processors)
@@ -274,6 +279,7 @@ def test_regions_nest_on_every_processor(traced: Tracer) -> None:
     assert run.trace.definitions.regions[3].name == "region 3"
 
 
+@pytest.mark.slow
 def test_whoever_joins_waits_for_the_thread_that_ends(traced: Tracer) -> None:
     run = traced("joined", 2)
     whole(run)
@@ -284,6 +290,7 @@ def test_whoever_joins_waits_for_the_thread_that_ends(traced: Tracer) -> None:
     assert (int(start["begin"][0]), int(start["holder"][0])) == (0, 0)
 
 
+@pytest.mark.slow
 def test_a_sleeping_thread_waits_for_nobody(traced: Tracer) -> None:
     run = traced("clock", 1)
     whole(run)
@@ -292,6 +299,7 @@ def test_a_sleeping_thread_waits_for_nobody(traced: Tracer) -> None:
     assert (waits["holder"].tolist(), waits["why"].tolist()) == ([-1], [Wait.OTHER])
 
 
+@pytest.mark.slow
 def test_stretches_are_as_short_as_asked_for(traced: Tracer) -> None:
     run = traced("imbalance", 2, trace={"trace.interval": "500"})
     whole(run)
@@ -301,6 +309,7 @@ def test_stretches_are_as_short_as_asked_for(traced: Tracer) -> None:
     assert len(shares["begin"]) > 2 * len(traced("imbalance", 2).trace.columns("shares")["begin"])
 
 
+@pytest.mark.slow
 def test_two_traced_runs_write_the_same(traced: Tracer) -> None:
     first = traced("sharing", 16).raw.read_bytes()
     assert traced("sharing", 16).raw.read_bytes() == first
@@ -356,6 +365,7 @@ def test_a_full_disk_does_not_stop_the_run(simulator: Simulator) -> None:
     assert "/nowhere/raw cannot be written: No such file or directory" in outcome.result.meta["warnings"]
 
 
+@pytest.mark.slow
 def test_a_stopped_run_has_a_trace_up_to_there(simulator: Simulator, tmp_path: Path) -> None:
     raw, out = tmp_path / "raw", tmp_path / "out.sgtrace"
     for name in ("deadlock", "crash"):

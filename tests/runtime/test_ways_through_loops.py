@@ -9,7 +9,7 @@ from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.link import Job, Simulated
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 TAKEN = 6.0  # cycles from one taken jump to the next: all that limits the loop
 COUNT = 1000

@@ -133,6 +133,7 @@ def test_busy_cycles_of_addresses_add_up_to_the_leaves(scaled: Callable[..., Any
     assert int(outcome.result.sites["cycles"][:, 0].sum()) == sum(outcome.total(name) for name in BUSY)
 
 
+@pytest.mark.slow
 def test_stalls_of_a_variable_are_divided(run: Runner, simulator: Any, scaled: Callable[..., Any]) -> None:
     symbol = VariableMap(simulator.build("whatif")).named("walked")
     actual = run("whatif", 1)
@@ -158,6 +159,7 @@ def test_memory_alone_or_computation_alone_can_be_faster(run: Runner, scaled: Ca
     assert [memory.of_region(2, name) for name in BUSY] == [actual.of_region(2, name) for name in BUSY]
 
 
+@pytest.mark.slow
 def test_a_faster_lock_or_what_it_guards_shortens_the_waiting(
     run: Runner, simulator: Any, scaled: Callable[..., Any]
 ) -> None:
@@ -177,6 +179,7 @@ def test_all_inside_a_region_is_faster_than_the_region_itself(scaled: Callable[.
     assert within.of_region(1, "busy_fp") < own.of_region(1, "busy_fp")
 
 
+@pytest.mark.slow
 def test_code_of_no_cost_that_spins_still_sees_the_others_work(run: Runner, tmp_path: Path) -> None:
     path = tmp_path / "scale"
     path.write_text(f"item code 3 0 1\nrange 0 {2**40}\n")

@@ -17,7 +17,7 @@ from scalegraph.runtime.native.library import schedule_library
 from tests.schedules.generated import check
 from tests.schedules.test_simulated import OWN
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 Play = Callable[..., native.Measured]
 

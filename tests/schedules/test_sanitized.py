@@ -9,7 +9,7 @@ import pytest
 from tests.schedules import sanitized
 from tests.schedules.generated import HEAD, TAIL
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 LOOP = """
 #pragma omp parallel

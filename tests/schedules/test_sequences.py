@@ -13,6 +13,8 @@ import pytest
 from tests.schedules.played import KINDS, Allocation, Play
 from tests.schedules.played import play as play
 
+pytestmark = pytest.mark.slow
+
 EQUAL = {"alpha": 64.0, "step": 1.0, "base": 2.0, "back": 1.0}  # alpha = N / P^2
 DEFAULTS: dict[str, dict[str, float]] = {
     **dict.fromkeys(("ea", "la", "ca", "ga"), EQUAL),

@@ -15,7 +15,7 @@ from scalegraph.link import Job, Simulated, loops
 from scalegraph.runtime import schedules
 from tests.schedules.generated import a_program
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 Run = Callable[..., RunRecord]
 

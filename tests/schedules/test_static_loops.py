@@ -14,7 +14,7 @@ from scalegraph.control import native
 from scalegraph.instrument.fortran_schedules import fixed_form
 from scalegraph.link import Job, Simulated, loops
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 HEADER = """
 namespace sizes { const int all[] = {100}; }

@@ -37,6 +37,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> StudyData:
     return StudyData.from_runs([run(name, count) for count in (2, 4) for name in ("", *NAMES)])
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_view_shows_the_study(data: StudyData, name: str) -> None:
@@ -46,6 +47,7 @@ def test_every_view_shows_the_study(data: StudyData, name: str) -> None:
     assert not views.get(name).build(StudyData.from_runs(data.runs[:0])).panels
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_load_and_history_have_every_iteration(data: StudyData) -> None:
     load = QUANTITIES["loop-load"].compute(data, 4)
@@ -113,6 +115,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_lines_say_whether_the_data_of_iterations_stays(tmp_path: Path) -> None:
     """Each of 4 processors has 16 rows of 4 lines (128 bytes): always its own in a, another's each time in b."""

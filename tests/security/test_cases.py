@@ -32,6 +32,7 @@ USES: dict[str, tuple[Callable[[], str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", USES)
 def test_what_goes_wrong_is_counted_and_the_next_is_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong, said = USES[name]

@@ -119,6 +119,7 @@ def test_options_that_may_run_load_or_write_are_risks(text: str) -> None:
     assert list(risky_options(text.split())) == [text]
 
 
+@pytest.mark.slow
 @HELD
 def test_a_request_file_with_plain_sources_runs(tmp_path: Path, call: Any) -> None:
     (tmp_path / "a.c").write_text(C)
@@ -127,6 +128,7 @@ def test_a_request_file_with_plain_sources_runs(tmp_path: Path, call: Any) -> No
     assert "1 runs" in out
 
 
+@pytest.mark.slow
 @HELD
 def test_trust_runs_it_and_is_remembered_for_exactly_this(tmp_path: Path, mark: Path, call: Any) -> None:
     (tmp_path / "a.c").write_text(C)
@@ -187,6 +189,7 @@ def theirs(request: pytest.FixtureRequest, tmp_path: Path, mark: Path) -> Path:
     return foreign_study(tmp_path / "theirs.sgstudy", program)
 
 
+@pytest.mark.slow
 def test_a_study_of_others_runs_nothing_by_advise_without_trust(theirs: Path, mark: Path, call: Any) -> None:
     before = theirs.read_bytes()
     assert call("advise", theirs)[0] == 0
@@ -213,6 +216,7 @@ def test_runs_that_a_study_lacks_are_asked_for_too(tmp_path: Path, mark: Path, c
     assert study.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_nothing_that_opens_a_study_runs_it(theirs: Path, mark: Path, tmp_path: Path, call: Any) -> None:
     call("export", theirs, "--view", "time", "-o", tmp_path / "x.csv")
     call("report", theirs, "-o", tmp_path / "x.html")
@@ -266,6 +270,7 @@ def test_escape_sequences_cannot_hide_a_command(tmp_path: Path, call: Any) -> No
     assert "\x1b" not in err
 
 
+@pytest.mark.slow
 @HELD
 def test_a_study_made_here_does_not_ask(tmp_path: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -278,6 +283,7 @@ def test_a_study_made_here_does_not_ask(tmp_path: Path, call: Any, monkeypatch: 
     assert "was not written here" in err
 
 
+@pytest.mark.slow
 @HELD
 def test_the_shipped_study_and_requests_run_without_asking(tmp_path: Path) -> None:
     session = Session()

@@ -26,6 +26,7 @@ def most() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in damage.samples() if not name.startswith("trace own a.otf2")])
 def test_damage_at_any_byte_is_a_sentence_or_a_result(name: str, tmp_path: Path) -> None:
     make, use = damage.samples()[name]
@@ -46,6 +47,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return full_study(tmp_path_factory.mktemp("study") / "whole.sgstudy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [*STUDIES, *SEEDS])
 def test_a_study_that_is_changed_inside_is_a_sentence_or_a_result(seed: int, study: Path, tmp_path: Path) -> None:
     path = tmp_path / "s.sgstudy"
@@ -62,6 +64,7 @@ def test_a_trace_whose_checksums_are_right_is_a_sentence_or_a_result(seed: int, 
     assert damage.tried(damage.use_whole_trace, path) in ("read", "refused")
 
 
+@pytest.mark.slow
 def test_a_changed_trace_has_right_checksums(tmp_path: Path) -> None:
     """Else the reader refuses it before it looks at what is inside."""
     path = written(pipeline(), tmp_path / "t.sgtrace")

@@ -100,6 +100,7 @@ def test_values_of_any_kind_are_a_unit_or_a_sentence(seed: int, tmp_path: Path) 
     assert damage.tried(read_units, path) in ("read", "refused")
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_damage_of_a_whole_program_is_a_sentence_or_a_result(tmp_path: Path) -> None:
     source, path = tmp_path / "a.c", tmp_path / "a.out"

@@ -15,6 +15,8 @@ import pytest
 
 from tests.security.test_names import hostile_study
 
+pytestmark = pytest.mark.slow
+
 START = [sys.executable, "-m", "scalegraph.cli.main"]
 ROOM = 4000  # bytes that a file may have where the disk is full
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

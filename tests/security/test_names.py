@@ -82,6 +82,7 @@ def test_every_control_character_becomes_visible() -> None:
     assert bars.escape("[red]\x1b[2J") == r"\[red]\x1b[2J"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [("analyze", "--what", "profile"), ("analyze", "--what", "runs"), ("matrix",), ("advise",), ("compare",),
@@ -126,6 +127,7 @@ class _Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+@pytest.mark.slow
 def test_a_report_has_no_markup_of_the_study(tmp_path: Path, call: Any) -> None:
     path, out = hostile_study(tmp_path / "x.sgstudy"), tmp_path / "x.html"
     code, _, err = call("report", path, "-o", out)
@@ -175,6 +177,7 @@ def test_for_spreadsheets_text_is_no_formula() -> None:
     assert [row[0] for row in plain[1:]] == list(FORMULAS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("export", "--view", "profile"), ("analyze", "--what", "profile")])
 def test_commands_take_for_spreadsheets(command: tuple[str, ...], tmp_path: Path, call: Any) -> None:
     path, out = hostile_study(tmp_path / "x.sgstudy", "=HYPERLINK(1)"), tmp_path / "x.csv"
@@ -187,6 +190,7 @@ def test_commands_take_for_spreadsheets(command: tuple[str, ...], tmp_path: Path
     assert len(list(csv.reader(io.StringIO(before)))) == len(list(csv.reader(io.StringIO(out.read_text()))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", render.PICTURES)
 def test_a_picture_shows_a_square_for_what_its_font_lacks(ending: str) -> None:
     names = ("中文 👍", "\x1b[1m", "bytes \udc9b", "plain", "\ud800")

@@ -66,6 +66,7 @@ def test_no_directory_is_made_for_what_a_command_writes(
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
+@pytest.mark.slow
 def test_the_interface_for_notebooks_makes_no_directory_either(inputs: dict[str, Path], tmp_path: Path) -> None:
     session = Session()
     target = tmp_path / "missing" / "x.sgstudy"
@@ -82,6 +83,7 @@ def test_the_interface_for_notebooks_makes_no_directory_either(inputs: dict[str,
 ESCAPING = ("../escaped", "/tmp/scalegraph-escaped", "../../escaped.c", "a/../../escaped", "escaped\0x", "~/escaped")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESCAPING)
 def test_names_in_a_study_are_not_written_to(name: str, tmp_path: Path, call: Any) -> None:
     place = tmp_path / "a" / "b" / "c"
@@ -144,6 +146,7 @@ def test_what_is_no_file_is_not_replaced(target: str, tmp_path: Path, call: Any)
     assert not path.is_file()
 
 
+@pytest.mark.slow
 def test_lines_of_the_environment_do_not_configure_the_simulator(tmp_path: Path, call: Any) -> None:
     path = tmp_path / "r.toml"
     text = f'env = {{ OMP_SCHEDULE = "static\\nrun.result_path {tmp_path}/escaped" }}'

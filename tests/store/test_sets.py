@@ -131,6 +131,7 @@ def test_a_hostile_set_is_a_sentence(tmp_path: Path, change: str, expected: str)
         study.measurements()
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(0, 2**31), st.binary(min_size=1, max_size=16), st.sampled_from(["points", "call_paths", "vals"]))
 def test_columns_with_bytes_overwritten_never_crash(place: int, rubbish: bytes, column: str) -> None:

@@ -276,6 +276,7 @@ def test_a_record_that_unpacks_without_end_is_refused(path: Path, monkeypatch: p
         study.runs()
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(0, 2**31), st.binary(min_size=1, max_size=64))
 def test_a_study_with_bytes_overwritten_never_crashes(
@@ -315,6 +316,7 @@ for n in range(10**9):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 7, 20])
 def test_a_killed_writer_loses_at_most_the_run_in_flight(path: Path, after: int) -> None:
     Study.create(path, MANIFEST).close()
@@ -333,6 +335,7 @@ def test_a_killed_writer_loses_at_most_the_run_in_flight(path: Path, after: int)
         assert study.runs()[-1] == record(9)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_sentence_and_the_study_stays_whole(path: Path, tmp_path: Path) -> None:
     program = textwrap.dedent(f"""
         import resource, sys

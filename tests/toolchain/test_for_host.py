@@ -13,6 +13,8 @@ from scalegraph.control import adopt
 from scalegraph.link import Job, Measuring
 from scalegraph.link.targets import named
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 #include <stdio.h>
 static double sum(int n) { double s = 0; for (int i = 0; i < n; i++) s += i; return s; }

@@ -12,7 +12,7 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import Library, library
 from scalegraph.toolchain.linking import link
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 PROGRAM = """
 #include <stdio.h>

@@ -37,6 +37,7 @@ def test_a_command_line_that_compiles_is_no_question() -> None:
     assert mpi.answer("c", "scalegraph-cc", ["-O2", "-c", "show.c", "-o", "-showing"]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.parametrize(("name", "behind"), [("mpicc", "gcc"), ("mpicxx", "g++"), ("mpifort", "gfortran")])
 def test_builds_recognise_gnu_compilers_behind_those_for_mpi(name: str, behind: str, run: Run) -> None:
@@ -50,6 +51,7 @@ def test_libraries_of_the_host_do_not_take_the_place_of_ours() -> None:
     assert read_flags("", "-lmpich -lm", ()).link == ("-lm",)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_program_with_the_mark_of_our_header_is_an_mpi_program(run: Run, tmp_path: Path) -> None:
     text = "int main(void) { return 0; }\n"
@@ -88,6 +90,7 @@ int main(int argc, char **argv)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.parametrize(
     "compilers",
@@ -105,6 +108,7 @@ def test_cmake_finds_mpi_and_builds_an_mpi_program(compilers: tuple[str, ...], r
     assert adopt(tmp_path / "build" / "ring").mpi
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_make_builds_an_mpi_program_with_the_compiler_that_it_is_given(run: Run, tmp_path: Path) -> None:
     need("make")

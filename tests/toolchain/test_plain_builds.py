@@ -11,7 +11,7 @@ from scalegraph.instrument.plain_loops import Plain
 from scalegraph.instrument.units import section
 from tests.toolchain.conftest import Run, need
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 FORTRAN = {
     "values.f90": "module values\n  implicit none\n  integer, parameter :: n = 100\nend module values\n",

@@ -11,7 +11,7 @@ from scalegraph.control import adopt
 from scalegraph.link import Build, Job, Simulated
 from tests.toolchain.conftest import Run, need
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 HELLO = (
     '#include <stdio.h>\nint main(void)\n{\n    for (int i = 0; i < 3; i++)\n        puts("hello");\n    return 7;\n}\n'

@@ -109,6 +109,7 @@ def _reader(path: Path) -> str:
     return next(reader.name for reader in readers().values() if path.name.endswith(reader.endings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRACES)
 @pytest.mark.parametrize("damage", ["changed", "cut"])
 def test_damage_anywhere_is_told_in_one_sentence(name: str, damage: str, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from scalegraph.traces.reading import read
 from tests.traces.made import assert_same, build, small, traces
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(trace=traces())
 def test_our_own_file_keeps_every_event_and_definition(trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -29,6 +30,7 @@ def test_our_own_file_keeps_every_event_and_definition(trace: Trace, tmp_path_fa
         assert back.meta.as_data() == {**trace.meta.as_data(), "source": back.meta.source}
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(trace=traces())
 def test_traces_that_are_made_well_hold(trace: Trace) -> None:
@@ -44,6 +46,7 @@ def test_columns_of_a_time_range_are_the_rows_that_touch_it() -> None:
     assert trace.columns("marks")["value"].tolist() == [99]
 
 
+@pytest.mark.slow
 def test_only_the_parts_that_are_asked_for_are_looked_at(tmp_path: Path) -> None:
     builder = Builder()
     builder.location(0, lambda: Location("a"))

@@ -40,6 +40,7 @@ def notes(trace: Trace) -> str:
     return "; ".join(note.words for note in trace.meta.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "text", "said"),
     [
@@ -166,6 +167,7 @@ def test_a_file_without_ends_of_lines_is_not_held_whole(
         read(put(tmp_path, ending, begin + "1" * (4 << 20)))
 
 
+@pytest.mark.slow
 def test_totals_of_very_many_regions_have_fewer_bins(tmp_path: Path) -> None:
     events = ",".join(f'{{"ph":"X","name":"r{n}","ts":{n},"dur":1,{AT}}}' for n in range(10_000))
     with read(put(tmp_path, ".json", f"[{events}]")) as trace:

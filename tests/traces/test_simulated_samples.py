@@ -44,6 +44,7 @@ def test_a_simulated_sample_holds_what_its_manifest_says(root: Path, name: str) 
     assert path.stat().st_size < 150_000
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_the_script_makes_samples_that_hold(tmp_path: Path) -> None:
     samples.write(tmp_path)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scalegraph.traces.sorted_lines import SortedLines
+
+pytestmark = pytest.mark.slow
 
 TIMES = st.lists(st.lists(st.integers(-5, 5), max_size=8), max_size=8)
 

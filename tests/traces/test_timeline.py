@@ -51,6 +51,7 @@ def compare(line: Timeline, begin: int, end: int, width: int) -> None:
                 assert np.all(found_totals.values[:-1] <= totals[:-1] + close)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(trace=traces(), data=st.data())
 def test_bins_hold_what_the_events_say(trace: Trace, data: st.DataObject) -> None:
@@ -70,6 +71,7 @@ def shallow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "PIECE", 7)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("shallow")
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(trace=traces(), data=st.data())
@@ -82,6 +84,7 @@ def test_tiles_hold_what_the_events_say(trace: Trace, data: st.DataObject) -> No
     compare(line, line.begin, line.end, 16)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("shallow")
 @pytest.mark.parametrize("span", [1000, 10**7, 2**52])
 def test_every_place_and_zoom_of_a_bursty_trace_holds_what_the_events_say(span: int) -> None:
@@ -194,6 +197,7 @@ def _moments(trace: Trace, chosen: set[int]) -> set[int]:
     return found
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
 @given(traces(), st.data())
 def test_what_lies_beside_a_stretch_is_what_the_events_say(trace: Trace, data: st.DataObject) -> None:

@@ -15,6 +15,8 @@ from scalegraph.traces.model import Trace
 from tests.traces.lod_reference import bursty
 from tests.traces.made import build, definitions
 
+pytestmark = pytest.mark.slow
+
 SPAN = 10**7
 
 

@@ -45,6 +45,7 @@ def span(row: tuple[int, ...]) -> tuple[int, int]:
     return start, max(start if row[3] == NO_TIME else row[3], start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["length", "size"])
 def test_samples_have_the_true_total_and_hold_the_greatest(by: str) -> None:
     some = messages(3000)
@@ -94,6 +95,7 @@ def function(mode: str, some: list[tuple[int, int]]) -> list[float]:
     return at
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(mode=st.sampled_from(["last", "sum", "next"]), some=st.dictionaries(st.integers(0, 2), values, min_size=1),
        width=st.sampled_from([3, 30, 100]))  # fmt: skip

@@ -13,6 +13,8 @@ from scalegraph.figures.figure import Axis, Column, Figure, Grid
 from scalegraph.figures.render import numbers
 from tests.views.every_figure import every_figure
 
+pytestmark = pytest.mark.slow
+
 _BASE = re.compile(r"\bof\b")
 _SHARE = re.compile(r"\d\s?%")
 

@@ -26,6 +26,7 @@ def test_the_formula_is_that_of_the_published_pairs() -> None:
     assert lab("#FFFFFF") == pytest.approx([100, 0, 0], abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES)
 def test_categories_of_the_accounting_are_told_apart(theme: palette.Theme) -> None:
     colours = [
@@ -96,12 +97,14 @@ def figures() -> dict[str, Figure]:
     return made | overlaid
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES)
 def test_no_view_draws_two_things_in_colours_that_look_alike(theme: palette.Theme, figures: dict[str, Figure]) -> None:
     alike = {name: _alike(figure.panels, theme) for name, figure in figures.items()}
     assert not {name: pairs for name, pairs in alike.items() if pairs}
 
 
+@pytest.mark.slow
 def test_a_processor_count_has_one_colour_in_all_views(figures: dict[str, Figure]) -> None:
     roles: dict[str, set[str]] = {}
     for figure in (figure for name, figure in figures.items() if " of " not in name):  # of one study

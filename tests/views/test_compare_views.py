@@ -33,6 +33,7 @@ def test_one_study_alone_says_what_is_missing():
     assert "compares two or more studies" in figure.empty
 
 
+@pytest.mark.slow
 def test_matrices_are_subtracted_at_the_same_efficiency():
     first = _data("a", synthetic.grid(program="ge1"))
     second = _data("b", synthetic.grid(program="ge2", barrier=6))
@@ -53,6 +54,7 @@ def test_studies_are_told_apart_by_what_differs():
     assert names([one("x", "ge1", "ksr1")] * 2) == ["x: ge1 (1)", "x: ge1 (2)"]
 
 
+@pytest.mark.slow
 def test_two_studies_are_compared_with_the_efficiency_held():
     """Figs. 12 to 14 of the latency-metric paper: miss latency over N at one efficiency, two programs."""
     first = _data("a", synthetic.grid(program="ge1"))
@@ -72,6 +74,7 @@ def test_two_studies_are_compared_with_the_efficiency_held():
         assert all("efficiency" in note for note in figure.notes[:2])
 
 
+@pytest.mark.slow
 def test_quantities_of_the_network_are_those_of_their_views():
     both = _two()
     for quantity, view in (("miss-latency", "miss-latency"), ("data-movement", "data-movement")):

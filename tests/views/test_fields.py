@@ -62,6 +62,7 @@ def test_next_to_an_unknown_node_nothing_is_known_but_at_the_nodes_themselves() 
     assert np.isnan(contours.resampled(gap)[2]).any()
 
 
+@pytest.mark.slow
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(3, 12))
 def test_levels_are_few_round_and_inside(low: float, width: float, count: int) -> None:
     high = low + width
@@ -76,6 +77,7 @@ def test_one_value_has_no_levels() -> None:
     assert contours.round_levels((math.nan,)) == ()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.floats(-180, 180), st.floats(5, 85))
 def test_a_scene_lies_in_its_bounds_and_is_drawn_from_back_to_front(azimuth: float, elevation: float) -> None:
@@ -107,11 +109,13 @@ def test_a_turn_of_the_view_keeps_heights_upright() -> None:
             assert node.y > floor[place].y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", render.FORMATS)
 def test_fields_and_surfaces_go_into_every_format(ending: str) -> None:
     assert render.content(Figure("Title", "Sentence.", (field(), surface()), view="t"), ending, dpi=50)
 
 
+@pytest.mark.slow
 def test_the_same_field_gives_the_same_bytes() -> None:
     one, two = (render.content(Figure("t", panels=(field(),), view="t"), "png", dpi=50) for _ in range(2))
     assert one == two
@@ -138,6 +142,7 @@ def test_json_of_a_field_has_no_number_that_json_lacks() -> None:
     assert document["panels"][1]["handles"][0]["option"] == "level"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panel", [field(), surface()], ids=["field", "surface"])
 def test_words_of_fields_and_surfaces_are_inside_the_picture(panel: Field | Surface) -> None:
     with picture.composed(Figure("Title", "Sentence.", (panel,), view="t"), None, "print", 144) as sheet:

@@ -55,6 +55,7 @@ def rows(figure: Figure) -> list[tuple[object, ...]]:
     return [row.values for row in panel.rows]
 
 
+@pytest.mark.slow
 def test_frames_have_the_times_and_shares_of_the_profile(full: StudyData) -> None:
     profile = build("profile", full, processors=64).panels[0]
     assert isinstance(profile, Table)
@@ -100,6 +101,7 @@ def test_a_metric_that_is_none_is_explained(full: StudyData) -> None:
         build("flame", full, metric="busy_max")
 
 
+@pytest.mark.slow
 def test_a_simulated_run_says_that_it_knows_no_callers(full: StudyData) -> None:
     runnable = replace(full, manifest={**full.manifest, "request": {"program": {"name": "ge1"}}})
     for name in ("flame", "flame-difference"):
@@ -119,6 +121,7 @@ def test_every_selected_region_is_the_one_whose_neighbours_are_shown(full: Study
         assert [row.key for row in panel.rows if row.values[0] == "function"] == [str(region.id)]
 
 
+@pytest.mark.slow
 def test_the_difference_of_two_counts_is_that_of_their_times(full: StudyData) -> None:
     one, many = (frames(build("flame", full, processors=n)) for n in (2, 32))
     made = frames(build("flame-difference", alone(full), processors=32, reference=2))
@@ -132,6 +135,7 @@ def test_the_difference_of_two_counts_is_that_of_their_times(full: StudyData) ->
         assert frame.change == pytest.approx(100 * (many[name].value / root - one[name].value / old))
 
 
+@pytest.mark.slow
 def test_without_a_wish_the_fewest_are_compared_with_the_most(full: StudyData) -> None:
     assert build("flame-difference", alone(full)).title.endswith("N = 1 to N = 64")
     assert build("flame-difference", full).title.endswith("balls = 1000, steps = 40)")
@@ -141,6 +145,7 @@ def test_without_a_wish_the_fewest_are_compared_with_the_most(full: StudyData) -
         build("flame-difference", alone(full), reference=7)
 
 
+@pytest.mark.slow
 def test_two_studies_are_compared_on_the_most_processors_that_both_have() -> None:
     first = StudyData.from_runs(synthetic.fixed((1, 2, 4, 8)), regions=synthetic.REGIONS, manifest=studies.MANIFEST)
     second = StudyData.from_runs(synthetic.fixed((1, 4), barrier=6, machine="other"), regions=synthetic.REGIONS)
@@ -164,6 +169,7 @@ def test_what_only_the_first_has_can_be_shown_too() -> None:
     assert frames(both)["barrier (line 22)"].width > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "csv", "json", "md", "tex", "parquet", "folded"])
 @pytest.mark.parametrize("name", ["flame", "flame-difference"])
 def test_a_flame_graph_is_written_in_every_format(name: str, ending: str, full: StudyData) -> None:

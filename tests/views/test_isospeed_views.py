@@ -33,6 +33,7 @@ def printed(name: str) -> StudyData:
     return replace(StudyData(pd.DataFrame()), imported=(measured, Mapping()), manifest={"title": measured.title})
 
 
+@pytest.mark.slow
 def test_unit_speed_rises_along_each_curve_and_crosses_the_line_where_the_table_says(full: StudyData) -> None:
     figure = views.get("isospeed-speed").build(full, speed=9e6)
     plot, table = figure.panels
@@ -95,6 +96,7 @@ def test_a_surface_turns_without_changing_its_heights(full: StudyData) -> None:
     assert dataclasses.replace(two, azimuth=one.azimuth) == one
 
 
+@pytest.mark.slow
 def test_predicted_cells_say_so_with_their_interval(full: StudyData) -> None:
     figure = views.get("matrix").build(full, bound="efficiency", way="best", processors="2,4,8,16,128")
     (grid,) = figure.panels
@@ -113,6 +115,7 @@ def test_predicted_cells_say_so_with_their_interval(full: StudyData) -> None:
     assert all(line.origin == "predicted" and line.low and line.high for line in rows.panels[0].lines)
 
 
+@pytest.mark.slow
 def test_a_picture_says_what_its_marks_mean_only_where_cells_differ(full: StudyData) -> None:
     mixed, runs = (
         views.get("matrix").build(full, bound="efficiency", way=way, processors=counts).panels[0]
@@ -139,6 +142,7 @@ def test_the_average_says_each_efficiency_in_its_tips(full: StudyData) -> None:
         views.get("average-scalability").build(full, efficiencies="0.4, x")
 
 
+@pytest.mark.slow
 def test_the_prediction_names_three_counts_and_draws_those_that_were_reached(full: StudyData) -> None:
     figure = views.get("miss-prediction").build(full)
     plot, table = figure.panels
@@ -180,6 +184,7 @@ def test_work_without_operations_is_named_as_time(full: StudyData) -> None:
     assert any("No operations were counted" in note for note in figure.notes)
 
 
+@pytest.mark.slow
 def test_generalized_speedup_over_n_is_unit_speed_over_the_sequential_speed(full: StudyData) -> None:
     figure = views.get("generalized-speedup").build(full)
     speedup, share = figure.panels
@@ -202,6 +207,7 @@ def _sequential(data: StudyData) -> float:
     return 2 * held[0]
 
 
+@pytest.mark.slow
 def test_a_generalized_speedup_of_the_same_problem_is_the_usual_one(full: StudyData) -> None:
     table = full.scaling.set_index(["processors", "label"])["speedup"]
     (plot, _) = views.get("generalized-speedup").build(full, sequential="same-size").panels

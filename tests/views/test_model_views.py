@@ -49,6 +49,7 @@ def full() -> StudyData:
     return studies.full()
 
 
+@pytest.mark.slow
 def test_the_fit_reaches_beyond_the_data_and_says_so(full: StudyData) -> None:
     figure = views.get("fit").build(full)
     (plot,) = figure.panels

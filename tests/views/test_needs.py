@@ -101,6 +101,7 @@ def test_every_view_declares_what_it_needs(name: str) -> None:
         assert need.text.endswith((".", "}")), need.text
 
 
+@pytest.mark.slow
 def test_what_is_lacking_is_the_declared_empty_state() -> None:
     seen = 0
     for view, name, data, need in lacking():
@@ -114,6 +115,7 @@ def test_what_is_lacking_is_the_declared_empty_state() -> None:
     assert seen > 200
 
 
+@pytest.mark.slow
 def test_what_only_the_view_finds_out_is_declared_too() -> None:
     seen = 0
     for view in views.everything().values():
@@ -124,11 +126,13 @@ def test_what_only_the_view_finds_out_is_declared_too() -> None:
     assert seen > 50
 
 
+@pytest.mark.slow
 def test_every_need_that_is_checked_is_lacking_in_some_study_or_trace() -> None:
     declared = {need.text for view in views.everything().values() for need in view.every_need if need.met}
     assert declared == {need.text for *_, need in lacking()}
 
 
+@pytest.mark.slow
 def test_a_view_draws_where_its_needs_are_met() -> None:
     drawn = {
         view.name

@@ -104,6 +104,7 @@ def everything(data: StudyData) -> None:
                 json.dumps(made.to_json(), allow_nan=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(records(), max_size=10), st.lists(REGIONS, max_size=4), st.sampled_from([{}, BOUND]), st.booleans())
 def test_no_readable_study_is_an_error_of_ours(
@@ -118,6 +119,7 @@ def test_no_readable_study_is_an_error_of_ours(
     everything(data)
 
 
+@pytest.mark.slow
 def test_a_time_next_to_nothing_is_no_error_of_ours() -> None:
     times = {1: 976.0, 2: 460.0, 3: 430.0, 1024: 5e-324}
     runs = [

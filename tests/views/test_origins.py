@@ -41,6 +41,7 @@ def texts(figure: Figure) -> list[str]:
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", DATA["study"])
 @pytest.mark.parametrize("name", names("study"))
 def test_what_is_drawn_has_the_origin_of_its_records(name: str, source: str) -> None:
@@ -49,6 +50,7 @@ def test_what_is_drawn_has_the_origin_of_its_records(name: str, source: str) -> 
         assert {pair for pair in strange if pair[0] not in {source, *_DERIVED}} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in names("study") if name not in _OF_MEASURED])
 def test_no_word_about_a_simulated_study_calls_its_values_measured_or_imported(name: str) -> None:
     (figure,) = built(name, "simulated")

@@ -52,6 +52,7 @@ def _shown(sheet: Sheet) -> list[Text]:
     return [text for text in texts if text.get_visible() and text.get_text().strip()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_text_of_a_picture_is_cut_off(name: str, figures: dict[str, Figure]) -> None:
     with picture.composed(figures[name], None, "print", 144) as sheet:
@@ -63,6 +64,7 @@ def test_no_text_of_a_picture_is_cut_off(name: str, figures: dict[str, Figure]) 
             assert inside, (text.get_text(), box)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["time", "overheads", "matrix-row", "speedup", "sequential", "latency"])
 def test_labels_do_not_stand_on_one_another(name: str, figures: dict[str, Figure]) -> None:
     with picture.composed(figures[name], (12.0, 8.0), "print", 144) as sheet:
@@ -74,23 +76,27 @@ def test_labels_do_not_stand_on_one_another(name: str, figures: dict[str, Figure
             assert wide <= 2 or high <= 5, (one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", render.FORMATS)
 def test_the_same_figure_gives_the_same_bytes(ending: str, figures: dict[str, Figure]) -> None:
     assert render.content(figures["matrix"], ending) == render.content(figures["matrix"], ending)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
 def test_all_themes_draw(theme: str, figures: dict[str, Figure]) -> None:
     picture_bytes = render.content(figures["overheads"], "png", theme=theme, dpi=50)  # type: ignore[arg-type]
     assert picture_bytes.startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_size_and_resolution_are_those_asked_for(figures: dict[str, Figure]) -> None:
     raw = render.content(figures["time"], "png", size_cm=(12.7, 7.62), dpi=100)
     width, height = int.from_bytes(raw[16:20], "big"), int.from_bytes(raw[20:24], "big")
     assert (width, height) == (500, 300)
 
 
+@pytest.mark.slow
 def test_pdf_embeds_its_fonts_as_outlines_and_svg_keeps_text(figures: dict[str, Figure]) -> None:
     pdf = render.content(figures["time"], "pdf")
     assert b"/FontFile2" in pdf
@@ -107,6 +113,7 @@ def test_a_size_no_picture_fits_in_is_refused(size: tuple[float, float], figures
         render.content(figures["time"], "png", size_cm=size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_smallest_picture_still_draws(name: str, figures: dict[str, Figure]) -> None:
     assert render.content(figures[name], "png", size_cm=(6.0, 4.5), dpi=40).startswith(b"\x89PNG")
@@ -123,6 +130,7 @@ def test_a_place_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path, fi
         render.save(figures["runs"], tmp_path / "file" / "x.csv")
 
 
+@pytest.mark.slow
 def test_saving_replaces_the_file_whole(tmp_path: Path, figures: dict[str, Figure]) -> None:
     path = tmp_path / "time.svg"
     path.write_text("old")
@@ -162,6 +170,7 @@ def test_every_view_is_a_whole_json_document(name: str, figures: dict[str, Figur
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in studies.NEEDS_MORE])
 def test_every_view_is_a_latex_table_with_equal_columns(name: str, figures: dict[str, Figure]) -> None:
     text = render.content(figures[name], "tex").decode()
@@ -196,6 +205,7 @@ def test_an_empty_figure_is_a_picture_of_its_sentence_but_has_no_numbers() -> No
         render.content(figure, "csv")
 
 
+@pytest.mark.slow
 def test_dollar_signs_in_names_are_text_not_formulas() -> None:
     line = Line("cost $a_b", (1.0, 2.0), (1.0, 2.0), "time")
     figure = Figure(

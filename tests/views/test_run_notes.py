@@ -2,8 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
+
 from scalegraph.views import common
 from tests.views import studies
+
+pytestmark = pytest.mark.slow
 
 
 def test_remarks_on_successful_runs_are_no_notes_on_failures() -> None:

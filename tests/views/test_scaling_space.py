@@ -11,6 +11,8 @@ from scalegraph.views import get
 from tests.analyze import synthetic
 from tests.views import studies
 
+pytestmark = pytest.mark.slow
+
 
 def test_sizes_are_those_that_the_matrix_rests_on() -> None:
     data = studies.full()

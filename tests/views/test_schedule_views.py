@@ -65,6 +65,7 @@ def figure(data: StudyData, name: str, **options: int) -> Figure:
     return get(name).build(data, **options)
 
 
+@pytest.mark.slow
 def test_each_schedule_and_the_best_of_each_loop_are_run(data: StudyData) -> None:
     runs = schedule_runs(data)
     assert runs is not None
@@ -81,6 +82,7 @@ def test_each_schedule_and_the_best_of_each_loop_are_run(data: StudyData) -> Non
     assert advice.expected_s == pytest.approx(advice.run.time_s, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_advice_says_what_to_run_and_what_it_gains(data: StudyData) -> None:
     shown = figure(data, "schedule-advice")
     assert shown.sentence.startswith("On 8 processors the best schedule of each loop takes ")

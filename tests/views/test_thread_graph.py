@@ -93,6 +93,7 @@ def test_a_graph_file_is_a_study_with_its_places_and_the_text_beside_it(tmp_path
     assert outside.sources == ()
 
 
+@pytest.mark.slow
 def test_the_picture_has_threads_ovals_arcs_and_what_does_not_scale_in_front(tmp_path: Path) -> None:
     figure = get("thread-graph").build(opened(tmp_path, GRAPH), at="n=10, N=4")
     diagram = drawn(figure)
@@ -126,6 +127,7 @@ def test_messages_are_arrows_and_barriers_of_several_classes_are_level(tmp_path:
     assert left[0] < right[0]
 
 
+@pytest.mark.slow
 def test_the_graph_is_derived_from_runs_and_says_counts_and_coefficients() -> None:
     data = StudyData.from_runs([record(n, p) for n in (8, 16, 24, 32, 64) for p in (4, 8)], regions=REGIONS)
     figure = get("thread-graph").build(data, at="n=80")

@@ -49,6 +49,7 @@ def run(build: control.Build, name: str, count: int) -> RunRecord:
     return record
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_loads_add_up_to_what_links_did(build: control.Build) -> None:
     record = run(build, "ncube2", 8)
@@ -64,6 +65,7 @@ def test_loads_add_up_to_what_links_did(build: control.Build) -> None:
     assert record.links.bytes[hottest] >= 5 * 8000
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_link_joins_two_places(build: control.Build, name: str) -> None:

@@ -75,6 +75,7 @@ def test_a_part_of_the_time_has_its_part_of_the_path() -> None:
     assert place_of(table_of(figure, 1).rows[0].key) is not None
 
 
+@pytest.mark.slow
 def test_a_path_of_very_many_pieces_is_drawn_by_stretches() -> None:
     figure = build("critical-path", imbalance(5000), width=100)
     line = line_of(figure)

@@ -68,6 +68,7 @@ def test_the_profile_counts_only_visits_that_last() -> None:
     assert part["long"][1] == pytest.approx(0.2)  # cut by the interval, but 0.2 s long as a whole
 
 
+@pytest.mark.slow
 def test_waits_messages_and_durations() -> None:
     figure = built("waits", duration=0.05)
     singles = [panel for panel in figure.panels if isinstance(panel, Table)][1]

@@ -83,6 +83,7 @@ def test_states_change_too_where_there_are_no_calls() -> None:
     assert (row["region"], row["since"]) == ("not recorded", pytest.approx(300 / SECOND))
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(made.traces(), st.floats(0, 1))
 def test_a_step_forward_and_back_returns(trace: Trace, share: float) -> None:

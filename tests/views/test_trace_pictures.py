@@ -119,6 +119,7 @@ def test_lanes_stand_apart_where_there_is_room() -> None:
     assert column[30] == palette.colour("idle", "print").upper()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
 def test_the_picture_of_a_trace_has_the_colours_of_its_activities_in_their_shares(theme: Theme) -> None:
     figure = views.get("spacetime").build(traces.halves(), messages=False, barriers=False)
@@ -158,6 +159,7 @@ def test_only_names_that_fit_are_written(lanes: int) -> None:
         assert len(boxes) >= min(lanes, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(views.registry("trace")))
 def test_every_view_of_a_trace_is_drawn(name: str) -> None:
     data = traces.halves()
@@ -165,6 +167,7 @@ def test_every_view_of_a_trace_is_drawn(name: str) -> None:
     assert len(content(views.get(name).build(replace(data, others=others)), "png")) > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["svg", "pdf"])
 def test_timelines_are_drawn_as_vectors(ending: str) -> None:
     assert len(content(everything(), ending)) > 1000
@@ -211,6 +214,7 @@ def everything() -> Figure:
     return Figure("All", "Everything.", (Timeline(Axis("time", "s"), 0, 1, (lanes, areas, band), KEYS),), view="all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
 def test_every_kind_of_track_and_overlay_is_drawn(theme: Theme) -> None:
     image = pixels(everything(), theme, (16.0, 12.0))

@@ -48,6 +48,7 @@ def only(figure: Figure, kind: type[Any]) -> Any:
     return panel
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(made.traces(), st.data())
 def test_every_view_of_any_trace_says_something_true(trace: Trace, data: st.DataObject) -> None:
@@ -255,6 +256,7 @@ def test_speed_of_phases_is_their_work_over_their_time() -> None:
     assert "--trace=counters" in built("speed", nested()).told
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 50), st.integers(0, 30), st.floats(0, 9)), max_size=12),
        st.lists(st.integers(0, 80), min_size=2, max_size=9, unique=True))  # fmt: skip
@@ -420,6 +422,7 @@ def test_names_keep_what_tells_lanes_apart() -> None:
     assert timelines.lane_names(("main", "main")) == ("", ("main", "main"))
 
 
+@pytest.mark.slow
 def test_trace_without_locations_has_empty_quantities() -> None:
     from scalegraph.request.results import trace_quantities
 

@@ -61,6 +61,7 @@ def test_views_of_traces_describe_themselves() -> None:
             assert {"begin", "end", "width"} <= {option.name for option in view.options}
 
 
+@pytest.mark.slow
 def test_a_view_of_traces_refuses_a_study_and_the_other_way_round() -> None:
     with pytest.raises(InputError, match="'spacetime' is a view of traces, not of a study"):
         views.get("spacetime").build(studies.full())
@@ -318,6 +319,7 @@ def test_messages_to_locations_that_are_not_shown_leave_the_lanes_at_the_right_s
     assert found.tolist() == [-1, 0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(views.registry("trace")))
 @pytest.mark.parametrize("kind", ["messages", "counters", "waits", "open", "long"])
 def test_odd_traces_are_shown_or_said_to_have_nothing_to_show(name: str, kind: str) -> None:

@@ -49,6 +49,7 @@ def test_the_views_of_the_first_step_are_there_and_describe_themselves() -> None
         assert all(option.description and option.title for option in view.options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in studies.NEEDS_MORE])
 def test_every_view_of_a_full_study_has_a_title_a_sentence_and_panels(name: str, full: StudyData) -> None:
     figure = views.get(name).build(full)
@@ -60,6 +61,7 @@ def test_every_view_of_a_full_study_has_a_title_a_sentence_and_panels(name: str,
     assert all(figure.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("which", list(studies.few()))
 def test_with_little_data_a_view_shows_it_or_says_what_is_missing(name: str, which: str) -> None:
@@ -72,6 +74,7 @@ def test_with_little_data_a_view_shows_it_or_says_what_is_missing(name: str, whi
         assert "nan" not in figure.sentence.lower()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_building_a_view_changes_nothing(name: str) -> None:
     data = studies.full()
@@ -80,6 +83,7 @@ def test_building_a_view_changes_nothing(name: str) -> None:
     assert data.table.equals(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_curves_have_as_many_tips_and_counts_as_points(name: str, full: StudyData) -> None:
     for panel in views.get(name).build(full).panels:
@@ -119,6 +123,7 @@ def test_a_size_that_does_not_exist_is_explained(size: str, words: str, full: St
         views.get("time").build(full, size=size)
 
 
+@pytest.mark.slow
 def test_repetitions_are_drawn_as_intervals() -> None:
     runs = [synthetic.run(n, repetition=r, jitter=1000 * r) for n in (1, 2, 4) for r in range(3)]
     line = _plot(views.get("time").build(StudyData.from_runs(runs))).lines[0]
@@ -126,6 +131,7 @@ def test_repetitions_are_drawn_as_intervals() -> None:
     assert "median of 3" in line.tips[0]
 
 
+@pytest.mark.slow
 def test_latency_marks_l_max_only_when_the_minimum_is_inside() -> None:
     inside = StudyData.from_runs(synthetic.fixed(barrier=400))
     assert _plot(views.get("latency").build(inside)).marks[0].text.startswith("L_max = ")
@@ -135,6 +141,7 @@ def test_latency_marks_l_max_only_when_the_minimum_is_inside() -> None:
     assert "not yet L_max" in figure.sentence
 
 
+@pytest.mark.slow
 def test_breakdown_bars_add_up_to_a_hundred_percent(full: StudyData) -> None:
     bars = _plot(views.get("breakdown").build(full)).bars
     assert bars is not None
@@ -251,6 +258,7 @@ def test_runs_lists_failed_ones_with_their_message(full: StudyData) -> None:
     assert failed[0].values[-1] == "deadlock: every processor waits for another"
 
 
+@pytest.mark.slow
 def test_sequential_series_can_be_chosen_by_what_grows(full: StudyData) -> None:
     assert views.get("sequential").build(full).sentence.startswith("From balls = 32 to 4096 on 1 processor")
     assert views.get("sequential").build(full, grow="steps").sentence.startswith("From steps = 10 to 80")
@@ -308,6 +316,7 @@ def test_views_are_frozen_data() -> None:
         view.name = "x"  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_building_views_loads_neither_matplotlib_nor_qt() -> None:
     code = (
         "import sys; from scalegraph import views; views.registry();"
@@ -316,6 +325,7 @@ def test_building_views_loads_neither_matplotlib_nor_qt() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_superlinear_runs_give_a_negative_latency_not_an_error() -> None:
     fast = synthetic.run(2, miss=0, barrier=0)
     slow = synthetic.run(1)
@@ -327,6 +337,7 @@ def test_superlinear_runs_give_a_negative_latency_not_an_error() -> None:
         views.get(name).build(data)
 
 
+@pytest.mark.slow
 def test_latency_sources_with_a_bound_held_are_of_the_runs_that_the_matrix_takes() -> None:
     data = studies.full()
     made = matrices.matrix(data, "efficiency")

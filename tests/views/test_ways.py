@@ -110,6 +110,7 @@ def built(subject: str, data: Any, *, every: bool) -> Iterator[tuple[str, Figure
                 continue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some_studies())
 def test_what_the_window_shows_of_a_study_names_no_switch_or_section(name: str) -> None:
     seen = 0
@@ -120,6 +121,7 @@ def test_what_the_window_shows_of_a_study_names_no_switch_or_section(name: str) 
     assert seen > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some_traces())
 def test_what_the_window_shows_of_a_trace_names_no_switch_or_section(name: str) -> None:
     for what, figure in built("trace", some_traces()[name], every=True):
@@ -205,6 +207,7 @@ ANSWERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, data in some_studies().items() if ways.can_run(data)])
 def test_every_empty_state_of_a_study_that_can_be_run_has_a_button(name: str) -> None:
     empty = 0
@@ -215,18 +218,21 @@ def test_every_empty_state_of_a_study_that_can_be_run_has_a_button(name: str) ->
     assert empty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, data in some_traces().items() if origin(data) == "simulated"])
 def test_every_empty_state_of_a_simulated_trace_has_a_button(name: str) -> None:
     for what, figure in built("trace", some_traces()[name], every=True):
         assert figure.ways or not figure.empty or any(part in figure.empty for part in ANSWERS), (what, figure.empty)
 
 
+@pytest.mark.slow
 def test_notes_ask_for_nothing_in_a_request() -> None:
     for name, data in some_studies().items():
         for what, figure in built("study", data, every=False):
             assert not any("in the request" in note for note in figure.notes), (name, what, figure.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["compare", "compare-matrix"])
 @pytest.mark.parametrize("study", ["times", "one count"])
 def test_a_comparison_of_one_study_offers_to_open_another(view: str, study: str) -> None:

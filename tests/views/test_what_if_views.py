@@ -70,12 +70,14 @@ def test_only_what_the_request_asks_for_is_shown_unless_all_is_wanted(full: Stud
     assert len(table_of(view.build(data, show="all")).rows) == 9
 
 
+@pytest.mark.slow
 def test_what_if_runs_are_in_no_other_view(full: StudyData) -> None:
     bare = StudyData(full.table, full.runs, full.manifest, full.sources, full.regions)
     for name in ("time", "speedup", "overheads", "runs", "matrix", "breakdown"):
         assert views.get(name).build(full) == views.get(name).build(bare)
 
 
+@pytest.mark.slow
 def test_curves_of_what_if_runs_stand_beside_the_actual_ones_where_they_are_wanted(full: StudyData) -> None:
     for name, count in (("time", 1), ("speedup", 2)):
         plain, more = (plots_of(views.get(name).build(full, size="balls=1000", what_if=on)) for on in (False, True))

@@ -25,6 +25,7 @@ def noisy(truth: Floats, noise: float, repetitions: int, seed: int) -> Floats:
     return truth[:, None] * (1 + noise * np.random.default_rng(seed).standard_normal((len(truth), repetitions)))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.001, 1e4), st.floats(0.001, 0.9))
 def test_amdahls_law_is_recovered_from_its_own_times(t1: float, serial: float) -> None:
@@ -36,6 +37,7 @@ def test_amdahls_law_is_recovered_from_its_own_times(t1: float, serial: float) -
     assert best.decided
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.001, 0.5), st.floats(1e-4, 0.02))
 def test_the_universal_law_is_recovered_with_its_peak(sigma: float, kappa: float) -> None:
@@ -70,6 +72,7 @@ def test_faster_than_ideal_stays_within_the_bounds_of_the_law() -> None:
     assert amdahl.coefficient("s").low == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noise", "repetitions"), [(0.01, 5), (0.05, 3)])
 def test_intervals_of_amdahls_law_hold_the_truth_at_their_rate(noise: float, repetitions: int) -> None:
     truth, held, first, wrong = usl(N), np.zeros(3), 0, 0
@@ -87,6 +90,7 @@ def test_intervals_of_amdahls_law_hold_the_truth_at_their_rate(noise: float, rep
     assert wrong / SEEDS <= 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noise", "repetitions"), [(0.02, 5), (0.1, 3)])
 def test_intervals_of_the_universal_law_hold_the_truth_at_their_rate(noise: float, repetitions: int) -> None:
     truth, held, plausible = usl(N, kappa=0.001), np.zeros(2), 0
@@ -179,6 +183,7 @@ def test_the_same_data_gives_the_same_numbers() -> None:
     assert first.coefficients == second.coefficients
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

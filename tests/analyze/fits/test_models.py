@@ -50,6 +50,7 @@ def test_an_exact_model_is_found_with_its_numbers(term: str, curve: Callable[[Fl
     assert models[0].cv_error < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.01, 0.1])
 @pytest.mark.parametrize(("term", "curve"), CASES)
 def test_noise_leaves_the_right_model_plausible_and_its_band_true(
@@ -66,6 +67,7 @@ def test_noise_leaves_the_right_model_plausible_and_its_band_true(
     assert wrong.mean() <= 0.03
 
 
+@pytest.mark.slow
 def test_bootstrapped_intervals_of_coefficients_hold_the_truth_at_their_rate() -> None:
     models = fit_models(P, noisy(5 + 0.3 * P**2, 0.05))
     right = [i for i in range(SEEDS) if models.term_text(i) == "N^2"]
@@ -75,6 +77,7 @@ def test_bootstrapped_intervals_of_coefficients_hold_the_truth_at_their_rate() -
         assert abs(held - 0.95) < 0.047
 
 
+@pytest.mark.slow
 def test_noise_around_a_constant_is_not_growth() -> None:
     assert share(fit_models(P, noisy(np.full(5, 7.0), 0.05)), "constant") > 0.93
 
@@ -117,6 +120,7 @@ def test_the_space_holds_that_of_extra_p() -> None:
     assert len({(factor.power, factor.log) for factor in falling()}) >= 42
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("term", "curve"),
     [
@@ -135,6 +139,7 @@ def test_two_parameters(term: str, curve: Callable[[Floats, Floats], Floats]) ->
     np.testing.assert_allclose(np.median(models.predict(at)), curve(*at.T)[0], rtol=0.03)
 
 
+@pytest.mark.slow
 def test_three_parameters() -> None:
     grid = np.array([(p, q, r) for p in (2.0, 4.0, 8.0, 16.0) for q in (10.0, 20.0, 40.0) for r in (1.0, 2.0, 4.0)])
     truth = 1 + grid[:, 0] * grid[:, 1] + 2 * grid[:, 2] ** 2
@@ -175,6 +180,7 @@ def test_a_back_test_predicts_what_it_did_not_see() -> None:
     assert back_test_models(p[:3], np.ones((1, 3, 1))) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(1, 3), st.sampled_from([1, 2]), st.floats(0, 9))
 def test_any_values_are_modelled(seed: int, points: int, repetitions: int, parameters: int, scale: float) -> None:

@@ -61,6 +61,7 @@ def test_noise_alone_does_not_make_a_fraction_vary() -> None:
     assert found.trend == "stays"
 
 
+@pytest.mark.slow
 def test_intervals_of_fractions_hold_the_truth_at_their_rate() -> None:
     held = []
     for seed in range(200):

@@ -99,6 +99,7 @@ def test_trace_that_tells_nothing_has_no_activity() -> None:
     assert activity.region_activity(nothing, sources_of(nothing), 0, 1) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(traces(), st.data())
 def test_activities_add_up_over_meeting_intervals_and_to_what_the_timeline_shows(

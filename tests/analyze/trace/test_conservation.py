@@ -21,6 +21,8 @@ from scalegraph.traces.model import Trace
 from scalegraph.traces.reading import read
 from tests.traces.made import traces
 
+pytestmark = pytest.mark.slow
+
 _SAMPLES = Path(__file__).parents[3] / "traces"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from scalegraph.traces.kinds import Operation, Wait
 from scalegraph.traces.model import Trace
 from tests.analyze.trace.made import NAMES, calls, check, told, trace
 from tests.traces.made import traces
+
+pytestmark = pytest.mark.slow
 
 _RECV, _BARRIER = NAMES.index("MPI_Recv"), NAMES.index("omp barrier")
 

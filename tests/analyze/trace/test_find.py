@@ -60,6 +60,7 @@ def told(some: list[Occurrence]) -> list[tuple[int, int, int]]:
     return [(one.begin, one.end, one.location) for one in some]
 
 
+@pytest.mark.slow
 @given(traces(), st.integers(1, 7))
 @settings(max_examples=60, deadline=None)
 def test_every_occurrence_is_met_once_forwards_and_backwards(trace: Trace, size: int) -> None:
@@ -89,6 +90,7 @@ def test_every_occurrence_is_met_once_forwards_and_backwards(trace: Trace, size:
             assert before is None or before.begin == earlier[-1][0]
 
 
+@pytest.mark.slow
 @given(traces(), st.integers(1, 7), st.integers(1, 5))
 @settings(max_examples=40, deadline=None)
 def test_the_longest_are_the_longest(trace: Trace, size: int, most: int) -> None:

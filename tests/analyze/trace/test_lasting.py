@@ -20,6 +20,8 @@ from tests.traces.lod_reference import bursty
 from tests.traces.made import build, traces
 from tests.traces.test_timeline import compare
 
+pytestmark = pytest.mark.slow
+
 Call = tuple[int, int, int, int]  # begin, end (-1: never), location, region
 
 

@@ -106,6 +106,7 @@ def test_many_locations_are_taken_together_by_group_or_with_their_neighbours() -
     assert messages.groups(trace, range(50), 20)[0][:2] == ("0–2", "3–5")
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(traces(), st.data())
 def test_matrices_add_up_over_meeting_intervals_and_to_the_totals(trace: Trace, data: st.DataObject) -> None:

@@ -78,6 +78,7 @@ def shown(data: TraceData, name: str, **choices: float) -> list[list[str]]:
     ]
 
 
+@pytest.mark.slow
 def test_views_of_a_very_large_trace_show_what_they_show_of_a_small_one(
     trace: Trace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +154,7 @@ def idlers() -> Trace:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.one_of(programs().map(Model.made), st.just(idlers())), st.booleans(), st.integers(1, 6), st.data())
 def test_an_interval_of_any_run_has_the_waits_of_the_whole(
@@ -174,6 +176,7 @@ def test_an_interval_of_any_run_has_the_waits_of_the_whole(
     assert not other
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.one_of(programs().map(Model.made), st.just(idlers())), st.booleans(), st.integers(1, 6), st.integers(10, 200))
 def test_waits_and_path_that_are_found_one_time_after_the_other_are_those_of_the_whole(

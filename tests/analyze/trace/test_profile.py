@@ -130,6 +130,7 @@ def test_numbers_that_are_not_defined_are_left_out() -> None:
     assert profile.tree(trace, profile.call_sums(CallTable(trace), trace, 0, 9))["name"].tolist() == ["(no name)"]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(traces(), st.integers(1, 5), st.data())
 def test_any_interval_has_the_sums_of_going_through_the_events(trace: Trace, size: int, data: st.DataObject) -> None:

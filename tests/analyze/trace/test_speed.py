@@ -181,6 +181,7 @@ def test_durations_are_of_whole_calls_and_the_histogram_holds_each_once() -> Non
     assert durations.histogram(np.empty(0)).empty
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(traces(), st.data())
 def test_phases_never_overlap_and_stay_inside(trace: Trace, data: st.DataObject) -> None:

@@ -10,6 +10,8 @@ from scalegraph.analyze.trace.stacks import Stacks
 from scalegraph.traces.kinds import NOBODY, Array, What
 from scalegraph.traces.model import Definitions, Location, MemoryPart, Meta, Region, Trace
 
+pytestmark = pytest.mark.slow
+
 LOCATIONS, REGIONS = 4, 3
 
 

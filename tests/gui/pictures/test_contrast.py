@@ -13,6 +13,8 @@ from scalegraph.gui.figures.region_bar import BarDelegate, ShareRole
 from scalegraph.gui.figures.source.panel import SourcePanel
 from scalegraph.gui.figures.table.panel import TablePanel
 
+pytestmark = pytest.mark.slow
+
 GROUPS = [f"{group}:{i}" for group in palette._CATEGORIES for i in range(9)]
 ROLES = [*palette._ROLES, *GROUPS, *(f"series:{i}" for i in range(16)), "ink", "muted", "#FFFFFF", "#000000"]
 

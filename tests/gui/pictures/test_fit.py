@@ -29,6 +29,8 @@ from tests.gui.trace.test_trace_window import opened, settled
 from tests.views import studies
 from tests.views.imported import call_paths
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = Path(__file__).parents[3] / "traces" / "pipeline.sgtrace"
 TILE = (505, 204)  # of a picture in one of four views of a window of 1280 x 720
 

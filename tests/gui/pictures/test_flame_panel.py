@@ -62,6 +62,7 @@ def click(panel: FlamePanel, name: str) -> None:
     QTest.mouseClick(panel.canvas, Qt.MouseButton.LeftButton, pos=place)
 
 
+@pytest.mark.slow
 def test_a_click_zooms_in_and_selects_and_escape_and_backspace_go_back(
     widget: FigureWidget, panel: FlamePanel, qtbot: Any
 ) -> None:
@@ -132,6 +133,7 @@ def test_the_tooltip_has_value_share_and_base(panel: FlamePanel, qtbot: Any) -> 
     assert "493.1 ms" in QToolTip.text()
 
 
+@pytest.mark.slow
 def test_another_run_keeps_the_zoom_and_the_roots_are_in_sight(widget: FigureWidget, panel: FlamePanel) -> None:
     click(panel, "parallel")
     widget.show_figure(views.get("flame").build(studies.full(), processors=8))
@@ -143,6 +145,7 @@ def test_another_run_keeps_the_zoom_and_the_roots_are_in_sight(widget: FigureWid
     assert panel.canvas.zoom.frame == WHOLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_difference_is_painted_in_the_colours_of_its_change(qtbot: Any, theme: str) -> None:
     data = studies.full()
@@ -157,6 +160,7 @@ def test_a_difference_is_painted_in_the_colours_of_its_change(qtbot: Any, theme:
     assert shown.red() > shown.blue()
 
 
+@pytest.mark.slow
 def test_the_metrics_of_a_study_are_offered_where_one_can_be_typed(qtbot: Any) -> None:
     bar = OptionBar(views.get("flame"))
     qtbot.addWidget(bar)
@@ -169,6 +173,7 @@ def test_the_metrics_of_a_study_are_offered_where_one_can_be_typed(qtbot: Any) -
     assert views.get("flame").build(studies.full(), metric=known.currentCompletion()).panels
 
 
+@pytest.mark.slow
 def test_tooltips_of_a_difference_are_no_wider_than_others(qtbot: Any) -> None:
     data = studies.full()
     made = FlamePanel(views.get("flame-difference").build(data).panels[0], "light")  # type: ignore[arg-type]

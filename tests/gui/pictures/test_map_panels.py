@@ -17,6 +17,8 @@ from scalegraph.gui.figures.surface import SurfacePanel
 from scalegraph.gui.state.selection import SelectionModel
 from tests.gui.pictures import view_figures as figures
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def selection() -> SelectionModel:

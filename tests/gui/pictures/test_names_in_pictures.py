@@ -13,6 +13,8 @@ from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.plot.places import _covered
 from tests.views import studies
 
+pytestmark = pytest.mark.slow
+
 LOW = [(310, 95), (310, 130), (400, 110), (900, 400)]
 
 

@@ -71,6 +71,7 @@ def tables(figures: list[tuple[str, Figure]]) -> Iterator[tuple[str, Figure, Tab
     yield from ((name, figure, p) for name, figure in figures for p in figure.panels if isinstance(p, Table))
 
 
+@pytest.mark.slow
 def test_tables_of_every_view_have_the_same_text_on_every_surface(figures: list[tuple[str, Figure]]) -> None:
     seen = set()
     for name, figure, table in tables(figures):
@@ -82,6 +83,7 @@ def test_tables_of_every_view_have_the_same_text_on_every_surface(figures: list[
     assert len(seen) > 15, seen
 
 
+@pytest.mark.slow
 def test_tables_in_the_terminal_have_the_texts_of_markdown(
     figures: list[tuple[str, Figure]], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,6 +41,7 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1024, 700), (1280, 720), (1920, 1080)])
 def test_lanes_have_most_of_the_window(window: MainWindow, qtbot: Any, trace: Path, size: tuple[int, int]) -> None:
     window.resize(*size)
@@ -53,6 +54,7 @@ def test_lanes_have_most_of_the_window(window: MainWindow, qtbot: Any, trace: Pa
     assert timeline(window).canvas.places.height >= 0.55 * window.height()
 
 
+@pytest.mark.slow
 def test_tool_rows_appear_when_they_are_used(window: MainWindow, qtbot: Any, trace: Path) -> None:
     handle = opened(window, qtbot, trace)
     area = window.study.area
@@ -76,6 +78,7 @@ def test_tool_rows_appear_when_they_are_used(window: MainWindow, qtbot: Any, tra
     settled(window, qtbot)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1024, 1920])
 def test_every_arrangement_can_be_chosen(window: MainWindow, qtbot: Any, model_study: Any, width: int) -> None:
     window.resize(width, 700)
@@ -96,6 +99,7 @@ def test_every_arrangement_can_be_chosen(window: MainWindow, qtbot: Any, model_s
     assert bar.add.geometry().right() <= bar.width()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1024, 1280, 1920])
 def test_tools_of_a_trace_that_is_opened_last_have_their_room(
     window: MainWindow, qtbot: Any, trace: Path, width: int
@@ -136,6 +140,7 @@ def test_a_tooltip_is_narrow_and_beside_the_pointer(qtbot: Any, text: str) -> No
     QToolTip.hideText()
 
 
+@pytest.mark.slow
 def test_widgets_tell_their_tooltips_through_the_helper(window: MainWindow, qtbot: Any, model_study: Any) -> None:
     window.open_study(model_study())
     settled(window, qtbot)
@@ -214,6 +219,7 @@ def test_names_that_are_cut_keep_their_place_in_the_source(qtbot: Any, name: str
     assert first.startswith(cut[:-1].rstrip())
 
 
+@pytest.mark.slow
 def test_regions_in_a_narrow_navigator_look_different(window: MainWindow) -> None:
     tree = window.navigator.regions_tree
     delegate = tree.itemDelegateForColumn(0)

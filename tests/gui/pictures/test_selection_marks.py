@@ -86,6 +86,7 @@ def words(figure: Figure) -> str:
     return " ".join((figure.title, figure.sentence, *figure.notes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", OF_STUDIES, ids=lambda view: view.name)
 def test_no_selection_takes_anything_out_of_a_view(view: View, study: StudyData) -> None:
     plain = view.build(study)
@@ -105,6 +106,7 @@ def test_no_selection_takes_anything_out_of_a_view(view: View, study: StudyData)
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", OF_STUDIES, ids=lambda view: view.name)
 def test_a_view_that_follows_n_shows_one_run_and_says_which(view: View, study: StudyData) -> None:
     option = next((option for option in view.options if option.name == "processors"), None)
@@ -175,6 +177,7 @@ def test_a_wrong_option_is_still_reported_while_something_is_followed() -> None:
         build_following(views.get("profile"), study, study, {"size": "balls=never"}, {"processors": 4})
 
 
+@pytest.mark.slow
 def test_only_what_follows_the_selection_says_so_in_its_options(qtbot: Any) -> None:
     study = STUDIES["a few grids"]()
     for view in OF_STUDIES:

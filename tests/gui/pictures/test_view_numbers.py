@@ -64,6 +64,7 @@ def test_whole_numbers_without_a_unit_are_written_out_whatever_their_span() -> N
     assert [mixed.number(value) for value in (0.0005, 1e6)] == ["0.0005000", "1\u202f000\u202f000"]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(1e-9, 1e12) | st.integers(0, 10**12), min_size=1, max_size=8),
     st.sampled_from(["s", "B", "op", "cycles", ""]),
@@ -76,6 +77,7 @@ def test_no_number_of_a_column_is_only_said_to_be_small(values: list[float], uni
     assert zeros == {i for i, value in enumerate(values) if value == 0}
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["linear", "log2", "log10"]),
     st.floats(1e-9, 1e9),
@@ -114,6 +116,7 @@ def test_numbered_lanes_that_have_no_room_are_named_in_even_steps() -> None:
     assert [tick.text for tick in scale.ticks(*scale.extent(), 5)] == list("0246")
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["linear", "log2", "log10"]),
     st.floats(1e-9, 1e9),
@@ -132,6 +135,7 @@ def test_ticks_lie_inside_in_order_and_differ(kind: str, low: float, factor: flo
         assert len({tick.text for tick in ticks}) == len(ticks)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-50, 550), max_size=30))
 def test_labels_keep_apart_inside_and_in_order(wanted: list[float]) -> None:
     places = spread(wanted, 16.0, 8.0, 492.0)

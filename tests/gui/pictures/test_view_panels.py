@@ -68,6 +68,7 @@ def at(panel: PlotPanel, processors: int) -> QPoint:
     return panel.canvas().mapFrom(panel, place)
 
 
+@pytest.mark.slow
 def test_a_click_on_a_point_selects_its_processors_and_every_view_follows(
     show: Any, selection: SelectionModel, qtbot: Any
 ) -> None:
@@ -102,6 +103,7 @@ def test_hovering_a_point_shows_its_exact_values_and_the_run(show: Any, qtbot: A
     assert "simulated" in QToolTip.text()
 
 
+@pytest.mark.slow
 def test_arrow_keys_walk_through_the_processor_counts_and_stop_at_the_ends(
     show: Any, selection: SelectionModel, qtbot: Any
 ) -> None:
@@ -138,6 +140,7 @@ def test_the_wheel_zooms_and_f_shows_everything_again(show: Any, qtbot: Any) -> 
     assert panel.shown_range() == pytest.approx(whole)
 
 
+@pytest.mark.slow
 def test_a_drag_zooms_into_its_rectangle_and_a_double_click_fits(show: Any, qtbot: Any) -> None:
     panel = plot_of(show(figures.time_over_n()))
     whole = panel.shown_range()
@@ -154,6 +157,7 @@ def test_a_drag_zooms_into_its_rectangle_and_a_double_click_fits(show: Any, qtbo
     assert panel.shown_range() == pytest.approx(whole)
 
 
+@pytest.mark.slow
 def test_a_zoom_is_kept_while_runs_land(show: Any) -> None:
     widget = show(figures.time_over_n())
     plot_of(widget).zoom(0.5)
@@ -183,6 +187,7 @@ def test_a_curve_without_any_value_is_said_rather_than_passed_over(show: Any) ->
     assert "all missing: no values" in plot_of(show(figures.gaps())).label_texts()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(figures.all_figures()))
 @pytest.mark.parametrize("size", [(1280, 720), (380, 280)])
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -198,6 +203,7 @@ def test_every_kind_of_figure_is_drawn_in_every_size_and_theme(
     assert len(colours) > 2
 
 
+@pytest.mark.slow
 def test_changing_the_theme_redraws_without_losing_zoom_or_selection(
     show: Any, theme: Theme, selection: SelectionModel
 ) -> None:
@@ -431,6 +437,7 @@ def test_many_notes_are_folded_and_unfold_on_a_click(show: Any, qtbot: Any) -> N
     assert widget.notes.text_visible()
 
 
+@pytest.mark.slow
 def test_columns_of_a_table_hold_their_longest_text_without_asking_for_every_cell(
     show: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,6 +461,7 @@ def test_columns_of_a_table_hold_their_longest_text_without_asking_for_every_cel
     assert len(asked) < 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [QRectF(), QRectF(0, 0, 300, 0), QRectF(0, 0, 0, 200)])
 def test_a_plot_without_room_takes_a_selection(room: QRectF, show: Any, selection: SelectionModel) -> None:
     widget = show(figures.time_over_n())

@@ -63,6 +63,7 @@ def test_another_speed_or_another_interval_does_not_move_it() -> None:
     assert state.at_share(0.5) == 5.5
 
 
+@pytest.mark.slow
 @given(st.floats(0, 1), st.floats(0, 1), st.lists(st.floats(0, 5), max_size=20), st.booleans())
 def test_it_never_leaves_what_is_played(begin: float, length: float, waits: list[float], loop: bool) -> None:
     state = ReplayState(begin, begin + length, loop=loop, speed=0.7)
@@ -73,6 +74,7 @@ def test_it_never_leaves_what_is_played(begin: float, length: float, waits: list
         assert state.begin <= state.advance(clock) <= state.end
 
 
+@pytest.mark.slow
 @given(st.floats(1e-9, 1e4))
 def test_what_is_visible_plays_in_about_twenty_seconds(width: float) -> None:
     assert 20 / 1.6 <= width / usual_speed(width) <= 20 * 1.6

@@ -16,6 +16,8 @@ from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.replay_bar import ReplayBar
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).parents[3] / "traces"
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 LEFT = Qt.MouseButton.LeftButton

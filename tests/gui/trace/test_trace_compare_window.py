@@ -16,6 +16,8 @@ from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.trace.handle import TraceHandle
 from tests.gui.trace.test_trace_window import SAMPLES, dock_of, settled
 
+pytestmark = pytest.mark.slow
+
 TRACES = ("billiard-4.sgtrace", "ge2-4.sgtrace")
 
 

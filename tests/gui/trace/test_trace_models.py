@@ -199,6 +199,7 @@ def test_an_axis_never_has_two_prefixes_before_its_unit() -> None:
     assert value_text(0.002, "s") == "2.00 ms"
 
 
+@pytest.mark.slow
 def test_garbage_is_collected_between_events_only(qtbot: Any) -> None:
     was = gc.isenabled()
     collector = Collector()
@@ -234,6 +235,7 @@ def test_what_a_window_leaves_behind_is_collected_also_after_another_was_made(co
     assert left() is None
 
 
+@pytest.mark.slow
 def test_what_is_old_is_looked_at_again_only_when_nothing_happens(
     collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +258,7 @@ def test_what_is_old_is_looked_at_again_only_when_nothing_happens(
     assert [collector.collect() for _ in range(60)] == [-1] * 60  # nothing more to look at
 
 
+@pytest.mark.slow
 def test_the_oldest_generation_waits_for_a_pause(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     most = gc.get_threshold()
     at_work, pause = (most[0] + 1, 0, most[2] + 1), (0, 0, most[2] + 1)

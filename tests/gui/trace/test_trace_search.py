@@ -12,6 +12,8 @@ from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.search import TraceSearch
 from tests.gui.trace.test_trace_window import dock_of, opened, sample, settled, timeline
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["sample"]
 KEY = Qt.Key
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier

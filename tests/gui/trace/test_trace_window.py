@@ -26,6 +26,8 @@ from scalegraph.subjects import trace_dependencies as trace_dependencies
 from scalegraph.traces import reading
 from scalegraph.traces.container import write_container
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).parents[3] / "traces"
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 
