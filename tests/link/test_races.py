@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -141,11 +142,10 @@ def test_a_word_that_threads_change_without_synchronisation_is_remarked_on_with_
     ]
 
 
-@pytest.mark.parametrize("processors", [2, 3, 4, 5, 8])
 @pytest.mark.parametrize("what", SOUND)
-def test_synchronised_changes_are_not_remarked_on(what: str, processors: int, tmp_path: Path) -> None:
-    for on in ("ksr1", "server-2x32"):
-        assert remarks(tmp_path, on, processors, SOUND[what], "")[1] == []
+def test_synchronised_changes_are_not_remarked_on(what: str, tmp_path: Path) -> None:
+    for on, processors in itertools.product(("ksr1", "server-2x32"), (2, 3, 4, 5, 8)):  # one build serves all
+        assert remarks(tmp_path, on, processors, SOUND[what], "")[1] == [], (on, processors)
 
 
 @pytest.mark.parametrize("what", SOUND_THREADS)

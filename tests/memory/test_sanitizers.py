@@ -50,7 +50,7 @@ def drive(command: list[str], config: Path, variant: str, accesses: int) -> None
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_stray_access_no_undefined_behaviour_no_leak(sanitized: Path, tmp_path: Path, variant: str) -> None:
-    drive([str(sanitized)], tmp_path / "run.cfg", variant, 3000)
+    drive([str(sanitized)], tmp_path / "run.cfg", variant, 1000)
 
 
 @pytest.mark.slow

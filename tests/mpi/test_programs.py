@@ -23,7 +23,7 @@ from tests.mpi.native import MISSING, Native, find
 pytestmark = pytest.mark.slow
 
 FOLDER = resource_dir("programs") / "mpi"
-RANKS = (1, 2, 3, 4, 8, 16)
+RANKS = (1, 2, 3, 4, 8)
 FEW = (1, 3, 4)  # of other inputs than the first
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
