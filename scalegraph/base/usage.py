@@ -33,6 +33,21 @@ class HostState(_Frozen):
     processors: Count | None = None
 
 
+class Frame(_Frozen):
+    """A function on a call path: its *name*, and the *file* of its source or library."""
+
+    name: Annotated[str, Field(max_length=200)]
+    file: Annotated[str, Field(max_length=200)] = ""
+
+
+class StackShare(_Frozen):
+    """What a call *path*, its root first, has of a run's processor time N T: computing, and what waited for it."""
+
+    path: tuple[Frame, ...] = Field(max_length=64)
+    busy: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    waiting: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
+
+
 class Usage(_Frozen):
     """What the processes of a command used together; what is not known is None.
 
@@ -41,7 +56,8 @@ class Usage(_Frozen):
     for one process that outgrew what the measuring process itself takes); *processes*, *threads* of each, *nodes*: what
     N stood for; *queue_s*: waiting for the nodes of a batch
     system before the run; *started*: seconds since 1970; *reported*: what the command printed of its own time or rate;
-    *rate*, *rate_unit*: the rate that it printed, work a second; *uncounted*: why there are no hardware counters.
+    *rate*, *rate_unit*: the rate that it printed, work a second; *uncounted*: why there are no hardware counters;
+    *stacks*: call paths that were sampled in a run of their own.
     """
 
     wall_s: Seconds
@@ -58,6 +74,7 @@ class Usage(_Frozen):
     rate_unit: Annotated[str, Field(max_length=100)] = ""
     uncounted: Annotated[str, Field(max_length=200)] = ""
     host: HostState | None = None
+    stacks: tuple[StackShare, ...] = ()
 
     @property
     def processor_time_s(self) -> float | None:

@@ -172,7 +172,7 @@ def usage_document(record: RunRecord) -> dict[str, Any]:
     if used is None:
         return {}
     return {
-        **used.model_dump(mode="json", exclude={"threads"}),
+        **used.model_dump(mode="json", exclude={"threads", "stacks"}),
         "threads_per_process": used.threads,
         "processor_time_s": used.processor_time_s,
         "parallelism": used.parallelism,

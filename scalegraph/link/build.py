@@ -32,6 +32,7 @@ class AsItIs:
 
     *time_from*, *rate_from*: patterns that find its time, or its rate, in what it prints; *work*: how much of the work
     that a rate counts the run has, 1 at the base size. *processes*, *threads* of each, *nodes*: what N is for it.
+    *stacks*: one more run samples its call paths.
     """
 
     time_from: str = ""
@@ -40,6 +41,7 @@ class AsItIs:
     processes: int = 1
     threads: int = 1
     nodes: int = 1
+    stacks: bool = False
 
 
 @dataclass(frozen=True)

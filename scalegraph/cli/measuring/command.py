@@ -94,6 +94,7 @@ def _measure(
     shell: bool,
     time_from: str,
     rate_from: str,
+    stacks: bool,
     grow: tuple[str, ...],
     hold: str,
     on: str | None,
@@ -112,6 +113,7 @@ def _measure(
         shell=shell,
         time_from=time_from,
         rate_from=rate_from,
+        stacks=stacks,
         grow=grow,
         hold=hold,
         arguments=ctx.meta.get("program_arguments", ()),
@@ -158,7 +160,7 @@ def _refuse_built_options(ctx: click.Context) -> None:
 
 
 def _refuse_command_options(ctx: click.Context) -> None:
-    wanted = ("shell", "time_from", "rate_from", "grow", "hold", "on")
+    wanted = ("shell", "time_from", "rate_from", "stacks", "grow", "hold", "on")
     faults = [
         Fault("belongs to a command that is measured as it is; --command was expected, too", key=parameter.opts[0])
         for parameter in ctx.command.params
@@ -173,6 +175,7 @@ _OPTIONS: Final = (
     request_option("program.shell", "shell"),
     request_option("program.time_from", "time_from"),
     request_option("program.rate_from", "rate_from"),
+    request_option("program.stacks", "stacks"),
     click.option("--grow", "grow", metavar="NAME=FORMULA", multiple=True,
                  help="Weak scaling: the value of a parameter over N, as in 'n=1000*N'; {n} in the command stands for"
                  " it. Repeatable."),

@@ -30,6 +30,7 @@ class Asked:
     shell: bool
     time_from: str
     rate_from: str
+    stacks: bool
     grow: tuple[str, ...]
     hold: str
     arguments: tuple[str, ...]
@@ -55,6 +56,7 @@ def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]
             shell=asked.shell,
             time_from=asked.time_from,
             rate_from=asked.rate_from,
+            stacks=asked.stacks,
             args=asked.arguments or None,
             env=pairs("--env", given["env"]),
             stdin=str(given["stdin"] or ""),

@@ -31,6 +31,7 @@ class CommandForm:
 
     command: str = ""
     shell: bool = False
+    stacks: bool = False
     processors: str = "1, 2, 4"
     repetitions: str = USUAL_REPETITIONS
     until: str = ""
@@ -84,6 +85,7 @@ def read(form: CommandForm) -> tuple[Request | None, list[Fault]]:
         "program": {
             "command": form.command.strip(),
             "shell": form.shell,
+            "stacks": form.stacks,
             "time_from": form.time_from.strip(),
             "rate_from": form.rate_from.strip(),
             "directory": form.directory.strip() or str(Path.cwd()),
@@ -120,6 +122,7 @@ def of_request(request: Request) -> CommandForm:
     return CommandForm(
         command=choice.command if not choice.args else f"{choice.command} {text.words_text(choice.args)}",
         shell=choice.shell,
+        stacks=choice.stacks,
         processors=text.processors_text(request.processors),
         repetitions=str(request.repetitions),
         until=f"{as_read(target.until)} %" if target.until else "",

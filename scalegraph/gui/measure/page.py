@@ -70,7 +70,7 @@ class CommandPage(QWidget):
         """What is typed now."""
         typed = {name: entry.text() for name, entry in self._entries.items()}
         return CommandForm(
-            **typed, shell=self.shell.isChecked(), target=self.target.currentData() or "host",
+            **typed, shell=self.shell.isChecked(), stacks=self.stacks.isChecked(), target=self.target.currentData() or "host",
             pin=self.pin.currentData() or "close",
         )  # fmt: skip
 
@@ -173,6 +173,7 @@ class CommandPage(QWidget):
         for name, entry in self._entries.items():
             entry.show_text(getattr(form, name))
         self.shell.setChecked(form.shell)
+        self.stacks.setChecked(form.stacks)
         self.target.show_value(form.target)
         self.pin.show_value(form.pin)
         self._edited()
@@ -263,10 +264,7 @@ class CommandPage(QWidget):
         self.sets = label("", "muted", wrap=True)
         self.sets.setAccessibleName("What N sets")
         group.column.addWidget(self.sets)
-        self.shell = QCheckBox(request_value("program.shell").label)
-        dress(self.shell, "program.shell")
-        self.shell.toggled.connect(lambda _on: self._typed())
-        group.column.addWidget(self.shell)
+        self.shell = self._switch(group, "program.shell")
         return group
 
     def _runs(self) -> Group:
@@ -279,6 +277,7 @@ class CommandPage(QWidget):
         self.pin.chosen.connect(lambda _value: self._typed())
         self._field(group, "Processors used", self.pin, ("target.pin",), request_value("target.pin").tip())
         self._add(group, "time_s", "limits.time_s")
+        self.stacks = self._switch(group, "program.stacks")
         return group
 
     def _time(self) -> Group:
@@ -357,6 +356,13 @@ class CommandPage(QWidget):
         if key.startswith("program."):
             dress(entry, key)
         self._field(group, title or said.label, entry, (key, *also), said.tip(), beside=beside)
+
+    def _switch(self, group: Group, key: str) -> QCheckBox:
+        made = QCheckBox(request_value(key).label)
+        dress(made, key)
+        made.toggled.connect(lambda _on: self._typed())
+        group.column.addWidget(made)
+        return made
 
     def _entry_of(self, name: str, hint: str) -> Entry:
         made = self._entries[name] = Entry(hint)

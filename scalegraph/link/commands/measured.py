@@ -54,8 +54,18 @@ def run(job: Job, machine: str, cancel: CancelToken, more: Mapping[str, str] | N
         ended = started.run(start, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
     except OSError as error:
         raise RunError(f"{job.name}: '{job.args[0]}' cannot be started: {reason(error)}") from error
-    remarks = list(_observations(job, len(usable)))
-    return _record(job, command, ended, machine, remarks)
+    record = _record(job, command, ended, machine, list(_observations(job, len(usable))))
+    return _with_stacks(record, start, job, cancel) if command.stacks and record.ok else record
+
+
+def _with_stacks(record: RunRecord, start: started.Start, job: Job, cancel: CancelToken) -> RunRecord:
+    """Return *record* with the call paths of one more run, or a remark on why there are none."""
+    from scalegraph.link.commands import stacks
+
+    found, why = stacks.sampled(start, job.point.processors, job.limits, cancel)
+    if why or record.usage is None:
+        return record.model_copy(update={"warnings": (*record.warnings, f"call paths were not sampled: {why}")})
+    return record.model_copy(update={"usage": record.usage.model_copy(update={"stacks": found})})
 
 
 def processors(pin: str, count: int, usable: Sequence[int]) -> list[int]:

@@ -41,6 +41,9 @@ def lacks(request: Request, record: RunRecord) -> bool:
         return True
     if record.point.variant:
         return False
+    used = record.usage
+    if request.program.stacks and not record.point.repetition and used is not None and not used.stacks:
+        return True
     classes = request.collect.classes and "classes" not in record.collected
     return classes or (request.collect.lines and LINES in record.left_out)
 

@@ -206,6 +206,7 @@ def started(found: Resolved, job: Job) -> Job:
         all_counts.processes,
         all_counts.threads,
         all_counts.nodes,
+        stacks=choice.stacks and not point.repetition,
     )
     return replace(job, args=args, env=env, command=command)
 

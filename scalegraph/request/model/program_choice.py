@@ -62,6 +62,13 @@ class ProgramChoice(Strict):
         help="The same for a rate, work a second: larger is better; the time is that of equal work",
         option=option("--rate-from", metavar="REGEX"),
     )
+    stacks: bool = asked(
+        default=False,
+        label="sample call paths",
+        help="One more run of each point samples the command's call paths, by py-spy (Python) or perf: they say which "
+        "function stops scaling",
+        option=option("--stacks"),
+    )
     args: tuple[Text, ...] | None = asked(
         default=None,
         label="Arguments",
@@ -164,7 +171,7 @@ class ProgramChoice(Strict):
             raise ValueError(f"'{wrong[0]}' cannot be the name of a variable of the environment")
         if self.build and not self.executable:
             raise ValueError("'build' needs 'executable': the program that the command builds")
-        for name in ("shell", "time_from", "rate_from"):
+        for name in ("shell", "time_from", "rate_from", "stacks"):
             if getattr(self, name) and not self.command:
                 raise ValueError(f"'{name}' belongs to a command; 'command' was expected, too")
         if self.time_from and self.rate_from:

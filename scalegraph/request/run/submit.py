@@ -334,11 +334,24 @@ class Submission:
             self._book.begin(jobs)
         with self._session(jobs) as link:
             self._execute(study, jobs, link)
+        if self._found.request.program.stacks:
+            self._keep_paths(study)
         if (writer := _writer(self._link)) is not None:
             writer.end_round()
         for point in left:  # a run that could not be started at all leaves no record; a search must not wait for it
             if point.key not in self._records and not self._cancel.cancelled:
                 self._records[point.key] = self._lost(point)
+
+    def _keep_paths(self, study: Study) -> None:
+        """Give the runs of *study* costs by the call paths that were sampled."""
+        from scalegraph.request.model.sampled_paths import with_regions
+
+        there = study.runs(output=True, target=self._found.request.target.point_name)
+        regions, changed = with_regions(study.manifest.regions, there)
+        if changed:
+            study.set_manifest(study.manifest.model_copy(update={"regions": regions}))
+            study.add_runs(changed)
+            self._records |= {record.point.key: record for record in changed}
 
     def _session(self, jobs: list[Job]) -> AbstractContextManager[Link]:
         """Return what carries *jobs* out: for commands the target may hold something, such as nodes."""
