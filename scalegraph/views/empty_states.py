@@ -29,8 +29,8 @@ def _of_command(need: Need, onward: tuple[Way, ...]) -> tuple[str, tuple[Way, ..
     """Return what a study of a command that was measured as it is lacks, what would give it, and the button to that."""
     if _INSIDE.search(need.text):
         gives = (
-            "sample its call paths (`--stacks`), or have ScaleGraph build the program: `scalegraph measure SOURCES`, or "
-            "`simulate`"
+            "sample its call paths (`--stacks`), or have ScaleGraph build the program: `scalegraph measure SOURCES`, "
+            "or `simulate`"
         )
         return f"{need.text} This study times a command as it is, which shows nothing of its inside; {gives}.", ()
     counts = tuple(way for way in onward if way.name == "add-counts")

@@ -70,9 +70,12 @@ class CommandPage(QWidget):
         """What is typed now."""
         typed = {name: entry.text() for name, entry in self._entries.items()}
         return CommandForm(
-            **typed, shell=self.shell.isChecked(), stacks=self.stacks.isChecked(), target=self.target.currentData() or "host",
+            **typed,
+            shell=self.shell.isChecked(),
+            stacks=self.stacks.isChecked(),
+            target=self.target.currentData() or "host",
             pin=self.pin.currentData() or "close",
-        )  # fmt: skip
+        )
 
     def show_request(self, data: Mapping[str, Any], name: str, study: Path, processors: str = "") -> str:
         """Show the command that *study* keeps, with *processors* in place of its counts; return why if it cannot."""
