@@ -12,6 +12,8 @@ import pytest
 from scalegraph.base.run import RunRecord
 from scalegraph.store import Study
 
+pytestmark = pytest.mark.slow
+
 # prints the time of Amdahl's law with a fifth serial, and small known deviations
 AMDAHL = """
 import sys

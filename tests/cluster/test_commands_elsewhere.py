@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SALLOC = r"""
 echo "salloc $*" >> PLACE/said
 while [ "${1#--}" != "$1" ]; do shift; done

@@ -17,6 +17,8 @@ from scalegraph.link.build import AsItIs
 from scalegraph.link.commands import started
 from scalegraph.link.commands.started import Ended, Start
 
+pytestmark = pytest.mark.slow
+
 
 def ended(*words: str, **more: object) -> Ended:
     limits = {"time_s": 60.0, "output_bytes": 1000, "cancel": CancelToken()}
