@@ -14,10 +14,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from scalegraph.analyze.fits.curve import student
 from scalegraph.analyze.table import Floats
 
-Way: TypeAlias = Literal["between", "below", "beyond", "never", "unknown"]
+Way: TypeAlias = Literal["between", "below", "beyond", "open", "never", "unknown"]
 _VERY = 32.0  # times the most processors that were run: further on, a number would only pretend
+_NEAR = 2.0  # times the most: so far two points alone are continued
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,15 @@ class Reach:
     """Where a curve of latencies reaches a limit.
 
     *processors* is not rounded; ``None`` where there is no number. *way*: ``between`` two counts that were run;
-    ``below`` the fewest or ``beyond`` the most of them, then on the straight line through the curve in logarithms;
-    ``never`` on such a line; ``unknown`` without a curve.
+    ``below`` the fewest or ``beyond`` the most of them; ``open`` where the curve bends too much to be continued, and
+    only the least that it allows is known; ``never`` where it does not rise; ``unknown`` without a curve. *low* and
+    *high* are the 95 % interval beyond the runs.
     """
 
     processors: float | None
     way: Way
+    low: float | None = None
+    high: float | None = None
 
     @property
     def words(self) -> str:
@@ -38,12 +43,19 @@ class Reach:
 
         Source: ScaleGraph.
         """
+        if self.way == "open":
+            least = f"more than {round(self.low)}" if self.low is not None else "not known"
+            return f"{least} (beyond the largest count run the curve cannot be continued)"
         if self.processors is None:
             return "very large" if self.way in ("never", "beyond") else "not known"
         number = str(max(1, round(self.processors)))
         if self.way == "between":
             return number
-        return f"about {number} ({'below the smallest' if self.way == 'below' else 'beyond the largest'} count run)"
+        if self.way == "below":
+            return f"about {number} (below the smallest count run)"
+        ends = [round(end) for end in (self.low, self.high) if end is not None]
+        span = f"{ends[0]} to {ends[1]}, " if len(set(ends)) == 2 else ""
+        return f"about {number} ({span}beyond the largest count run)"
 
 
 @dataclass(frozen=True)
@@ -65,9 +77,10 @@ def reach(processors: Sequence[int], latency: Sequence[float] | Floats, limit: f
     """Return where *latency* over *processors* first rises to *limit*, on straight lines in both logarithms.
 
     Both have one entry for each count, in rising order; missing latencies are NaN. Latencies of 0 or less count as
-    missing.
+    missing. Beyond the runs the last slope goes on, within what slopes change from count to count (Student's t): so a
+    power law is continued, and a curve that flattens is not.
 
-    Unit: processors. Source: latency-metric.txt 5.3, step 3.
+    Unit: processors. Source: latency-metric.txt 5.3, step 3; beyond the runs ScaleGraph's.
     """
     n, value = np.asarray(processors, dtype=np.float64), np.asarray(latency, dtype=np.float64)
     known = np.isfinite(value) & (value > 0)
@@ -82,11 +95,30 @@ def reach(processors: Sequence[int], latency: Sequence[float] | Floats, limit: f
         return Reach(float(n[0]), "between") if value[0] == limit else Reach(None, "unknown")
     if value[0] > limit:
         return _outside(n[:2], value[:2], limit, "below")
-    slope, start = np.polyfit(np.log(n), np.log(value), 1)
-    if not slope > 0:
-        return Reach(None, "never")
-    at = math.exp(min(700.0, (math.log(limit) - float(start)) / float(slope)))
-    return Reach(max(at, float(n[-1])), "beyond") if at <= _VERY * n[-1] else Reach(None, "beyond")
+    return _beyond(np.log(n), np.log(value), math.log(limit))
+
+
+def _beyond(log_n: Floats, log_value: Floats, log_limit: float) -> Reach:
+    """Return where the last slope, and the least and the steepest that the others make likely, reach the limit."""
+    slopes = np.diff(log_value) / np.diff(log_n)
+    ahead = log_limit - float(log_value[-1])
+    last = float(slopes[-1])
+
+    def at(slope: float) -> float:
+        return math.exp(min(700.0, float(log_n[-1]) + ahead / slope)) if slope > 0 else math.inf
+
+    most = math.exp(float(log_n[-1]))
+    number = at(last)
+    if len(slopes) < 2:
+        if not last > 0:
+            return Reach(None, "never")
+        return Reach(number, "beyond") if number <= _NEAR * most else Reach(None, "open")
+    changes = np.diff(slopes)
+    wide = student(0.975, float(len(changes))) * math.sqrt(float((changes**2).mean()))
+    low, high = at(last + wide), at(last - wide)
+    if low > _VERY * most:
+        return Reach(None, "never" if not last + wide > 0 else "beyond")
+    return Reach(number, "beyond", low, high) if high <= _VERY * most else Reach(None, "open", low)
 
 
 def _outside(n: Floats, value: Floats, limit: float, way: Way) -> Reach:

@@ -1,8 +1,9 @@
-"""Text of files that others made, that a terminal can show: control characters become visible."""
+"""Text of files that others made, as a terminal can show it: control characters become visible; and lists in words."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from scalegraph.base.patterns import pattern
@@ -31,3 +32,8 @@ def _escape(found: re.Match[str]) -> str:
     if code in _BYTES:
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Return *names* in words: ``a``, ``a and b``, ``a, b and c``."""
+    return ", ".join(names[:-1]) + (f" {last} " if len(names) > 1 else "") + "".join(names[-1:])

@@ -65,6 +65,24 @@ def test_a_power_law_is_reached_where_it_says(start: float, power: float, share:
     assert beyond.processors == pytest.approx(100.0, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("latency", "words"),
+    [
+        # saturated: a line through all of it would reach 60 on some 50 processors
+        ((20.0, 35.0, 45.0, 48.0, 48.5), "more than"),
+        ((20.0, 40.0, 40.1, 40.0, 40.1), "more than"),
+        ((20.0, 25.0, 31.0, 39.5, 50.0), "about 55 ("),
+        ((48.0, 48.5), "not known (beyond the largest count run the curve cannot be continued)"),
+    ],
+)
+def test_a_curve_that_has_saturated_is_not_continued_by_a_line_through_all_of_it(
+    latency: tuple[float, ...], words: str
+) -> None:
+    found = miss_latency_prediction.reach((2, 4, 8, 16, 32)[: len(latency)], latency, 60.0)
+    assert found.words.startswith(words), found.words
+    assert found.processors is None or found.low is not None
+
+
 def test_a_program_that_is_still_faster_at_the_end_has_only_a_least_l_max() -> None:
     found = miss_latency_prediction.predict(
         (1, 2, 4), (4.0, 2.0, 1.0), (math.nan, 10.0, 12.0), (math.nan, 9.0, 11.0), (math.nan,) * 3

@@ -32,9 +32,9 @@ class Fit:
     ``1`` for what stays). *cv_error* is the mean relative error of each point as predicted by the others; *adjusted_r2*
     of the weighted fit; *aicc* Akaike's criterion with its small-sample correction (less is better, comparable among
     the fits of the same data only); *weight* the share of the evidence by `select.criterion` among what was fitted.
-    *decided*: the points distinguish this law from its rivals, as far as they differ up to four times the largest
-    point; *doubt* says in a sentence why not, and what to measure. *rivals* are the names of laws as plausible as this
-    one.
+    *decided*: the points distinguish this law from all that differ from it up to four times the largest point, also
+    where they must predict the largest from the others; *doubt* says in a sentence why not, and what to measure, and
+    *settled* what the points decide. *rivals* are the names of laws as plausible as this one.
     """
 
     law: str
@@ -50,6 +50,7 @@ class Fit:
     weight: float = 1.0
     decided: bool = True
     doubt: str = ""
+    settled: str = ""
     rivals: tuple[str, ...] = ()
     reach: float = field(default=6.0, repr=False)  # rivals within this of its criterion are plausible
     notes: tuple[str, ...] = field(default=())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
-from scalegraph.analyze.fits import select
+from scalegraph.analyze.fits import deciding, select
 from scalegraph.analyze.fits.curve import student
 from scalegraph.analyze.fits.fit import CONFIDENCE
-from scalegraph.analyze.fits.noise import Floats
+from scalegraph.analyze.fits.noise import Flags, Floats
+from scalegraph.base.text import listed
 from scalegraph.base.units import significant
 
 # Orders of W as powers of N and of log2 N.
@@ -77,14 +78,13 @@ def isoefficiency_order(
     n, w = n[good], w[good]
     if len(np.unique(n)) < 2:
         return None
+    rank = np.argsort(n, kind="stable")
+    n, w = n[rank], w[rank]
     log_n, log_w = np.log(n), np.log(w)
-    fits = []
-    for order, (power, log) in ORDERS.items():
-        right = log_w - power * log_n - log * np.log(np.log2(n))
-        factor = float(right.mean())
-        fits.append((order, math.exp(factor), float(((right - factor) ** 2).sum())))
-    exponent, low, high = _power(log_n, log_w, confidence)
-    return _judged(fits, len(n), (exponent, low, high))
+    logs = {
+        order: log_w - power * log_n - log * np.log(np.log2(n)) for order, (power, log) in ORDERS.items()
+    }
+    return _judged(logs, n == n[-1], _power(log_n, log_w, confidence))
 
 
 def _power(log_n: Floats, log_w: Floats, confidence: float) -> tuple[float, float, float]:
@@ -97,7 +97,12 @@ def _power(log_n: Floats, log_w: Floats, confidence: float) -> tuple[float, floa
     return slope, slope - reach, slope + reach
 
 
-def _judged(fits: Sequence[tuple[str, float, float]], count: int, power: tuple[float, float, float]) -> Isoefficiency:
+def _judged(logs: Mapping[str, Floats], hidden: Flags, power: tuple[float, float, float]) -> Isoefficiency:
+    """Return the orders by likelihood; *logs* are ln(W/order) at every count, *hidden* marks the largest count."""
+    count = len(hidden)
+    fits = [
+        (name, math.exp(float(right.mean())), float(((right - right.mean()) ** 2).sum())) for name, right in logs.items()
+    ]
     # every order has the factor alone to fit, so likelihoods at the noise that each leaves compare them
     scores = np.array([count * math.log(squares / count + _ACCURACY**2) for _, _, squares in fits])
     shares = select.evidence(scores)
@@ -112,8 +117,9 @@ def _judged(fits: Sequence[tuple[str, float, float]], count: int, power: tuple[f
         for i in order
     )
     rivals = [entry.order for entry in orders if entry.plausible]
-    decided = len(rivals) == 1 and count >= 3
     best = orders[0].order
+    ahead = [name for name in logs if _ahead(logs[name], hidden, orders[0].error)]
+    decided = len(rivals) == 1 and count >= deciding.LEAST_PLACES and ahead == [best]
     exponent, low, high = power
     interval = f" ({significant(low, 2)} to {significant(high, 2)})" if math.isfinite(low) else ""
     words = (
@@ -122,7 +128,15 @@ def _judged(fits: Sequence[tuple[str, float, float]], count: int, power: tuple[f
         else f"These points cannot show whether W must grow as {' or '.join(rivals)}"
     )
     if not decided and len(rivals) == 1:
-        words = f"W seems to grow as {best}, but {count} counts are too few to be sure"
+        why = f"{count} counts are too few to be sure"
+        if count >= deciding.LEAST_PLACES:
+            others = [name for name in ahead if name != best]
+            why = (
+                f"{listed(others)} predicts the W of the largest N from the others as well"
+                if best in ahead and others
+                else "the other counts do not predict the W of the largest"
+            )
+        words = f"W seems to grow as {best}, but {why}"
     return Isoefficiency(
         orders,
         exponent,
@@ -131,3 +145,12 @@ def _judged(fits: Sequence[tuple[str, float, float]], count: int, power: tuple[f
         decided,
         f"{words}; as a power of N the exponent is {significant(exponent, 3)}{interval}.",
     )
+
+
+def _ahead(right: Floats, hidden: Flags, error: float) -> bool:
+    """Return whether an order, with its factor from the other counts, predicts W at the *hidden* ones."""
+    rest = right[~hidden]
+    if not len(rest):
+        return True
+    spread = max(error, _ACCURACY) * math.sqrt(1.0 + 1.0 / len(rest))
+    return bool((np.abs(right[hidden] - rest.mean()) <= student(0.975, max(len(rest) - 1.0, 1.0)) * spread).all())

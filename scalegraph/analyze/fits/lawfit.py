@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scalegraph.analyze.fits import select, spread
+from scalegraph.analyze.fits import deciding, select, spread
 from scalegraph.analyze.fits.curve import Curve
 from scalegraph.analyze.fits.fit import CONFIDENCE, Fit
-from scalegraph.analyze.fits.laws import STRONG, WEAK, Law, Scaling, formula
+from scalegraph.analyze.fits.laws import LAWS, STRONG, WEAK, Law, Scaling, formula
 from scalegraph.analyze.fits.linear import Solution, left_out_error, solve
 from scalegraph.analyze.fits.noise import Flags, Floats, Sample, condense
 from scalegraph.base.measures import percent
-from scalegraph.base.units import plain
+from scalegraph.base.text import listed
+from scalegraph.base.units import plain, si
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ def fit_laws(
 
     *processors* (points,), *times* (points,) or (points, repetitions) in seconds, NaN for missing repetitions. Noise
     counts as relative. Laws are ordered by `select.criterion`: likelihood, and every further coefficient must be
-    significant at 5 %. Fewer than two different processor counts give an empty list.
+    significant at 5 %; those with an adjusted R2 below 0 come after all others. Fewer than two different processor
+    counts give an empty list. The band of the best law holds the doubt about the law, those of the others do not.
 
     Shape: one entry for each law. Unit: s. Source: as each law names, see `laws`.
     """
@@ -62,7 +64,7 @@ def fit_laws(
         for law in (STRONG if scaling == "strong" else WEAK)
         if len(law.columns) <= len(np.unique(n))
     ]
-    return _judged([entry for entry in raw if entry is not None], n, confidence, seed)
+    return _judged([entry for entry in raw if entry is not None], n, values, confidence, seed)
 
 
 def _fit(law: Law, n: Floats, values: Floats) -> _Raw | None:
@@ -94,15 +96,31 @@ def _bounded(design: Floats, y: Floats, weight: Floats) -> tuple[Solution, tuple
     return least[2], least[1]
 
 
-def _judged(raw: Sequence[_Raw], n: Floats, confidence: float, seed: int) -> list[Fit]:
+def _judged(raw: Sequence[_Raw], n: Floats, values: Floats, confidence: float, seed: int) -> list[Fit]:
     """Return the fits with criterion, intervals, rivals and doubt, best first."""
     frugal = min(raw, key=lambda entry: _misfit(entry) / max(len(n) - entry.columns, 0.5))
     pooled = spread.repeats_explain(frugal.sample, np.array([_misfit(frugal)]), frugal.columns)
     scores = [_score(entry, pooled) for entry in raw]
-    order = sorted(range(len(raw)), key=lambda i: (scores[i], len(raw[i].law.columns)))
-    shares = select.evidence(np.array(scores))
+    order = sorted(range(len(raw)), key=lambda i: (_useless(raw[i]), scores[i], len(raw[i].law.columns)))
+    shares = select.evidence(np.array([math.inf if _useless(raw[i]) else scores[i] for i in range(len(raw))]))
     fits = [_made(raw[i], pooled, float(shares[i]), confidence, seed) for i in order]
-    return [_doubted(fit, fits, float(n.max())) for fit in fits]
+    lead = _with_doubt_about_itself(fits[0], n, values)
+    ranked = [raw[i] for i in order]
+    return [_best(lead, fits, ranked, n), *(replace(fit, decided=False, doubt=_against(fit, lead)) for fit in fits[1:])]
+
+
+def _useless(entry: _Raw) -> bool:
+    """Return whether a law explains less than a constant would: its adjusted R2 is below 0."""
+    return _r2(entry) < 0
+
+
+def _r2(entry: _Raw) -> float:
+    return float(select.adjusted_r2(entry.sample, np.array([_misfit(entry)]), entry.columns)[0])
+
+
+def _with_doubt_about_itself(fit: Fit, n: Floats, values: Floats) -> Fit:
+    own = {name: getattr(fit.curve, name) for name in Curve.__dataclass_fields__}
+    return replace(fit, curve=deciding.PredictiveCurve(**own, places=n, values=condense(values[None])))
 
 
 def _misfit(entry: _Raw) -> float:
@@ -141,7 +159,7 @@ def _made(entry: _Raw, pooled: Flags, weight: float, confidence: float, seed: in
         numbers,
         curve,
         float(left_out_error(entry.bounded, sample.mean[0], weights)),
-        float(select.adjusted_r2(sample, np.array([_misfit(entry)]), entry.columns)[0]),
+        _r2(entry),
         float(select.akaike(sample, np.array([_misfit(entry)]), np.array(float(columns)), pooled)[0]),
         sample.mean.shape[1],
         law.growth(tuple(entry.theta)),
@@ -150,27 +168,62 @@ def _made(entry: _Raw, pooled: Flags, weight: float, confidence: float, seed: in
     )
 
 
-def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
-    """Return *fit* with its plausible rivals, and the sentence about what the points leave open."""
-    best = fits[0]
-    if fit is not best:
-        return replace(fit, decided=False, doubt=_against(fit, best))
+def _best(fit: Fit, fits: Sequence[Fit], raw: Sequence[_Raw], n: Floats) -> Fit:
+    """Return the best *fit* with its plausible rivals, and the sentence about what the points leave open.
+
+    *raw* are the laws of *fits*, in the same order.
+    """
+    largest = float(n.max())
     far = select.HORIZON * largest
     # a law with as many numbers as there are points passes through all of them: no residual contradicts it
-    rivals = [other for other in fits[1:] if other.curve.freedom <= 0 or _close(fit, other)]
-    apart = [
-        other for other in rivals if float(select.differ(fit.predict([far]), other.predict([far]))[0]) > select.ALIKE
-    ]
-    names = tuple(other.law for other in rivals)
-    if fit.curve.freedom <= 0:
-        return replace(
-            fit, decided=False, rivals=names, doubt=f"{fit.points} points are too few to compare laws; measure more."
-        )
+    plausible = [other.curve.freedom <= 0 or _close(fit, other) for other in fits[1:]]
+    told = _predicting(raw, fit, n)
+    unlike = [float(select.differ(fit.predict([far]), other.predict([far]))[0]) > select.ALIKE for other in fits[1:]]
+    names = tuple(other.law for other, close in zip(fits[1:], plausible, strict=True) if close)
+    different = len(np.unique(n))
+    doubtful = replace(fit, decided=False, rivals=names)
+    if different < max(deciding.LEAST_PLACES, raw[0].columns + deciding.SPARE):
+        return replace(doubtful, doubt=f"{different} points are too few to decide on a law; measure more.")
     if said := select.poor(fit.cv_error, fit.title):
-        return replace(fit, decided=False, rivals=names, doubt=said)
-    if not apart:
-        return replace(fit, rivals=names)
-    return replace(fit, decided=False, rivals=names, doubt=_cannot_tell(fit, apart, largest))
+        return replace(doubtful, doubt=said)
+    if apart := [o for o, close, differs in zip(fits[1:], plausible, unlike, strict=True) if close and differs]:
+        return replace(doubtful, doubt=_cannot_tell(fit, apart, largest))
+    if not told[0]:
+        return replace(doubtful, doubt=f"From the other points {fit.title} does not predict those at the largest N.")
+    if equal := [o for o, well, differs in zip(fits[1:], told[1:], unlike, strict=True) if well and differs]:
+        return replace(doubtful, doubt=_as_good_ahead(fit, equal, largest))
+    if not (isinstance(fit.curve, deciding.PredictiveCurve) and fit.curve.settled(far)):
+        return replace(doubtful, doubt=_unsettled(fit, far))
+    return replace(fit, rivals=names, settled=_settled([LAWS[name].title for name in names], far))
+
+
+def _predicting(raw: Sequence[_Raw], best: Fit, n: Floats) -> list[bool]:
+    """Return which laws, fitted without the largest N, predict what was measured there."""
+    hidden, noise = deciding.far_end(n), (best.curve.sigma, best.curve.freedom)
+    return [deciding.predicts(entry.design, entry.sample, hidden, noise, _bounded) for entry in raw]
+
+
+def _settled(alike: Sequence[str], far: float) -> str:
+    if not alike:
+        return "The points distinguish it from the other laws."
+    verbs = "explains the points as well and predicts" if len(alike) == 1 else "explain the points as well and predict"
+    return f"{listed(alike)} {verbs} the same up to N = {plain(far)}, within {percent(select.ALIKE)}."
+
+
+def _as_good_ahead(fit: Fit, equal: Sequence[Fit], largest: float) -> str:
+    return (
+        f"{listed([other.title for other in equal])} {'predicts' if len(equal) == 1 else 'predict'} the largest N from"
+        f" the others as well as {fit.title}, and {'differs' if len(equal) == 1 else 'differ'} from it beyond:"
+        f" measure at N > {plain(largest)}."
+    )
+
+
+def _unsettled(fit: Fit, far: float) -> str:
+    low, high = fit.band([far])
+    return (
+        f"What else these points allow is more than {percent(select.ALIKE)} off {fit.title} at N = {plain(far)}:"
+        f" there T is between {si(float(low[0]), 's')} and {si(float(high[0]), 's')} (95\u00a0%)."
+    )
 
 
 def _close(fit: Fit, other: Fit) -> bool:
@@ -181,6 +234,8 @@ def _close(fit: Fit, other: Fit) -> bool:
 def _against(fit: Fit, best: Fit) -> str:
     if fit.curve.freedom <= 0:
         return "It has as many numbers as there are points, so it cannot be judged."
+    if fit.adjusted_r2 < 0:
+        return "It explains less than a constant time would."
     if _close(best, fit):
         return f"As plausible as {best.title}, which has the better criterion."
     if fit.cv_error < 2 * best.cv_error and len(fit.curve.theta) > len(best.curve.theta):

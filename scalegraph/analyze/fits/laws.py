@@ -122,6 +122,7 @@ def _falls(theta: Sequence[float]) -> str:
 
 
 STRONG = (
+    Law("serial", "No scaling", ("1",), (Ratio("T1", _T1, (1.0,)),), "T(N) = {T1}", _stays),
     Law("ideal", "Ideal scaling", ("1/N",), (Ratio("T1", _T1, (1.0,)),), "T(N) = {T1}/N", _falls),
     Law(
         "amdahl", "Amdahl's law", ("1/N", "1"),

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
 
-from scalegraph.analyze.fits import select, spread, terms
+from scalegraph.analyze.fits import doubting, select, spread, terms
+from scalegraph.analyze.fits.averaging import Averaged, averaged
 from scalegraph.analyze.fits.curve import Curve
 from scalegraph.analyze.fits.fit import Coefficient, Fit
 from scalegraph.analyze.fits.linear import Solution
 from scalegraph.analyze.fits.mixture import mixture_band
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Indices, Sample
 from scalegraph.analyze.fits.terms import Hypothesis
-from scalegraph.base.measures import percent
-from scalegraph.base.units import assigned
 
 RIVALS = 8  # hypotheses kept for each series, the chosen one first
 _COLUMNS = 4
@@ -31,6 +30,7 @@ class Models:
     *space* are the hypotheses that occur, *which* their positions (-1: none). *theta*, *inverse* ((X'WX)^-1), *sigma*
     and *freedom* as in `Curve`; *low* and *high* are intervals of the chosen model's coefficients (series, columns),
     *weight* the share of the evidence among the rivals. *cv_error* is relative, *adjusted_r2* of the weighted fit.
+    *rows* number the series, *memo* keeps by that number what is worked out when it is first asked for.
     """
 
     parameters: tuple[str, ...]
@@ -52,6 +52,8 @@ class Models:
     adjusted_r2: Floats
     aicc: Floats
     confidence: float
+    rows: Indices
+    memo: dict[tuple[str, int], Averaged | str | None] = field(default_factory=dict, repr=False)
 
     @classmethod
     def empty(
@@ -78,7 +80,7 @@ class Models:
         return cls(
             parameters, points, sample, space, which, finite, pooled, select.evidence(finite),
             blank(kept, _COLUMNS), blank(kept, _COLUMNS, _COLUMNS), blank(kept), blank(kept), blank(kept),
-            blank(_COLUMNS), blank(_COLUMNS), blank(), blank(), blank(), confidence,
+            blank(_COLUMNS), blank(_COLUMNS), blank(), blank(), blank(), confidence, np.arange(series),
         )  # fmt: skip
 
     def take(self, rows: Indices, ranks: Indices, found: Solution, scale: spread.Scale, part: Sample) -> None:
@@ -149,17 +151,36 @@ class Models:
     def band(self, x: Sequence[float] | Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
         """Return intervals of the models at *x*, each (series, points), as `Fit.band` of each series.
 
-        They hold the doubt about the exponents: every plausible rival counts with its share of the evidence. With
-        *repetitions* they are for the mean of so many new measurements.
+        They hold the doubt about the exponents: of one parameter by `together`; of several every plausible rival
+        counts with its share of the evidence. With *repetitions* they are for the mean of so many new measurements.
 
-        Unit: that of the values fitted. Source: `mixture.mixture_band`.
+        Unit: that of the values fitted. Source: `averaging.averaged`, `mixture.mixture_band`.
         """
         rows = _rows(x, len(self.parameters))
         middle, error = self._all(rows, repetitions)
         low, high = mixture_band(middle, error, self.freedom, self.plausible, self.confidence)
+        for series in range(len(self)):
+            together = self.together(series)
+            if together is not None:
+                ends = together.band(rows[:, 0], self.confidence, repetitions)
+                low[series] = np.minimum(ends[0], middle[series, 0])
+                high[series] = np.maximum(ends[1], middle[series, 0])
         # what never is below 0 is not expected to be
         floor = np.where(np.all(self.sample.mean >= 0, axis=1), 0.0, -np.inf)[:, None]
         return np.maximum(low, np.minimum(floor, middle[:, 0])), high
+
+    def together(self, series: int) -> Averaged | None:
+        """Return what all hypotheses say of a series of one parameter; ``None`` of several, or where it is not known.
+
+        Source: `averaging.averaged`.
+        """
+        if len(self.parameters) > 1:
+            return None
+        key = ("together", int(self.rows[series]))
+        if key not in self.memo:
+            self.memo[key] = averaged(self.points[:, 0], self.sample.only(slice(series, series + 1)))
+        found = self.memo[key]
+        return found if isinstance(found, Averaged) else None
 
     @property
     def plausible(self) -> Floats:
@@ -206,34 +227,43 @@ class Models:
 
         Unit: none (relative). Source: ScaleGraph.
         """
+        return np.asarray(np.where(self.plausible > 0, self.unlike(), 0.0))
+
+    def unlike(self) -> Floats:
+        """Return how far each rival, plausible or not, is from the chosen model at `far`, relative, (series, rivals).
+
+        Unit: none (relative). Source: ScaleGraph.
+        """
         middle, _ = self._all(self.far[None], None)
-        found = select.differ(middle[:, :1, 0], middle[:, :, 0])
-        return np.asarray(np.where(self.plausible > 0, found, 0.0))
+        return np.where(self.which >= 0, select.differ(middle[:, :1, 0], middle[:, :, 0]), 0.0)
 
     @property
     def decided(self) -> Flags:
-        """Which models the points distinguish from their rivals up to `far`, and which explain them.
+        """Which models the points decide, up to `far`: those without a `doubt`.
 
         Shape: (series,). Unit: none. Source: ScaleGraph.
         """
-        alike = (self.apart() <= select.ALIKE).all(axis=1)
-        return np.asarray(alike & np.isfinite(self.scores[:, 0]) & (self.cv_error <= select.POOR))
+        return np.array([not self.doubt(series) for series in range(len(self))], dtype=bool)
 
     def growth(self, series: int) -> str:
         """Return the order of growth of a model: ``N log2(N)``; ``1`` for what stays or falls to a constant.
 
         Source: ScaleGraph.
         """
-        return terms.growth(self._hypothesis(series), self.theta[series, 0].tolist(), self.parameters, self.far)
+        return terms.growth(self.hypothesis(series), self.theta[series, 0].tolist(), self.parameters, self.far)
 
     def formula(self, series: int) -> str:
         """Return a model with its numbers: ``0.1 + 2.3 N log2(N)``.
 
         Source: ScaleGraph.
         """
-        return terms.formula(self._hypothesis(series), self.theta[series, 0].tolist(), self.parameters)
+        return terms.formula(self.hypothesis(series), self.theta[series, 0].tolist(), self.parameters)
 
-    def _hypothesis(self, series: int, rank: int = 0) -> Hypothesis:
+    def hypothesis(self, series: int, rank: int = 0) -> Hypothesis:
+        """Return a hypothesis of a series: the chosen one, or a rival.
+
+        Source: ScaleGraph.
+        """
         return self.space[int(self.which[series, rank])]
 
     def term_text(self, series: int, rank: int = 0) -> str:
@@ -241,15 +271,14 @@ class Models:
 
         Source: ScaleGraph.
         """
-        hypothesis = self._hypothesis(series, rank)
+        hypothesis = self.hypothesis(series, rank)
         return " + ".join(terms.product_text(product, self.parameters) for product in hypothesis) or "constant"
 
     def __getitem__(self, series: int) -> Fit:
         """Return the model of one series."""
-        hypothesis = self._hypothesis(series)
+        hypothesis = self.hypothesis(series)
         size = len(hypothesis) + 1
-        apart = self.apart_of(series)
-        doubt = self.doubt(series, apart)
+        doubt = self.doubt(series)
         names = ["c0", *(f"c{i}" for i in range(1, size))]
         meanings = ["constant", *(f"of {terms.product_text(product, self.parameters)}" for product in hypothesis)]
         coefficients = tuple(
@@ -268,15 +297,8 @@ class Models:
             "pmnf", self.term_text(series), self.formula(series), coefficients, self.curve(series),
             float(self.cv_error[series]), float(self.adjusted_r2[series]), float(self.aicc[series]),
             int(self.sample.points[series]), self.growth(series), float(self.weight[series, 0]), not doubt, doubt,
-            rivals,
+            "" if doubt else "The points decide it.", rivals,
         )  # fmt: skip
-
-    def apart_of(self, series: int) -> Floats:
-        """Return a row of `apart`.
-
-        Shape: (rivals,). Unit: none (relative). Source: ScaleGraph.
-        """
-        return np.asarray(self.one(series).apart()[0])
 
     def one(self, series: int) -> Models:
         """Return the models of one series alone.
@@ -286,11 +308,11 @@ class Models:
         row = slice(series, series + 1)
         arrays = (
             "which", "scores", "pooled", "weight", "theta", "inverse", "sigma", "freedom", "noise", "low", "high",
-            "cv_error", "adjusted_r2", "aicc",
+            "cv_error", "adjusted_r2", "aicc", "rows",
         )  # fmt: skip
         return Models(
             parameters=self.parameters, points=self.points, sample=self.sample.only(row), space=self.space,
-            confidence=self.confidence, **{name: getattr(self, name)[row] for name in arrays},
+            confidence=self.confidence, memo=self.memo, **{name: getattr(self, name)[row] for name in arrays},
         )  # fmt: skip
 
     def curve(self, series: int) -> Curve:
@@ -298,7 +320,7 @@ class Models:
 
         Unit: that of the values fitted. Source: ScaleGraph.
         """
-        hypothesis = self._hypothesis(series)
+        hypothesis = self.hypothesis(series)
         size = len(hypothesis) + 1
         theta = self.theta[series, 0, :size]
         return ModelCurve(
@@ -307,26 +329,15 @@ class Models:
             self.confidence, models=self.one(series),
         )  # fmt: skip
 
-    def doubt(self, series: int, apart: Floats | None = None) -> str:
+    def doubt(self, series: int) -> str:
         """Return what the points leave open about a series, empty when nothing.
 
         Source: ScaleGraph.
         """
-        apart = self.apart_of(series) if apart is None else apart
-        if not np.isfinite(self.scores[series, 0]):
-            return f"{int(self.sample.points[series])} points are too few for a model; measure more."
-        if said := select.poor(float(self.cv_error[series]), self.term_text(series)):
-            return said
-        others = np.flatnonzero(apart > select.ALIKE)
-        if not len(others):
-            return ""
-        names = list(dict.fromkeys(self.term_text(series, int(rank)) for rank in others))
-        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        place = assigned(zip(self.parameters, self.far, strict=True))
-        return (
-            f"These points cannot distinguish {self.term_text(series)} from {listed}: "
-            f"at {place} they differ by up to {percent(apart.max())}."
-        )
+        key = ("doubt", int(self.rows[series]))
+        if key not in self.memo:
+            self.memo[key] = doubting.doubt(self, series)
+        return str(self.memo[key])
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def models(data: StudyData, processors: int | None) -> pd.DataFrame:
     now, then = made.shares(made.source.points.max(axis=0)), made.shares(place)
     low, high = made.models.band(place[None])
     value = made.models.predict(place[None])[:, 0]
-    decided, apart = made.models.decided, made.models.apart()
+    decided = made.models.decided
     rows = [
         {
             "call_path": made.names[i],
@@ -79,7 +79,7 @@ def models(data: StudyData, processors: int | None) -> pd.DataFrame:
             "cv_error": made.models.cv_error[i],
             "adjusted_r2": made.models.adjusted_r2[i],
             "decided": bool(decided[i]),
-            "doubt": made.models.doubt(i, apart[i]),
+            "doubt": made.models.doubt(i),
         }
         for i in range(len(made.models))
     ]

@@ -97,6 +97,7 @@ def predicted_processors(data: StudyData, _processors: int | None) -> pd.DataFra
         row["minimum_reached"] = found.reached
         for name in ("optimistic", "pessimistic", "predicted"):
             reach = getattr(found, name)
-            row |= {name: reach.processors, f"{name}_words": reach.words}
+            row |= {name: reach.processors, f"{name}_low": reach.low, f"{name}_high": reach.high}
+            row[f"{name}_words"] = reach.words
         rows.append(row)
     return pd.DataFrame(rows)

@@ -88,12 +88,26 @@ def test_without_one_processor_there_is_no_serial_fraction() -> None:
     ],
 )
 def test_the_order_of_exact_work_is_found(order: str, work: object) -> None:
-    n = [2, 4, 8, 16, 32]
+    n = [2, 4, 8, 16, 32, 64, 128]
     found = isoefficiency_order(n, [work(x) for x in n])  # type: ignore[operator]
     assert found is not None
     assert found.orders[0].order == order
     assert found.decided
     assert found.orders[0].predict([64])[0] == pytest.approx(work(64))  # type: ignore[operator]
+
+
+def test_an_order_that_another_predicts_as_well_is_not_decided() -> None:
+    # from 2 to 16 N^1.5 and N log N predict the W on 32 within 6 % of each other
+    found = isoefficiency_order([2, 4, 8, 16, 32], [n**1.5 for n in (2, 4, 8, 16, 32)])
+    assert found is not None
+    assert not found.decided
+    assert "N log N predicts the W of the largest N from the others as well" in found.sentence
+
+
+def test_three_counts_decide_no_order() -> None:
+    found = isoefficiency_order([2, 8, 32], [2.0, 8.0, 32.0])
+    assert found is not None
+    assert not found.decided
 
 
 def test_orders_that_points_cannot_tell_are_named() -> None:

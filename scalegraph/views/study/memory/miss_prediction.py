@@ -63,6 +63,7 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
         notes=(
             "L_max is the latency of remote accesses where the program is fastest; curves below it let it scale on.",
             "The mean of both leaves out accesses of atomics, forks, chunks and tasks, as the method says.",
+            "Beyond the runs a curve goes on with its last slope; the interval (95 %) is by how slopes change.",
             *(() if found.reached else ("The program was still faster on the most processors: L_max may be larger.",)),
             *common.run_notes(data),
         ),

@@ -145,13 +145,18 @@ def _sentence(fit: Fit, far: float) -> str:
     text = f"{fit.title}: {fit.formula}; at N = {plain(far)} it gives {si(value, 's')}"
     if math.isfinite(float(low[0])) and math.isfinite(float(high[0])):
         text += f" ({si(max(float(low[0]), 0.0), 's')} to {si(float(high[0]), 's')})"
-    return f"{text}. {fit.doubt or 'The points distinguish it from the other laws.'}"
+    return f"{text}. {fit.doubt or fit.settled}"
 
 
 def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:
     how = "repetitions" if timed.repetitions > 1 else "how far the points are from the law, as there are no repetitions"
     share = percent(fit.curve.confidence)
-    first = f"Bands are {share} intervals of the law, given that it holds; the noise comes from {how}."
+    holds = (
+        "of what the points allow beside this law, too (sums of up to three terms that fall or grow with N)"
+        if fit is fits[0]
+        else "of the law, given that it holds"
+    )
+    first = f"Bands are {share} intervals {holds}; the noise comes from {how}."
     numbers = "; ".join(
         f"{entry.name} = {significant(entry.value, 3)} ({modelling.interval(entry.low, entry.high)})"
         for entry in fit.coefficients

@@ -59,7 +59,7 @@ def _make(
     words = f"{significant(value)} {unit}".rstrip()
     sentence = (
         f"{made.names[index]}: {models.formula(index)}; at {parameter} = {plain(far)} it gives {words}"
-        f" ({modelling.interval(float(low[0]), float(high[0]))}). {models.doubt(index) or 'The points decide it.'}"
+        f" ({modelling.interval(float(low[0]), float(high[0]))}). {models[index].doubt or models[index].settled}"
     )
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
