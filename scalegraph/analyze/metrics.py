@@ -9,15 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import reference
+from scalegraph.analyze import reference, workload
 from scalegraph.analyze.table import Floats, category_cycles, numbers, problems
 from scalegraph.runtime.format import CATEGORY_GROUPS
 
 
-def scaling(table: pd.DataFrame) -> pd.DataFrame:
+def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
     """Return one row per problem and processor count with everything derived from the pair (run, one-processor run).
 
-    *table* is the run table (`base.run.RunRecord.row`), untouched. Rows are sorted by problem and N. All of the table's
+    *table* is the run table (`base.run.RunRecord.row`), untouched; *work* says what W is: ``flops``, a formula of the
+    parameters, or what was counted (`workload`). Rows are sorted by problem and N. All of the table's
     columns stay; added are (seconds unless said; NaN where a needed run or column is missing):
 
     ``reference`` what T_seq comes from: 1, or of measurements without that the fewest processors
@@ -38,7 +39,7 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
     Shape: one row for each problem and processor count. Unit: as listed. Source: as named for each column.
 
     Raises:
-        InputError: the table lacks ``processors`` or ``time_s``.
+        InputError: the table lacks ``processors`` or ``time_s``, or *work* is no formula of its parameters.
 
     """
     runs = problems(table)
@@ -47,7 +48,7 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
     count = numbers(runs, "processors")
     time = numbers(runs, "time_s")
     t_seq = numbers(runs, "t_seq_s")
-    runs["work"], runs["work_unit"] = _work(runs)
+    runs["work"], runs["work_unit"] = _work(runs, work)
     with np.errstate(all="ignore"):
         runs["speedup"] = t_seq / time
         runs["speedup_low"] = numbers(runs, "t_seq_min_s") / numbers(runs, "time_max_s")
@@ -76,13 +77,17 @@ def _memory_latency(runs: pd.DataFrame) -> Floats:
     return np.where(together, numbers(runs, "busy_s") - numbers(runs, "busy_one_s"), stalls)
 
 
-def _work(runs: pd.DataFrame) -> tuple[Floats, list[str]]:
+def _work(runs: pd.DataFrame, wanted: str) -> tuple[Floats, list[str]]:
     """Return W of every row and its unit: op, flop, or s of the one-processor run.
 
-    Simulated runs know the operations of the one-processor run. Of others, what most rows know serves: operations or
+    *wanted* says what W is, as `workload` has it. Otherwise simulated runs know the operations of the one-processor run. Of others, what most rows know serves: operations or
     floating-point operations, of the one-processor run or else of the run itself; and where nothing was counted T_seq,
     since W t_c = T_seq with a constant t_c (latency-metric.txt Definition 3), then in seconds (t_c = 1).
     """
+    if wanted not in workload.NAMES:
+        return workload.by_formula(runs, wanted), ["op"] * len(runs)
+    if wanted == workload.FLOPS:
+        return _first(numbers(runs, "work_fp"), numbers(runs, "work_flops")), ["flop"] * len(runs)
     counted = numbers(runs, "work")
     own = ["simulated", "predicted"]
     others = ~runs["source"].isin(own).to_numpy() if "source" in runs.columns else np.zeros(len(runs), dtype=bool)

@@ -13,7 +13,7 @@ from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
-from scalegraph.cli.study_input import mapping_option, open_input
+from scalegraph.cli.study_input import mapping_option, open_input, work_option
 from scalegraph.cli.trace_input import are_traces, open_traces
 from scalegraph.request import Session
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.command("analyze")
 @click.argument("source", metavar="INPUT", required=False, type=click.Path(path_type=Path))
 @mapping_option
+@work_option
 @click.option("--what", "name", metavar="NAME", help="The quantity; --list names all.")
 @click.option("-p", "--processors", type=click.IntRange(min=1), metavar="N", help="Only runs on N processors.")
 @click.option("--option", "--set", "options", multiple=True, metavar="KEY=VALUE",

@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError, WorkError, near
 from scalegraph.cli.output import echo
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
-from scalegraph.cli.study_input import known_endings, mapping_option, open_input
+from scalegraph.cli.study_input import known_endings, mapping_option, open_input, work_option
 from scalegraph.cli.trace_input import are_traces, open_traces
 from scalegraph.request import Session
 
@@ -28,6 +28,7 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("
 @click.command("export")
 @click.argument("sources", metavar="INPUT..", nargs=-1, type=click.Path(path_type=Path))
 @mapping_option
+@work_option
 @click.option("--view", "name", metavar="NAME", help="The view; --list names all.")
 @click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
               help="The ending is the format: .png .svg .pdf .csv .tex .md .json .parquet .folded")  # fmt: skip

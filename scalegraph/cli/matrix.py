@@ -14,7 +14,7 @@ from scalegraph.cli.export import check_ending, size_cm
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
-from scalegraph.cli.study_input import mapping_option, open_input
+from scalegraph.cli.study_input import mapping_option, open_input, work_option
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
 @click.command("matrix")
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
 @mapping_option
+@work_option
 @click.option("--metric", type=click.Choice(["latency", "isospeed", "isoefficiency"]), default="latency",
               show_default=True, help="Ratio of latencies; of work at equal speed or efficiency.")  # fmt: skip
 @click.option("--bound", type=click.Choice(["efficiency", "time", "memory", "speed", "all"]), default="efficiency",

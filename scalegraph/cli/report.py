@@ -15,7 +15,7 @@ from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import share_bar
-from scalegraph.cli.study_input import mapping_option, open_input
+from scalegraph.cli.study_input import mapping_option, open_input, work_option
 from scalegraph.request import Session
 
 
@@ -27,6 +27,7 @@ def _name(name: str, source: Path) -> str:
 @click.command("report")
 @click.argument("sources", metavar="INPUT [INPUT ...]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @mapping_option
+@work_option
 @click.option("-o", "--output", metavar="FILE.html", type=WRITTEN_FILE,
               help="Where to; INPUT.html if not given.")  # fmt: skip
 @click.option("--views", default="", metavar="NAME,..", help="Only these views; all that show something if not given.")

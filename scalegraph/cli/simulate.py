@@ -98,6 +98,7 @@ class Given:
     accept_exit: tuple[int, ...] = ()
     trace: TraceGiven | None = None
     timed: str = ""
+    work: str = ""
     threads_per_process: int = 1
     target: str = SIMULATED
     target_set: tuple[str, ...] = ()
@@ -146,6 +147,7 @@ class Given:
               " exact then.")  # fmt: skip
 @request_option("what_if.speedup", "speedups")
 @request_option("timed", "part")
+@request_option("work")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=WRITTEN_FILE, metavar="STUDY",
               help="Keep the runs in a study file.")  # fmt: skip
@@ -316,6 +318,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
         what_if=tuple(what.model_copy(update={"processors": tuple(sorted(counts))}) for what in variants),
         limits=given.limits,
         timed=given.timed,
+        work=given.work,
         trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,
     )
     return request, tuple(counts)

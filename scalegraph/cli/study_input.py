@@ -33,6 +33,7 @@ def _hertz(value: str) -> float:
 
 
 _META = "scalegraph.mapping"
+_WORK = "scalegraph.work"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 # what is said of measurements -> field of the answers, and what its text is taken as
 _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -107,7 +108,28 @@ def mapping_option(command: _Command) -> _Command:
     )(command)  # fmt: skip
 
 
+def _chosen_work(ctx: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value:
+        ctx.meta[_WORK] = value
+
+
+def work_option(command: _Command) -> _Command:
+    """Give a command whose INPUT is a study the option that says what W is, whatever the study's request says."""
+    return click.option(
+        "--work", metavar="FORMULA", callback=_chosen_work, expose_value=False,
+        help="What the work W is: flops, operations, or a formula of the parameters, as in '2*n**3/3'.",
+    )(command)  # fmt: skip
+
+
 def open_input(path: Path) -> Study:
+    """Return the study at *path*, with W as `work_option` has it; see `_opened`."""
+    study = _opened(path)
+    context = click.get_current_context(silent=True)
+    study.work = str(context.meta.get(_WORK, "")) if context is not None else ""
+    return study
+
+
+def _opened(path: Path) -> Study:
     """Return the study at *path*; measurements, and a graph file, become a study in memory.
 
     Raises `StoreError` or `InputError` saying what was expected, and how to answer what cannot be guessed.

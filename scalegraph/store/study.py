@@ -55,6 +55,7 @@ class Study:
         self._version = 0  # of the file, when the manifest was read
         self._set: tuple[MeasurementSet, Mapping | None] | None = None
         self.writable = lock is not None or path is None
+        self.work = ""  # what W is for who looks at it now (`analyze.workload`); not kept
 
     @classmethod
     def create(cls, path: str | Path, manifest: Manifest, *, overwrite: bool = False) -> Study:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalegraph.analyze import metrics
+from scalegraph.analyze import metrics, workload
 from scalegraph.analyze.callpaths import measured_runs
 from scalegraph.analyze.series import Series, main_series
 from scalegraph.base.run import Region, RunRecord
@@ -42,6 +42,7 @@ class StudyData:
     *name* is the study's short name (its file's); *others* are the studies that a view for several compares it with.
     *graph*: of a graph file that was opened as a study without runs; *predictions*: what was predicted from the runs.
     *elsewhere* are the actual runs of other targets than that of *runs*: the measured ones where these are simulated.
+    *work* says what W is (`analyze.workload`), where that is not what the request says.
     """
 
     table: pd.DataFrame
@@ -56,6 +57,7 @@ class StudyData:
     graph: Graph | None = None
     predictions: Kept = field(default_factory=Kept)
     elsewhere: tuple[RunRecord, ...] = ()
+    work: str = ""
     # what views made once for all of them, by a key of theirs
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -85,7 +87,17 @@ class StudyData:
     @cached_property
     def scaling(self) -> pd.DataFrame:
         """`metrics.scaling` of the table, computed once."""
-        return metrics.scaling(self.table)
+        return metrics.scaling(self.table, self.work_choice)
+
+    @property
+    def work_choice(self) -> str:
+        """What W is: as chosen for this look at the study, otherwise as its request says."""
+        return self.work or str((self.manifest.get("request") or {}).get("work") or "")
+
+    @property
+    def work_words(self) -> str:
+        """What W is, in words."""
+        return workload.words(self.work_choice, metrics.work_unit(self.scaling))
 
     @cached_property
     def main_series(self) -> Series | None:

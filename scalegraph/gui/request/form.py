@@ -106,6 +106,7 @@ class RequestForm:
     compare: str = ""  # schedules of loops
     advise: bool = True
     timed: str = ""
+    work: str = ""
     trace: bool = False
     trace_what: tuple[str, ...] = USUAL_TRACE
     trace_processors: str = ""
@@ -191,6 +192,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         "schedule": form.schedule.replace(" ", ""),
         "schedules": {"compare": form.compare, "advise": form.advise},
         "timed": form.timed.strip(),
+        "work": form.work.strip(),
         "reference": form.reference,
         "limits": {
             "time_s": reader.take("limits.time_s", text.duration, form.time_s),
@@ -374,6 +376,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         compare=_compare_text(request.schedules.compare),
         advise=request.schedules.advise,
         timed=request.timed,
+        work=request.work,
         what_if=request.what_if,
         speedups=request.speedups,
         origin=request.origin,

@@ -110,6 +110,7 @@ class RunSection(Section):
         self.schedule = self.ask_text("schedule", "schedule")
         self.compare, self.advise = self._schedules()
         self.timed = self.ask_text("timed", "timed")
+        self.work = self.ask_text("work", "work")
         self.collect = QWidget()
         grid = QGridLayout(self.collect)  # two by two: side by side they are wider than a small window's form
         grid.setContentsMargins(0, 0, 0, 0)
@@ -168,6 +169,7 @@ class RunSection(Section):
         self.advise.setChecked(form.advise)
         self.advise.setVisible(bool(form.compare.strip()))
         self.timed.show_text(form.timed)
+        self.work.show_text(form.work)
         self.regions.setChecked(form.regions)
         self.lines.setChecked(form.lines)
         self.classes.setChecked(form.classes)

@@ -12,6 +12,7 @@ The format (every key that is not marked optional must be there; unknown keys ar
     include = []                                 # optional
     memory = "960 * num_balls"                   # optional: bytes, a formula in the parameters (M of eq. 14)
     work = "4 * num_balls * num_steps"           # optional: about the operations on one processor; for estimates only
+    counts = "work"                              # optional: W of the metrics: flops, or a formula; "work" is that above
     region = "simulate"                          # optional: the region of interest (a function or phase)
 
     [[parameter]]
@@ -54,6 +55,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from scalegraph.analyze import workload
 from scalegraph.base import expression, toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.resources import resource_dir
@@ -123,6 +125,7 @@ class Program(Strict):
     include: tuple[Text, ...] = ()
     memory: str = ""
     work: str = ""
+    counts: str = ""
     region: str = ""
     parameter: tuple[Parameter, ...] = ()
     method: tuple[Method, ...] = ()
@@ -136,6 +139,8 @@ class Program(Strict):
         for what, text in (("memory", self.memory), ("work", self.work)):
             if text:
                 problems += _formula_faults(what, text, variables)
+        if wrong := workload.fault(self.counted, variables):
+            problems.append(f"counts: {wrong}")
         for method in self.method:
             for name, text in method.grow.items():
                 if name not in variables:
@@ -147,6 +152,11 @@ class Program(Strict):
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+    @property
+    def counted(self) -> str:
+        """What W of the metrics is (`analyze.workload`); empty for all operations."""
+        return self.work if self.counts == "work" else self.counts
 
     def parameters(self) -> dict[str, Value]:
         """Return the base values: of the default request, else each parameter's default."""

@@ -6,6 +6,7 @@
     reference = true                             # each size on one processor too: speedup and latency need it
     schedule = "dynamic,4"                       # of all worksharing loops; runtime=dynamic,4: of schedule(runtime)
     timed = "loop main:40"                       # a part shown too: clock, a region, FILE:LINE or a phase
+    work = "2 * n ** 3 / 3"                      # what W is: flops, or a formula of the parameters; else all operations
 
     [program]                                    # a shipped program ..
     name = "billiard"
@@ -269,6 +270,16 @@ class RequestBody(Strict):
         help="Show time, speedup and efficiency of a part too: a region (`loop main:40`, FILE:LINE "
         "or a phase's name), or `clock`, what the program times itself",
         option=option("--timed", metavar="PART"),
+    )
+
+    work: str = asked(
+        default="",
+        max_length=400,
+        label="Work W",
+        hint="all operations",
+        help="What the work W of a problem is: flops, a formula of the parameters such as 2*n**3/3, or operations, "
+        "which are all that the one-processor run executes",
+        option=option("--work", metavar="FORMULA", note="Burg and SLALOM count as their paper does."),
     )
 
     @field_validator("schedule")

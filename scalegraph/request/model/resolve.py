@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalegraph import machine as machines
+from scalegraph.analyze import workload
 from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
@@ -50,7 +51,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A request whose names were all found. *sweep* are the base sizes, one unless a parameter sweeps."""
+    """A request whose names were all found. *sweep* are the base sizes, one unless a parameter sweeps; *work* is W.
+
+    See `analyze.workload` for the latter; it is that of the program's description where the request says nothing.
+    """
 
     request: Request
     target: Target
@@ -60,6 +64,7 @@ class Resolved:
     sweep: tuple[dict[str, Value], ...]
     machine: machines.Machine
     machine_reference: str
+    work: str = ""
 
 
 def resolve(request: Request) -> tuple[Resolved | None, list[Fault]]:
@@ -113,10 +118,11 @@ class _Work:
         machine = self._machine()
         family = self._family(described, base, grow)
         self._memory(family)
+        counted = self._counted(described, base)
         if machine is None or any(fault.severity == "error" for fault in self.faults):
             return None
         sizes, reference = self._sweep(base), self._reference()
-        return Resolved(self.request, target, described, family, method, sizes, machine, reference)
+        return Resolved(self.request, target, described, family, method, sizes, machine, reference, counted)
 
     def _described(self) -> Described | None:
         name = self.request.program.name
@@ -254,6 +260,14 @@ class _Work:
         if work is not None and rules and family.work(family.highest) <= family.work(family.lowest) * 1.001:
             family = Family(base, rules, parameters, None, memory)  # a formula that does not see what grows
         return family
+
+    def _counted(self, described: Described | None, base: dict[str, Value]) -> str:
+        """Return what W is."""
+        text = self.request.work or (described.program.counted if described else "")
+        variables = frozenset(name for name, value in base.items() if not isinstance(value, str))
+        if wrong := workload.fault(text, variables):
+            self.fault("work", wrong)
+        return text
 
     def _rule(self, key: str, text: str) -> expression.Expression | None:
         """Return the growth rule if it is above 0 and never falls over the request's processor counts."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, cast
 
+from scalegraph.analyze import workload
+from scalegraph.base import expression
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import assigned, counted, plain, significant
 from scalegraph.request.model import targeting
@@ -41,6 +43,8 @@ class Searches:
         self._found = found
         self._records = records
         self._measured = not targeting.is_simulated(found.request)
+        numeric = frozenset(name for name, value in found.family.base.items() if not isinstance(value, str))
+        self._formula = None if found.work in workload.NAMES else expression.parse(found.work, numeric)
         self._tasks = [self._task(planned) for planned in searches]
         self._seed()
 
@@ -143,9 +147,12 @@ class Searches:
         return sequential / (task.planned.processors * parallel)
 
     def _work(self, size: Mapping[str, Value]) -> float | None:
-        """Return the operations of the one-processor run."""
+        """Return W, as the request has it: by a formula, or counted in the one-processor run."""
+        if self._formula is not None:
+            return self._formula({name: float(size[name]) for name in self._formula.names})
         records = [self._records[point.key] for point in points_of(self._found, size, (1,))]
-        counted = [record.work_ops for record in records if record.ok and record.work_ops is not None]
+        name = "work_flops" if self._found.work == workload.FLOPS else "work_ops"
+        counted = [own for record in records if record.ok and (own := getattr(record, name)) is not None]
         return float(median(counted)) if counted else None
 
     def _time(self, size: Mapping[str, Value], processors: int) -> float | None:

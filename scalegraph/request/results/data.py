@@ -53,6 +53,7 @@ def study_data(study: Study) -> StudyData:
         graph=graph.parse(text, study.name) if isinstance(text := study.facts(FACT), str) else None,
         predictions=kept.read(study.facts(kept.FACT)),
         elsewhere=_elsewhere(study),
+        work=study.work,
     )
 
 

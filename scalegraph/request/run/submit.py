@@ -179,7 +179,9 @@ class Submission:
         stdin = hashlib.sha256(target.stdin.read_bytes()).hexdigest() if target.stdin else ""
         made = Manifest.new(
             title=found.request.title or target.title,
-            request=found.request.model_dump(mode="json", exclude_defaults=True) | {"bound": self._bounds()},
+            request=found.request.model_dump(mode="json", exclude_defaults=True)
+            | {"bound": self._bounds()}
+            | ({"work": found.work} if found.work else {}),
             program=target.program,
             machine=found.machine.name,
             machine_values=found.machine.model_dump(mode="json"),
