@@ -171,6 +171,15 @@ class Memory(Section):
         default=0,
         runtime=(Given("placement_node", same, 0, 65_535),),
     )
+    capacity_kib: int = quantity(
+        "Memory that each processor has for the data of a problem, which bounds of memory hold; 0: that of its node "
+        "(nodes.memory_mib) divided by the node's processors. Runs are not refused for it.",
+        "KiB",
+        0,
+        2**34,
+        default=0,
+        runtime=(),
+    )
 
 
 class Prefetch(Section):
@@ -329,6 +338,12 @@ class Machine(Section):
     def node_processors(self) -> int:
         """Processors that share a memory: those of a node, or all where the machine is one node."""
         return self.nodes.processors or self.processor.count
+
+    @property
+    def capacity_bytes(self) -> float | None:
+        """Bytes of memory that each processor has for the data of a problem; None where the file does not say."""
+        own, node = self.memory.capacity_kib * 2**10, self.nodes.memory_mib * 2**20
+        return float(own) if own else node / self.node_processors if node else None
 
     def refusal(self, processors: int, processes: int = 1) -> str:
         """Return why *processes* with *processors* in all cannot run here, in a sentence, or an empty text.

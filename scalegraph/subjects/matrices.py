@@ -28,7 +28,7 @@ TIME = Option(
     "time", "Time held", "float", unit="s", description="T_para; otherwise that of the request", minimum=1e-12
 )
 MEMORY = Option(
-    "memory", "Memory held", "float", unit="B", description="bytes per processor; otherwise as requested", minimum=1e-3
+    "memory", "Memory held", "float", unit="B", description="bytes per processor; otherwise as requested, or what the machine has", minimum=1e-3
 )
 SPEED = Option(
     "speed",
@@ -95,7 +95,8 @@ def matrix(
 ) -> Matrix | None:
     """Return the matrix of *data* with *bound* held; ``None`` when the runs give no target at all.
 
-    Target and tolerance not given are those of the request, then `bounds.usual_target` and 1 %. *tolerance* is
+    Target and tolerance not given are those of the request, then the memory of a processor of the machine for a memory
+    bound, otherwise `bounds.usual_target`, and 1 %. *tolerance* is
     relative to the target (to 1 for nothing): within it a run meets the bound. *way*: ``runs`` takes runs and
     interpolates between them, ``measured`` and ``computed`` do one of these alone, ``predicted`` takes models of the
     times (`analyze.predicted`), ``best`` the models only where the runs give nothing; ``log2``, ``theorem1`` and
@@ -226,7 +227,9 @@ def held_at(
     """Return what *bound* is held at and the tolerance as `bounds.anchors` takes it; see `matrix`."""
     wanted, share = data.bound(bound)
     if target is None:
-        target, relative = (wanted, share) if wanted is not None else (bounds.usual_target(data.scaling, bound), None)
+        usual = data.capacity_bytes if bound == "memory" else None
+        usual = bounds.usual_target(data.scaling, bound) if usual is None else usual
+        target, relative = (wanted, share) if wanted is not None else (usual, None)
     else:
         relative = share if wanted == target else None
     if target is None:

@@ -149,6 +149,22 @@ class StudyData:
         return None, None
 
     @property
+    def capacity_bytes(self) -> float | None:
+        """Bytes of memory that each processor of the machine has for a problem; None where that is not known."""
+        values = self.manifest.get("machine_values") or {}
+        memory, nodes = (values.get(name) or {} for name in ("memory", "nodes"))
+        own, node = _whole(memory.get("capacity_kib")), _whole(nodes.get("memory_mib"))
+        if own:
+            return own * 2.0**10
+        each = _whole(nodes.get("processors")) or _whole((values.get("processor") or {}).get("count"))
+        return node * 2.0**20 / each if node and each else None
+
+    @property
     def failed(self) -> tuple[RunRecord, ...]:
         """Runs that did not end well."""
         return tuple(run for run in self.runs if not run.ok)
+
+
+def _whole(value: object) -> int:
+    """Return a whole number of a manifest, which may hold anything; 0 for anything else."""
+    return value if isinstance(value, int) and value > 0 else 0

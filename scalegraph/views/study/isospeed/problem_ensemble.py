@@ -46,7 +46,8 @@ def _make(
         return _NEED
     each = of == "processor"
     of_memory = math.isfinite(ensembles.work_within(scaling, 1.0, of_memory=True))
-    most = limit or _largest(data, of_memory=of_memory, each=each)
+    capacity = data.capacity_bytes if of_memory and each else None
+    most = limit or capacity or _largest(data, of_memory=of_memory, each=each)
     made = ensembles.ensemble(scaling, held[0], most, of_memory=of_memory, per_processor=each)
     unit = work_unit(scaling)
     fits = f"{si(most, 'B' if of_memory else unit)} {'a processor' if each else 'in all'}"
@@ -63,10 +64,17 @@ def _make(
         ),
         notes=(
             f"Below the {_EFFICIENT} the efficiency is less than {plain(held[0])}.",
-            f"Above the {_FITS} a problem needs more than {fits}{'' if limit else ', the most that was run'}.",
+            f"Above the {_FITS} a problem needs more than {fits}{_whose(limit, capacity)}.",
             *common.run_notes(data),
         ),
     )
+
+
+def _whose(limit: float | None, capacity: float | None) -> str:
+    """Return where the limit of the memory comes from, where nobody gave it."""
+    if limit:
+        return ""
+    return ", what the machine has" if capacity else ", the most that was run"
 
 
 def _largest(data: StudyData, *, of_memory: bool, each: bool) -> float:
@@ -164,7 +172,8 @@ VIEW = View(
             "limit",
             "Memory W0",
             "float",
-            description="bytes, or operations where the memory of a size is not known; otherwise the most that was run",
+            description="bytes, or operations where the memory of a size is not known; otherwise what the machine's file"
+            " says that a processor has, or the most that was run",
             minimum=1e-9,
         ),
         Option(
