@@ -48,7 +48,9 @@ class Anchor:
     """The point at N = *processors* that meets the bound; ``None`` where it is not known, and then *reason* says why.
 
     *latency_s* seconds per processor, *work* operations of the one-processor run, *unit_speed* operations/s per
-    processor. *labels* and *keys* name the run, or the two runs it is between.
+    processor. *labels* and *keys* name the run, or the two runs it is between. *work_ends* and *latency_ends* are what
+    they are where the bound is met at either end of the tolerance within which a run was taken, straight in logarithms
+    from that run on; ``None`` where the run meets it exactly, or nothing shows how they change.
     """
 
     processors: int
@@ -63,6 +65,8 @@ class Anchor:
     labels: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     runs_tried: int = 0
+    work_ends: tuple[float, float] | None = None
+    latency_ends: tuple[float, float] | None = None
 
     @property
     def known(self) -> bool:
@@ -150,7 +154,7 @@ def _anchor(
     near = np.flatnonzero(distance <= tolerance) if way != "computed" else np.flatnonzero(distance <= 1e-12)
     pair = _bracket(value, work, target) if way != "measured" else None
     if len(near) and (pair is None or near[0] <= pair[1] or value[pair[0]] > target):
-        return _at_run(rows, int(near[0]), count)
+        return _with_ends(_at_run(rows, int(near[0]), count), rows, int(near[0]), column, target, tolerance, relative)
     if way == "measured" and _bracket(value, work, target) is not None:
         return Anchor(count, reason=f"no run at N = {count} meets {words} within the tolerance", runs_tried=len(work))
     if pair is None:
@@ -201,6 +205,31 @@ def _at_run(rows: _Rows, place: int, count: int) -> Anchor:
         keys=(str(row["keys"]),),
         runs_tried=len(rows["work"]),
     )
+
+
+def _with_ends(
+    anchor: Anchor, rows: _Rows, place: int, column: str, target: float, tolerance: float, relative: bool
+) -> Anchor:
+    """Return the point of a run with what its work and latency may be for the tolerance that let it be taken."""
+    value, work = rows[column], rows["work"]
+    if len(work) < 2 or value[place] == target:
+        return anchor
+    # from the neighbour on the other side of the target, where there is one: between the two it is met
+    others = [i for i in (place - 1, place + 1) if 0 <= i < len(work) and value[i] != value[place]]
+    if not others:
+        return anchor
+    beyond = [i for i in others if (value[i] - target) * (value[place] - target) < 0]
+    other = (beyond or others)[0]
+    away = tolerance * (abs(target) if relative and target else 1.0)
+    shares = [(end - value[place]) / (value[other] - value[place]) for end in (target - away, target + away)]
+    shares = [min(max(float(share), -1.0), 1.0) for share in shares]
+
+    def ends(name: str) -> tuple[float, float] | None:
+        at = [_mix(float(rows[name][place]), float(rows[name][other]), share) for share in shares]
+        known = [one for one in (*at, float(rows[name][place])) if one is not None and math.isfinite(one)]
+        return (min(known), max(known)) if len(known) == len(at) + 1 else None
+
+    return replace(anchor, work_ends=ends("work"), latency_ends=ends("latency"))
 
 
 def _bracket(value: Floats, work: Floats, target: float) -> tuple[int, int] | None:

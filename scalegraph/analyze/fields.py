@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import LinearNDInterpolator
 
 from scalegraph.analyze.table import Floats, numbers
+
+_OVERLAP = 0.95  # of the sizes of neighbouring counts, in log W
+_BETWEEN, _ROWS = 49, 121  # columns and rows of a map on triangles
 
 
 @dataclass(frozen=True)
 class WorkField:
-    """*values* of a quantity at [work][processors]; NaN where the runs on either side do not reach.
+    """*values* of a quantity at [work][columns]; NaN where the runs on either side do not reach.
 
-    *runs* are the rows it rests on, with the quantity as column ``value`` and the work as ``work``.
+    *processors* are the counts that were run; *columns* are these, and places between them where neighbours
+    ran other sizes. *runs* are the rows it rests on, with the quantity as column ``value`` and the work as
+    ``work``.
     """
 
     processors: tuple[int, ...]
+    columns: tuple[float, ...]
     work: tuple[float, ...]
     values: Floats
     runs: pd.DataFrame
@@ -27,9 +35,10 @@ def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkFi
     """Return *column* of `metrics.scaling` over (N, W), linear in log W between the runs on each N; never beyond them.
 
     Counts with a single size are left out; ``None`` where fewer than two counts have more. The nodes are at the
-    sizes that were run, or at *most_rows* even steps of log W if there are more.
+    sizes that were run, or at *most_rows* even steps of log W if there are more. Searches run other sizes on each N:
+    then the map is linear on triangles of runs in (log N, log W), so that lines go on from count to count.
 
-    Shape: `values` is (sizes, counts). Unit: that of *column*. Source: isospeed.txt Fig. 5; interpolation ScaleGraph's.
+    Shape: `values` is (sizes, columns). Unit: that of *column*. Source: isospeed.txt Fig. 5; interpolation ScaleGraph's.
     """
     value, work = numbers(scaling, column), numbers(scaling, "work")
     known = np.isfinite(value) & np.isfinite(work) & (work > 0)
@@ -39,18 +48,47 @@ def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkFi
     counts = sorted({int(n) for n in rows["processors"]})
     if len(counts) < 2:
         return None
-    nodes = _nodes(numbers(rows, "work"), most_rows)
-    grid = np.full((len(nodes), len(counts)), np.nan)
-    for index, count in enumerate(counts):
+    apart = _apart(rows, counts)
+    nodes = _nodes(numbers(rows, "work"), most_rows, even=apart)
+    columns = np.unique([*counts, *np.geomspace(counts[0], counts[-1], _BETWEEN)]) if apart else np.array(counts, float)
+    grid = _triangles(rows, columns, nodes) if apart else np.full((len(nodes), len(counts)), np.nan)
+    for count in counts:
         mine = rows[rows["processors"] == count]
         at = np.log(numbers(mine, "work"))
         inside = (np.log(nodes) >= at[0] - 1e-9) & (np.log(nodes) <= at[-1] + 1e-9)
+        index = int(np.flatnonzero(columns == count)[0])
         grid[inside, index] = np.interp(np.log(nodes[inside]), at, numbers(mine, "value"))
-    return WorkField(tuple(counts), tuple(float(w) for w in nodes), grid, rows.reset_index(drop=True))
+    places = tuple(float(place) for place in columns)
+    return WorkField(tuple(counts), places, tuple(float(w) for w in nodes), grid, rows.reset_index(drop=True))
 
 
-def _nodes(work: Floats, most: int) -> Floats:
-    """Return the sizes in order, those that differ by less than rounding as one."""
+def _apart(rows: pd.DataFrame, counts: list[int]) -> bool:
+    """Return whether sizes on some neighbouring counts do not overlap, so that lines would break off."""
+    ends = [np.log(numbers(rows[rows["processors"] == n], "work")[[0, -1]]) for n in counts]
+    return any(
+        min(one[1], two[1]) - max(one[0], two[0]) < _OVERLAP * max(one[1] - one[0], two[1] - two[0])
+        for one, two in itertools.pairwise(ends)
+    )
+
+
+def _triangles(rows: pd.DataFrame, columns: Floats, nodes: Floats) -> Floats:
+    """Return the values at *nodes* and *columns*, linear between the nearest runs.
+
+    NaN above the line through the largest sizes of the counts, and below that through the smallest.
+    """
+    places = np.column_stack([np.log(numbers(rows, "processors")), np.log(numbers(rows, "work"))])
+    made = LinearNDInterpolator(places, numbers(rows, "value"), rescale=True)
+    across, up = np.meshgrid(np.log(columns), np.log(nodes))
+    ends = rows.groupby("processors")["work"].agg(["min", "max"])
+    counts = np.log(ends.index.to_numpy(dtype=np.float64))
+    least, most = (np.interp(across, counts, np.log(ends[name].to_numpy(dtype=np.float64))) for name in ("min", "max"))
+    return np.where((up >= least - 1e-9) & (up <= most + 1e-9), made(across, up), np.nan)
+
+
+def _nodes(work: Floats, most: int, *, even: bool) -> Floats:
+    """Return the sizes in order, those that differ by less than rounding as one; evenly spaced ones if *even*."""
+    if even:
+        return np.geomspace(work.min(), work.max(), _ROWS)
     ordered = np.unique(work)
     kept = ordered[np.concatenate([[True], np.diff(np.log(ordered)) > 1e-9])]
     return kept if len(kept) <= most else np.geomspace(kept[0], kept[-1], most)

@@ -37,7 +37,7 @@ class Matrix:
     *values* has one entry per pair that is known (dimensionless; 1 is ideal); *reasons* one per pair that is not;
     *ways* says how each known value came about: ``measured`` when both ends are runs, ``computed`` when at least one
     is interpolated, ``predicted`` when at least one comes from a model, or ``imported``. *intervals* are those of
-    predicted values (95 %). *anchors* are the points the values rest on, by N. *work_unit* is the unit of their work.
+    predicted values (95 %), and of runs what the tolerance within which they meet the bound leaves open. *anchors* are the points the values rest on, by N. *work_unit* is the unit of their work.
     *notes* is what people should know of the values: their source, doubts about models.
     """
 
@@ -124,6 +124,29 @@ class Matrix:
         """
         return max((abs(value) for value in self.residuals().values()), default=None)
 
+    def checks(self) -> dict[str, float | None]:
+        """Return the checks of METRICS, each the largest relative departure, None where nothing can be checked.
+
+        ``multiplicativity`` of value(N,N'') from value(N,N') value(N',N''); ``work`` of a latency ratio at constant
+        efficiency from N' W/(N W') (latency-metric.txt eq. 3.13); ``time`` of psi from T/T' (isospeed.txt eq. 2).
+
+        Unit: none (relative). Source: as named for each.
+        """
+        of_latency = self.metric == "latency" and self.bound == "efficiency"
+        return {
+            "multiplicativity": self.residual(),
+            "work": self.work_residual() if of_latency else None,
+            "time": self._time_residual() if self.metric == "isospeed" else None,
+        }
+
+    def _time_residual(self) -> float | None:
+        found = []
+        for (n, n2), value in self.values.items():
+            low, high = self.anchors.get(n), self.anchors.get(n2)
+            if low and high and low.time_s and high.time_s and n < n2:
+                found.append(abs(value / (low.time_s / high.time_s) - 1))
+        return max(found, default=None)
+
     def work_residual(self) -> float | None:
         """Return the largest relative departure of the values from N' W/(N W').
 
@@ -179,6 +202,7 @@ class Matrix:
             "reasons": {f"{n},{n2}": reason for (n, n2), reason in self.reasons.items()},
             "intervals": {f"{n},{n2}": list(ends) for (n, n2), ends in self.intervals.items()},
             "residual": self.residual(),
+            "checks": self.checks(),
             "notes": list(self.notes),
         }
 
@@ -241,6 +265,7 @@ def from_anchors(
     values: dict[Pair, float] = {}
     ways: dict[Pair, str] = {}
     reasons: dict[Pair, str] = {}
+    intervals: dict[Pair, tuple[float, float]] = {}
     for index, low in enumerate(found):
         for high in found[index:]:
             pair = (low.processors, high.processors)
@@ -249,6 +274,8 @@ def from_anchors(
             if cell is not None:
                 values[pair] = 1.0 if low is high else cell
                 ways[pair] = max((low.way, high.way), key=_WAYS.index)
+                if low is not high and (ends := _ends(low, high, metric, cell)) is not None:
+                    intervals[pair] = ends
             else:
                 reasons[pair] = "; ".join(dict.fromkeys(missing)) or _no_ratio(low, high, metric)
     return Matrix(
@@ -260,8 +287,25 @@ def from_anchors(
         ways,
         reasons,
         {anchor.processors: anchor for anchor in found},
+        intervals,
         work_unit=work_unit,
     )
+
+
+def _ends(low: Anchor, high: Anchor, metric: Metric, cell: float) -> tuple[float, float] | None:
+    """Return what a cell may be for the tolerance within which its runs meet the bound; None where they meet it."""
+    name, own = ("latency_ends", "latency_s") if metric == "latency" else ("work_ends", "work")
+    if getattr(low, name) is None and getattr(high, name) is None:
+        return None
+    factors = [
+        (min(ends) / value, max(ends) / value)
+        for anchor in (low, high)
+        if (value := getattr(anchor, own)) and (ends := getattr(anchor, name) or (value, value)) and min(ends) > 0
+    ]
+    if len(factors) < 2:
+        return None
+    (least, most), (least2, most2) = factors
+    return cell * least / most2, cell * most / least2
 
 
 def _why(anchor: Anchor, failures: Mapping[int, str]) -> str:

@@ -80,9 +80,10 @@ def _memory_latency(runs: pd.DataFrame) -> Floats:
 def _work(runs: pd.DataFrame, wanted: str) -> tuple[Floats, list[str]]:
     """Return W of every row and its unit: op, flop, or s of the one-processor run.
 
-    *wanted* says what W is, as `workload` has it. Otherwise simulated runs know the operations of the one-processor run. Of others, what most rows know serves: operations or
-    floating-point operations, of the one-processor run or else of the run itself; and where nothing was counted T_seq,
-    since W t_c = T_seq with a constant t_c (latency-metric.txt Definition 3), then in seconds (t_c = 1).
+    *wanted* says what W is, as `workload` has it. Otherwise simulated runs know the operations of the one-processor
+    run. Of others, what most rows know serves: operations or floating-point operations, of the one-processor run or
+    else of the run itself; and where nothing was counted T_seq, since W t_c = T_seq with a constant t_c
+    (latency-metric.txt Definition 3), then in seconds (t_c = 1).
     """
     if wanted not in workload.NAMES:
         return workload.by_formula(runs, wanted), ["op"] * len(runs)

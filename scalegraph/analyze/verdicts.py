@@ -13,7 +13,7 @@ from scalegraph.analyze import loss, reference
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import Floats, numbers
-from scalegraph.analyze.weak import grown_series
+from scalegraph.analyze.weak import efficiencies, grown_series
 from scalegraph.base.measures import percent
 from scalegraph.base.units import significant
 
@@ -142,8 +142,9 @@ def weak(found: Series, *, same_size: bool = False) -> Verdict:
 
     Source: Gustafson 1988; ratings ScaleGraph's.
     """
-    counts, time = numbers(found.rows, "processors"), numbers(found.rows, "time_s")
-    efficiency = time[0] / time[-1]
+    made = efficiencies(found)
+    counts, time = numbers(made, "processors"), numbers(made, "time_s")
+    efficiency = float(made["weak_efficiency"].iloc[-1])
     said = rating(efficiency)
     how = "as the measurement set says, the problem grows with N" if same_size else "the work of each processor stays"
     text = (

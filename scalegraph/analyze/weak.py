@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.series import Series
-from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_columns
+from scalegraph.analyze.table import PARAMETER, numbers, parameter_columns
 from scalegraph.measurements.runs import SIZE, varies
-
-_GROWN = 0.1  # counted work grows as N within this share of it
 
 
 def grown_series(scaling: pd.DataFrame) -> Series | None:
@@ -36,10 +34,9 @@ def grown_series(scaling: pd.DataFrame) -> Series | None:
 def efficiencies(found: Series) -> pd.DataFrame:
     """Return what weak scaling gives of *found*, one row for each N, in the order of N.
 
-    Columns: ``problem``, ``label``, ``processors``, ``keys``, ``time_s``; ``weak_efficiency`` E = S/N (1 on the fewest
-    processors N0); ``scaled_speedup`` S = N0 (W(N)/W(N0)) T(N0)/T(N), with W as N where operations were not counted;
-    ``serial_share`` s = (N - S)/(N - N0), the share of the time on N processors that Gustafson's law S = N - s (N - N0)
-    calls serial (Gustafson 1988, for N0 = 1), NaN on N0.
+    Columns: ``problem``, ``label``, ``processors``, ``keys``, ``time_s``; ``weak_efficiency`` E = T(N0)/T(N), 1 on the
+    fewest processors N0; ``scaled_speedup`` S = N E; ``serial_share`` s = (N - S)/(N - N0), the share of the time on N
+    processors that Gustafson's law S = N - s (N - N0) calls serial (Gustafson 1988, for N0 = 1), NaN on N0.
 
     Shape: one row for each N. Unit: s; ratios have none. Source: as named above.
     """
@@ -47,23 +44,9 @@ def efficiencies(found: Series) -> pd.DataFrame:
     count, time = numbers(rows, "processors"), numbers(rows, "time_s")
     made = rows[["problem", "label", "processors", "keys", "time_s"]].copy()
     with np.errstate(all="ignore"):
-        speedup = count[0] * growth(rows) * time[0] / time
-        made["weak_efficiency"] = speedup / count
+        speedup = count * time[0] / time
+        made["weak_efficiency"] = time[0] / time
         made["scaled_speedup"] = speedup
         made["serial_share"] = np.where(count > count[0], (count - speedup) / (count - count[0]), np.nan)
     return made
 
-
-def growth(rows: pd.DataFrame) -> Floats:
-    """Return W(N)/W(N0) of rows by N: of counted work where that grows about as N, otherwise N/N0.
-
-    Shape: (rows,). Unit: none (ratio). Source: Gustafson 1988.
-    """
-    count, work = numbers(rows, "processors"), numbers(rows, "work")
-    even = count / count[0]
-    counted = "work_unit" not in rows.columns or not (rows["work_unit"] == "s").any()
-    if counted and np.isfinite(work).all() and (work > 0).all():
-        ratio = work / work[0]
-        if (np.abs(ratio / even - 1) <= _GROWN).all():
-            return np.asarray(ratio, dtype=np.float64)
-    return np.asarray(even, dtype=np.float64)

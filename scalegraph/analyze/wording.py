@@ -12,6 +12,7 @@ from scalegraph.analyze.matrix import Matrix, bound_words
 from scalegraph.analyze.metrics import speed_unit
 from scalegraph.analyze.reference import named, others
 from scalegraph.analyze.series import Series
+from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, si, significant
 
 # What grows, as the subject of a sentence.
@@ -159,3 +160,20 @@ def turning(point: TurningPoint) -> str:
     """
     words = f"p_x = {point.processors}, {si(point.time_s, 's')}"
     return words if point.reached else f"{words} (still falling at the last N)"
+
+
+def checks(matrix: Matrix) -> list[str]:
+    """Return what the checks of a matrix say, a sentence each.
+
+    Source: `Matrix.checks`.
+    """
+    texts = {
+        "multiplicativity": "value(N,N'') = value(N,N') value(N',N'') holds to {:.1g}",
+        "work": "values depart from N' W/(N W') by at most {} (latency-metric eq. 3.13)",
+        "time": "psi = T/T' (isospeed eq. 2) holds to {}, as the runs meet the speed within a tolerance",
+    }
+    said = []
+    for name, value in matrix.checks().items():
+        if value is not None:
+            said.append(texts[name].format(value if name == "multiplicativity" else percent(value)))
+    return said

@@ -99,11 +99,13 @@ def matrix(
     session = Session()
     size_wanted = size_cm(size)
     counts = matrices.counts(processors)
+    average_words = ""
     with open_input(source) as study:
         made: Matrix | None
         if average is not None:
-            made = _averaged(session, study, source, average, bound, options | {"processors": counts})
-            document = made.to_json() | {"efficiencies": list(_efficiencies(average))}
+            made, over = _averaged(session, study, source, average, bound, options | {"processors": counts})
+            document = made.to_json() | {"efficiencies": list(over)}
+            average_words = f"average over E = {', '.join(f'{one:g}' for one in over)}"
         elif bound == "all":
             made, document = None, {}
         else:
@@ -123,7 +125,7 @@ def matrix(
         if as_json:
             print_json(document)
         elif output is None:
-            show(made, f"average over E = {average}" if average else "")
+            show(made, average_words)
     if empty or (strict and made.reasons):
         ctx.exit(1)
 
@@ -153,8 +155,8 @@ def _efficiencies(text: str) -> tuple[float, ...]:
 
 def _averaged(
     session: Session, study: Study, source: Path, average: str, bound: str, options: dict[str, Any]
-) -> Matrix:
-    """Return the mean over the efficiencies of *average* (latency-metric eq. 3.8)."""
+) -> tuple[Matrix, tuple[float, ...]]:
+    """Return the mean over the efficiencies of *average* (latency-metric eq. 3.8), and which these are."""
     from scalegraph.subjects import matrices
 
     wanted = _efficiencies(average)
@@ -162,8 +164,11 @@ def _averaged(
         raise InputError(Fault("an average is over efficiencies: --bound efficiency was expected", key="--average"))
     found = matrices.averaged(session.study_data(study), wanted or None, **options)
     if found is None:
-        raise WorkError(f"{source}: no average: it needs two counts besides one processor with runs of several sizes")
-    return found[0]
+        raise WorkError(
+            f"{source}: no average: it needs two efficiencies that the same two counts besides one processor meet,"
+            " so runs of several sizes on each"
+        )
+    return found[0], tuple(one.target for one in found[1])
 
 
 def _check(bound: str, targets: dict[str, float | None], output: Path | None, *, as_json: bool) -> None:
@@ -216,9 +221,10 @@ def show(made: Matrix, words: str = "") -> None:
         echo("no operations were counted: W is the time on one processor (t_c constant)")
     for note in made.notes:
         echo(note)
-    residual = made.residual()
-    if residual is not None:
-        echo(f"value(N,N'') = value(N,N') value(N',N'') holds to {residual:.1g}")
+    if made.intervals and set(made.ways.values()) <= {"measured", "computed"}:
+        echo("a run meets the bound within a tolerance: --json has what each cell may be for it (intervals)")
+    for said in wording.checks(made):
+        echo(said)
 
 
 def reasons(made: Matrix) -> list[str]:

@@ -28,7 +28,12 @@ TIME = Option(
     "time", "Time held", "float", unit="s", description="T_para; otherwise that of the request", minimum=1e-12
 )
 MEMORY = Option(
-    "memory", "Memory held", "float", unit="B", description="bytes per processor; otherwise as requested, or what the machine has", minimum=1e-3
+    "memory",
+    "Memory held",
+    "float",
+    unit="B",
+    description="bytes per processor; otherwise as requested, or what the machine has",
+    minimum=1e-3,
 )
 SPEED = Option(
     "speed",
@@ -177,15 +182,15 @@ def averaged(
 ) -> tuple[Matrix, tuple[Matrix, ...]] | None:
     """Return the mean over *efficiencies* (latency-metric.txt eq. 3.8) and the matrices it is the mean of.
 
-    Efficiencies not given are those that the runs meet on as many counts as any (`common_efficiencies`); ``None`` if
-    there are none. *options* as of `matrix`.
+    Efficiencies not given are those that the runs meet on as many counts as any (`common_efficiencies`); ``None`` for
+    fewer than two, as one value has no average. *options* as of `matrix`.
     """
     if data.scaling.empty or printed(data) is not None:
         return None
     wanted = tuple(efficiencies) if efficiencies else common_efficiencies(data.scaling)
     found = [matrix(data, "efficiency", metric=metric, target=target, **options) for target in wanted]
     single = tuple(made for made in found if made is not None)
-    if not single:
+    if len({one.target for one in single}) < 2:
         return None
     # counts that no efficiency is met on belong to another series of the study
     kept = [n for n in single[0].processors if any(n in one.anchors and one.anchors[n].known for one in single)]

@@ -1,8 +1,8 @@
 """What all hypotheses say together about a value beyond the data, weighted by how well they explain it.
 
-One law knows too little of its own doubt, however well it fits: others fit the same points and part beyond them. So an
-interval beyond the data is that of a mixture of many hypotheses (Bayesian model averaging): sums of up to three terms of
-a dictionary of falling and growing ones, with and without a constant, no coefficient below 0. Values count relative to
+One law knows too little of its own doubt, however well it fits: others fit the same points and part beyond them. So
+an interval beyond the data is that of a mixture of many hypotheses (Bayesian model averaging): sums of up to three
+terms of a dictionary of falling and growing ones, with and without a constant, no coefficient below 0. Values count relative to
 themselves, so no term's share of the value exceeds 1 at any point: that is the whole scale of the prior, and it needs
 no unit. The noise is unknown, too: relative deviations from 1e-6 to 0.6 are weighted by the likelihood and by how noisy
 timings usually are.
@@ -42,14 +42,18 @@ class Saturating:
 Term: TypeAlias = Factor | Saturating
 
 # Terms beside the constant, and how usual each is among the costs of programs.
-_DICTIONARY: tuple[tuple[Term, float], ...] = tuple(
-    (Factor(Fraction(power), log), usual)
-    for power, log, usual in (
-        ("0", 1, 1.0), ("1/2", 0, 1.0), ("1", 0, 1.0), ("1", 1, 1.0), ("3/2", 0, 0.5), ("2", 0, 1.0), ("0", 2, 0.3),
-        ("1/4", 0, 0.3), ("1/3", 0, 0.3), ("2/3", 0, 0.3), ("3/4", 0, 0.3), ("1/2", 1, 0.3), ("2", 1, 0.3),
-        ("3", 0, 0.3), ("-1", 0, 2.0), ("-1/2", 0, 0.7), ("-2/3", 0, 0.4), ("-2", 0, 0.3), ("-1", 1, 0.4),
-    )
-) + ((Saturating(1.0), 0.5), (Saturating(0.5), 0.3))  # fmt: skip
+_DICTIONARY: tuple[tuple[Term, float], ...] = (
+    *(
+        (Factor(Fraction(power), log), usual)
+        for power, log, usual in (
+            ("0", 1, 1.0), ("1/2", 0, 1.0), ("1", 0, 1.0), ("1", 1, 1.0), ("3/2", 0, 0.5), ("2", 0, 1.0), ("0", 2, 0.3),
+            ("1/4", 0, 0.3), ("1/3", 0, 0.3), ("2/3", 0, 0.3), ("3/4", 0, 0.3), ("1/2", 1, 0.3), ("2", 1, 0.3),
+            ("3", 0, 0.3), ("-1", 0, 2.0), ("-1/2", 0, 0.7), ("-2/3", 0, 0.4), ("-2", 0, 0.3), ("-1", 1, 0.4),
+        )
+    ),
+    (Saturating(1.0), 0.5),
+    (Saturating(0.5), 0.3),
+)  # fmt: skip
 _TERMS = (0.1, 0.35, 0.35, 0.2)  # prior of none, one, two and three terms
 _MANY, _USUAL = 3, 0.5  # of so many terms all are at least so usual
 _CONSTANT = 0.7  # prior of a constant beside them

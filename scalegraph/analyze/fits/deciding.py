@@ -1,4 +1,4 @@
-"""Whether points decide on a hypothesis: by a test of prediction at the far end, and by what all hypotheses say there."""
+"""Whether points decide on a hypothesis: a test of prediction at the far end, and what all hypotheses say there."""
 
 from __future__ import annotations
 

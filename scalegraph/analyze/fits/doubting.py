@@ -39,14 +39,15 @@ def doubt(models: Models, series: int) -> str:
     apart = alone.apart()[0]
     if (apart > select.ALIKE).any():
         others = _names(alone, np.flatnonzero(apart > select.ALIKE))
-        return f"These points cannot distinguish {chosen} from {others}: at {place} they differ by up to {percent(apart.max())}."
+        most = percent(apart.max())
+        return f"These points cannot distinguish {chosen} from {others}: at {place} they differ by up to {most}."
     if not _predicts(alone, 0):
         return f"From the other points {chosen} does not predict those with the largest values."
     unlike = alone.unlike()[0]
     equal = [int(rank) for rank in np.flatnonzero(unlike > select.ALIKE) if _predicts(alone, int(rank))]
     if equal:
         verb = "predicts" if len(equal) == 1 else "predict"
-        return f"{_names(alone, equal)} {verb} the largest values from the others as well as {chosen} does: measure beyond."
+        return f"{_names(alone, equal)} {verb} the largest values from the others as well as {chosen}: measure beyond."
     return _unsettled(alone, chosen, place)
 
 
@@ -60,9 +61,7 @@ def _predicts(models: Models, rank: int) -> bool:
     """Return whether a hypothesis predicts the largest values of each parameter from the others."""
     design = terms.columns_at(models.hypothesis(0, rank), models.points)
     noise = (float(models.sigma[0, 0]), float(models.freedom[0, 0]))
-    return all(
-        deciding.predicts(design, models.sample, deciding.far_end(column), noise) for column in models.points.T
-    )
+    return all(deciding.predicts(design, models.sample, deciding.far_end(column), noise) for column in models.points.T)
 
 
 def _unsettled(models: Models, chosen: str, place: str) -> str:

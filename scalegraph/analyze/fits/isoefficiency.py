@@ -81,9 +81,7 @@ def isoefficiency_order(
     rank = np.argsort(n, kind="stable")
     n, w = n[rank], w[rank]
     log_n, log_w = np.log(n), np.log(w)
-    logs = {
-        order: log_w - power * log_n - log * np.log(np.log2(n)) for order, (power, log) in ORDERS.items()
-    }
+    logs = {order: log_w - power * log_n - log * np.log(np.log2(n)) for order, (power, log) in ORDERS.items()}
     return _judged(logs, n == n[-1], _power(log_n, log_w, confidence))
 
 
@@ -101,7 +99,8 @@ def _judged(logs: Mapping[str, Floats], hidden: Flags, power: tuple[float, float
     """Return the orders by likelihood; *logs* are ln(W/order) at every count, *hidden* marks the largest count."""
     count = len(hidden)
     fits = [
-        (name, math.exp(float(right.mean())), float(((right - right.mean()) ** 2).sum())) for name, right in logs.items()
+        (name, math.exp(float(right.mean())), float(((right - right.mean()) ** 2).sum()))
+        for name, right in logs.items()
     ]
     # every order has the factor alone to fit, so likelihoods at the noise that each leaves compare them
     scores = np.array([count * math.log(squares / count + _ACCURACY**2) for _, _, squares in fits])

@@ -35,7 +35,7 @@ class SerialFraction:
 class KarpFlatt:
     """Serial fractions of a fixed-size series. *slope* is their change for each doubling of N, with its interval.
 
-    *trend*: ``grows`` or ``falls`` where the interval of the slope says so; else ``stays`` where the fractions are
+    *trend*: ``grows`` or ``falls`` where the interval of the slope and both ends say so; else ``stays`` where the fractions are
     alike within their intervals or a quarter, ``varies`` where they are not, ``unknown`` for fewer than three N.
     """
 
@@ -81,8 +81,11 @@ def karp_flatt(
         if n[i] > 1
     )
     trend, slope = _trend(n, values, confidence)
+    change = fractions[-1].value - fractions[0].value
     if trend == "stays" and not _alike(fractions):
         trend = "varies"
+    if (trend == "grows" and change <= 0) or (trend == "falls" and change >= 0):
+        trend = "varies"  # the first and the last fraction say the opposite
     return KarpFlatt(fractions, trend, *slope, _sentence(fractions, trend))
 
 

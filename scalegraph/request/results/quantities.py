@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.request.results import analyses, modelling, scalability
 from scalegraph.request.results.quantity import Quantity
-from scalegraph.subjects import judgement, weak_runs
+from scalegraph.subjects import judgement, scaled_speedups, weak_runs
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.pop_efficiencies import efficiencies, path_efficiencies
 from scalegraph.subjects.study import StudyData
@@ -226,6 +226,12 @@ _ALL = (
     ),
     Quantity(
         "average", "scalability averaged over a set of efficiencies", scalability.average, view="average-scalability"
+    ),
+    Quantity(
+        "speedups",
+        "fixed-size, fixed-time and memory-bounded speedup (Sun and Ni)",
+        lambda data, _processors: scaled_speedups.table(data),
+        view="scaled-speedups",
     ),
     Quantity(
         "overestimation",

@@ -11,6 +11,7 @@ from scalegraph.analyze import bounds, causes, isospeed, metrics, miss_latency_p
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix, Metric, over_estimation
 from scalegraph.analyze.table import numbers
+from scalegraph.base.units import plain
 from scalegraph.subjects import matrices
 from scalegraph.subjects.study import StudyData
 
@@ -52,7 +53,10 @@ def _cells(made: Matrix, processors: int | None) -> pd.DataFrame:
 def average(data: StudyData, _processors: int | None) -> pd.DataFrame:
     """Return the matrix averaged over the efficiencies that the runs meet (latency-metric.txt eq. 3.8)."""
     found = matrices.averaged(data)
-    return pd.DataFrame() if found is None else found[0].frame().reset_index()
+    if found is None:
+        return pd.DataFrame()
+    over = ", ".join(plain(one.target) for one in found[1])
+    return found[0].frame().reset_index().assign(average_over=f"E = {over}")
 
 
 def overestimation(data: StudyData, _processors: int | None) -> pd.DataFrame:

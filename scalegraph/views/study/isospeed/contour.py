@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalegraph.analyze import fields
+from scalegraph.analyze import bounds, fields
 from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.base.units import si
 from scalegraph.figures import contours
@@ -27,14 +27,15 @@ def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
     held = matrices.held_at(data, "speed", speed)
     limits = field_common.limits(found)
     handles = () if held is None else (matrices.speed_handle(held[0], of_speed, limits, "value"),)
+    met = [] if held is None else bounds.anchors(data.scaling, "speed", held[0], tolerance=held[1])
     panel = field_common.panel(
         found, Axis("unit speed W/(N T)", of_speed), unit, contours.round_levels(found.values), handles
     )
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
-        field_common.sentence(panel, f"{si(held[0], of_speed)} a processor" if held else "", unit),
+        field_common.sentence(met, f"{si(held[0], of_speed)} a processor" if held else "", unit),
         (panel,),
-        notes=(field_common.NOTE, *common.run_notes(data)),
+        notes=(field_common.NOTE, f"{data.work_words}.", *common.run_notes(data)),
     )
 
 

@@ -172,8 +172,8 @@ VIEW = View(
             "limit",
             "Memory W0",
             "float",
-            description="bytes, or operations where the memory of a size is not known; otherwise what the machine's file"
-            " says that a processor has, or the most that was run",
+            description="bytes, or operations where the memory of a size is not known; otherwise what the machine's"
+            " file says that a processor has, or the most that was run",
             minimum=1e-9,
         ),
         Option(

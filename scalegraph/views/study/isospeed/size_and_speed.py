@@ -86,12 +86,13 @@ def _level(met: list[Anchor]) -> Line:
 def _sentence(series: Series, met: list[Anchor], shown: str) -> str:
     rows = series.rows
     speedup = float(rows["time_s"].iloc[0]) / float(rows["time_s"].iloc[-1])
-    psi = (met[0].time_s or math.nan) / (met[-1].time_s or math.nan)
+    low, high = met[0], met[-1]
+    psi = high.processors * (low.work or math.nan) / (low.processors * (high.work or math.nan))  # as in the matrix
     first, last = int(rows["processors"].iloc[0]), int(rows["processors"].iloc[-1])
     return (
         f"With the size fixed, N = {first} to {last} is {significant(speedup)} times as fast; with {shown} a processor"
-        f" fixed, the time from N = {met[0].processors} to {met[-1].processors} grows"
-        f" {significant(1 / psi)} times: psi = {significant(psi)}."
+        f" fixed, work from N = {low.processors} to {high.processors} grows"
+        f" {significant(high.processors / (low.processors * psi))} times: psi = N' W/(N W') = {significant(psi)}."
     )
 
 

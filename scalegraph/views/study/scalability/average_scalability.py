@@ -82,6 +82,10 @@ def parse(text: str) -> tuple[float, ...]:
             raise InputError(Fault(f"'{part.strip()}': an efficiency between 0 and 1 was expected", key="efficiencies"))
         if value not in found:
             found.append(value)
+    if len(found) < 2:
+        raise InputError(
+            Fault(f"'{text}': an average is over two or more efficiencies, as in 0.25, 0.5", key="efficiencies")
+        )
     return tuple(sorted(found))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalegraph.analyze import fields
+from scalegraph.analyze import bounds, fields
 from scalegraph.analyze.metrics import work_unit
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import Axis, Figure
@@ -27,14 +27,16 @@ def _make(data: StudyData, efficiency: float | None = None) -> Figure | Need:
     unit = work_unit(data.scaling)
     held = matrices.held_at(data, "efficiency", efficiency)
     handles = () if held is None else (matrices.efficiency_handle(held[0], "value"),)
+    met = [] if held is None else bounds.anchors(data.scaling, "efficiency", held[0], tolerance=held[1])
+    met = [one for one in met if one.processors > 1]
     low, high = field_common.limits(found)
     axis = Axis("efficiency T_seq/(N T_para)", limits=(min(0.0, low), max(1.0, high)))
     panel = field_common.panel(found, axis, unit, _LEVELS, handles)
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
-        field_common.sentence(panel, f"an efficiency of {plain(held[0])}" if held else "", unit),
+        field_common.sentence(met, f"an efficiency of {plain(held[0])}" if held else "", unit),
         (panel,),
-        notes=(field_common.NOTE, *common.run_notes(data)),
+        notes=(field_common.NOTE, f"{data.work_words}.", *common.run_notes(data)),
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 
+from scalegraph.analyze.bounds import Anchor
 from scalegraph.analyze.fields import WorkField
 from scalegraph.base.units import si, significant
-from scalegraph.figures import contours
 from scalegraph.figures.figure import Axis, Dot, Field, Handle
 from scalegraph.views import common
 
@@ -41,7 +40,7 @@ def panel(found: WorkField, value: Axis, unit: str, levels: tuple[float, ...], h
         common.processors_axis(found.processors),
         Axis(title, unit, "log10"),
         value,
-        tuple(float(n) for n in found.processors),
+        found.columns,
         found.work,
         tuple(tuple(float(cell) for cell in row) for row in found.values),
         tuple(level for level in levels if low < level < high),
@@ -54,15 +53,11 @@ def _shown(value: float, unit: str) -> str:
     return si(value, unit, 4) if unit else common.exact(value)
 
 
-def sentence(field: Field, held: str, unit: str) -> str:
-    """Return what the marked line says: how the work grows along it."""
-    if not held or not field.handles:
+def sentence(met: Sequence[Anchor], held: str, unit: str) -> str:
+    """Return what the marked line says: how the work grows from count to count that *met* the value, as in matrices."""
+    if not held:
         return "No one value is met on several processor counts."
-    ends = []
-    for column, n in enumerate(field.columns):
-        work = _crossing(field, column, field.handles[0].value)
-        if work is not None:
-            ends.append((int(n), work))
+    ends = [(one.processors, one.work) for one in met if one.known and one.work]
     if len(ends) < 2:
         return f"{held[0].upper()}{held[1:]} is not met on two processor counts: drag the line to another value."
     (n, work), (n2, work2) = ends[0], ends[-1]
@@ -71,15 +66,3 @@ def sentence(field: Field, held: str, unit: str) -> str:
         f"To keep {held} from {n} to {n2} processors the work grows {significant(growth)} times, from"
         f" {si(work, unit)} to {si(work2, unit)}: {significant(growth * n / n2)} times as much for each processor."
     )
-
-
-def _crossing(field: Field, column: int, level: float) -> float | None:
-    """Return the least work at which *column* rises past *level*."""
-    at = contours.along(field.y, field.rows)
-    values = [row[column] for row in field.values]
-    known = [(place, value) for place, value in zip(at, values, strict=True) if math.isfinite(value)]
-    for (a, low), (b, high) in pairwise(known):
-        if low < level <= high:
-            share = (level - low) / (high - low)
-            return float(contours.back(field.y, [a + share * (b - a)])[0])
-    return None

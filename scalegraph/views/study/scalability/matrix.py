@@ -95,7 +95,7 @@ def _cell(found: list[Matrix], n: int, n2: int, origin: Origin) -> Cell:
             continue
         way = made.ways.get((n, n2), "")
         ends = made.intervals.get((n, n2))
-        span = f", 95 % between {significant(ends[0])} and {significant(ends[1])}" if ends else ""
+        span = _span(ends, way) if ends else ""
         held = bound_words(made.bound, wording.target_words(made))
         lines.append(f"{held}: {common.exact(value)} ({WAY_WORDS.get(way, way)}{span})")
         lines.extend(_formula(made, n, n2))
@@ -103,6 +103,12 @@ def _cell(found: list[Matrix], n: int, n2: int, origin: Origin) -> Cell:
     return Cell(
         values, reason, "\n".join([*lines, *reasons]), _origin({made.ways.get((n, n2), "") for made in found}, origin)
     )
+
+
+def _span(ends: tuple[float, float], way: str) -> str:
+    """Return the interval of a cell: of a prediction by its doubt, of runs by the tolerance of the bound."""
+    what = "95 % between" if way == "predicted" else "within the tolerance of the bound between"
+    return f", {what} {significant(ends[0])} and {significant(ends[1])}"
 
 
 def _origin(ways: set[str], runs: Origin) -> Origin:
@@ -155,14 +161,10 @@ def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str,
             "No operations were counted: W is the time on one processor (t_c constant, latency-metric Def. 3)."
         )
     for made in found:
-        residual, work = made.residual(), made.work_residual()
-        if residual is None:
+        checked = wording.checks(made)
+        if not checked:
             continue
-        text = f"{made.bound.capitalize()} bound: value(N,N'') = value(N,N') value(N',N'') holds to {residual:.1g}"
-        if work is not None and made.metric == "latency" and made.bound == "efficiency":
-            apart = significant(100 * work, 2)
-            text += f"; values depart from N' W/(N W') by at most {apart} % (latency-metric eq. 3.13)"
-        notes.append(text + ".")
+        notes.append(f"{made.bound.capitalize()} bound: {'; '.join(checked)}.")
         said = [
             f"{WAY_WORDS[way]} at N = {', '.join(map(str, counts))}"
             for way in ("computed", "predicted")
