@@ -49,4 +49,3 @@ def efficiencies(found: Series) -> pd.DataFrame:
         made["scaled_speedup"] = speedup
         made["serial_share"] = np.where(count > count[0], (count - speedup) / (count - count[0]), np.nan)
     return made
-

@@ -84,8 +84,11 @@ def _held(made: tuple[Speedups, ...]) -> str:
         if one.held is not None and one.values:
             what = si(one.held, "s") if one.kind == "fixed-time" else f"{si(one.held, 'B')} of each processor"
             means = "W\u2032/W at T" if one.kind == "fixed-time" else "the speed at the problem that fills"
-            said.append(f"{one.kind[:1].upper()}{one.kind[1:]}: {means} = {what}." if one.kind == "fixed-time"
-                        else f"{one.kind[:1].upper()}{one.kind[1:]}: {means} {what}, over that of one processor.")
+            said.append(
+                f"{one.kind[:1].upper()}{one.kind[1:]}: {means} = {what}."
+                if one.kind == "fixed-time"
+                else f"{one.kind[:1].upper()}{one.kind[1:]}: {means} {what}, over that of one processor."
+            )
     return " ".join(said)
 
 
