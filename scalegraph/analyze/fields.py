@@ -38,7 +38,8 @@ def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkFi
     sizes that were run, or at *most_rows* even steps of log W if there are more. Searches run other sizes on each N:
     then the map is linear on triangles of runs in (log N, log W), so that lines go on from count to count.
 
-    Shape: `values` is (sizes, columns). Unit: that of *column*. Source: isospeed.txt Fig. 5; interpolation ScaleGraph's.
+    Shape: `values` is (sizes, columns). Unit: that of *column*. Source: isospeed.txt Fig. 5; interpolation
+    ScaleGraph's.
     """
     value, work = numbers(scaling, column), numbers(scaling, "work")
     known = np.isfinite(value) & np.isfinite(work) & (work > 0)

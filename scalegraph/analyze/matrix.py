@@ -35,10 +35,11 @@ class Matrix:
     """Scalability between every two processor counts N <= N'.
 
     *values* has one entry per pair that is known (dimensionless; 1 is ideal); *reasons* one per pair that is not;
-    *ways* says how each known value came about: ``measured`` when both ends are runs, ``computed`` when at least one
-    is interpolated, ``predicted`` when at least one comes from a model, or ``imported``. *intervals* are those of
-    predicted values (95 %), and of runs what the tolerance within which they meet the bound leaves open. *anchors* are the points the values rest on, by N. *work_unit* is the unit of their work.
-    *notes* is what people should know of the values: their source, doubts about models.
+    *ways* says how each known value came about: ``measured`` when both ends are runs, ``computed`` when at least one is
+    interpolated, ``predicted`` when at least one comes from a model, or ``imported``. *intervals* are those of
+    predicted values (95 %), and of runs what the tolerance within which they meet the bound leaves open. *anchors* are
+    the points the values rest on, by N. *work_unit* is the unit of their work. *notes* is what people should know of
+    the values: their source, doubts about models.
     """
 
     metric: Metric

@@ -7,7 +7,6 @@ ones), or both. The parameter ``speeds`` of a run says how fast its stations are
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,30 +15,21 @@ import pandas as pd
 from scalegraph.analyze import bounds
 from scalegraph.analyze.matrix import Matrix, from_anchors
 from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_columns
+from scalegraph.base.speeds import speeds as read
 from scalegraph.base.units import plain
 
 SPEEDS = f"{PARAMETER}speeds"
-_MOST = 1 << 20  # stations in one text
-_TERM = re.compile(r"^(?:(\d+)\s*[*x]\s*)?(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)$")
 
 
 def speeds_of(value: object, processors: int) -> Floats:
-    """Return the speed of each station of ``4*1+2*2.5``, ``1 1 2`` or a number, which all *processors* then have.
+    """Return the speed of each station of ``4*1+2*2.5``, ``1 1 2``, ``1, 1, 2``, or of all *processors* a number.
 
     Raises `ValueError` saying what was expected, also where there are not as many as *processors*.
 
     Shape: (stations,). Unit: as written (relative, or operations/s). Source: ScaleGraph.
     """
-    if isinstance(value, int | float | np.number):
-        text = [str(float(value))]
-    else:
-        text = [term for term in re.split(r"(?<![eE])[+;\s]+", str(value).strip()) if term]
-    found: list[float] = []
-    for term in text:
-        match = _TERM.match(term.strip())
-        if match is None or not float(match.group(2)) > 0 or int(match.group(1) or 1) > _MOST:
-            raise ValueError(f"'{value}': speeds such as 4*1+2*2.5 were expected")
-        found += [float(match.group(2))] * int(match.group(1) or 1)
+    number = isinstance(value, int | float | np.number)
+    found = read(str(float(value))) if number else read(str(value))  # type: ignore[arg-type]
     if len(found) == 1:
         found = found * processors
     if len(found) != processors:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from scalegraph.base.speeds import speeds as read_speeds
 from scalegraph.machine.fields import Given, Section, choice, milli, quantity, same
 
 _CYCLES = "cycles"
@@ -41,6 +42,14 @@ class Nodes(Section):
         "from the first again for nodes beyond the last. Empty: all are alike.",
         json_schema_extra={"unit": ""},
     )
+
+    @field_validator("speeds", mode="before")
+    @classmethod
+    def _as_written(cls, value: Any) -> Any:
+        """Take what people write besides a list: ``4*1+2*2.5``, ``1 1 2``, one number."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return (float(value),)
+        return tuple(read_speeds(value)) if isinstance(value, str) else value
 
 
 class Messages(Section):

@@ -1,11 +1,11 @@
 """What all hypotheses say together about a value beyond the data, weighted by how well they explain it.
 
-One law knows too little of its own doubt, however well it fits: others fit the same points and part beyond them. So
-an interval beyond the data is that of a mixture of many hypotheses (Bayesian model averaging): sums of up to three
-terms of a dictionary of falling and growing ones, with and without a constant, no coefficient below 0. Values count relative to
-themselves, so no term's share of the value exceeds 1 at any point: that is the whole scale of the prior, and it needs
-no unit. The noise is unknown, too: relative deviations from 1e-6 to 0.6 are weighted by the likelihood and by how noisy
-timings usually are.
+One law knows too little of its own doubt, however well it fits: others fit the same points and part beyond them. So an
+interval beyond the data is that of a mixture of many hypotheses (Bayesian model averaging): sums of up to three terms
+of a dictionary of falling and growing ones, with and without a constant, no coefficient below 0. Values count relative
+to themselves, so no term's share of the value exceeds 1 at any point: that is the whole scale of the prior, and it
+needs no unit. The noise is unknown, too: relative deviations from 1e-6 to 0.6 are weighted by the likelihood and by how
+noisy timings usually are.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _NEGLIGIBLE = 10.0  # of -ln probability behind the best: one in 20,000
 
 @dataclass(frozen=True)
 class Averaged:
-    """Draws of what the curve of one series may be: *theta* (draws, 1 + factors), with *share* (draws,) of the evidence.
+    """Draws of what one series' curve may be: *theta* (draws, 1 + factors), with *share* (draws,) of the evidence.
 
     *factors* are those of the columns after the constant; *noise* (draws,) is the relative deviation of one repetition.
     """

@@ -35,8 +35,9 @@ class SerialFraction:
 class KarpFlatt:
     """Serial fractions of a fixed-size series. *slope* is their change for each doubling of N, with its interval.
 
-    *trend*: ``grows`` or ``falls`` where the interval of the slope and both ends say so; else ``stays`` where the fractions are
-    alike within their intervals or a quarter, ``varies`` where they are not, ``unknown`` for fewer than three N.
+    *trend*: ``grows`` or ``falls`` where the interval of the slope and both ends say so; else ``stays`` where the
+    fractions are alike within their intervals or a quarter, ``varies`` where they are not, ``unknown`` for fewer than
+    three N.
     """
 
     fractions: tuple[SerialFraction, ...]

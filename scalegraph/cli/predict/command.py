@@ -26,6 +26,7 @@ from scalegraph.predict.limits import Limit, limits
 from scalegraph.predict.next_sample import document as next_document
 from scalegraph.predict.regions import Values
 from scalegraph.request import Session
+from scalegraph.request.imports.graphs import is_graph
 from scalegraph.request.imports.kinds import is_trace
 from scalegraph.request.model.prediction import by_point, read_sizes
 from scalegraph.request.model.request import Request, RunLimits
@@ -39,6 +40,7 @@ from scalegraph.request.run.predicting import (
     predict_traces,
 )
 from scalegraph.request.run.predicting_blocks import load_blocks, predict_blocks
+from scalegraph.request.run.predicting_graphs import predict_graph
 from scalegraph.store.study import SUFFIX
 
 _MOST_PROCESSORS = 1 << 20
@@ -46,13 +48,14 @@ _REGIONS = 3  # that the text names for each point
 
 
 @click.command("predict", cls=ProgramArguments)
-@click.argument("sources", metavar="SRC...|STUDY|TRACE...", nargs=-1)
+@click.argument("sources", metavar="SRC...|STUDY|TRACE...|GRAPH", nargs=-1)
 @request_option("machine.name")
 @click.option("-p", "--processors", "processors", default="", metavar="LIST",
               help="N of the sample runs. N = 1 is run, too: efficiency needs it.")  # fmt: skip
 @click.option("--samples", default="", metavar="PARAMS",
               help="Parameters of the sample runs: n=64,160; of several, value by value: 'm=8,16;n=8,16'.")  # fmt: skip
-@click.option("--at", "at", required=True, metavar="PARAMS", help="Parameters to predict, as in n=800,1600.")
+@click.option("--at", "at", default="", metavar="PARAMS",
+              help="Parameters to predict, as in n=800,1600; needed but for graphs without any.")  # fmt: skip
 @click.option("--at-processors", default="", metavar="LIST", help="N to predict; those of the samples if not given.")
 @click.option("--no-counting", is_flag=True, help="Make no further small runs for exact counts.")
 @click.option("--no-smaller-caches", is_flag=True,
@@ -101,16 +104,25 @@ def predict(
     stands for the parameter n. The samples are run on the simulated machine; their regions give a graph of threads and
     events, and the times of its segments for other parameters. A STUDY that has runs of several sizes with regions is
     used as it is; so are traces of two or more sizes, of any format that can be opened, with the parameters of each in
-    their order: ``scalegraph predict small.otf2 large.otf2 --samples n=100,200 --at n=400``. With --sample repeated
-    phases of the sample runs are sampled; what counts come from, and what --verify runs, are whole runs.
+    their order: ``scalegraph predict small.otf2 large.otf2 --samples n=100,200 --at n=400``. GRAPH is a file of threads
+    and events (docs/PREDICTION.md), whose times are formulas: ``scalegraph predict g.toml --at n=800 -p 1,8``. With
+    --sample repeated phases of the sample runs are sampled; what counts come from, and what --verify runs, are whole
+    runs.
     """
-    targets = sizes(at, "--at")
+    of_graph = len(sources) == 1 and is_graph(Path(sources[0]))
+    if not at and not of_graph:
+        raise click.UsageError("Missing option '--at'.", ctx)
+    targets = sizes(at, "--at") if at else []
     if sample:
         _may_sample(sources, samples, blocks)
     traces = _are_traces(sources, asked=verify or processors or at_processors or study or sample)
     if blocks and (graph is not None or traces or any(source.endswith(SUFFIX) for source in sources)):
         raise click.UsageError("--blocks needs a program, and has no thread graph")
-    if traces:
+    if of_graph:
+        _fits_graph(samples, blocks, graph, study, runs=verify or sample or no_counting or no_smaller_caches)
+        counts = _counts(at_processors, "--at-processors") or _counts(processors, "-p")
+        found = predict_graph(Path(sources[0]), targets, counts)
+    elif traces:
         found = _from_traces(sources, samples, targets)
     elif len(sources) == 1 and sources[0].endswith(SUFFIX):
         _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches or sample)
@@ -134,6 +146,13 @@ def predict(
     _show(found, as_json=as_json)
     if any(point.predicted is None for point in found.points):
         ctx.exit(1)
+
+
+def _fits_graph(samples: str, blocks: str, graph: Path | None, study: Path | None, *, runs: bool) -> None:
+    """Raise a usage error for options that have no meaning where a graph file is all there is."""
+    if runs or samples or blocks or graph is not None or study is not None:
+        raise click.UsageError("a graph file has its times, and no program is run:"
+                               " only --at, -p, --at-processors and --json are taken")  # fmt: skip
 
 
 def _may_sample(sources: Sequence[str], samples: str, blocks: str) -> None:
@@ -296,10 +315,11 @@ def _show(found: Predictions, *, as_json: bool) -> None:
     headers = ("N", "parameters", times.heading("T"), times.heading("from"), times.heading("to"), "E",
                times.heading("L(W,N)"), "error", "ratio", "host ratio")  # fmt: skip
     print_rows(headers, rows, title=f"{found.program} on {found.machine}, predicted", left=(1,))
-    runs = counted(len(found.samples), "sample run")
-    kind = "" if found.measured else " simulated time"
-    mark = ESTIMATED if any(run.estimated for run in found.samples) else ""
-    echo(f"{runs} took {mark}{si(sum(run.time_s or 0.0 for run in found.samples), 's')}{kind}")
+    if found.samples:
+        runs = counted(len(found.samples), "sample run")
+        kind = "" if found.measured else " simulated time"
+        mark = ESTIMATED if any(run.estimated for run in found.samples) else ""
+        echo(f"{runs} took {mark}{si(sum(run.time_s or 0.0 for run in found.samples), 's')}{kind}")
     for line in _sampling(found):
         echo(f"! {line}")
     for note in found.notes:
@@ -354,7 +374,7 @@ def _row(point: Point, times: Measure) -> list[str]:
 
 
 def _words(point: Point) -> list[str]:
-    where = f"N = {point.processors}, {assigned(sorted(point.values.items()))}"
+    where = ", ".join(filter(None, (f"N = {point.processors}", assigned(sorted(point.values.items())))))
     found = point.predicted
     if found is None:
         return [f"{where}: not predicted: {point.refused}"]

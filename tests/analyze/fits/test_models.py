@@ -14,7 +14,7 @@ from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.fits.terms import falling, growing
 
 P = np.array([4.0, 8.0, 16.0, 32.0, 64.0])
-SEEDS = 200
+SEEDS = 100
 
 
 def noisy(truth: Floats, noise: float, repetitions: int = 5, series: int = SEEDS, seed: int = 3) -> Floats:

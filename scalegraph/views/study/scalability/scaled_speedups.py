@@ -19,6 +19,7 @@ _NEED = needs.sizes(
     "efficiency",
 )
 _TITLE = "Fixed-size, fixed-time and memory-bounded speedup"
+_REASONS = 4  # shown below
 _ROLES = {"fixed-size": "speedup", "fixed-time": "series:1", "memory-bounded": "series:2"}
 
 
@@ -94,11 +95,8 @@ def _held(made: tuple[Speedups, ...]) -> str:
 
 def _missing(made: tuple[Speedups, ...]) -> list[str]:
     """Return why counts have no value, each reason once for a kind."""
-    found = []
-    for one in made:
-        for why in dict.fromkeys(one.reasons.values()):
-            found.append(f"{one.kind[:1].upper()}{one.kind[1:]}: {why}.")
-    return found[:4]
+    found = [(one.kind, why) for one in made for why in dict.fromkeys(one.reasons.values())]
+    return [f"{kind[:1].upper()}{kind[1:]}: {why}." for kind, why in found[:_REASONS]]
 
 
 VIEW = View(
