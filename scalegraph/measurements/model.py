@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
+from scalegraph.base.errors import Fault
 from scalegraph.base.units import thousands
 
 # What a metric counts; "time" is converted to seconds when it is used, by its unit.
@@ -19,6 +20,8 @@ Extent: TypeAlias = Literal["inclusive", "exclusive", "unknown"]
 
 VALUE_COLUMNS = ("point", "call_path", "metric", "repetition", "value")
 MOST_REPETITIONS = 1_000_000
+LEAST, MOST = 1e-150, 1e150  # of a number but 0: squares and products of what is beyond are no numbers
+_RANGE = "a number from 1e-150 to 1e150, or 0, was expected"
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -131,6 +134,25 @@ class MeasurementSet:
             if path.parent is not None:
                 own[path.parent] -= below[index]
         return own
+
+
+def beyond(measured: MeasurementSet) -> Fault | None:
+    """Return what is wrong with the first number whose squares and products no computer holds; None for nothing."""
+    file = measured.files[0] if measured.files else measured.title
+    for name in measured.parameters:
+        column = measured.points[name]
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            size = np.abs(column.to_numpy(dtype=float, na_value=np.nan))
+            wrong = np.flatnonzero((size > MOST) | ((size < LEAST) & (size > 0)))
+            if len(wrong):
+                return Fault(f"{name} = {column.iloc[wrong[0]]:g}; {_RANGE}", file=file)
+    values = measured.values["value"].to_numpy()
+    size = np.abs(values)
+    wrong = np.flatnonzero((size > MOST) | ((size < LEAST) & (size > 0)))
+    if len(wrong):
+        metric = measured.metrics[int(measured.values["metric"].iloc[wrong[0]])].name
+        return Fault(f"{metric} = {values[wrong[0]]:g}; {_RANGE}", file=file)
+    return None
 
 
 def check(measured: MeasurementSet) -> None:

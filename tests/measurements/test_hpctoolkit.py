@@ -124,3 +124,15 @@ def test_one_file_of_a_database_is_refused_with_what_to_give(name: str, tmp_path
     before_version_four(tmp_path)
     with pytest.raises(InputError, match="is one file of a database of HPCToolkit; its directory is read: give that"):
         read_set([tmp_path / name])
+
+
+@pytest.mark.parametrize("name", ["meta.db", "profile.db"])
+def test_a_pointer_or_count_that_leads_anywhere_is_one_sentence(name: str, tmp_path: Path) -> None:
+    version_four(tmp_path)
+    data = (tmp_path / name).read_bytes()
+    for at in range(16, len(data) - 8, 8):
+        for value in (2**64 - 1, 2**63, len(data) - 1):
+            damaged = bytearray(data)
+            struct.pack_into("<Q", damaged, at, value)
+            (tmp_path / name).write_bytes(damaged)
+            attempt("hpctoolkit", tmp_path)  # a sound set, or a refusal in a sentence

@@ -63,7 +63,7 @@ class _File:
         """Return the fields at the byte *at*."""
         try:
             return struct.unpack_from(form, self._data, at)
-        except struct.error as error:
+        except (struct.error, OverflowError) as error:  # the latter: a pointer that no address is as large as
             raise self._outside(at) from error
 
     def rows(self, at: int, count: int, size: int, least: int) -> range:
@@ -179,8 +179,9 @@ class Database:
                 continue
             held = self._profile.array(_VALUE, where, values)
             index = self._profile.array(_INDEX, indices, contexts)
+            far = bool((index["start"] > values).any())  # before it is signed, where it could be below 0
             starts = np.append(index["start"].astype(np.int64), values)
-            if (np.diff(starts) < 0).any() or (len(index) and starts[0]):
+            if far or (np.diff(starts) < 0).any() or (len(index) and starts[0]) or (values and not len(index)):
                 raise self._profile.fault(f"is damaged: values of profile {number} are out of order")
             found = np.minimum(np.searchsorted(known, index["context"]), len(known) - 1)
             places = np.repeat(np.where(known[found] == index["context"], rows[found], _UNLISTED), np.diff(starts))

@@ -118,7 +118,11 @@ class _Builder:
                 numbers, infinite = self.rows.numbers(column)
                 wrong = np.flatnonzero((np.isnan(numbers) | infinite) & keep)
                 if len(wrong):
-                    raise InputError(self.rows.fault(int(wrong[0]), column, "a number was expected: a parameter"))
+                    raise InputError(
+                        self.rows.fault(
+                            int(wrong[0]), column, "a number from 1e-150 to 1e150, or 0, was expected: a parameter"
+                        )
+                    )
                 whole = bool((numbers[keep] == np.floor(numbers[keep])).all()) and bool(
                     (abs(numbers[keep]) < 2**53).all()
                 )
@@ -317,7 +321,7 @@ class _Missing:
         made = []
         for count, first, reason in (
             (self.empty, self.first, "no value is there"),
-            (self.infinite, self.first_infinite, "no finite number"),
+            (self.infinite, self.first_infinite, "no number from 1e-150 to 1e150, nor 0"),
         ):
             if first is not None:
                 made.append(Skipped("cells", count, reason, f"{rows.file}:{rows.lines[first]}"))

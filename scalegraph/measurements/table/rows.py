@@ -12,7 +12,7 @@ from pyarrow import compute, csv
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements.model import Floats
+from scalegraph.measurements.model import LEAST, MOST, Floats
 from scalegraph.measurements.reader import Progress
 from scalegraph.measurements.table import durations, layout
 from scalegraph.measurements.table.columns import Column
@@ -45,7 +45,7 @@ class Rows:
         return compute.utf8_trim_whitespace(self.table.column(index))
 
     def numbers(self, column: Column) -> tuple[Floats, Flags]:
-        """Return the numbers of a column, NaN where none is, and where that is for one without bound.
+        """Return the numbers of a column, NaN where none is, and where that is for one beyond `LEAST` or `MOST`.
 
         Raises `InputError` naming line and column of the first cells that are no numbers.
         """
@@ -60,8 +60,12 @@ class Rows:
             found: Floats = compute.cast(cells, pa.float64()).to_numpy().astype(np.float64)
         except pa.ArrowInvalid:
             found = self._careful(column, cells)
-        infinite = np.isinf(found)
-        return (np.where(infinite, np.nan, found) if infinite.any() else found), infinite
+        useless = ~(np.abs(found) <= MOST) & ~np.isnan(found)
+        tiny = np.abs(found) < LEAST
+        if tiny.any():
+            written = compute.match_substring_regex(cells, "^[^eE]*[1-9]")  # 1e-400 is no 0
+            useless |= tiny & compute.fill_null(written, fill_value=False).to_numpy()
+        return (np.where(useless, np.nan, found) if useless.any() else found), useless
 
     def _durations(self, column: Column, cells: pa.ChunkedArray) -> tuple[Floats, Flags]:
         """Return the seconds of a column of durations, NaN where none stands."""

@@ -18,7 +18,7 @@ from scalegraph.measurements.guessing import NONE, Guess, guess_mapping
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.merging import merged
-from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.model import MeasurementSet, beyond
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
 from scalegraph.measurements.runs import make_runs, serial_times
 from scalegraph.measurements.table import TableChoices, guess_table, read_table
@@ -132,6 +132,8 @@ def read_set(
             )
         else:
             made.append(reader.read(path, token, share))
+        if (fault := beyond(made[-1])) is not None:
+            raise InputError(fault if fault.file else replace(fault, file=str(path)))
     return merged(made)
 
 

@@ -14,7 +14,7 @@ from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.fits.terms import falling, growing
 
 P = np.array([4.0, 8.0, 16.0, 32.0, 64.0])
-SEEDS = 100
+SEEDS = 200
 
 
 def noisy(truth: Floats, noise: float, repetitions: int = 5, series: int = SEEDS, seed: int = 3) -> Floats:
@@ -56,7 +56,7 @@ def test_an_exact_model_is_found_with_its_numbers(term: str, curve: Callable[[Fl
 def test_noise_leaves_the_right_model_plausible_and_its_band_true(
     term: str, curve: Callable[[Floats], Floats], noise: float
 ) -> None:
-    models = fit_models(P, noisy(curve(P), noise), bootstrap=False)
+    models = fit_models(P, noisy(curve(P), noise, series=60), bootstrap=False)
     assert share(models, term, plausible=True) > 0.94
     assert share(models, term) > (0.92 if noise < 0.05 else 0.6)
     low, high = models.band([128.0, 256.0])
