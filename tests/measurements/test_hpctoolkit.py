@@ -12,6 +12,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.measurements.reader import recognised
 from scalegraph.request.imports.sets import answered, read_set
 from tests.measurements.hpctoolkit_database import EXPERIMENT, before_version_four, version_four
+from tests.measurements.test_damage import attempt
 from tests.measurements.test_formats import load, points, series
 
 WRITERS = pytest.mark.parametrize(
