@@ -165,7 +165,7 @@ def turning(point: TurningPoint) -> str:
 def checks(matrix: Matrix) -> list[str]:
     """Return what the checks of a matrix say, a sentence each.
 
-    Source: `Matrix.checks`.
+    Shape: one entry for each check. Source: `Matrix.checks`.
     """
     texts = {
         "multiplicativity": "value(N,N'') = value(N,N') value(N',N'') holds to {:.1g}",

@@ -88,24 +88,22 @@ def matrix(
     """
     targets = {name: values[f"{name}_s" if name == "time" else name] for name in _HELD}
     given = _of_way(way, values)
-    if way in _AT_SPEED and ctx.get_parameter_source("metric") is ParameterSource.DEFAULT:
-        metric = "isospeed"
+    by_default = ctx.get_parameter_source("metric") is ParameterSource.DEFAULT
+    metric = "isospeed" if way in _AT_SPEED and by_default else metric
     from scalegraph.request.results.data import bound_of, why_no_matrix
     from scalegraph.subjects import matrices
 
     bound = bound_of(metric, bound)
     _check(bound, targets, output, as_json=as_json)
     options: dict[str, Any] = {"metric": metric, "latency": values["latency"], "way": way, **given}
-    session = Session()
-    size_wanted = size_cm(size)
-    counts = matrices.counts(processors)
-    average_words = ""
+    session, size_wanted = Session(), size_cm(size)
+    counts, words = matrices.counts(processors), ""
     with open_input(source) as study:
         made: Matrix | None
         if average is not None:
             made, over = _averaged(session, study, source, average, bound, options | {"processors": counts})
             document = made.to_json() | {"efficiencies": list(over)}
-            average_words = f"average over E = {', '.join(f'{one:g}' for one in over)}"
+            words = f"average over E = {', '.join(f'{one:g}' for one in over)}"
         elif bound == "all":
             made, document = None, {}
         else:
@@ -125,7 +123,7 @@ def matrix(
         if as_json:
             print_json(document)
         elif output is None:
-            show(made, average_words)
+            show(made, words)
     if empty or (strict and made.reasons):
         ctx.exit(1)
 

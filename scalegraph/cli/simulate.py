@@ -272,13 +272,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
     machine = _collect(faults, lambda: machines.load(wanted, overrides))
     counts: list[int] = []
     if machine is not None:
-        counts = (
-            _collect(
-                faults,
-                lambda: parse_processors(_counts(given, machine), *most_processors(given.target, machine, settings)),
-            )
-            or []
-        )
+        counts = _collect(faults, lambda: _chosen_counts(given, machine, settings)) or []
     try:
         loops.parse(given.schedule)
     except ValueError as error:
@@ -322,6 +316,10 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
         trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,
     )
     return request, tuple(counts)
+
+
+def _chosen_counts(given: Given, machine: machines.Machine, settings: dict[str, str]) -> list[int]:
+    return parse_processors(_counts(given, machine), *most_processors(given.target, machine, settings))
 
 
 def _what_to_collect(given: Given) -> Collect:

@@ -229,17 +229,30 @@ def test_common_efficiencies_are_met_at_as_many_counts_as_any() -> None:
 
 def test_a_field_is_the_runs_and_lines_between_them_and_nothing_beyond() -> None:
     table = rows((1, 2, 4), (1e3, 1e4, 1e5, 1e6))
-    table = table[~((table["processors"] == 4) & (table["work"] < 1e4))]
     made = fields.over_work(table, "unit_speed")
     assert made is not None
-    assert made.processors == (1, 2, 4)
+    assert made.processors == made.columns == (1, 2, 4)
     assert made.work == (1e3, 1e4, 1e5, 1e6)
-    assert math.isnan(made.values[0, 2])
     assert made.values[2, 1] == pytest.approx(1e5 / (2 * ideal(2, 1e5)))
     assert fields.over_work(table[table["processors"] == 1], "unit_speed") is None
     dense = fields.over_work(rows((1, 2), tuple(np.geomspace(1e3, 1e6, 300))), "efficiency", most_rows=40)
     assert dense is not None
     assert dense.values.shape == (40, 2)
+
+
+def test_a_line_goes_on_between_counts_that_a_search_ran_with_other_sizes() -> None:
+    table = rows((1, 2, 4), (1e3, 1e4, 1e5, 1e6))
+    work, n = table["work"], table["processors"]
+    table = table[((n == 1) & (work < 2e4)) | ((n == 2) & (work > 5e3) & (work < 2e5)) | ((n == 4) & (work > 5e4))]
+    made = fields.over_work(table, "unit_speed")
+    assert made is not None
+    assert made.processors == (1, 2, 4)
+    assert {1.0, 2.0, 4.0} <= set(made.columns)
+    known = np.isfinite(made.values)
+    assert known.any(axis=0).all()  # there is something in every column, so that a line can pass
+    assert not known[0, -1]  # nothing below the smallest size of a count
+    assert not known[-1, 0]  # nor above the largest
+    assert made.values[0, 0] == pytest.approx(1e3 / ideal(1, 1e3))
 
 
 def imported(run: RunRecord, **changes: object) -> RunRecord:

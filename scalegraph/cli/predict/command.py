@@ -102,27 +102,23 @@ def predict(
 
     SRC are sources of the program, or the name of a shipped one; what follows ``--`` are its arguments, in which {n}
     stands for the parameter n. The samples are run on the simulated machine; their regions give a graph of threads and
-    events, and the times of its segments for other parameters. A STUDY that has runs of several sizes with regions is
-    used as it is; so are traces of two or more sizes, of any format that can be opened, with the parameters of each in
-    their order: ``scalegraph predict small.otf2 large.otf2 --samples n=100,200 --at n=400``. GRAPH is a file of threads
-    and events (docs/PREDICTION.md), whose times are formulas: ``scalegraph predict g.toml --at n=800 -p 1,8``. With
-    --sample repeated phases of the sample runs are sampled; what counts come from, and what --verify runs, are whole
-    runs.
+    events, and the times of its segments for other parameters. A STUDY with runs of several sizes with regions is used
+    as it is; so are traces of two or more sizes, with the parameters of each in their order: ``scalegraph predict
+    small.otf2 large.otf2 --samples n=100,200 --at n=400``; and a GRAPH, a file of threads and events whose times are
+    formulas: ``scalegraph predict g.toml --at n=800 -p 1,8``. With --sample repeated phases of the sample runs are
+    sampled; what counts come from, and what --verify runs, are whole runs.
     """
-    of_graph = len(sources) == 1 and is_graph(Path(sources[0]))
-    if not at and not of_graph:
-        raise click.UsageError("Missing option '--at'.", ctx)
-    targets = sizes(at, "--at") if at else []
+    if len(sources) == 1 and is_graph(Path(sources[0])):
+        _fits_graph(samples, blocks, graph, study, runs=verify or sample or no_counting or no_smaller_caches)
+        _predict_graph(ctx, Path(sources[0]), at, at_processors or processors, as_json=as_json)
+        return
+    targets = sizes(_needed(at), "--at")
     if sample:
         _may_sample(sources, samples, blocks)
     traces = _are_traces(sources, asked=verify or processors or at_processors or study or sample)
     if blocks and (graph is not None or traces or any(source.endswith(SUFFIX) for source in sources)):
         raise click.UsageError("--blocks needs a program, and has no thread graph")
-    if of_graph:
-        _fits_graph(samples, blocks, graph, study, runs=verify or sample or no_counting or no_smaller_caches)
-        counts = _counts(at_processors, "--at-processors") or _counts(processors, "-p")
-        found = predict_graph(Path(sources[0]), targets, counts)
-    elif traces:
+    if traces:
         found = _from_traces(sources, samples, targets)
     elif len(sources) == 1 and sources[0].endswith(SUFFIX):
         _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches or sample)
@@ -134,11 +130,9 @@ def predict(
             raise click.UsageError("--samples is missing: parameters of the sample runs, as in n=64,160")
         given["sample"] = sample
         request, counts = _request(sources, processors, given, ctx.meta.get("program_arguments", ()))
-        wanted = Wanted(
-            tuple(sizes(samples, "--samples")), tuple(targets), counts,
-            _counts(at_processors, "--at-processors") or counts,
-            counting=not no_counting, verify=verify, reference=not blocks, levels=not no_smaller_caches,
-        )  # fmt: skip
+        predicted = _counts(at_processors, "--at-processors") or counts
+        how = {"counting": not no_counting, "verify": verify, "reference": not blocks, "levels": not no_smaller_caches}
+        wanted = Wanted(tuple(sizes(samples, "--samples")), tuple(targets), counts, predicted, **how)
         _same_names(wanted)
         found = _from_program(request, wanted, blocks, study)
     if graph is not None:
@@ -146,6 +140,20 @@ def predict(
     _show(found, as_json=as_json)
     if any(point.predicted is None for point in found.points):
         ctx.exit(1)
+
+
+def _predict_graph(ctx: click.Context, path: Path, at: str, processors: str, *, as_json: bool) -> None:
+    """Show what the graph file at *path* predicts."""
+    found = predict_graph(path, sizes(at, "--at") if at else [], _counts(processors, "-p"))
+    _show(found, as_json=as_json)
+    if any(point.predicted is None for point in found.points):
+        ctx.exit(1)
+
+
+def _needed(at: str) -> str:
+    if not at:
+        raise click.UsageError("Missing option '--at'.")
+    return at
 
 
 def _fits_graph(samples: str, blocks: str, graph: Path | None, study: Path | None, *, runs: bool) -> None:
