@@ -1,6 +1,7 @@
 """How often the right law is found and how often intervals hold the truth: synthetic sets of known laws, many seeds.
 
     python benchmarks/model_coverage.py [--seeds 200]
+    python benchmarks/model_coverage.py --made 2000
 
 Prints the tables of docs/MODELS.md. Noise is relative and normal; *points* x *repetitions* as said. *first*: the right
 law has the best criterion; *plausible*: it is that or one of its rivals; *decided*: the fit says that the points tell;
@@ -120,6 +121,62 @@ def _coefficients(models: object, first: np.ndarray, curve: Curve) -> str:
     return ", ".join(texts)
 
 
+GROWING: tuple[Curve, ...] = (
+    np.log2, np.sqrt, lambda x: x, lambda x: x * np.log2(x), lambda x: x**1.5, lambda x: x**2
+)  # fmt: skip
+FALLING: tuple[Curve, ...] = (lambda x: 1 / x, lambda x: x**-0.5)
+KINDS = ("one", "two", "three", "minimum")
+
+
+def made_series(random: np.random.Generator, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return N, the true values there, two and four times the largest N, and the true values there."""
+    count = int(random.integers(5, 9))
+    n = random.choice([1, 2, 4]) * 2.0 ** np.arange(count)
+    far = np.array([2, 4]) * n[-1]
+    every = np.r_[n, far]
+
+    def term(curves: Sequence[Curve]) -> np.ndarray:
+        values = curves[random.integers(len(curves))](every)
+        return 10 ** random.uniform(-1, 0) * values / np.abs(values[:count]).max()
+
+    least = n[random.integers(count // 2, count)]  # where the minimum of such a form is
+    truth = {
+        "one": lambda: 10 ** random.uniform(-1, 0) + term((*GROWING, *FALLING)),
+        "two": lambda: 10 ** random.uniform(-1, 0) + term(GROWING) + term((*GROWING, *FALLING)),
+        "three": lambda: 10 ** random.uniform(-1, 0) + term(GROWING) + term(FALLING) + term(GROWING),
+        "minimum": lambda: (
+            random.choice(np.array([0.0, 1.0])) * random.uniform(0, 1) / least
+            + 1 / every
+            + (every / least**2, np.log(2) / least * np.log2(every), 2 / least**1.5 * np.sqrt(every))[
+                random.integers(3)
+            ]
+        ),
+    }[kind]()
+    return n, truth[:count], far, truth[count:]
+
+
+def made_rows(number: int) -> list[list[str]]:
+    """Return how often the intervals of models and of laws hold the truth at two and four times the largest N."""
+    random = np.random.default_rng(11)
+    found: dict[str, list[tuple[float, ...]]] = {}
+    for index in range(number):
+        kind, noise, repetitions = KINDS[index % 4], (0.05, 0.1)[index // 4 % 2], (1, 3, 5)[index // 8 % 3]
+        n, truth, far, ahead = made_series(random, kind)
+        values = np.abs(truth[:, None] * (1 + noise * random.standard_normal((len(n), repetitions))))
+        for what, fit in (("models", fit_models(n, values[None])[0]), ("laws", fit_laws(n, values)[0])):
+            low, high = fit.band(far)
+            wrong = fit.decided and abs(fit.predict(far)[1] / ahead[1] - 1) > 0.1
+            row = (*((low <= ahead) & (ahead <= high)), fit.decided, wrong, (high - low)[0] / ahead[0])
+            for name in (f"{what}, {kind}", f"{what}, {100 * noise:g} %", f"{what}, all"):
+                found.setdefault(name, []).append(tuple(map(float, row)))
+    rows = []
+    for name, part in sorted(found.items()):
+        numbers = np.array(part)
+        shares = [f"{100 * share:.1f}" for share in numbers[:, :4].mean(axis=0)]
+        rows.append([name, str(len(part)), *shares, f"{np.median(numbers[:, 4]):.2f}"])
+    return rows
+
+
 def _print(head: Sequence[str], rows: list[list[str]]) -> None:
     print("| " + " | ".join(head) + " |")
     print("| " + " | ".join("---" for _ in head) + " |")
@@ -133,7 +190,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--only", choices=("laws", "models"))
+    parser.add_argument("--made", type=int, default=0, help="series of one to three terms and forms with a minimum")
     given = parser.parse_args()
+    if given.made:
+        _print(["series", "of", "at 2x %", "at 4x %", "decided %", "wrongly %", "width at 2x"], made_rows(given.made))
+        return
     head = [
         "noise %",
         "data",
