@@ -136,7 +136,7 @@ class Translation(Section):
 class Branches(Section):
     """Prediction of branches: the predictor's size, and what a wrong prediction costs.
 
-    The predictor is a TAGE of four tables (runtime/csrc/pipeline/sg_branch.c), one for each processor.
+    The predictor is a TAGE of four tables (runtime/csrc/pipeline/sg_predictor.c), one for each processor.
     """
 
     penalty_cycles: int = quantity(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _KEY: Final = "processor.pipeline"
 # Our predictor foresees half of the branches of a random pattern of so many times its entries, in steady repetition.
-_REMEMBERED: Final = 0.62
+_REMEMBERED: Final = 0.98
 _HALF_FORESEEN: Final = 0.5  # of what random branches cost
 _LATENCIES: Final = (  # value, measurement of a chain, operations of the class in one step of it
     ("int_alu", "int_add_chain", 1),

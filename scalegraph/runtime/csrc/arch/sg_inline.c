@@ -140,6 +140,14 @@ uint32_t sg_inline_place(const void *site)
     return hooks.place_of != NULL && offset <= sg->text_high - sg->text_low ? hooks.place_of[offset] : 0;
 }
 
+uint64_t *sg_inline_parts(const sg_speed *speed, uint32_t place)
+{
+    static uint64_t none = 0;
+    if (place == 0)
+        return &none;
+    return (uint64_t *)((uintptr_t)speed->slot_parts + (uintptr_t)sg_inline_slot(place));
+}
+
 void sg_inline_crashed(sg_processor *p, uintptr_t site)
 {
     uintptr_t last = 0; /* hook before it */

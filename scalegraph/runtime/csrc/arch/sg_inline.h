@@ -32,6 +32,8 @@ const uint64_t *sg_inline_same_parts(uint64_t parts);
 /* Where the executions of the block are counted whose inlined hook returns to `site`; 0: it is not inlined.
  */
 uint32_t sg_inline_place(const void *site);
+/* What an execution costs there, of a processor of that speed. */
+uint64_t *sg_inline_parts(const sg_speed *speed, uint32_t place);
 /* Calls `visit` for each inlined hook; false: there are none that references search in line. */
 bool sg_inline_each(void (*visit)(const sg_inlined *hook));
 /* The slot of a segment, which is not used as memory otherwise, by its place in the executions of an account.

@@ -307,6 +307,7 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
 
 void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uint64_t executions))
 {
+    sg_branch_wake();
     uint32_t count = sg->executions_count;
     const sg_block_cost *costs = sg_speed_of(account->rest.processor)->blocks;
     for (uint32_t i = 0, end = account->alone ? 2 * count : count; i < end; i++) {

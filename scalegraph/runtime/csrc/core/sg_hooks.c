@@ -453,6 +453,12 @@ SG_API void __tsan_func_exit(void)
 
 /* ---- basic blocks ---- */
 
+/* Is its time beyond the limit because a branch is to be predicted, and nobody else asks for it? */
+static inline bool is_branch(const sg_processor *p)
+{
+    return p->time >= SG_TRAP_PARTS && sg->attention == 0;
+}
+
 /* Counts the execution and lets time pass; all else that the block costs is added up in the end. */
 SG_API void __sanitizer_cov_trace_pc(void)
 {
@@ -461,7 +467,11 @@ SG_API void __sanitizer_cov_trace_pc(void)
     uint32_t block = p->block_of[site];
     p->account->executions[block]++;
     p->time += p->block_parts[block];
-    if (SG_UNLIKELY(p->time > p->time_limit))
+    if (SG_LIKELY(p->time <= p->time_limit))
+        return;
+    if (is_branch(p))
+        sg_branch_pass(p, (const void *)site);
+    else
         sg_yield(p, (const void *)site);
 }
 
@@ -470,6 +480,10 @@ SG_API void __sanitizer_cov_trace_pc_late(void)
 {
     sg_processor *p = sg_now;
     const void *site = SG_CALLER;
+    if (is_branch(p)) {
+        sg_branch_pass(p, site);
+        return;
+    }
     sg_behind behind = sg_behind_of(site);
     sg_behind_take(p, behind);
     sg_yield(p, site);

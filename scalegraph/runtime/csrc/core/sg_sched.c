@@ -235,10 +235,10 @@ static void resume(void **from, sg_processor *to)
 {
     if (SG_UNLIKELY(sg->grouped))
         sg_run_queue_prefer(to->id / sg->own_processors);
+    sg_branch_wake();
     const sg_coroutine *next = expect_next();
     sg_refresh_limit(to);
-    /* Done here, on this stack, which is warm. */
-    if (to->coroutine->pending.address != 0)
+    if (to->coroutine->pending.address != 0) /* done here, on this stack, which is warm */
         sg_perform(to);
     expect_shared(next);
     if (SG_UNLIKELY(sg->ranks != 0) && (sg->rank != to->thread->rank || sg->mapped != to->thread->rank))
@@ -273,6 +273,7 @@ static sg_processor *take_next(void)
 static void depart(sg_thread *t)
 {
     sg_processor *next = take_next();
+    sg_branch_wake();
     if (next->thread == t) { /* it has been woken meanwhile and is the earliest */
         sg_now = next;
         sg_refresh_limit(next);

@@ -1,263 +1,202 @@
 /* Prediction of branches: a predictor for each processor, of the size that the machine has.
  *
- * Its kind is TAGE (Seznec and Michaud, JILP 2006), by entered blocks instead of single jumps: the block
- * table says which blocks are entered from a branch that can go elsewhere, too. From the block of that kind
- * which was entered last, and from which came before it, the predictor says which is the next. A base table
- * has one entry for each block; four tables, which share the machine's entries, know what followed after 4,
- * 16, 64 and 256 blocks of that kind, as far as the machine's history goes. The longest history that is known
- * decides. A wrong prediction makes an entry with a longer history.
+ * What is predicted is the next of the blocks that are entered from a branch which can go elsewhere, too,
+ * from the last such block and those before it (sg_predictor.c). A block that is entered for the first time
+ * after another is no misprediction: nothing is charged for learning the program.
  *
- * A block that is entered for the first time after another is no misprediction: nothing is charged for
- * learning the program.
+ * A loop of one block goes round without a call of the runtime after its first rounds: its block costs no
+ * trap then, and how often it was executed is known when another block is entered. So the rest of a visit is
+ * one step, from the loop to how long it took and where it went. A history that is no longer than the rounds
+ * cannot tell when they end.
  *
  * What blocks cost is what they take in loops that go on and on. A loop that ends while the window still
  * holds its first rounds, and whose end is foreseen, overlaps with what follows, as far as that with its next
  * visit: what its rounds save then is taken from the rounds of that visit. Blocks of loops with several ways
  * round cost what they take on their usual one; a step that is not on it costs what it makes the round
  * longer, or shorter. */
-#include <string.h>
-
 #include "sg_branch.h"
+#include "sg_inline.h"
 #include "sg_observer.h"
 #include "sg_overlap.h"
+#include "sg_predictor.h"
 #include "sg_runtime.h"
 
-#define PURPOSE  "the prediction of branches"
-#define TABLES   4u
-#define HISTORY  256u /* a power of two: entered blocks that are remembered */
-#define TAG_BITS 12u
+#define PURPOSE "the prediction of branches"
+#define SINGLE  4u /* rounds of a loop of one block that are steps of their own */
 
-typedef struct entry {
-    uint32_t target; /* number of a block; 0: the entry is free */
-    uint16_t tag;
-    uint8_t sure, useful; /* 0 to 3 */
-} entry;
+/* Parts of a cycle, and by busy category. */
+typedef struct share {
+    int64_t all, of[4];
+} share;
 
-/* A history, folded to numbers of so many bits. The numbers of bits are primes, so that what comes in a
- * rhythm is not folded onto itself. */
-#define FOLDS 3u
-static const uint32_t fold_bits[FOLDS] = {13, 17, 19};
+/* A block that is entered from a branch; they are numbered by themselves, from 1 on. */
+typedef struct target {
+    uint32_t turns[SG_TURNS]; /* targets behind this one that are not on the usual way; 0: none */
+    uint32_t saved;           /* see sg_timing, in parts */
+    uint32_t block;
+} target;
 
-typedef struct folded {
-    uint32_t of[FOLDS];
-} folded;
+/* What is known of it besides. */
+typedef struct costs {
+    uint32_t reach, early;
+    share more[SG_TURNS], less; /* of the turns, and of a round that saves; where branches.same_costs */
+} costs;
 
-typedef struct predictor {
-    entry *base; /* by block */
-    entry *table[TABLES];
-    folded fold[TABLES];
-    uint32_t last;   /* block that was entered last */
-    uint32_t at;     /* in the ring of what was entered */
+typedef struct state {
+    uint32_t last;   /* target that was entered last */
     uint32_t rounds; /* of a loop of one block that `last` has gone so far */
     uint32_t loop;   /* whose last visit has saved so many parts */
     uint64_t saved;
-    uint8_t ring[HISTORY];
-} predictor;
+    sg_predictor predictor;
+} __attribute__((aligned(64))) state;
 
 static struct {
-    predictor *of; /* by processor; NULL: nothing is predicted */
-    uint32_t bits; /* of the index of a table */
-    uint32_t tables, length[TABLES];
+    state *of;    /* by processor; NULL: nothing is predicted */
+    uint32_t *at; /* number of the target, by offset in the text */
+    target *targets;
+    costs *costs;
+    uint32_t count;   /* numbers of targets */
     uint64_t penalty; /* in parts of a cycle */
     const sg_timing *timing;
+    bool same_costs; /* executions of a block cost the same everywhere */
 } branches = {0};
 
-static uint64_t mix(uint64_t value)
+/* ---- rounds without calls ---- */
+
+sg_processor *sg_branch_quiet = NULL;
+
+static struct {
+    sg_account *account; /* which has counted so many executions */
+    uint64_t before;
+    uint32_t place;
+    uint64_t *parts[3]; /* what an execution costs, without the trap */
+} quiet = {0};
+
+static uint64_t executions(void)
 {
-    value *= 0x9E3779B97F4A7C15u;
-    return value ^ value >> 29;
+    return quiet.account->executions[quiet.place] +
+           quiet.account->executions[sg->executions_count + quiet.place];
 }
 
-/* One step of a history: `in` comes, and `out` goes that came `length` steps before. */
-static uint32_t fold_in(uint32_t old, uint32_t bits, uint32_t in, uint32_t out, uint32_t length)
+void sg_branch_wake_slow(void)
 {
-    uint32_t mask = (1u << bits) - 1, turn = length % bits;
-    uint32_t gone = (out << turn | out >> (bits - turn)) & mask;
-    return ((old << 1 | old >> (bits - 1)) & mask) ^ in ^ gone;
+    uint64_t now = executions();
+    state *s = &branches.of[sg_branch_quiet->id];
+    if (now > quiet.before && now - quiet.before < UINT32_MAX - s->rounds)
+        s->rounds += (uint32_t)(now - quiet.before);
+    for (int i = 0; i < 3; i++)
+        *quiet.parts[i] += SG_TRAP_PARTS;
+    sg_branch_quiet = NULL;
 }
 
-static void remember(predictor *q, uint32_t number)
+/* The block whose hook returns to `site` costs no trap before something else happens. */
+static void be_quiet(sg_processor *p, uint32_t number, const void *site)
 {
-    uint32_t in = (uint32_t)(mix(number) >> 56);
-    for (uint32_t i = 0; i < branches.tables; i++) {
-        uint32_t length = branches.length[i], out = q->ring[(q->at - length) % HISTORY];
-        for (uint32_t k = 0; k < FOLDS; k++)
-            q->fold[i].of[k] = fold_in(q->fold[i].of[k], fold_bits[k], in, out, length);
-    }
-    q->ring[q->at % HISTORY] = (uint8_t)in;
-    q->at++;
-    q->last = number;
+    const sg_speed *speed = sg_speed_of(p->id);
+    uint32_t place = sg_inline_place(site);
+    quiet.parts[0] = &speed->parts[number];
+    quiet.parts[1] = &speed->parts[sg->executions_count + number];
+    quiet.parts[2] = sg_inline_parts(speed, place);
+    for (int i = 0; i < 3; i++)
+        *quiet.parts[i] -= SG_TRAP_PARTS;
+    quiet.account = p->account;
+    quiet.place = place != 0 ? place : number;
+    quiet.before = executions();
+    sg_branch_quiet = p;
 }
 
-static entry *entry_of(predictor *q, uint32_t table, uint16_t *tag)
+/* ---- what blocks cost ---- */
+
+/* `parts` as a part of what an execution of block `number` usually costs, of which `cost` is what it has cost
+ * now. */
+static share share_of(uint32_t number, int64_t parts, const uint64_t cost[4])
 {
-    const uint32_t *of = q->fold[table].of;
-    uint64_t all = of[0] | (uint64_t)of[1] << fold_bits[0] | (uint64_t)of[2] << (fold_bits[0] + fold_bits[1]);
-    uint64_t mixed = mix(all ^ mix(q->last));
-    *tag = (uint16_t)(mixed & ((1u << TAG_BITS) - 1));
-    return &q->table[table][mixed >> TAG_BITS & ((1u << branches.bits) - 1)];
+    int64_t whole = (int64_t)sg->blocks[number].parts;
+    share found = {0};
+    for (int i = 0; whole != 0 && i < 4; i++)
+        found.all += found.of[i] = (int64_t)cost[i] * parts / whole;
+    return found;
 }
 
-static void learn(entry *e, uint32_t number)
+/* Adds the share to what an execution of block `number` has cost `p` now. */
+static void change_cost(sg_processor *p, uint32_t number, const share *more)
 {
-    if (e->target == number)
-        e->sure += e->sure < 3;
-    else if (e->sure > 0)
-        e->sure--;
-    else
-        e->target = number;
+    for (int i = 0; i < 4; i++)
+        p->account->busy[i] += (uint64_t)more->of[i];
+    p->time += (uint64_t)more->all;
+    sg->blocks[number].more += (uint64_t)more->all;
 }
 
-/* Gives the transition an entry with a longer history than table `from - 1` has. */
-static void allocate(predictor *q, uint32_t from, uint32_t number)
+/* Has the observer charge `p` what its block costs in place of the trap; says in `cost` what that was, by
+ * busy category. */
+static void charge_block(sg_processor *p, const void *site, uint64_t cost[4])
 {
-    for (uint32_t i = from; i < branches.tables; i++) {
-        uint16_t tag;
-        entry *e = entry_of(q, i, &tag);
-        if (e->useful == 0) {
-            *e = (entry){number, tag, 0, 0};
-            return;
-        }
-    }
-    for (uint32_t i = from; i < branches.tables; i++) {
-        uint16_t tag;
-        entry_of(q, i, &tag)->useful--;
-    }
+    const uint64_t *busy = p->account->busy;
+    for (int i = 0; i < 4; i++)
+        cost[i] = -busy[i];
+    sg_observed.block(p, site);
+    for (int i = 0; i < 4; i++)
+        cost[i] += busy[i];
 }
 
-/* Is the block that is entered another one than was predicted? */
-static bool is_mispredicted(predictor *q, uint32_t number)
+/* What the step to the target of number `i` among `from`'s turns costs more. */
+static share turn_share(const target *from, uint32_t i, const uint64_t cost[4])
 {
-    entry *best = &q->base[q->last], *other = best;
-    uint32_t longer = 0;
-    for (uint32_t i = 0; i < branches.tables; i++) {
-        uint16_t tag;
-        entry *e = entry_of(q, i, &tag);
-        if (e->target != 0 && e->tag == tag) {
-            other = best;
-            best = e;
-            longer = i + 1;
-        }
-    }
-    bool known = best->target != 0, right = best->target == number;
-    if (best != other && best->target != other->target) {
-        if (right)
-            best->useful += best->useful < 3;
-        else
-            best->useful -= best->useful > 0;
-    }
-    learn(best, number);
-    if (known && !right)
-        allocate(q, longer, number);
-    return known && !right;
+    uint32_t number = branches.targets[from->turns[i]].block;
+    int64_t parts = (int64_t)branches.timing[from->block - 1].more[i] * (int64_t)SG_PARTS / 1000;
+    int64_t whole = (int64_t)sg->blocks[number].parts;
+    return share_of(number, parts < -whole ? -whole : parts, cost);
 }
 
-/* Adds `parts` to what an execution of block `number` usually costs, or takes them off: to what it has cost
- * `p` now. */
-static void change_cost(sg_processor *p, uint32_t number, int64_t parts, const uint64_t cost[4])
+/* Target `to` follows `from` on a way that may not be its usual one. */
+static void turn(sg_processor *p, uint32_t from, uint32_t to, const uint64_t cost[4])
 {
-    int64_t whole = (int64_t)sg->blocks[number].parts, all = 0;
-    for (int i = 0; whole != 0 && i < 4; i++) {
-        int64_t share = (int64_t)cost[i] * parts / whole;
-        p->account->busy[i] += (uint64_t)share;
-        all += share;
-    }
-    p->time += (uint64_t)all;
-    sg->blocks[number].more += (uint64_t)all;
-}
-
-static predictor *predictor_of(const sg_processor *p)
-{
-    predictor *q = &branches.of[p->id];
-    if (q->base == NULL) {
-        q->base = sg_new(sg->blocks_count * sizeof *q->base);
-        for (uint32_t i = 0; i < branches.tables; i++)
-            q->table[i] = sg_new(sizeof(entry) << branches.bits);
-    }
-    return q;
-}
-
-void sg_branch_open(void)
-{
-    const sg_config *config = &sg->config;
-    if (config->branches_penalty_cycles == 0 || sg->branch_targets == NULL)
-        return;
-    branches.of = sg_new(sg->processors * sizeof *branches.of);
-    branches.timing = sg->overlaps ? sg->timing : NULL;
-    branches.penalty = (uint64_t)config->branches_penalty_cycles * SG_PARTS;
-    while ((2ull << branches.bits) * TABLES <= config->branches_entries)
-        branches.bits++;
-    for (uint32_t length = 4; length <= config->branches_history && branches.tables < TABLES; length *= 4)
-        branches.length[branches.tables++] = length < HISTORY ? length : HISTORY - 1;
-    for (uint32_t i = 0; i < sg->blocks_count; i++)
-        for (uint32_t k = 0; sg->branch_targets[i] && k < sg->speeds; k++) {
-            uint64_t *parts = sg->speed[k].parts;
-            if (sg->blocks_scaled) /* by an observer, which charges the whole block */
-                parts[i] = SG_TRAP_PARTS;
-            else
-                parts[i] = parts[sg->executions_count + i] = parts[i] + SG_TRAP_PARTS;
+    for (uint32_t i = 0; i < SG_TURNS; i++)
+        if (branches.targets[from].turns[i] == to) {
+            share one = branches.same_costs ? branches.costs[from].more[i]
+                                            : turn_share(&branches.targets[from], i, cost);
+            change_cost(p, branches.targets[to].block, &one);
         }
 }
 
-/* Parts of a cycle that a round of the loop of block `number` takes less when its visits overlap. */
-static uint64_t saving(uint32_t number)
-{
-    return branches.timing[number - 1].saved * SG_PARTS / 1000;
-}
-
-/* Parts of a cycle for which the processor is still busy with a visit of loop `left`, of so many rounds, when
+/* Parts of a cycle for which the processor is still busy with a visit of loop `from`, of so many rounds, when
  * what is behind it can begin: at once where the end was foreseen, else when the branch that ends the loop is
  * known. */
-static uint64_t behind_end(const sg_timing *left, uint32_t rounds, uint64_t of_round, bool foreseen)
+static uint64_t behind_end(uint32_t from, uint32_t rounds, bool foreseen)
 {
-    uint64_t parts = (rounds < left->reach ? rounds : left->reach) * of_round;
-    uint64_t early = (uint64_t)left->early * SG_PARTS / 1000;
-    return foreseen || parts < early ? parts : early;
+    const costs *left = &branches.costs[from];
+    uint64_t parts = (uint64_t)(rounds < left->reach ? rounds : left->reach) * branches.targets[from].saved;
+    return foreseen || parts < left->early ? parts : left->early;
 }
 
-/* Block `number`, which has cost so much, follows block q->last: a visit of a loop goes on, or has ended.
- * Returns the parts of the penalty, if it has to be paid, that hide behind the visit that has ended. */
-static uint64_t go_round(sg_processor *p, predictor *q, uint32_t number, uint64_t penalty,
-                         const uint64_t cost[4])
+/* The visit of loop `from` has ended; returns the parts of the penalty, if it has to be paid, that hide
+ * behind it. */
+static uint64_t leave_loop(state *s, uint32_t from, uint64_t penalty)
 {
-    uint64_t hidden = 0;
-    if (number == q->last) {
-        q->rounds++;
-    } else if (q->last != 0) {
-        const sg_timing *left = &branches.timing[q->last - 1];
-        if (left->saved != 0) {
-            uint64_t behind = behind_end(left, q->rounds + 1, saving(q->last), penalty == 0);
-            hidden = behind < penalty ? behind : penalty;
-            q->loop = q->last;
-            q->saved = behind - hidden;
-        }
-        q->rounds = 0;
-    }
-    if (number != q->loop || q->saved == 0)
-        return hidden;
-    uint64_t parts = saving(number);
-    parts = parts < q->saved ? parts : q->saved;
-    q->saved -= parts;
-    change_cost(p, number, -(int64_t)parts, cost);
+    if (branches.targets[from].saved == 0)
+        return 0;
+    uint64_t behind = behind_end(from, s->rounds + 1, penalty == 0);
+    uint64_t hidden = behind < penalty ? behind : penalty;
+    s->loop = from;
+    s->saved = behind - hidden;
     return hidden;
+}
+
+/* A round of the loop whose last visit has saved something. */
+static void save(sg_processor *p, state *s, uint32_t to, const uint64_t cost[4])
+{
+    const target *loop = &branches.targets[to];
+    uint64_t parts = loop->saved < s->saved ? loop->saved : s->saved;
+    s->saved -= parts;
+    share less = branches.same_costs && parts == loop->saved ? branches.costs[to].less
+                                                             : share_of(loop->block, -(int64_t)parts, cost);
+    change_cost(p, loop->block, &less);
 }
 
 void sg_branch_await(const sg_processor *p)
 {
     if (branches.timing != NULL)
-        predictor_of(p)->saved = 0;
-}
-
-/* Block `number` follows block q->last on a way that may not be its usual one. */
-static void turn(sg_processor *p, const predictor *q, uint32_t number, const uint64_t cost[4])
-{
-    const sg_timing *from = &branches.timing[q->last - 1];
-    for (uint32_t i = 0; i < SG_TURNS; i++)
-        if (from->turns[i] == number) {
-            int64_t parts = (int64_t)from->more[i] * (int64_t)SG_PARTS / 1000,
-                    whole = (int64_t)sg->blocks[number].parts;
-            change_cost(p, number, parts < -whole ? -whole : parts, cost);
-        }
+        branches.of[p->id].saved = 0;
 }
 
 /* Charges `p` for so many cycles in which it waits for what it has loaded. */
@@ -268,46 +207,178 @@ static void wait_for_loads(sg_processor *p, uint64_t cycles, const void *site)
     sg_site_of(site)->cycles[SG_GROUP_MEMORY_STALL] += cycles;
 }
 
-/* Charges `p` what block `number` costs in place of the trap; says in `cost` what that was, by busy category.
- */
-static void charge_block(sg_processor *p, uint32_t number, const void *site, uint64_t cost[4])
+/* ---- steps ---- */
+
+/* What a visit of `rounds` rounds ends with: told apart from all others, nearly always. */
+static uint32_t end_code(uint32_t to, uint32_t rounds)
 {
-    const uint64_t *busy = p->account->busy;
-    if (sg_observed.block == NULL) {
-        p->time -= SG_TRAP_PARTS;
-        memcpy(cost, sg_speed_of(p->id)->blocks[number].busy, 4 * sizeof *cost);
-        return;
+    return (to ^ rounds * 0x9E3779B1u) | 1u << 31;
+}
+
+/* Was it foreseen that `to` follows the last target? */
+static bool is_foreseen(state *s, uint32_t to)
+{
+    uint32_t from = s->last;
+    if (to != from && s->rounds > SINGLE)
+        return sg_predictor_step(&s->predictor, branches.count + from, end_code(to, s->rounds), s->rounds);
+    return sg_predictor_step(&s->predictor, from, to, 0);
+}
+
+static void mispredict(sg_processor *p, uint32_t number, uint64_t penalty, const void *site)
+{
+    if (sg->overlaps) /* it is known to be wrong only when the data arrive that it depends on */
+        wait_for_loads(p, sg_overlap_branch(p, number), site);
+    p->time += penalty;
+    p->account->busy[SG_CATEGORY_BUSY_CONTROL] += penalty;
+    sg->blocks[number].more += penalty;
+    sg_count(p, SG_COUNTER_MISPREDICTIONS, 1);
+}
+
+/* Takes a step that is foreseen and costs nothing besides; false: this is none. */
+static inline bool step_usually(state *s, uint32_t to)
+{
+    uint32_t from = s->last;
+    const target *left = &branches.targets[from];
+    bool again = to == from, ends = !again && (s->rounds > SINGLE || left->saved != 0);
+    if (ends || (again && s->rounds >= SINGLE) || (s->saved != 0 && to == s->loop) || left->turns[0] == to ||
+        left->turns[1] == to || !sg_predictor_step_settled(&s->predictor, from, to))
+        return false;
+    s->rounds = again ? s->rounds + 1 : 0;
+    s->last = to;
+    if (!again)
+        sg_predictor_expect(&s->predictor, to);
+    return true;
+}
+
+/* Target `to`, which has cost so much, follows the last one. */
+static __attribute__((noinline)) void step(sg_processor *p, state *s, uint32_t to, const void *site,
+                                           const uint64_t cost[4])
+{
+    uint32_t from = s->last;
+    s->rounds += to == from;
+    bool goes_on = to == from && s->rounds > SINGLE, foreseen = goes_on || is_foreseen(s, to);
+    uint64_t penalty = foreseen ? 0 : branches.penalty;
+    if (branches.targets[from].turns[0] != 0)
+        turn(p, from, to, cost);
+    if (to != from)
+        penalty -= leave_loop(s, from, penalty);
+    if (s->saved != 0 && to == s->loop)
+        save(p, s, to, cost);
+    else if (goes_on && sg_observed.block == NULL && branches.targets[to].turns[0] != to &&
+             branches.targets[to].turns[1] != to)
+        be_quiet(p, branches.targets[to].block, site);
+    if (!foreseen)
+        mispredict(p, branches.targets[to].block, penalty, site);
+    if (to != from) {
+        s->rounds = 0;
+        s->last = to;
+        sg_predictor_expect(&s->predictor, to);
     }
-    for (int i = 0; i < 4; i++)
-        cost[i] = -busy[i];
-    sg_observed.block(p, site);
-    for (int i = 0; i < 4; i++)
-        cost[i] += busy[i];
 }
 
 void sg_branch_enter(sg_processor *p, const void *site)
 {
+    sg_branch_wake();
     uintptr_t offset = (uintptr_t)site - sg->text_low;
-    uint32_t number = offset <= sg->text_high - sg->text_low ? sg->block_index[offset] : 0;
-    uint64_t cost[4];
-    charge_block(p, number, site, cost);
-    if (branches.of == NULL || !sg->branch_targets[number])
+    uint32_t to = branches.of != NULL && offset <= sg->text_high - sg->text_low ? branches.at[offset] : 0;
+    if (sg_observed.block == NULL) {
+        p->time -= SG_TRAP_PARTS;
+        if (to != 0 && !step_usually(&branches.of[p->id], to))
+            step(p, &branches.of[p->id], to, site,
+                 sg_speed_of(p->id)->blocks[branches.targets[to].block].busy);
         return;
-    predictor *q = predictor_of(p);
-    bool mispredicted = is_mispredicted(q, number);
-    uint64_t penalty = mispredicted ? branches.penalty : 0;
-    if (branches.timing != NULL) {
-        if (q->last != 0)
-            turn(p, q, number, cost);
-        penalty -= go_round(p, q, number, penalty, cost);
     }
-    if (mispredicted) {
-        if (sg->overlaps) /* it is known to be wrong only when the data arrive that it depends on */
-            wait_for_loads(p, sg_overlap_branch(p, number), site);
-        p->time += penalty;
-        p->account->busy[SG_CATEGORY_BUSY_CONTROL] += penalty;
-        sg->blocks[number].more += penalty;
-        sg_count(p, SG_COUNTER_MISPREDICTIONS, 1);
+    uint64_t cost[4];
+    charge_block(p, site, cost);
+    if (to != 0)
+        step(p, &branches.of[p->id], to, site, cost);
+}
+
+static __attribute__((noinline)) void give_way(sg_processor *p, const void *site)
+{
+    sg_behind behind = sg_behind_of(site);
+    sg_behind_take(p, behind);
+    sg_give_way(p, site);
+    sg_behind_give(behind);
+}
+
+/* All that sg_branch_enter does, too; by itself, so that sg_branch_pass saves no registers. */
+static __attribute__((noinline)) void pass_slowly(sg_processor *p, const void *site)
+{
+    sg_branch_enter(p, site);
+    if (p->time > p->time_limit)
+        give_way(p, site);
+}
+
+void sg_branch_pass(sg_processor *p, const void *site)
+{
+    if (sg_branch_quiet == NULL && sg_observed.block == NULL &&
+        step_usually(&branches.of[p->id], branches.at[(uintptr_t)site - sg->text_low])) {
+        p->time -= SG_TRAP_PARTS;
+        if (SG_UNLIKELY(p->time > p->time_limit))
+            give_way(p, site);
+        return;
     }
-    remember(q, number);
+    pass_slowly(p, site);
+}
+
+/* ---- the beginning ---- */
+
+/* What is known of the timing of target `i`; all are numbered. */
+static void know_timing(uint32_t i, const uint32_t *number)
+{
+    target *t = &branches.targets[i];
+    costs *c = &branches.costs[i];
+    const sg_timing *timing = &branches.timing[t->block - 1];
+    t->saved = (uint32_t)((uint64_t)timing->saved * SG_PARTS / 1000);
+    c->early = (uint32_t)((uint64_t)timing->early * SG_PARTS / 1000);
+    c->reach = timing->reach;
+    c->less = share_of(t->block, -(int64_t)t->saved, sg->blocks[t->block].busy);
+    for (uint32_t k = 0; k < SG_TURNS; k++) {
+        t->turns[k] = number[timing->turns[k]];
+        c->more[k] = t->turns[k] == 0 ? (share){0} : turn_share(t, k, sg->blocks[timing->turns[k]].busy);
+    }
+}
+
+/* Numbers the blocks that are entered from branches. */
+static void number_targets(void)
+{
+    uint32_t *number = sg_new(sg->blocks_count * sizeof *number);
+    branches.count = 1;
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
+        if (sg->branch_targets[i])
+            number[i] = branches.count++;
+    branches.at = sg_reserve((sg->text_high - sg->text_low + 1) * sizeof *branches.at, PURPOSE);
+    branches.targets = sg_new(branches.count * sizeof *branches.targets);
+    branches.costs = sg_new(branches.count * sizeof *branches.costs);
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
+        if (number[i] != 0) {
+            branches.at[sg->block_address[i] - sg->text_low] = number[i];
+            branches.targets[number[i]].block = i;
+        }
+    for (uint32_t i = 1; branches.timing != NULL && i < branches.count; i++)
+        know_timing(i, number);
+}
+
+void sg_branch_open(void)
+{
+    const sg_config *config = &sg->config;
+    if (config->branches_penalty_cycles == 0 || sg->branch_targets == NULL)
+        return;
+    branches.of = sg_new(sg->processors * sizeof *branches.of);
+    branches.timing = sg->overlaps ? sg->timing : NULL;
+    branches.penalty = (uint64_t)config->branches_penalty_cycles * SG_PARTS;
+    branches.same_costs = sg->speeds == 1 && sg_observed.block == NULL;
+    number_targets();
+    sg_predictor_open(2 * branches.count);
+    for (uint32_t i = 0; i < sg->processors; i++)
+        sg_predictor_begin(&branches.of[i].predictor, i);
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
+        for (uint32_t k = 0; sg->branch_targets[i] && k < sg->speeds; k++) {
+            uint64_t *parts = sg->speed[k].parts;
+            if (sg->blocks_scaled) /* by an observer, which charges the whole block */
+                parts[i] = SG_TRAP_PARTS;
+            else
+                parts[i] = parts[sg->executions_count + i] = parts[i] + SG_TRAP_PARTS;
+        }
 }

@@ -24,9 +24,9 @@ typedef struct limit {
 
 typedef struct overlap {
     uint64_t charged, passed;
-    uint64_t filled;  /* when all misses so far are over, if so many as can be are under way all the time */
-    uint64_t longest; /* latency of one of them */
-    uint32_t first, next; /* in the queue */
+    uint64_t filled; /* when all misses so far are over, if so many as can be are under way all the time */
+    uint64_t longest, room; /* latency of one of them, and what is left of it without its own share */
+    uint32_t first, next;   /* in the queue */
     limit queue[IN_QUEUE];
     uint64_t arrived[]; /* what each reference has loaded last, by number */
 } overlap;
@@ -36,7 +36,8 @@ static struct {
     const sg_load_row *rows;
     uint32_t count;
     uint32_t most;
-    uint64_t ahead; /* of references without a record */
+    uint64_t ahead;          /* of references without a record */
+    uint64_t latency, share; /* of the last miss: most are alike, and dividing takes the host long */
 } overlaps = {0};
 
 static uint64_t parts_of(uint32_t millicycles)
@@ -109,15 +110,35 @@ static uint64_t own_time(overlap *o, const sg_processor *p)
  * take together. */
 static uint64_t begin_of(overlap *o, uint64_t now, uint64_t ready, uint64_t latency)
 {
+    if (latency != overlaps.latency) {
+        overlaps.latency = latency;
+        overlaps.share = latency / overlaps.most;
+    }
     if (o->filled <= now) {
         o->filled = now;
         o->longest = 0;
     }
-    o->longest = later(o->longest, latency);
-    uint64_t room = o->longest - o->longest / overlaps.most;
-    uint64_t begin = o->filled > room ? later(ready, o->filled - room) : ready;
-    o->filled += latency / overlaps.most;
+    if (latency > o->longest) {
+        o->longest = latency;
+        o->room = latency - overlaps.share;
+    }
+    uint64_t begin = o->filled > o->room ? later(ready, o->filled - o->room) : ready;
+    o->filled += overlaps.share;
     return begin;
+}
+
+/* The window is full at `full`: then `stalled` parts must have been. Most misses are over by then, or another
+ * one holds up the processor before, and at least as long. */
+static void enqueue(overlap *o, uint64_t full, uint64_t stalled)
+{
+    if (stalled <= o->passed)
+        return;
+    const limit *last = &o->queue[(o->next - 1) % IN_QUEUE];
+    if (o->first != o->next && last->stalled >= stalled && last->full <= full)
+        return;
+    if (o->next - o->first == IN_QUEUE)
+        o->passed = later(o->passed, o->queue[o->first++ % IN_QUEUE].stalled);
+    o->queue[o->next++ % IN_QUEUE] = (limit){full, stalled};
 }
 
 /* Charges what is missing until `stalled` parts have been. */
@@ -138,11 +159,9 @@ uint64_t sg_overlap_miss(sg_processor *p, const sg_site_count *site, uint64_t cy
     uint64_t done = begin_of(o, real, ready, cycles * SG_PARTS) + cycles * SG_PARTS;
     if (row != NULL)
         o->arrived[site->load] = done;
-    if (o->next - o->first == IN_QUEUE)
-        o->passed = later(o->passed, o->queue[o->first++ % IN_QUEUE].stalled);
     uint64_t full = now + (row != NULL ? parts_of(row->ahead) : overlaps.ahead);
     uint64_t stalled = done > full ? done - full : 0;
-    o->queue[o->next++ % IN_QUEUE] = (limit){full, stalled};
+    enqueue(o, full, stalled);
     return charge(o, stalled);
 }
 

@@ -1,0 +1,244 @@
+/* Predictors: what follows a block, by the blocks before it.
+ *
+ * The kind is TAGE (Seznec and Michaud, JILP 2006), by blocks instead of single jumps. What follows each
+ * block mostly is known by itself (sg_way). Of the machine's entries a quarter knows what followed after 4
+ * blocks, and half of them, together, what followed after 16, 64 and 256, as far as the machine's history
+ * goes. The longest history that is known decides. A wrong prediction makes an entry with a longer history.
+ *
+ * A block that has always been followed by the same one tells nothing: that step is not looked up, and enters
+ * no history (as in filters of biased branches: Gope and Lipasti, "Bias-Free Branch Predictor", MICRO 2014).
+ * The same holds for one that has gone one way for as many times as the longest history has steps, as no
+ * history could tell when that ends, and for one that goes another way less than once in 128 times: that is
+ * all that looking it up could save. Where look-ups have not told more than the block itself does, only one
+ * step in eight is looked up, those with certain histories: a pattern that can be learned shows in these,
+ * too.
+ *
+ * A history is a number into which each step is added, and which is shifted then, so that a step is gone when
+ * its last bit is. The entries for all histories but the shortest lie in one line of the host's memory, which
+ * the history of 16 blocks chooses: it is asked for when the block is entered. */
+#include <sys/mman.h>
+
+#include "sg_predictor.h"
+#include "sg_runtime.h"
+
+#define PURPOSE  "the prediction of branches"
+#define TABLES   SG_PREDICTOR_TABLES
+#define TAG_BITS 12u
+#define SUREST   3u
+#define IN_LINE  16u
+#define LONG_RUN 128u
+/* After so many look-ups of a block it is decided whether they pay: at least one in so many must have
+ * foreseen what would not have been foreseen otherwise. */
+#define LOOKS         4096u
+#define LOOKS_SAMPLED 1024u
+#define PAYS          64
+#define PAYS_SAMPLED  32
+
+typedef struct sg_predicted {
+    uint16_t target; /* see code_of; 0: the entry is free */
+    uint16_t tag : TAG_BITS;
+    uint16_t sure : 2, useful : 2;
+} sg_predicted;
+
+_Static_assert(IN_LINE * sizeof(sg_predicted) == 64, "a line of the host");
+
+uint32_t sg_predictor_longest = 0;
+
+static struct {
+    uint32_t near_bits, line_bits; /* of the index of an entry, and of a line */
+    uint32_t tables;
+    size_t ways, bytes; /* of a predictor */
+    char *memory;
+} kind = {0};
+
+static const uint32_t length_of[TABLES] = {4, 16, 64, 256};
+
+static uint64_t mix(uint64_t value)
+{
+    value *= 0x9E3779B97F4A7C15u;
+    return value ^ value >> 29;
+}
+
+/* What an entry says of its target: enough to tell it from others. */
+static uint16_t code_of(uint32_t number)
+{
+    uint16_t code = (uint16_t)(number ^ number >> 16);
+    return code != 0 ? code : UINT16_MAX;
+}
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+void sg_predictor_open(uint32_t numbers)
+{
+    while (8ull << kind.near_bits <= sg->config.branches_entries)
+        kind.near_bits++;
+    while (4ull * IN_LINE << kind.line_bits <= sg->config.branches_entries)
+        kind.line_bits++;
+    while (kind.tables < TABLES && length_of[kind.tables] <= sg->config.branches_history)
+        sg_predictor_longest = length_of[kind.tables++];
+    kind.ways = whole_lines(numbers * sizeof(sg_way));
+    /* One line more, so that the same places of two predictors are not in one set of the host's caches. */
+    kind.bytes =
+        kind.ways + whole_lines(sizeof(sg_predicted) << kind.near_bits) + (64ull << kind.line_bits) + 64;
+    kind.memory = sg_reserve(kind.bytes * sg->processors, PURPOSE);
+    madvise(kind.memory, kind.bytes * sg->processors, MADV_HUGEPAGE);
+}
+
+void sg_predictor_begin(sg_predictor *q, uint32_t processor)
+{
+    char *memory = kind.memory + kind.bytes * processor;
+    q->way = (sg_way *)memory;
+    q->far_table = (sg_predicted *)(memory + kind.ways);
+    q->near_table = (sg_predicted *)(memory + kind.ways + (64ull << kind.line_bits));
+}
+
+static void remember(sg_predictor *q, uint32_t number)
+{
+    uint64_t in = mix(number), *far = q->farthest;
+    q->near = q->near << 16 ^ in >> 48;
+    q->middle = q->middle << 4 ^ in;
+    q->far = q->far << 1 ^ in;
+    far[3] = far[3] << 1 | far[2] >> 63;
+    far[2] = far[2] << 1 | far[1] >> 63;
+    far[1] = far[1] << 1 | far[0] >> 63;
+    far[0] = far[0] << 1 ^ in;
+    q->looked = 0;
+}
+
+void sg_predictor_look(sg_predictor *q, uint32_t from)
+{
+    const uint64_t *far = q->farthest;
+    uint64_t own = mix(from), near = mix(q->near + own), middle = mix(mix(q->middle) + own);
+    uint64_t whole =
+        far[0] + 0xD6E8FEB86659FD93u * far[1] + 0xA0761D6478BD642Fu * far[2] + 0xE7037ED1A0B428DBu * far[3];
+    sg_predicted *line = q->far_table + (middle >> (63 - kind.line_bits) >> 1) * IN_LINE;
+    uint64_t mixed[TABLES] = {near, middle, mix(q->far + own), mix(whole + own)};
+    __builtin_prefetch(line, 1);
+    q->entry[0] = q->near_table + (near >> (63 - kind.near_bits) >> 1);
+    __builtin_prefetch(q->entry[0], 1);
+    for (uint32_t i = 0; i < TABLES; i++) {
+        q->tag[i] = (uint16_t)(mixed[i] & ((1u << TAG_BITS) - 1));
+        if (i > 0)
+            q->entry[i] = line + (mixed[i] >> TAG_BITS) % IN_LINE;
+    }
+    q->looked = from;
+}
+
+static void learn(sg_predicted *e, uint16_t code)
+{
+    if (e->target == code)
+        e->sure = (e->sure < SUREST ? e->sure + 1u : SUREST) & SUREST;
+    else if (e->sure > 0)
+        e->sure = (e->sure - 1u) & SUREST;
+    else
+        e->target = code;
+}
+
+/* Gives the step an entry with a longer history than table `from - 1` has. */
+static void allocate(sg_predictor *q, uint32_t from, uint16_t code)
+{
+    for (uint32_t i = from; i < kind.tables; i++) {
+        sg_predicted *e = q->entry[i];
+        if (e->useful == 0) {
+            *e = (sg_predicted){.target = code, .tag = q->tag[i] & ((1u << TAG_BITS) - 1)};
+            return;
+        }
+    }
+    for (uint32_t i = from; i < kind.tables; i++)
+        q->entry[i]->useful = (q->entry[i]->useful - 1u) & SUREST;
+}
+
+/* By what has followed so far, mostly. */
+static bool learn_way(sg_way *way, uint32_t to)
+{
+    if (way->next == to || way->next == 0) {
+        way->next = to;
+        way->run += way->run < sg_predictor_longest;
+        way->sure += way->sure < SUREST;
+        return true;
+    }
+    if (way->run >= LONG_RUN)
+        way->calm += way->calm < SUREST;
+    else
+        way->calm -= way->calm > 0;
+    way->varied = true;
+    way->run = 0;
+    if (way->sure > 0)
+        way->sure--;
+    else
+        way->next = to;
+    return false;
+}
+
+/* By the tables, too, of which those count whose histories are longer than `length`; `base` is the prediction
+ * without them. */
+static bool foresees(sg_predictor *q, uint16_t base, uint16_t code, uint32_t length)
+{
+    sg_predicted *best = NULL;
+    uint16_t first = base, second = base;
+    uint32_t from = 0;
+    for (uint32_t i = 0; i < kind.tables; i++) {
+        sg_predicted *e = q->entry[i];
+        if (e->target == 0 || e->tag != q->tag[i] || length_of[i] <= length)
+            continue;
+        second = first;
+        first = e->target;
+        best = e;
+        from = i + 1;
+    }
+    bool right = first == code;
+    if (best != NULL) {
+        if (first != second)
+            best->useful = right ? (best->useful < SUREST ? best->useful + 1u : SUREST) & SUREST
+                                 : (best->useful > 0 ? best->useful - 1u : 0) & SUREST;
+        learn(best, code);
+    }
+    while (from < kind.tables && length_of[from] <= length)
+        from++;
+    if (!right)
+        allocate(q, from, code);
+    return right;
+}
+
+/* The step has been looked up, and that was of use, or of harm. */
+static void judge(sg_way *way, bool by_way, bool right)
+{
+    way->gain = (int16_t)(way->gain + right - by_way);
+    if (++way->looks < (way->sampled ? LOOKS_SAMPLED : LOOKS))
+        return;
+    way->sampled = way->gain < (int)way->looks / (way->sampled ? PAYS_SAMPLED : PAYS);
+    way->gain = 0;
+    way->looks = 0;
+}
+
+bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t length)
+{
+    sg_way *way = &q->way[from];
+    if (length >= sg_predictor_longest) { /* all that is remembered are the steps that it took */
+        bool known = way->next != 0;
+        way->next = to;
+        remember(q, to);
+        return !known;
+    }
+    bool settled = sg_way_is_settled(way), told = !way->varied && way->run < sg_predictor_longest;
+    uint16_t base = code_of(way->next);
+    bool right = learn_way(way, to);
+    if (settled && right)
+        return true;
+    if (settled || !way->sampled || !sg_predictor_leaves_out(q)) {
+        bool by_way = right;
+        if (q->looked != from)
+            sg_predictor_look(q, from);
+        if (settled && told)
+            allocate(q, 0, code_of(to));
+        if (!settled) {
+            right = foresees(q, base, code_of(to), length);
+            judge(way, by_way, right);
+        }
+    }
+    remember(q, to);
+    return right;
+}
