@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.patterns import pattern
 from scalegraph.base.units import as_read
@@ -14,6 +15,7 @@ from scalegraph.gui.request import text
 from scalegraph.link.commands import words
 from scalegraph.link.targets import targets
 from scalegraph.request.model.commands import UNNAMED, grown
+from scalegraph.request.model.origin import HERE, Origin
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.values import request_value
 
@@ -44,6 +46,7 @@ class CommandForm:
     settings: str = ""
     pin: str = "close"
     time_s: str = _usual("limits.time_s")
+    origin: Origin = HERE  # the file or study that the command came from, if it did
 
 
 def what_n_sets(form: CommandForm) -> str:
@@ -99,19 +102,10 @@ def read(form: CommandForm) -> tuple[Request | None, list[Fault]]:
         "limits": {"time_s": limit},
     }
     try:
-        return Request.model_validate(data), []
-    except ValueError as error:
-        return None, _of_model(error)
-
-
-def _of_model(error: ValueError) -> list[Fault]:
-    from pydantic import ValidationError
-
-    if not isinstance(error, ValidationError):
-        return list(error.faults) if isinstance(error, InputError) else [Fault(str(error))]
-    return [
-        Fault(item["msg"].removeprefix("Value error, "), key=".".join(map(str, item["loc"]))) for item in error.errors()
-    ]
+        request = toml.validate(Request, data, "")
+    except InputError as error:
+        return None, list(error.faults)
+    return request.with_origin(form.origin), []
 
 
 def of_request(request: Request) -> CommandForm:
@@ -135,6 +129,7 @@ def of_request(request: Request) -> CommandForm:
         settings="; ".join(f"{name}={value}" for name, value in target.settings.items()),
         pin=target.pin,
         time_s=text.duration_text(request.limits.time_s),
+        origin=request.origin,
     )
 
 

@@ -75,6 +75,7 @@ class CommandPage(QWidget):
             stacks=self.stacks.isChecked(),
             target=self.target.currentData() or "host",
             pin=self.pin.currentData() or "close",
+            origin=self._origin,
         )
 
     def show_request(self, data: Mapping[str, Any], name: str, study: Path, processors: str = "") -> str:
@@ -110,7 +111,7 @@ class CommandPage(QWidget):
         self._wanted, self._entry = path, None
         self._show_points([])
         self.state.setText("Starting …")
-        self.run_wanted.emit(self._request.with_origin(self._origin), path, self._request.program.command[:60])
+        self.run_wanted.emit(self._request, path, self._request.program.command[:60])
 
     def stop(self) -> None:
         """Drop checks under way: the window closes."""
