@@ -32,6 +32,9 @@ from scalegraph.base.errors import ScaleGraphError
 KINDS = tuple(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(tables.AnyTable))
 
 
+LEVELS = get_args(tables.Level)
+
+
 class Kept:
     """Results by table, in a file if one is named: what is there is not computed again."""
 
@@ -98,6 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("tables", nargs="*", help="names in benchmarks/reality, or files; all without it")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only tables of this kind; repeatable")
+    parser.add_argument("--level", action="append", choices=LEVELS, help="only data in this level; repeatable")
     parser.add_argument("--all-cores", action="store_true", help="every number of cores that was measured")
     parser.add_argument("--programs", type=Path, metavar="DIRECTORY", help="where programs of others are fetched to")
     parser.add_argument("--keep", type=Path, metavar="FILE.json", help="keep results, and go on from those kept")
@@ -105,7 +109,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="tables at a time")
     chosen = parser.parse_args()
     try:
-        found = tables.chosen(chosen.tables, chosen.kind or ())
+        found = tables.chosen(chosen.tables, chosen.kind or (), chosen.level or ())
     except ScaleGraphError as error:
         raise SystemExit(str(error)) from error
     if not chosen.tables and chosen.programs is None:

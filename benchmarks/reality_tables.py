@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
@@ -176,10 +176,25 @@ def read(path: Path) -> AnyTable:
     return toml.load_model(_File, toml.read_text(path), str(path)).root
 
 
-def chosen(names: Iterable[str], kinds: Iterable[str] = ()) -> dict[str, AnyTable]:
-    """Return tables by name: those of *names* (of benchmarks/reality, or paths), all without one; of *kinds* only."""
+def chosen(names: Iterable[str], kinds: Iterable[str] = (), levels: Iterable[str] = ()) -> dict[str, AnyTable]:
+    """Return tables by name: those of *names* (of benchmarks/reality, or paths), all without one.
+
+    Of *kinds* only, and of bandwidths and latencies what is measured in *levels*, if there are any.
+    """
     shipped = {path.stem: path for path in sorted(TABLES.glob("*.toml"))}
     paths = {name: shipped.get(name, Path(name)) for name in names} or shipped
     found = {Path(name).stem: read(path) for name, path in paths.items()}
-    wanted: Any = set(kinds)
-    return {name: table for name, table in found.items() if not wanted or table.kind in wanted}
+    wanted, inside = set(kinds), set(levels)
+    return {
+        name: cut
+        for name, table in found.items()
+        if (not wanted or table.kind in wanted) and (cut := _in_levels(table, inside)) is not None
+    }
+
+
+def _in_levels(table: AnyTable, levels: set[str]) -> AnyTable | None:
+    """Return *table* with what is measured in *levels*; None if that is nothing."""
+    if not levels or not isinstance(table, Bandwidth | Latency):
+        return table
+    kept = tuple(row for row in table.measured if row.level in levels)
+    return table.model_copy(update={"measured": kept}) if kept else None

@@ -97,6 +97,13 @@ def test_a_fault_of_a_table_is_placed(
     assert said in "\n".join(map(str, caught.value.faults))
 
 
+def test_tables_can_be_cut_to_levels(tables: ModuleType) -> None:
+    found = tables.chosen([], ["bandwidth", "latency"], ["memory"])
+    assert {row.level for table in found.values() for row in table.measured} == {"memory"}
+    assert {table.kind for table in found.values()} == {"bandwidth", "latency"}
+    assert "latency-epyc-7763" not in found  # has the caches only
+
+
 def test_data_lie_in_the_level_that_is_measured(runs: ModuleType) -> None:
     machine = machines.load(TEXTBOOK)
     l1, l2, l3 = (cache.size_kib for cache in machine.cache)

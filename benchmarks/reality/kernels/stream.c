@@ -68,8 +68,9 @@ static double measured(const struct kernel *k, double *memory, long kib, int rou
     double seconds = 0, sum = 0;
 #pragma omp parallel reduction(+ : sum)
     {
-        /* whole lines, and no two arrays at the same place of a page */
-        long n = kib * 128 / k->arrays / 8 * 8, part = kib * 128 + 64;
+        /* so many elements that the next array begins 13 lines farther in its page: streams that go side by side
+         * shall not all want one channel of the memory at a time */
+        long n = kib * 128 / k->arrays / 512 * 512 - 512 + 13 * 8, part = kib * 128 + 64;
         double *own = memory + omp_get_thread_num() * part, *at[4] = {own, own, own, own}, start = 0;
         for (int i = 1; i < k->arrays; i++)
             at[i] = own + i * n;
