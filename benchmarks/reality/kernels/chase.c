@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define MOST_STEPS 400000L
+#define LEAST_STEPS 40000L
+#define MOST_STEPS  400000L
 
 static double now(void)
 {
@@ -68,7 +69,7 @@ int main(int count, char **argument)
         long window = window_kib > 0 ? window_kib * 1024 / line : lines;
         char *data = aligned_alloc(4096, (size_t)(kib * 1024 + 4095) / 4096 * 4096);
         long *order = malloc((size_t)lines * sizeof *order);
-        long steps = 4 * lines < MOST_STEPS ? (4 * lines + 2000) / 8 * 8 : MOST_STEPS;
+        long steps = 4 * lines < LEAST_STEPS ? LEAST_STEPS : 4 * lines < MOST_STEPS ? 4 * lines / 8 * 8 : MOST_STEPS;
         link_lines(data, order, lines, window, line);
         void *at = walk(data, lines / 8 * 8 + 8); /* all lines as near as they fit */
         double start = now();
