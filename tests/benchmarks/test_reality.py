@@ -141,7 +141,9 @@ def test_streams_saturate_the_channels(runs: ModuleType) -> None:
     assert found["triad"] == pytest.approx(2.0 * 4 / 5, rel=0.05)
     ((_, alone),) = runs.run(machine, 1, "stream", 4096, 1, "load")
     looks = sum(cache.hit_cycles for cache in machine.cache) / (machine.clock_hz / 1e9)
-    assert float(alone) == pytest.approx(64 / (looks + machine.network.memory_ns), rel=0.05)  # one miss at a time
+    assert float(alone) == pytest.approx(
+        64 / (looks + machine.network.memory_ns), rel=0.1
+    )  # one miss at a time, and the sums
 
 
 @pytest.mark.slow
