@@ -90,6 +90,7 @@ def adjusted_r2(sample: Sample, squares: Floats, columns: int | Floats) -> Float
     left = sample.points - columns
     with np.errstate(all="ignore"):
         value = 1.0 - (squares / spread) * (sample.points - 1.0) / left
+    value = np.where(np.abs(value) < RESOLUTION, 0.0, value)  # a constant's is 0 but for rounding
     return np.asarray(np.where((left > 0) & (spread > 0), value, np.nan))
 
 

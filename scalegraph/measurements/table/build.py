@@ -118,11 +118,9 @@ class _Builder:
                 numbers, infinite = self.rows.numbers(column)
                 wrong = np.flatnonzero((np.isnan(numbers) | infinite) & keep)
                 if len(wrong):
-                    raise InputError(
-                        self.rows.fault(
-                            int(wrong[0]), column, "a number from 1e-150 to 1e150, or 0, was expected: a parameter"
-                        )
-                    )
+                    size = " from 1e-150 to 1e150, or 0," if infinite[wrong[0]] else ""
+                    message = f"a number{size} was expected: a parameter"
+                    raise InputError(self.rows.fault(int(wrong[0]), column, message))
                 whole = bool((numbers[keep] == np.floor(numbers[keep])).all()) and bool(
                     (abs(numbers[keep]) < 2**53).all()
                 )
