@@ -86,11 +86,15 @@ class RunSkipped:
 
 @dataclass(frozen=True)
 class Workers:
-    """The cluster *where* has *workers* now, which do *slots* runs side by side. May come from any thread."""
+    """The cluster *where* has *workers* now, which do *slots* runs side by side; *idle* of them have no run.
+
+    May come from any thread.
+    """
 
     where: str
     workers: int
     slots: int
+    idle: int = 0
 
 
 @dataclass(frozen=True)

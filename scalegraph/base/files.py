@@ -29,8 +29,10 @@ def check_replaceable(path: Path) -> None:
         raise WorkError(f"{path}: is not a regular file; the name of a file was expected")
 
 
-def write_atomic(path: Path, data: bytes | str) -> None:
+def write_atomic(path: Path, data: bytes | str, *, private: bool = False) -> None:
     """Write *data* to *path* so that a reader sees the old content or the new, never a part.
+
+    *private*: only this user may read it.
 
     Raises `WorkError` with one sentence when the disk is full or the place cannot be written, `InputError` when
     there is no such directory.
@@ -44,9 +46,10 @@ def write_atomic(path: Path, data: bytes | str) -> None:
                 out.write(raw)
                 out.flush()
                 os.fsync(out.fileno())
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(temporary).chmod(0o666 & ~umask)
+            if not private:  # as it is made, nobody else may read it
+                umask = os.umask(0)
+                os.umask(umask)
+                Path(temporary).chmod(0o666 & ~umask)
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)

@@ -8,27 +8,67 @@ import re
 import shutil
 import socket
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
+
+from scalegraph.base.locks import FileLock, Taken
+
+LOCK: Final = ".lock"  # in each directory: held as long as it is used
+_OLD_S: Final = 60.0  # a directory without a lock is just being made, or removed, unless it is that old
 
 
 @contextlib.contextmanager
-def workplace(kind: str, above: Path, *, shared: bool = False) -> Iterator[Path]:
-    """Yield a new directory in *above*, which is removed at the end; raise `OSError` if there can be none.
+def workplace(kind: str, above: Path | None = None, *, shared: bool = False) -> Iterator[Path]:
+    """Yield a new directory of mode 0700 in *above*, removed at the end; raise `OSError` if there can be none.
 
-    Its name begins with *kind*. Directories of this kind whose process does not exist any more are removed first.
-    *shared*: other computers write into *above*, too; only directories that this one has made are removed.
+    Its name begins with *kind*. Directories of this kind that no process holds any more are removed first. *above*: the
+    directory of temporary files if None. *shared*: other computers write into *above*, too, and perhaps their locks are
+    not seen here; only directories that this computer has made are removed.
     """
+    above = Path(tempfile.gettempdir()) if above is None else above
     start = f"{kind}-{socket.gethostname()}-" if shared else f"{kind}-"
     _sweep(start, above)
-    made = tempfile.TemporaryDirectory(prefix=f"{start}{os.getpid()}-", dir=above, ignore_cleanup_errors=True)
-    with made as name:
-        yield Path(name)
+    place, lock = _made(start, above)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        lock.release()
+
+
+def _made(start: str, above: Path) -> tuple[Path, FileLock]:
+    while True:
+        place = Path(tempfile.mkdtemp(prefix=start, dir=above))
+        try:
+            return place, FileLock(place / LOCK)
+        except (Taken, FileNotFoundError):  # another process took it for one that was left behind: the next
+            continue
+        except OSError:
+            place.rmdir()
+            raise
 
 
 def _sweep(start: str, above: Path) -> None:
-    pattern = re.compile(rf"{re.escape(start)}([0-9]+)-[^-]*")
+    pattern = re.compile(rf"{re.escape(start)}[^-]*")
     for path in above.iterdir():
-        found = pattern.fullmatch(path.name)
-        if found and not Path(f"/proc/{found[1]}").exists():
-            shutil.rmtree(path, ignore_errors=True)
+        if pattern.fullmatch(path.name):
+            with contextlib.suppress(OSError, Taken):
+                _remove_left(path)
+
+
+def _remove_left(path: Path) -> None:
+    """Remove the directory *path* if it is this user's and no process holds its lock."""
+    status = path.lstat()
+    if status.st_uid != os.geteuid() or path.is_symlink():
+        return
+    if not (path / LOCK).exists():
+        if time.time() - status.st_mtime > _OLD_S:
+            path.rmdir()  # which removes an empty one only: whoever made it was killed before it held the lock
+        return
+    lock = FileLock(path / LOCK)
+    try:
+        shutil.rmtree(path, ignore_errors=True)
+    finally:
+        lock.release()

@@ -165,9 +165,14 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
         more = {"predictions": documents(predictions)} if predictions else {}
         print_json({"study": str(path), **made, "searches": searches, **more})
         return failed
-    for title, group in by_size(records).items():
+    groups = by_size(records)
+    compared = [group for group in groups.values() if any(one.ok and one.point.processors == 1 for one in group)]
+    values = run_table.derived(
+        [record for group in compared for record in group]
+    )  # of all sizes at once: 100 times as fast
+    for title, group in groups.items():
         part = chosen_part(group, study.manifest.regions, name)
-        run_table.print_table(title, group, [record.point.key for record in group], part)
+        run_table.print_table(title, group, {record.point.key for record in group}, part, values)
         if own := sentence(clock_part(group), group):
             echo(own)
         echo()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -202,12 +202,19 @@ def message_documents(record: RunRecord) -> dict[str, Any] | None:
     return {"communicators": message_rows.by_communicator(record), "partners": message_rows.by_partner(record)}
 
 
-def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str], part: timed.Part | None = None) -> None:
+def print_table(
+    title: str,
+    records: Sequence[RunRecord],
+    shown: Collection[str],
+    part: timed.Part | None = None,
+    values: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> None:
     """Print one row for each run whose key is in *shown*; a failed run's row says how it ended.
 
-    Columns for *part*, what is timed by itself, are beside those of the whole run.
+    Columns for *part*, what is timed by itself, are beside those of the whole run. *values*: what `derived` returns for
+    *records* or more, if the caller knows it.
     """
-    values = derived(records)
+    values = derived(records) if values is None else values
     listed = [record for record in records if record.point.key in shown]
     done = [record for record in listed if record.ok]
     latencies = [values.get(record.point.key, {}).get("latency_s") for record in done]
@@ -253,7 +260,9 @@ def print_losses(records: Sequence[RunRecord], regions: Sequence[Region]) -> Non
         echo(" ".join(said))
 
 
-def _cells(record: RunRecord, values: dict[str, float | None], columns: tuple[Measure, Measure, Measure]) -> list[str]:
+def _cells(
+    record: RunRecord, values: Mapping[str, float | None], columns: tuple[Measure, Measure, Measure]
+) -> list[str]:
     time, latency, misses = columns
     if not record.ok:
         return [str(record.point.processors), record.status.replace("_", " ")]

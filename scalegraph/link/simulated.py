@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -55,7 +54,7 @@ class Simulated:
             raise InputError(f"{processors} processors: no multiple of {job.threads_per_process} threads a process")
         try:
             with contextlib.ExitStack() as stack:
-                place = stack.enter_context(workplace("scalegraph", Path(tempfile.gettempdir())))
+                place = stack.enter_context(workplace("scalegraph-simulated"))
                 traced = None if job.trace is None else stack.enter_context(tracing.workplace(job.trace))
                 return self._run(job, place, traced, cancel or CancelToken())
         except OSError as error:

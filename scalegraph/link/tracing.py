@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scalegraph.base import workplaces
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, ScaleGraphError, WorkError, near
 from scalegraph.base.files import reason
@@ -85,13 +84,8 @@ def workplace(order: TraceOrder) -> Iterator[Path]:
     So a run that is cancelled or killed leaves no half trace: what a killed ScaleGraph left is removed by the next.
     """
     order.directory.mkdir(parents=True, exist_ok=True)
-    for left in order.directory.glob(".tracing-[0-9]*-*"):
-        number = left.name.split("-")[1]
-        if number.isdecimal() and not Path(f"/proc/{number}").exists():
-            shutil.rmtree(left, ignore_errors=True)
-    prefix = f".tracing-{os.getpid()}-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=order.directory, ignore_cleanup_errors=True) as place:
-        yield Path(place)
+    with workplaces.workplace(".tracing", order.directory) as place:
+        yield place
 
 
 def keep(

@@ -10,12 +10,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import platformdirs
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
+from scalegraph.base.private import private_directory
 
 Waiting = Callable[[float], None]  # called with the seconds waited so far; may raise to wait no longer
 
@@ -28,7 +30,15 @@ _DIGESTED = 32 * 2**20  # bytes; of larger files only the size is compared: form
 def cache_root() -> Path:
     """Return the cache directory: ``SCALEGRAPH_CACHE`` if set, else the user's (``~/.cache/scalegraph``)."""
     override = os.environ.get("SCALEGRAPH_CACHE")
-    return Path(override).absolute() if override else Path(platformdirs.user_cache_dir("scalegraph"))
+    return Path(override).absolute() if override else _users_own(Path(platformdirs.user_cache_dir("scalegraph")))
+
+
+@cache
+def _users_own(path: Path) -> Path:
+    """Return *path*, which no other account may write: programs from there are executed."""
+    with suppress(WorkError):  # who writes there gets the system's reason
+        private_directory(path)
+    return path
 
 
 def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting | None = None) -> Path:

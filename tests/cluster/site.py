@@ -39,11 +39,11 @@ HOSTILE: dict[str, Callable[[bytes, bytes], object]] = {
 }
 
 
-def _answered(order: bytes, parcel: bytes, cancel: CancelToken) -> object:
+def _answered(order: bytes, parcel: bytes, cancel: CancelToken, waits: Callable[[str], None]) -> object:
     first = (unpack_order(order)[0].args or ("",))[0]
     if first.startswith("hostile:"):
         return HOSTILE[first.removeprefix("hostile:")](order, parcel)
-    return _honest(order, parcel, cancel)
+    return _honest(order, parcel, cancel, waits)
 
 
 async def main() -> None:

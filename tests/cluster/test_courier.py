@@ -153,5 +153,5 @@ def test_a_lost_connection_ends_the_request_and_keeps_what_is_finished(site: str
     with Cluster(parse(site), "lost") as link:
         assert timeless(execute([first], link=link)[0]) == timeless(Simulated().run(first))
         link._process.kill()
-        with pytest.raises(LinkLost, match="the connection to Dask ended"):
+        with pytest.raises(LinkLost, match="the process that speaks with Dask was killed \\(SIGKILL\\)"):
             execute([second], link=link)

@@ -14,7 +14,7 @@ from scalegraph.base.events import Event, RunFinished
 from scalegraph.base.run import RunPoint
 from scalegraph.control.execute import execute
 from scalegraph.link import Build, Job
-from scalegraph.link.cluster import dask_clusters
+from scalegraph.link.cluster import ssh_hosts
 from scalegraph.link.cluster.engine import Cluster
 from scalegraph.link.cluster.places import parse
 from scalegraph.machine import Machine
@@ -67,7 +67,7 @@ def test_hosts_that_cannot_have_workers_are_named_before_any_is_started(
 
 def test_a_host_may_have_a_user_and_a_port() -> None:
     where = parse("ssh:me@node7:2222,node8", ("user=other",))
-    hosts = [dask_clusters._host(text, where) for text in where.rest.split(",")]
+    hosts = [ssh_hosts.host_of(text, where) for text in where.rest.split(",")]
     assert [(host.name, host.options.get("username"), host.options.get("port")) for host in hosts] == [
         ("node7", "me", 2222),
         ("node8", "other", None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +16,10 @@ from scalegraph.link.cluster.places import PLACES, check_installed, parse
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_every_example_is_an_address(place: Any) -> None:
-    assert parse(place.example).address == place.example
+def test_every_example_is_an_address(place: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    files = [f"{item.name}={tmp_path / 'file'}" for item in place.settings if place.name == "tls"]
+    assert parse(place.example, files).address == place.example
 
 
 @pytest.mark.parametrize(
@@ -33,6 +36,11 @@ def test_every_example_is_an_address(place: Any) -> None:
         ("slurm:", ("partition=a\nb",), "expected partition=VALUE"),
         ("slurm:", ("workers=-1",), "expected workers=NUMBER"),
         ("tcp://h:1", ("workers=1",), "it has none"),
+        ("tcp://h:99999", (), "there is no port 99999; expected 1 to 65535"),
+        ("tcp://h:0", (), "there is no port 0; expected 1 to 65535"),
+        ("ssh:a,b:99999", (), "there is no port 99999"),
+        ("tls://h:1", (), "expected --set tls-ca=FILE --set tls-cert=FILE --set tls-key=FILE"),
+        ("tls://h:1", ("tls-ca=/dev/null", "tls-key=/dev/null"), "expected --set tls-cert=FILE"),
     ],
 )
 def test_a_wrong_address_or_setting_is_one_sentence(address: str, settings: tuple[str, ...], sentence: str) -> None:
@@ -87,5 +95,11 @@ def test_every_batch_system_takes_its_settings() -> None:
     scripts = done.stdout.split("\0")[:-1]
     assert len(scripts) == len(dask_clusters._BATCH_CLASSES)
     for script in scripts:
-        for text in ("night", "me", "module load gcc", "dask_worker tcp://host:1", "--nthreads 3"):
+        for text in (
+            "night",
+            "me",
+            "module load gcc",
+            "scalegraph.link.cluster.batch_worker tcp://host:1",
+            "--nthreads 3",
+        ):
             assert text in script

@@ -26,9 +26,12 @@ def answer(host: str, record: RunRecord, trace: bytes | None = None) -> bytes:
     return frames.pack({"host": host}, text, *([] if trace is None else [trace]))
 
 
-def refused(host: str, sentence: str) -> bytes:
-    """Return the answer of *host* that could not run what was requested, for the reason *sentence*."""
-    return frames.pack({"host": host, "refused": sentence})
+def refused(host: str, sentence: str, *, of_run: bool = False) -> bytes:
+    """Return the answer of *host* that could not run what was requested, for the reason *sentence*.
+
+    *of_run*: any other worker would say the same; else the run may fare better elsewhere.
+    """
+    return frames.pack({"host": host, "refused": sentence, **({"of_run": True} if of_run else {})})
 
 
 def is_good(data: bytes) -> bool:

@@ -7,7 +7,7 @@ import contextlib
 import getpass
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ _LISTS: Final = {
     "sge": ("qstat", "-u", "{user}"),
     "lsf": ("bjobs", "-noheader", "-o", "jobid", "-u", "{user}"),
 }
+_DELETES: Final = {"slurm": "scancel", "pbs": "qdel", "sge": "qdel", "lsf": "bkill"}
 _NONE: Final = "No unfinished job"  # what LSF says of an empty list, with an exit code of a failure
 _READ: Final = 2000  # bytes at the end of what a batch job printed
 _SHOWN: Final = 300
@@ -69,6 +70,15 @@ def living(kind: str) -> set[str] | None:
     if done.returncode and _NONE not in done.stderr:
         return None
     return set(re.findall(r"^\s*(\d+)", done.stdout, re.MULTILINE))
+
+
+def delete(kind: str, numbers: Iterable[str]) -> None:
+    """Delete those of the batch jobs *numbers* that wait or run: none goes on when its cluster has ended."""
+    left = set(numbers) & (living(kind) or set())
+    if left:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            words = [_DELETES[kind], *sorted(left)]
+            subprocess.run(words, capture_output=True, timeout=_LISTING_S, check=False)
 
 
 def printed(where: Where, job: Any) -> str:

@@ -19,11 +19,16 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Coroutine
+from dataclasses import dataclass
 from typing import IO, Any, Final, TypeAlias
 
-from scalegraph.link.cluster import dask_clusters, frames
-from scalegraph.link.cluster.places import Where
-from scalegraph.link.cluster.worker import TOPIC, carry_out, program, stop
+import scalegraph
+from scalegraph.link.cluster import dask_clusters, frames, lingering
+from scalegraph.link.cluster.attended import CONFIG
+from scalegraph.link.cluster.places import OTHERS, Where
+from scalegraph.link.cluster.routes import Routes, refusal_in
+from scalegraph.link.cluster.worker import TOPIC, carry_out, program, stop, unfit
 
 _Frame: TypeAlias = tuple[dict[str, Any], list[bytes]]
 _PUBLISHED: Final = "scalegraph"  # the beginning of every name that we publish at a scheduler
@@ -32,14 +37,27 @@ _BRIEF_S: Final = 0.05  # how long requests to stop are gathered
 _LONGEST_NAME: Final = 100  # characters of the name of a worker
 _FORGETTING_S: Final = 15.0  # for the scheduler to forget what is in the study, at the end
 _TRIES: Final = 3  # of a run whose workers were lost more often than the scheduler allows
-_CONFIG: Final = {
-    "distributed.admin.large-graph-warning-threshold": "4 GiB",
-    "distributed.comm.timeouts.connect": "20s",
-    "distributed.scheduler.allowed-failures": 20,  # of schedulers started here: a lost worker is no fault of a run
-    "distributed.scheduler.unknown-task-duration": "1s",
-    "distributed.scheduler.worker-saturation": 1.0,
-    "distributed.worker.memory.terminate": False,  # the program's memory is limited by its request
+_PROBING_S: Final = 20.0  # for a new worker to say whether it can carry runs out
+_STOPPING_S: Final = 10.0  # for workers to stop programs
+_OPEN_TO_OTHERS: Final = {
+    "tcp": "Dask asks for no password: who reaches this scheduler runs code as you, here and on its workers; tls:// "
+    "asks for certificates",
+    "tls": "whoever has certificates of this scheduler's authority runs code as you, here and on its workers",
 }
+
+
+@dataclass
+class _Run:
+    """A run that was requested: its *future*, of the attempt *number*, for the workers *allowed*, any if empty."""
+
+    job: str
+    program: str
+    order: bytes
+    priority: float
+    future: Any = None
+    number: int = 0
+    allowed: frozenset[str] = frozenset()
+    placed: str = ""  # the address of the worker that has begun it
 
 
 class Courier:
@@ -50,50 +68,59 @@ class Courier:
         self._client: Any = None
         self._programs: dict[str, bytes] = {}
         self._sent: dict[str, Any] = {}  # futures of programs
-        self._runs: dict[str, Any] = {}  # futures
+        self._runs: dict[str, _Run] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping: list[str] = []
         self._forgetting: list[asyncio.Task[None]] = []
-        self._own = False
+        self._known: set[str] = set()  # runs that the scheduler had before
+        self._expected = 0
+        self._idle = 0  # workers that were said to have no run
+        self._routes = Routes(lambda text: self.say("note", text=text))
 
     def say(self, what: str, *blobs: bytes, **values: Any) -> None:
         """Send a frame to the other end; one that is gone does not hear it."""
         with contextlib.suppress(OSError, ValueError):
             frames.write(self._out, frames.pack({"is": what, **values}, *blobs))
 
-    async def serve(self, inbox: asyncio.Queue[_Frame | None]) -> None:
+    async def serve(self, inbox: Inbox) -> None:
         """Do what the frames of *inbox* say, up to the one that says ``close``, or to None."""
         first = await inbox.get()
         if first is None:
             return
+        where = Where(**first[0]["where"])
         try:
-            where = Where(**first[0]["where"])
-            async with dask_clusters.connected(where, first[0].get("before", "")) as found:
-                self._client, self._own = found.client, found.own
-                await self._opened(found)
-                if found.failure is not None:
-                    self._task(self._hear(found.failure))
-                closed = await self._follow(inbox)
-                await self._part(closed=closed, where=where, found=found)
+            async with contextlib.AsyncExitStack() as stack:
+                entered = stack.enter_async_context(dask_clusters.connected(where, first[0]["before"]))
+                found = await _unless_closed(entered, inbox)
+                if found is not None:
+                    self._client = found.client
+                    await self._opened(found, where)
+                    closed = await self._follow(inbox)
+                    await self._part(closed=closed, where=where, found=found)
         except dask_clusters.Unreachable as error:
             self.say("gone", why=str(error))
 
-    async def _opened(self, found: dask_clusters.Connected) -> None:
+    async def _opened(self, found: dask_clusters.Connected, where: Where) -> None:
+        self._expected = found.expected
         names = [name for name in await self._client.list_datasets() if str(name).startswith(_PUBLISHED)]
+        self._known = set(names)
         self._client.subscribe_topic(TOPIC, self._begun)
-        threads = await self._client.nthreads()
+        self._look(await self._workers(), first=True)
+        if where.kind in OTHERS:
+            self.say("note", text=_OPEN_TO_OTHERS[where.kind])
         self.say(
             "open",
-            scheduler=found.scheduler if found.own or found.adopted else "",
+            contact=dict(found.contact),
             adopted=found.adopted,
             known=sorted(map(str, names)),
-            workers=len(threads),
-            slots=sum(threads.values()),
             expected=found.expected,
+            **self._count(),
         )
-        self._task(self._count_workers(len(threads)))
+        self._task(self._watch(adopted=found.adopted))
+        if found.failure is not None:
+            self._task(self._hear(found.failure))
 
-    async def _follow(self, inbox: asyncio.Queue[_Frame | None]) -> bool:
+    async def _follow(self, inbox: Inbox) -> bool:
         """Return True after a request to close, False when the other end is gone."""
         while (frame := await inbox.get()) is not None:
             head, blobs = frame
@@ -101,7 +128,7 @@ class Courier:
                 case "program":
                     self._programs[head["digest"]] = blobs[0]
                 case "run":
-                    self._task(self._run(head["job"], head["program"], blobs[0], head["estimate_s"]))
+                    self._task(self._run(_Run(head["job"], head["program"], blobs[0], head["estimate_s"])))
                 case "stop":
                     self._stopping += head["jobs"]
                     if len(self._stopping) == len(head["jobs"]):
@@ -119,98 +146,212 @@ class Courier:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if closed:
-            if found.adopted:
-                with contextlib.suppress(Exception):
-                    await self._client.shutdown()
-            return
-        if self._own:
-            await self._linger(where.number("linger", dask_clusters.LINGER_S))
+        if closed and found.adopted:
+            await lingering.end(self._client)
+        if not closed and found.own:
+            await lingering.wait(self._client, where.number("linger", dask_clusters.LINGER_S))
 
-    async def _linger(self, seconds: float) -> None:
-        """Wait until nothing has run here for *seconds*."""
-        left = seconds
-        while left > 0 and self._client.status == "running":
-            await asyncio.sleep(min(1.0, left))
-            busy = any((await self._client.processing()).values())
-            left = seconds if busy else left - 1.0
-
-    async def _run(self, job: str, digest: str, order: bytes, priority: float) -> None:
+    async def _run(self, run: _Run) -> None:
         """Carry one run out, or take up one that the scheduler has already; report how it ended."""
+        self._runs[run.job] = run
         try:
-            if digest not in self._sent:
-                key = f"{_PUBLISHED}-program-{digest[:32]}"
-                self._sent[digest] = self._client.submit(program, self._programs[digest], key=key)
-            future = self._client.submit(
-                carry_out, order, self._sent[digest], job, key=job, pure=False, priority=priority
-            )
-            self._runs[job] = future
-            await self._client.publish_dataset(future, name=job, override=True)
-            await self._await_answer(job, future)
+            if run.program not in self._sent:
+                key = f"{_PUBLISHED}-program-{run.program[:32]}"
+                self._sent[run.program] = self._client.submit(program, self._programs[run.program], key=key)
+            await self._submit(run)
+            while run.job in self._runs and (refused := await self._await_answer(run)):
+                if not await self._left_out(run, refused):
+                    self.say("failed", job=run.job, why=refused)
+                    return
+                if why := self._routes.hopeless(self._expected):
+                    self._lost(why)
+                    return
+                await self._again(run)
         except (OSError, RuntimeError, TimeoutError) as error:
             self._lost(str(error))
+        except Exception as error:  # noqa: BLE001 - of the other end somebody waits for this run
+            self.say("failed", job=run.job, why=f"{type(error).__name__}: {error}")
 
-    async def _await_answer(self, job: str, future: Any) -> None:
+    async def _submit(self, run: _Run) -> None:
+        """Hand *run* to the scheduler: for any worker, or for those that are left if some were left out."""
+        allowed = self._routes.good() if self._routes.restricted() else frozenset[str]()
+        run.allowed, run.placed = allowed, ""
+        if run.job in self._known:
+            self._known.remove(run.job)
+            with contextlib.suppress(KeyError):  # forgotten meanwhile
+                run.future = await self._client.get_dataset(run.job)
+                return
+        key = run.job if not run.number else f"{run.job}-{run.number}"
+        more = {"workers": sorted(allowed)} if allowed else {}
+        run.future = self._client.submit(
+            carry_out, run.order, self._sent[run.program], run.job, key=key, pure=False, priority=run.priority, **more
+        )
+        await self._client.publish_dataset(run.future, name=run.job, override=True)
+
+    async def _again(self, run: _Run) -> None:
+        """Hand *run* to the scheduler once more, under another name, and let it forget the earlier attempt."""
+        before, run.number = run.future, run.number + 1
+        await self._submit(run)
+        with contextlib.suppress(OSError, RuntimeError, TimeoutError):
+            if not before.done():
+                await self._client.cancel([before], force=True)
+        before.release()
+
+    async def _await_answer(self, run: _Run) -> str:
+        """Report the answer to *run*; return why the worker refused it instead, if it did."""
         from distributed import CancelledError, KilledWorker
 
+        why = ""
         for attempt in range(_TRIES):
+            future = run.future
             try:
-                self._answered(job, await future)
-                return  # noqa: TRY300 - the handlers end this attempt or begin the next
+                return self._answered(run.job, await future)
             except KilledWorker as error:
                 why = f"its workers were lost again and again while they ran it: {error}"
                 if attempt + 1 < _TRIES:
                     await self._client.retry([future])
             except CancelledError:
-                if job in self._runs:
+                if run.future is not future:  # it was handed over once more meanwhile
+                    return await self._await_answer(run)
+                if run.job in self._runs:
                     self._lost("the scheduler has dropped the runs or does not answer any more")
-                return
+                return ""
             except asyncio.CancelledError:
                 raise
+            except (ImportError, AttributeError, TypeError) as error:
+                return f"it has no ScaleGraph, or another one: {type(error).__name__}: {error}"
             except Exception as error:  # noqa: BLE001 - whatever a worker raised: it is one run that failed
                 why = f"a worker could not begin it: {type(error).__name__}: {error}"
                 break
-        self.say("failed", job=job, why=why)
+        self.say("failed", job=run.job, why=why)
+        return ""
 
-    def _answered(self, job: str, answer: object) -> None:
-        if isinstance(answer, bytes):
-            self.say("answer", answer, job=job)
-        else:
+    def _answered(self, job: str, answer: object) -> str:
+        """Pass the *answer* of a worker on; return why it refused to run anything, if it did."""
+        if not isinstance(answer, bytes):
             self.say("failed", job=job, why=f"a worker answered with {type(answer).__name__}, not with bytes")
+        elif refused := refusal_in(answer):
+            return refused
+        else:
+            self.say("answer", answer, job=job)
+        return ""
+
+    async def _left_out(self, run: _Run, refused: str) -> bool:
+        """Leave the worker out that has *refused* to carry *run* out; return whether that is known and left out."""
+        found = await self._client.who_has([run.future])
+        for address in (address for addresses in found.values() for address in addresses):
+            self._routes.refuse(str(address), refused)
+            return True
+        if run.future.status != "error":
+            return True  # the worker is gone, and its answer with it
+        # Dask does not say where an exception was raised: all are asked
+        before = len(self._routes.refused)
+        await asyncio.gather(*map(self._probe, self._routes.good()))
+        return len(self._routes.refused) > before or bool(self._routes.refused and not run.allowed)
+
+    async def _probe(self, address: str) -> None:
+        """Ask the worker at *address* whether it can carry runs out, and leave it out if it cannot."""
+        with contextlib.suppress(OSError, RuntimeError, TimeoutError):
+            asked = self._client.run(unfit, scalegraph.__version__, workers=[address], on_error="return")
+            answers = await asyncio.wait_for(asked, _PROBING_S)
+            said = answers.get(address, "")
+            if isinstance(said, Exception) and not isinstance(said, OSError):
+                said = f"it has no ScaleGraph, or another one: {type(said).__name__}: {said}"
+            if said and isinstance(said, str):
+                self._routes.refuse(address, said)
+
+    def _look(self, workers: dict[str, Any], *, first: bool = False) -> None:
+        """Take in what the scheduler says of its *workers*; ask those that are new whether they can carry runs out."""
+        before = set(self._routes.live)
+        self._routes.observe(workers, first=first)
+        for address in set(self._routes.live) - before:
+            self._task(self._probe(address))
 
     async def _stop(self) -> None:
         await asyncio.sleep(_BRIEF_S)
         jobs, self._stopping = self._stopping, []
         await self._forget(jobs)
         with contextlib.suppress(Exception):  # a worker that is just being lost runs nothing any more
-            await self._client.run(stop, jobs, on_error="ignore")
+            await asyncio.wait_for(self._client.run(stop, jobs, on_error="ignore"), _STOPPING_S)
 
     async def _forget(self, jobs: list[str]) -> None:
         """Let the scheduler forget *jobs*, whether this process or an earlier one has requested them."""
-        mine = [future for job in jobs if (future := self._runs.pop(job, None)) is not None]
+        runs = [run for job in jobs if (run := self._runs.pop(job, None)) is not None and run.future is not None]
+        mine = [run.future for run in runs]
         with contextlib.suppress(OSError, RuntimeError, TimeoutError):
             for job in jobs:
                 await self._client.unpublish_dataset(job)
             await self._client.cancel([future for future in mine if not future.done()], force=True)
         for future in mine:
             future.release()
+        if again := [run.job for run in runs if run.number]:  # another attempt may still be under way
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(self._client.run(stop, again, on_error="ignore"), _STOPPING_S)
 
     def _begun(self, event: Any) -> None:
-        """Pass on that a worker has begun a run. The event is the worker's: text of some length."""
+        """Pass on what a worker says of a run: that it has begun, or waits. Its event may be anything."""
         message = event[1] if isinstance(event, tuple | list) and len(event) == 2 else None
-        if isinstance(message, dict) and (job := message.get("job")) in self._runs:
-            self.say("placed", job=job, where=str(message.get("where", ""))[:_LONGEST_NAME])
+        if not isinstance(message, dict) or (run := self._runs.get(str(message.get("job")))) is None:
+            return
+        where = str(message.get("where", ""))[:_LONGEST_NAME]
+        if waits := message.get("waits"):
+            self.say("note", text=f"{where} {str(waits)[:_LONGEST_NAME]}")
+            return
+        run.placed = str(message.get("address", ""))[:_LONGEST_NAME]
+        self.say("placed", job=run.job, where=where)
 
-    async def _count_workers(self, known: int) -> None:
+    async def _workers(self) -> dict[str, Any]:
+        """Return what the scheduler knows of each worker, by its address."""
+        return dict((await self._client.scheduler.identity())["workers"])
+
+    def _count(self, busy: int | None = None) -> dict[str, int]:
+        """Return how many workers there are, the runs they do side by side, and how many have none of *busy*."""
+        good = self._routes.good()
+        slots = sum(self._routes.live[address].threads for address in good)
+        return {"workers": len(good), "slots": slots, "idle": 0 if busy is None else len(good) - busy}
+
+    async def _watch(self, *, adopted: bool) -> None:
+        """Count the workers, and give those up that are not heard of, as long as this lives."""
+        before = self._count()
         while True:
             await asyncio.sleep(_WORKERS_S)
             if self._client.status != "running":
                 continue
             with contextlib.suppress(OSError, RuntimeError, TimeoutError):
-                threads = await self._client.nthreads()
-                if len(threads) != known:
-                    known = len(threads)
-                    self.say("workers", workers=known, slots=sum(threads.values()))
+                if adopted:
+                    await lingering.beat(self._client)
+                self._look(await self._workers())
+                if why := self._routes.hopeless(self._expected):
+                    self._lost(why)
+                processing = await self._client.processing()
+                await self._reroute({key for address in self._routes.silent for key in processing.get(address, ())})
+                now = self._count(sum(bool(processing.get(address)) for address in self._routes.good()))
+                if now != before:
+                    before = now
+                    self.say("workers", **now)
+                self._say_idle(now)
+
+    def _say_idle(self, now: dict[str, int]) -> None:
+        """Say once that some workers have nothing to do while others still run."""
+        waiting = [run for run in self._runs.values() if run.future is not None and not run.future.done()]
+        if waiting and now["idle"] > self._idle and now["idle"] < now["workers"]:
+            self._idle = now["idle"]
+            self.say(
+                "note", text=f"{now['idle']} of {now['workers']} workers are idle: fewer runs are left than workers"
+            )
+
+    async def _reroute(self, stuck: set[str]) -> None:
+        """Hand over once more what is *stuck* at silent workers, or was for other workers than are good now."""
+        good = self._routes.good()
+        if not good:
+            return
+        for run in list(self._runs.values()):
+            if run.future is None or run.future.done():
+                continue
+            begun = run.placed in good
+            narrowed = bool(run.allowed) and (not run.allowed & good or (bool(good - run.allowed) and not begun))
+            if run.future.key in stuck or narrowed:
+                await self._again(run)
 
     async def _hear(self, failure: asyncio.Task[str]) -> None:
         """Pass on why no worker will come any more; this end being stopped does not stop *failure*."""
@@ -227,22 +368,51 @@ class Courier:
         return task
 
 
-def _inbox(loop: asyncio.AbstractEventLoop) -> asyncio.Queue[_Frame | None]:
-    """Return a queue of the frames of standard input, None after the last."""
-    inbox: asyncio.Queue[_Frame | None] = asyncio.Queue()
+async def _unless_closed(
+    entered: Coroutine[Any, Any, dask_clusters.Connected], inbox: Inbox
+) -> dask_clusters.Connected | None:
+    """Return what *entered* returns; None, and *entered* is stopped, if the other end closes or is gone before."""
+    opening = asyncio.ensure_future(entered)
+    closing = asyncio.ensure_future(inbox.closed.wait())
+    try:
+        await asyncio.wait({opening, closing}, return_when=asyncio.FIRST_COMPLETED)
+        if opening.done():
+            return await opening
+        opening.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await opening
+        return None
+    finally:
+        closing.cancel()
 
-    def read() -> None:
-        data: bytes | None = b""
-        while data is not None:
-            data = frames.read(sys.stdin.buffer)
-            loop.call_soon_threadsafe(inbox.put_nowait, None if data is None else frames.unpack(data))
 
-    threading.Thread(target=read, daemon=True, name="frames").start()
-    return inbox
+class Inbox:
+    """The frames of standard input, None after the last; *closed* is set as soon as no other will come."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._frames: asyncio.Queue[_Frame | None] = asyncio.Queue()
+        self.closed = asyncio.Event()
+
+        def put(frame: _Frame | None) -> None:
+            self._frames.put_nowait(frame)
+            if frame is None or frame[0].get("do") == "close":
+                self.closed.set()
+
+        def read() -> None:
+            data: bytes | None = b""
+            while data is not None:
+                data = frames.read(sys.stdin.buffer)
+                loop.call_soon_threadsafe(put, None if data is None else frames.unpack(data))
+
+        threading.Thread(target=read, daemon=True, name="frames").start()
+
+    async def get(self) -> _Frame | None:
+        """Return the next frame."""
+        return await self._frames.get()
 
 
 async def _main(out: IO[bytes]) -> None:
-    await Courier(out).serve(_inbox(asyncio.get_running_loop()))
+    await Courier(out).serve(Inbox(asyncio.get_running_loop()))
 
 
 def main() -> None:
@@ -253,8 +423,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     import dask
 
-    dask.config.set(_CONFIG)
-    logging.getLogger("distributed").setLevel(logging.ERROR)
+    dask.config.set(CONFIG)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     asyncio.run(_main(out))
 
 

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import shlex
 import sys
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-import scalegraph
 from scalegraph.base.workplaces import workplace
-from scalegraph.link.cluster.batch_workers import OWN_LOGS, keep
-from scalegraph.link.cluster.places import Where
+from scalegraph.link.cluster import ssh_hosts
+from scalegraph.link.cluster.attended import DIRECTORY
+from scalegraph.link.cluster.batch_workers import OWN_LOGS, delete, keep
+from scalegraph.link.cluster.certificates import Certificates
+from scalegraph.link.cluster.places import OTHERS, Where
+from scalegraph.link.cluster.ssh_hosts import why
 
-LINGER_S: Final = 600.0
+LINGER_S: Final = 45.0
 _TIMEOUT_S: Final = 20.0
+_STARTING_S: Final = 180.0  # for workers to be started, or submitted
+_CLOSING_S: Final = 20.0
 _BEFORE_S: Final = 3.0  # for a scheduler that an earlier ScaleGraph has left, which may be gone
+_ORPHANED_S: Final = 30  # for which the worker of a batch job looks for its scheduler
+_SCRATCH: Final = "scratch"  # the setting of the directory that Dask writes into
 _MEMORY: Final = "2 GiB"
-_SSH_OPTIONS: Final = {
-    "connect_timeout": _TIMEOUT_S,
-    "login_timeout": _TIMEOUT_S,
-    "keepalive_interval": 15,
-    "keepalive_count_max": 4,
-}
-_VERSION: Final = "scalegraph-version"  # after what a login prints
 _BATCH_CLASSES: Final = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster", "sge": "SGECluster"}
 _PROJECT: Final = ("lsf", "sge")  # where an account is called a project
 
@@ -38,14 +37,14 @@ class Unreachable(Exception):  # noqa: N818 - reads as what it is in an except c
 
 @dataclass(frozen=True)
 class Connected:
-    """A *client*, the address of its *scheduler*, and whose that is.
+    """A *client*, and how a later ScaleGraph reaches the same scheduler: *contact*, empty where it needs no help.
 
     *own*: it was started here; *adopted*: an earlier ScaleGraph left it. *expected*: workers that were requested.
     *failure*: ends with a sentence when no worker will come any more.
     """
 
     client: Any
-    scheduler: str
+    contact: Mapping[str, str] = field(default_factory=dict)
     own: bool = False
     adopted: bool = False
     expected: int = 0
@@ -53,30 +52,60 @@ class Connected:
 
 
 @contextlib.asynccontextmanager
-async def connected(where: Where, before: str = "") -> AsyncIterator[Connected]:
-    """Yield a connection to *where*; to the scheduler at *before*, which was left there, if it still answers.
+async def connected(where: Where, before: Mapping[str, str]) -> AsyncIterator[Connected]:
+    """Yield a connection to *where*; to the scheduler of *before*, a contact that was left there, if it still answers.
 
-    Raises `Unreachable`.
+    Only a scheduler that has the certificate of that contact is taken for the one that was left. Raises `Unreachable`.
     """
-    if before:
+    if (certificates := Certificates.of(before)) is not None and before["scheduler"].startswith("tls://"):
         with contextlib.suppress(OSError, TimeoutError):
-            async with await _client(before, _BEFORE_S, None) as client:
+            client = await _client(before["scheduler"], _BEFORE_S, certificates.security())
+            async with client:
                 yield Connected(client, before, adopted=True)
                 return
-    if where.kind in ("tcp", "tls"):
+    if where.kind in OTHERS:
         async with await _reached(where) as client:
-            yield Connected(client, where.address)
+            yield Connected(client)
         return
-    with logged(where) as there:
-        cluster, expected = await _started(there)
-        async with cluster, await _client(cluster, _TIMEOUT_S, None) as client:
-            kept = asyncio.create_task(keep(cluster, there, expected)) if where.kind in _BATCH_CLASSES else None
-            try:
-                yield Connected(client, cluster.scheduler_address, own=True, expected=expected, failure=kept)
-            finally:
-                if kept is not None:
-                    kept.cancel()
-                    await asyncio.gather(kept, return_exceptions=True)
+    certificates = Certificates.made()
+    async with contextlib.AsyncExitStack() as stack:
+        there, security = stack.enter_context(_prepared(where, certificates))
+        cluster, expected = await asyncio.wait_for(_started(there, certificates, security), _STARTING_S)
+        client = await _client(cluster, _TIMEOUT_S, None)
+        stack.push_async_callback(_ended, cluster, client, there)
+        contact = {"scheduler": cluster.scheduler_address, **certificates.values()}
+        kept = asyncio.create_task(keep(cluster, there, expected)) if where.kind in _BATCH_CLASSES else None
+        try:
+            yield Connected(client, contact, own=True, expected=expected, failure=kept)
+        finally:
+            if kept is not None:  # before the workers end: it would have others submitted in their place
+                kept.cancel()
+                await asyncio.gather(kept, return_exceptions=True)
+
+
+async def _ended(cluster: Any, client: Any, where: Where) -> None:
+    """Close *client* and *cluster*; delete batch jobs that are still there."""
+    numbers = {str(job.job_id) for job in cluster.workers.values() if getattr(job, "job_id", None)}
+    with contextlib.suppress(Exception):  # a scheduler that another ScaleGraph has ended
+        await client.close(timeout=_CLOSING_S)
+    with contextlib.suppress(Exception):
+        await asyncio.wait_for(cluster.close(), _CLOSING_S)
+    if where.kind in _BATCH_CLASSES:
+        numbers |= {str(job.job_id) for job in cluster.workers.values() if getattr(job, "job_id", None)}
+        await asyncio.to_thread(delete, where.kind, numbers)
+
+
+@contextlib.contextmanager
+def _prepared(where: Where, certificates: Certificates) -> Iterator[tuple[Where, Any]]:
+    """Yield *where*, with directories for what its workers write, and the security of its connections."""
+    if where.kind not in _BATCH_CLASSES:
+        with workplace(DIRECTORY) as place:
+            yield replace(where, settings={**where.settings, _SCRATCH: str(place)}), certificates.security()
+        return
+    with logged(where) as there, contextlib.ExitStack() as stack:
+        # beside what the jobs print: the nodes and this computer share that directory
+        place = _own_place(where, stack)
+        yield there, certificates.written(place)
 
 
 @contextlib.contextmanager
@@ -86,22 +115,26 @@ def logged(where: Where) -> Iterator[Where]:
         yield where
         return
     with contextlib.ExitStack() as stack:
-        try:
-            place = stack.enter_context(workplace(OWN_LOGS, Path.cwd(), shared=True))
-        except OSError as error:
-            text = f"what the batch jobs print cannot be written here: {_why(error)}; log-directory names another place"
-            raise Unreachable(f"{where.name}: {text}") from error
-        yield replace(where, settings={**where.settings, "log-directory": str(place)})
+        yield replace(where, settings={**where.settings, "log-directory": str(_own_place(where, stack))})
 
 
-async def _started(where: Where) -> tuple[Any, int]:
+def _own_place(where: Where, stack: contextlib.ExitStack) -> Path:
+    """Return a directory of this user's that the nodes of a batch system have too."""
+    try:
+        return stack.enter_context(workplace(OWN_LOGS, Path.cwd(), shared=True))
+    except OSError as error:
+        text = f"batch jobs need a directory that can be written here: {why(error)}; start ScaleGraph in another one"
+        raise Unreachable(f"{where.name}: {text}") from error
+
+
+async def _started(where: Where, certificates: Certificates, security: Any) -> tuple[Any, int]:
     """Return the cluster of *where*, its workers started or submitted, and how many that shall be."""
     cluster = None
     try:
-        cluster, expected = await _cluster(where)
+        cluster, expected = await _cluster(where, certificates, security)
         return await cluster, expected
-    except Unreachable:
-        raise
+    except ssh_hosts.Refused as error:
+        raise Unreachable(f"{where.name}: {error}") from error
     except Exception as error:
         if cluster is not None:
             with contextlib.suppress(Exception):
@@ -112,6 +145,7 @@ async def _started(where: Where) -> tuple[Any, int]:
 
 
 async def _reached(where: Where) -> Any:
+    """Return a client of the scheduler at *where*; whatever listens there, after `_TIMEOUT_S` at most."""
     security = None
     if where.kind == "tls":
         from distributed.security import Security
@@ -124,113 +158,67 @@ async def _reached(where: Where) -> Any:
             require_encryption=True,
         )
     try:
-        await _listening(where)  # Dask itself would go on asking a port that is closed
-        return await _client(where.address, _TIMEOUT_S, security)
-    except (OSError, TimeoutError, RuntimeError, ValueError, TypeError) as error:
-        why = _why(error) if isinstance(error, OSError) else error
-        raise Unreachable(f"{where.address}: no Dask scheduler answers there: {why}") from error
-
-
-def _why(error: OSError) -> str:
-    """Return the system's words for *error*; the resolver's have numbers of their own, below 0."""
-    if error.errno and error.errno > 0:
-        return os.strerror(error.errno).lower()
-    return (error.strerror or str(error) or "no answer").lower()
+        async with asyncio.timeout(_TIMEOUT_S):
+            await _listening(where)  # Dask itself would go on asking a port that is closed
+            return await _client(where.address, _TIMEOUT_S, security)
+    except TimeoutError as error:
+        raise Unreachable(
+            f"{where.address}: no Dask scheduler answers there: something listens and does not speak as one in "
+            f"{_TIMEOUT_S:.0f} s"
+        ) from error
+    except (OSError, RuntimeError, ValueError, TypeError) as error:
+        reason = why(error) if isinstance(error, OSError) else error
+        raise Unreachable(f"{where.address}: no Dask scheduler answers there: {reason}") from error
 
 
 async def _listening(where: Where) -> None:
     host, _colon, port = where.rest.strip("/").rpartition(":")
-    _reader, writer = await asyncio.wait_for(asyncio.open_connection(host.strip("[]"), int(port)), _TIMEOUT_S)
+    _reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
     writer.close()
 
 
 async def _client(address: Any, timeout: float, security: Any) -> Any:
+    """Return a client that is connected; nothing of it stays when this is stopped or fails."""
     from distributed import Client
 
     more = {} if security is None else {"security": security}
-    return await Client(address, asynchronous=True, timeout=timeout, set_as_default=False, **more)
+    client = Client(address, asynchronous=True, timeout=timeout, set_as_default=False, **more)
+    try:
+        async with asyncio.timeout(timeout):
+            return await client
+    except BaseException:
+        with contextlib.suppress(Exception):
+            await client.close(timeout=1)
+        raise
 
 
-async def _cluster(where: Where) -> tuple[Any, int]:
+async def _cluster(where: Where, certificates: Certificates, security: Any) -> tuple[Any, int]:
     """Return a cluster that is started, and the workers that it shall have."""
     if where.kind == "local":
         from distributed import LocalCluster
 
         number = int(where.rest)
         threads = int(where.number("threads", 1))
-        options = {"processes": True, "dashboard_address": None, "host": "127.0.0.1", "memory_limit": 0}
+        options = {
+            "processes": True,
+            "dashboard_address": None,
+            "host": "127.0.0.1",
+            "protocol": "tls://",
+            "memory_limit": 0,
+            "local_directory": where.settings[_SCRATCH],
+            "security": security,
+        }
         made = LocalCluster(n_workers=number, threads_per_worker=threads, asynchronous=True, **options)
         return await made, number
     if where.kind == "ssh":
-        return await _ssh(where)
+        return await ssh_hosts.cluster(where, certificates)
     import dask_jobqueue
 
     kind = getattr(dask_jobqueue, _BATCH_CLASSES[where.kind])
     number = int(where.number("workers", 1))
-    cluster = await kind(asynchronous=True, **batch_options(where))
+    cluster = await kind(asynchronous=True, security=security, **batch_options(where))
     cluster.scale(jobs=number)
     return cluster, number
-
-
-async def _ssh(where: Where) -> tuple[Any, int]:
-    from distributed import SSHCluster
-
-    hosts = [_host(text, where) for text in where.rest.split(",")]
-    python = shlex.quote(where.settings.get("python", sys.executable))
-    faults = [text for text in await asyncio.gather(*(_ssh_fault(host, python) for host in hosts)) if text]
-    if faults:
-        raise Unreachable(f"{where.name}: no runs can go to {'; '.join(faults)}")
-    # the first host is the scheduler's and a worker's
-    made: Any = SSHCluster(
-        [host.name for host in (hosts[0], *hosts)],
-        connect_options=[host.options for host in (hosts[0], *hosts)],
-        worker_options={"nthreads": int(where.number("threads", 1))},
-        scheduler_options={"dashboard": False},
-        remote_python=python,
-        asynchronous=True,
-    )
-    try:
-        return await made, len(hosts)
-    except BaseException:
-        await made.close()  # what has started already
-        raise
-
-
-@dataclass(frozen=True)
-class _Host:
-    """A computer that SSH reaches: its *name*, and *options* of the connection."""
-
-    name: str
-    options: dict[str, Any]
-
-
-def _host(text: str, where: Where) -> _Host:
-    """Return the computer of ``user@name:port``, of which user and port may be missing."""
-    user, _at, rest = text.rpartition("@")
-    name, _colon, port = rest.partition(":")
-    user = user or where.settings.get("user", "")
-    more = {**({"username": user} if user else {}), **({"port": int(port)} if port else {})}
-    return _Host(name, {**_SSH_OPTIONS, **more})
-
-
-async def _ssh_fault(host: _Host, python: str) -> str:
-    """Return why *host* cannot have a worker, empty if it can."""
-    import asyncssh
-
-    program = f"import distributed, scalegraph; print({_VERSION!r}, scalegraph.__version__)"
-    try:
-        async with asyncssh.connect(host.name, **host.options) as connection:
-            done = await connection.run(f"{python} -c {shlex.quote(program)}", timeout=_TIMEOUT_S)
-    except (OSError, asyncssh.Error, TimeoutError) as error:
-        why = _why(error) if isinstance(error, OSError) else str(error) or "no answer"
-        return f"{host.name}: SSH does not reach it: {why}; `ssh {host.name}` has to work without a question"
-    said = str(done.stdout).rpartition(_VERSION)[2].strip()
-    if done.exit_status != 0 or not said:
-        last = str(done.stderr).strip().splitlines()[-1:]
-        return f"{host.name}: {python} there has no ScaleGraph with Dask: {''.join(last) or 'it says no reason'}"
-    if said != scalegraph.__version__:
-        return f"{host.name}: it has ScaleGraph {said}; {scalegraph.__version__} was expected, as here"
-    return ""
 
 
 def batch_options(where: Where) -> dict[str, Any]:
@@ -243,6 +231,8 @@ def batch_options(where: Where) -> dict[str, Any]:
         "walltime": settings.get("walltime", "01:00:00"),
         "python": shlex.quote(settings.get("python", sys.executable)),
         "scheduler_options": {"dashboard": False},
+        "worker_command": "scalegraph.link.cluster.batch_worker",
+        "death_timeout": _ORPHANED_S,
     }
     names = {
         "partition": "queue",

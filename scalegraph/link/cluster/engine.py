@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import IO, Any, Final, Self
@@ -26,17 +27,23 @@ from scalegraph.link.job import Job, Placed, cancelled
 _POLL_S: Final = 0.2  # how long a request to stop may go unnoticed
 _CLOSING_S: Final = 30.0
 _SHOWN: Final = 500  # characters of what a courier that ended has said
+_LONGEST_NOTE: Final = 1000
 _AT_ONCE: Final = 512
 
 
 @dataclass
 class State:
-    """What is known of the place: its workers now and the runs they do side by side; *known*: jobs it had before."""
+    """What is known of the place: its workers now and the runs they do side by side; *known*: jobs it had before.
 
-    scheduler: str = ""
+    *contact*: how another ScaleGraph reaches what was started here. *idle*: workers that have no run. The workers are
+    those that runs may go to.
+    """
+
+    contact: Mapping[str, str] = field(default_factory=dict)
     adopted: bool = False
     workers: int = 0
     slots: int = 0
+    idle: int = 0
     expected: int = 0
     known: frozenset[str] = field(default_factory=frozenset)
 
@@ -44,8 +51,9 @@ class State:
 class Cluster:
     """Runs jobs on the workers of *where*; to be closed, as a context manager is. May be used from several threads.
 
-    *name* distinguishes the jobs of one study from those of any other. *before*: the address of a scheduler that an
-    earlier ScaleGraph left for the same study. *changed* is called, in a thread of its own, when workers come or go.
+    *name* distinguishes the jobs of one study from those of any other. *before*: the contact of a scheduler that an
+    earlier ScaleGraph left for the same study. In a thread of its own *changed* is called when workers come or go, and
+    *said* with sentences about them.
 
     Raises `MissingTool` without Dask, `LinkLost` when nothing answers, `Cancelled`.
     """
@@ -57,8 +65,9 @@ class Cluster:
         where: Where,
         name: str = "",
         *,
-        before: str = "",
+        before: Mapping[str, str] | None = None,
         changed: Callable[[State], None] = lambda _state: None,
+        said: Callable[[str], None] = lambda _text: None,
         cancel: CancelToken | None = None,
     ) -> None:
         check_installed(where)
@@ -66,8 +75,11 @@ class Cluster:
         self.state = State()
         self.name = name
         self._changed = changed
+        self._said = said
         self._mutex = threading.Lock()
         self._boxes: dict[str, queue.SimpleQueue[_News]] = {}
+        self._tokens: dict[str, CancelToken] = {}  # of the runs in boxes
+        self._closing = threading.Event()
         self._parcels = Parcels()
         self._sent: set[str] = set()
         self._gone = ""
@@ -82,9 +94,10 @@ class Cluster:
         )
         self._thread = threading.Thread(target=self._listen, daemon=True, name="courier")
         self._thread.start()
+        threading.Thread(target=self._watch_tokens, daemon=True, name="stopping").start()
         values = {"kind": where.kind, "rest": where.rest, "settings": dict(where.settings)}
         try:
-            self._send(frames.pack({"do": "open", "where": values, "before": before}))
+            self._send(frames.pack({"do": "open", "where": values, "before": dict(before or {})}))
             while not self._opened.wait(_POLL_S):
                 (cancel or CancelToken()).check()
         except BaseException:
@@ -120,7 +133,7 @@ class Cluster:
         name = self._id(order)
         box: queue.SimpleQueue[_News] = queue.SimpleQueue()
         with self._mutex:
-            self._boxes[name] = box
+            self._boxes[name], self._tokens[name] = box, cancel
             fresh = parcel.digest not in self._sent
             self._sent.add(parcel.digest)
             if fresh:
@@ -128,13 +141,14 @@ class Cluster:
             values = {"job": name, "program": parcel.digest, "estimate_s": job.estimate_s or 0.0}
             self._send(frames.pack({"do": "run", **values}, order))
         try:
-            return self._await(job, name, box, cancel, placed)
+            return self._await(job, name, box, placed)
         except RunError:
             self.forget([name])  # or the same failure would be fetched the next time
             raise
         finally:
             with self._mutex:
                 self._boxes.pop(name, None)
+                self._tokens.pop(name, None)
 
     def forget(self, names: Iterable[str]) -> None:
         """Let the place forget the jobs *names*: their records are in the study, or they are not wanted any more."""
@@ -146,6 +160,7 @@ class Cluster:
         """End the connection, and the workers that were started for it. May be called again."""
         if self._process.stdin is None or self._process.stdin.closed:
             return
+        self._closing.set()
         with contextlib.suppress(LinkLost, OSError), self._mutex:
             self._send(frames.pack({"do": "close"}))
         with contextlib.suppress(OSError):
@@ -160,20 +175,9 @@ class Cluster:
             self._process.stdout.close()
         self._errors.close()
 
-    def _await(
-        self, job: Job, name: str, box: queue.SimpleQueue[_News], cancel: CancelToken, placed: Placed
-    ) -> RunRecord:
+    def _await(self, job: Job, name: str, box: queue.SimpleQueue[_News], placed: Placed) -> RunRecord:
         while True:
-            if cancel.cancelled:
-                with contextlib.suppress(LinkLost), self._mutex:
-                    self._send(frames.pack({"do": "stop", "jobs": [name]}))
-                return cancelled(job)
-            try:
-                news = box.get(timeout=_POLL_S)
-            except queue.Empty:
-                if self._gone:
-                    raise LinkLost(self._gone) from None
-                continue
+            news = box.get()
             match news.what:
                 case "placed":
                     placed(news.text)
@@ -181,8 +185,20 @@ class Cluster:
                     raise RunError(f"{self.where.name}: {news.text}")
                 case "answer":
                     return accepted(news.data, job, "measured" if job.point.target else "simulated")
+                case "stop":
+                    with contextlib.suppress(LinkLost), self._mutex:
+                        self._send(frames.pack({"do": "stop", "jobs": [name]}))
+                    return cancelled(job)
                 case "gone":
                     raise LinkLost(news.text)
+
+    def _watch_tokens(self) -> None:
+        """Tell runs of requests to stop: one thread looks, so that the hundreds that wait need not."""
+        while not self._closing.wait(_POLL_S):
+            with self._mutex:
+                for name in [name for name, token in self._tokens.items() if token.cancelled]:
+                    self._boxes[name].put(_News("stop"))
+                    del self._tokens[name]
 
     def _id(self, order: bytes) -> str:
         return f"scalegraph-{hashlib.sha256(self.name.encode() + order).hexdigest()[:32]}"
@@ -212,7 +228,7 @@ class Cluster:
         match head["is"]:
             case "open":
                 self.state = State(
-                    scheduler=str(head["scheduler"]),
+                    contact={str(name): str(text) for name, text in head["contact"].items()},
                     adopted=bool(head["adopted"]),
                     workers=int(head["workers"]),
                     slots=int(head["slots"]),
@@ -222,9 +238,12 @@ class Cluster:
                 self._opened.set()
             case "workers":
                 self.state.workers, self.state.slots = int(head["workers"]), int(head["slots"])
+                self.state.idle = int(head["idle"])
                 self._changed(self.state)
+            case "note":
+                self._said(f"{self.where.name}: {str(head['text'])[:_LONGEST_NOTE]}")
             case "gone":
-                self._lose(str(head["why"]))
+                self._lose(f"{self.where.name}: {str(head['why']).removeprefix(f'{self.where.name}: ')}")
             case what:
                 self._deliver(str(head["job"]), _News(what, str(head.get("where", head.get("why", ""))), *blobs[:1]))
 
@@ -241,6 +260,12 @@ class Cluster:
         self._opened.set()
 
     def _last_words(self) -> str:
+        """Return how the courier ended, which was not asked to."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_POLL_S)
+        if (code := self._process.returncode) is not None and code < 0:
+            name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
+            return f"the process that speaks with Dask was killed ({name}); what is finished is in the study"
         self._errors.seek(0)
         text = self._errors.read().decode("utf-8", "replace").strip().splitlines()
         return f"the connection to Dask ended: {text[-1][-_SHOWN:] if text else 'it says no reason'}"

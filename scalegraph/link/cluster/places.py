@@ -7,10 +7,12 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from scalegraph.base.errors import Fault, InputError, MissingTool, near
 
+OTHERS: Final = ("tcp", "tls")  # kinds of places that ScaleGraph does not start
 INSTALL: Final = "pip install 'scalegraph[cluster]'"
 _WORD: Final = re.compile(r"[^\x00-\x1f\x7f]+")
 
@@ -37,7 +39,7 @@ class Place:
 
 
 _LINGER: Final = Setting(
-    "linger", "seconds for which the workers stay after the last run when ScaleGraph was killed (600)", number=True
+    "linger", "seconds for which the workers stay after the last run when ScaleGraph was killed (45)", number=True
 )
 _TLS: Final = tuple(
     Setting(name, f"file with the {what} for encrypted connections")
@@ -58,7 +60,8 @@ _BATCH: Final = (
     _LINGER,
 )
 _HOST: Final = r"([\w.-]+@)?[\w.-]+(:\d{1,5})?"
-_ADDRESS: Final = r"//\S+:\d+/?"
+_ADDRESS: Final = r"//[^\s/]+:\d{1,9}/?"
+_MOST_PORT: Final = 65535
 _JOBQUEUE: Final = ("distributed", "dask_jobqueue")
 
 PLACES: Final[Mapping[str, Place]] = {
@@ -132,6 +135,8 @@ def parse(address: str, settings: Sequence[str] = ()) -> Where:
     faults = []
     if not re.fullmatch(place.pattern, rest):
         faults.append(Fault(f"'{address}' is no address of {place.title.lower()}; expected {place.example}", key="on"))
+    elif ports := [port for port in re.findall(r":(\d+)", rest) if not 1 <= int(port) <= _MOST_PORT]:
+        faults.append(Fault(f"'{address}': there is no port {ports[0]}; expected 1 to {_MOST_PORT}", key="on"))
     known = {item.name: item for item in place.settings}
     values: dict[str, str] = {}
     for text in settings:
@@ -145,9 +150,24 @@ def parse(address: str, settings: Sequence[str] = ()) -> Where:
             faults.append(Fault(f"'{text}' has no number of at most 999999; expected {name}=NUMBER", key="set"))
         else:
             values[name] = value
+    if kind == "tls":
+        faults += _certificate_faults(values, address)
     if faults:
         raise InputError(faults)
     return Where(kind, rest, values)
+
+
+def _certificate_faults(values: Mapping[str, str], address: str) -> list[Fault]:
+    """Return a fault for what lacks of the files without which no encrypted connection is possible."""
+    names = [item.name for item in _TLS]
+    if lacking := [name for name in names if name not in values]:
+        words = " ".join(f"--set {name}=FILE" for name in lacking)
+        return [Fault(f"'{address}' is reached with certificates only; expected {words}", key="set")]
+    return [
+        Fault(f"there is no file '{values[name]}'; expected --set {name}=FILE", key="set")
+        for name in names
+        if not Path(values[name]).is_file()
+    ]
 
 
 def parse_line(text: str) -> Where | None:

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
+import re
 import socket
 import sys
 import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock, Timeout
-
+import scalegraph
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import RunError, ScaleGraphError
-from scalegraph.base.files import write_atomic
+from scalegraph.base.errors import Cancelled, InputError, RunError, ScaleGraphError
+from scalegraph.base.files import reason, write_atomic
 from scalegraph.base.run import RunRecord
+from scalegraph.base.units import seconds
+from scalegraph.base.workplaces import workplace
 from scalegraph.link import targets
 from scalegraph.link.build import Build
-from scalegraph.link.cluster import answers
+from scalegraph.link.cluster import answers, turns
 from scalegraph.link.cluster.order import Order, build_of, refusal, unpack_order
 from scalegraph.link.job import Link
 from scalegraph.link.simulated import Simulated
@@ -38,7 +39,9 @@ TOPIC: Final = "scalegraph"  # of the events by which a worker says that it has 
 _BUILDS_KEPT: Final = 8
 _KEPT_S: Final = 86400.0
 _PURGE_S: Final = 3600.0
-_TURN_S: Final = 0.2  # how long a request to stop may go unnoticed while another run is measured
+_WORTH_SAYING_S: Final = 1.0  # of a wait for another measurement
+_PROBE_BYTES: Final = 2**16
+_LIBRARY: Final = re.compile(r"error while loading shared libraries: .*")  # as the loader says it
 
 _mutex = threading.Lock()
 _running: dict[str, CancelToken] = {}
@@ -64,7 +67,7 @@ def carry_out(order: bytes, parcel: bytes, job: str) -> bytes:
         _running[job] = token
     _report(job)
     try:
-        made = answered(order, parcel, token)
+        made = answered(order, parcel, token, lambda why: _report(job, waits=why))
         _keep(job, made)
         return made
     finally:
@@ -108,48 +111,69 @@ def stop(jobs: Sequence[str]) -> None:
                 _running[job].cancel()
 
 
-def answered(order: bytes, parcel: bytes, cancel: CancelToken) -> bytes:
-    """Return the answer to *order*, whose program is *parcel*; nothing is raised."""
+def unfit(version: str) -> str:
+    """Return why this worker can carry no run of ScaleGraph *version* out, empty if it can."""
     host = _nodes.names() or socket.gethostname()
+    if version != scalegraph.__version__:
+        return (
+            f"{host} has ScaleGraph {scalegraph.__version__}; {version} was expected, as where the runs are requested"
+        )
     try:
-        return _answered(*unpack_order(order), parcel, host, cancel)
-    except ScaleGraphError as error:
+        place = cache_root()
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place) as probe:
+            probe.write(bytes(_PROBE_BYTES))
+    except OSError as error:
+        return f"{host}: the cache in {cache_root()} cannot be written: {reason(error)}"
+    return ""
+
+
+def answered(
+    order: bytes, parcel: bytes, cancel: CancelToken, waits: Callable[[str], None] = lambda _why: None
+) -> bytes:
+    """Return the answer to *order*, whose program is *parcel*; raise nothing. *waits* hears of a wait for a turn."""
+    host = _nodes.names() or socket.gethostname()
+    of_run = False
+    try:
+        asked, stdin = unpack_order(order)
+    except InputError as error:  # an order of another version
         return answers.refused(host, f"{host}: {error}")
+    try:
+        if sentence := refusal(asked, host):
+            return answers.refused(host, sentence)
+        return _answered(asked, stdin, parcel, host, cancel, waits)
+    except (InputError, Cancelled) as error:  # what is wrong with the run, is wrong on every worker
+        sentence, of_run = str(error), True
+    except ScaleGraphError as error:
+        sentence = str(error)
+    except OSError as error:
+        sentence = reason(error)
     except Exception as error:  # noqa: BLE001 - the other side gets a sentence, whatever is wrong here
-        return answers.refused(host, f"{host}: {type(error).__name__}: {error}")
+        sentence, of_run = f"{type(error).__name__}: {error}", not isinstance(error, MemoryError)
+    return answers.refused(host, f"{host}: {sentence}", of_run=of_run)
 
 
-def _answered(order: Order, stdin: bytes | None, parcel: bytes, host: str, cancel: CancelToken) -> bytes:
-    if sentence := refusal(order, host):
-        raise RunError(sentence)
+def _answered(
+    order: Order, stdin: bytes | None, parcel: bytes, host: str, cancel: CancelToken, waits: Callable[[str], None]
+) -> bytes:
     build = _build(parcel, order.parcel)
-    with tempfile.TemporaryDirectory(prefix="scalegraph-run-", ignore_cleanup_errors=True) as place:
+    with workplace("scalegraph-run") as place:
         remarks = []
         if order.cwd is not None and not Path(order.cwd).is_dir():
             remarks = [f"{host} has no directory {order.cwd}; the program ran in an empty one"]
-            (Path(place) / "cwd").mkdir()
-            order = order.model_copy(update={"cwd": str(Path(place) / "cwd")})
+            (place / "cwd").mkdir()
+            order = order.model_copy(update={"cwd": str(place / "cwd")})
         runs: Link = targets.named(order.target) if order.target else Simulated()
-        with _alone(cancel) if order.target and not _nodes.elsewhere() else contextlib.nullcontext():
-            record = runs.run(order.job(build, stdin, Path(place) / "traces"), cancel)
+        measured = order.target and not _nodes.elsewhere()
+        with turns.alone(cancel, waits) if measured else contextlib.nullcontext(0.0) as waited:
+            record = runs.run(order.job(build, stdin, place / "traces"), cancel)
+        if waited >= _WORTH_SAYING_S:
+            remarks.append(f"waited {seconds(waited)} for another measurement on {host}")
+        if lacking := _LIBRARY.search(record.stderr) if not record.ok else None:
+            raise RunError(f"the program cannot start here: {lacking[0]}")
         if remarks:
             record = record.model_copy(update={"warnings": (*record.warnings, *remarks)})
         return answers.answer(host, record, _trace(record))
-
-
-@contextlib.contextmanager
-def _alone(cancel: CancelToken) -> Iterator[None]:
-    """Wait until nothing else is measured on this computer for the same user, whoever works; raise `Cancelled`."""
-    lock = FileLock(Path(tempfile.gettempdir()) / f"scalegraph-measuring-{os.getuid()}.lock")
-    while True:
-        cancel.check()
-        with contextlib.suppress(Timeout):
-            lock.acquire(timeout=_TURN_S)
-            break
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _build(parcel: bytes, digest: str) -> Build:
@@ -170,8 +194,8 @@ def _trace(record: RunRecord) -> bytes | None:
     return None if record.trace is None else Path(record.trace.path).read_bytes()
 
 
-def _report(job: str) -> None:
-    """Say to who waits for *job* that it has begun, and where; outside of Dask there is nobody."""
+def _report(job: str, **more: str) -> None:
+    """Say to who waits for *job* that it has begun, and where, or what *more* says; outside of Dask there is nobody."""
     if "distributed" not in sys.modules:
         return
     from distributed import get_worker
@@ -181,4 +205,5 @@ def _report(job: str) -> None:
     except ValueError:
         return
     port = worker.address.rpartition(":")[2]  # a host may have several
-    worker.log_event(TOPIC, {"job": job, "where": f"{socket.gethostname()}:{port}"})
+    where = f"{socket.gethostname()}:{port}"
+    worker.log_event(TOPIC, {"job": job, "where": where, "address": worker.address, **more})

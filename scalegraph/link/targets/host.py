@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from scalegraph.base.errors import InputError, RunError, ScaleGraphError
 from scalegraph.base.files import reason
+from scalegraph.base.workplaces import workplace
 from scalegraph.link import process
 from scalegraph.link.accounting import Operating
 from scalegraph.link.job import cancelled
@@ -59,8 +59,8 @@ class Host(Target):
     @contextmanager
     def workplace(self, job: Job) -> Iterator[tuple[Path, Job]]:
         """Yield a directory for what the monitor writes, and *job* with its program where the processes find it."""
-        with tempfile.TemporaryDirectory(prefix="scalegraph-host-", ignore_cleanup_errors=True) as place:
-            yield Path(place), job
+        with workplace("scalegraph-host") as place:
+            yield place, job
 
     def _run(self, job: Job, result: Path, cancel: CancelToken) -> RunRecord:
         starter, more = self.command(job)

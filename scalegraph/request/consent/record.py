@@ -6,17 +6,16 @@ import os
 from pathlib import Path
 from typing import Final
 
-import platformdirs
-
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import write_atomic
+from scalegraph.base.private import private_directory, state_root
 
 _MOST: Final = 20_000  # lines; the oldest are forgotten
 
 
 def record_path() -> Path:
     """Return the file of the digests, one a line, oldest first."""
-    return Path(platformdirs.user_state_dir("scalegraph", appauthor=False)) / "approved"
+    return state_root() / "approved"
 
 
 def is_known(fingerprint: str) -> bool:
@@ -31,7 +30,7 @@ def remember(fingerprint: str) -> None:
         return
     path = record_path()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_directory(path.parent)
         if len(known) >= _MOST:
             write_atomic(path, "".join(f"{line}\n" for line in known[-_MOST // 2 :]))
         # one short line: written whole, also when two processes write at once

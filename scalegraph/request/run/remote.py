@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import platformdirs
+from pydantic_core import from_json
 
+from scalegraph.base.errors import StoreError
 from scalegraph.base.events import EventSink, Note, Workers
-from scalegraph.base.files import write_atomic
+from scalegraph.base.files import reason
+from scalegraph.base.locks import FileLock, Taken
+from scalegraph.base.private import private_directory, read_private, state_root, write_private
 from scalegraph.base.units import counted
+from scalegraph.link.cluster.places import OTHERS
 from scalegraph.store import Study
 
 if TYPE_CHECKING:
@@ -40,21 +43,24 @@ def connected(where: Where, path: Path | None, emit: EventSink, cancel: CancelTo
     """
     from scalegraph.link.cluster.engine import Cluster
 
-    contact = None if path is None else _contact(path)
-    before = _left(contact, where)
+    contact = None if path is None or where.kind in OTHERS else _contact(path)
+
+    def note(text: str) -> None:
+        emit(Note(text))
 
     def changed(state: State) -> None:
-        emit(Workers(where.address, state.workers, state.slots))
+        emit(Workers(where.address, state.workers, state.slots, state.idle))
 
-    with Cluster(where, uuid.uuid4().hex, before=before, changed=changed, cancel=cancel) as link:
-        if contact is not None and link.state.scheduler:
-            contact.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(contact, json.dumps({"on": where.address, "scheduler": link.state.scheduler}))
+    with contextlib.ExitStack() as stack:
+        before = {} if contact is None else stack.enter_context(_held(contact, path, where))
+        link = stack.enter_context(
+            Cluster(where, uuid.uuid4().hex, before=before, changed=changed, said=note, cancel=cancel)
+        )
+        if contact is not None and link.state.contact:
+            write_private(contact, json.dumps({"on": where.address, **link.state.contact}))
         changed(link.state)
         emit(Note(_opened(where, link.state)))
         yield link
-    if contact is not None:
-        contact.unlink(missing_ok=True)
 
 
 def _opened(where: Where, state: State) -> str:
@@ -68,18 +74,41 @@ def _opened(where: Where, state: State) -> str:
 
 
 def _contact(path: Path) -> Path:
-    state = os.environ.get("XDG_STATE_HOME")
-    root = Path(state) / "scalegraph" if state else Path(platformdirs.user_state_dir("scalegraph"))
-    return root / "clusters" / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]}.json"
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:32]
+    return state_root() / "clusters" / f"{name}.json"
 
 
-def _left(contact: Path | None, where: Where) -> str:
-    """Return the address of the scheduler that an earlier ScaleGraph left for *where*, empty if there is none."""
+@contextlib.contextmanager
+def _held(contact: Path, study: Path | None, where: Where) -> Iterator[dict[str, str]]:
+    """Yield the contact that an earlier ScaleGraph left for *study*, which no other one uses meanwhile.
+
+    The file goes on every end, as what it names ends then, but not when this process is killed.
+    """
+    private_directory(private_directory(contact.parent.parent) / contact.parent.name)
     try:
-        found = json.loads(contact.read_text(encoding="utf-8")) if contact is not None else {}
-        return str(found["scheduler"]) if found["on"] == where.address else ""
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+        lock = FileLock(contact.with_suffix(".lock"))
+    except Taken as taken:
+        text = f"is being written by another ScaleGraph (process {taken.holder}); wait for it or stop it"
+        raise StoreError(f"{study}: {text}") from None
+    except OSError as error:
+        raise StoreError(f"{contact}: cannot be written: {reason(error)}") from error
+    try:
+        yield _left(contact, where)
+    finally:
+        contact.unlink(missing_ok=True)
+        lock.release()
+
+
+def _left(contact: Path, where: Where) -> dict[str, str]:
+    """Return the contact of the scheduler that an earlier ScaleGraph left for *where*, empty if there is none.
+
+    What others may have written, or may have read, is none.
+    """
+    try:
+        found = from_json(read_private(contact) or "{}")
+        return {str(name): str(value) for name, value in found.items()} if found["on"] == where.address else {}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 class JobBook:

@@ -1,0 +1,64 @@
+"""Locks on files: held by one process at a time; the kernel releases them when that process ends in any way."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+
+
+class Taken(Exception):  # noqa: N818 - reads as what it is in an except clause
+    """Another process holds the lock; *holder* is its number there, 0 if it did not say."""
+
+    def __init__(self, holder: int = 0) -> None:
+        super().__init__(f"is held by process {holder}")
+        self.holder = holder
+
+
+class FileLock:
+    """An exclusive lock on the file at *path*, held from construction until `release`.
+
+    Unlike a process number in a file name, the lock is right in every PID namespace. A symbolic link is not followed.
+    Raises `Taken` while another process, or another lock of this one, holds it, `OSError` where there can be no file.
+    """
+
+    def __init__(self, path: Path, mode: int = 0o600) -> None:
+        self._path = path
+        self._handle = -1
+        while self._handle < 0:
+            self._handle = self._try(mode)
+
+    def _try(self, mode: int) -> int:
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not self._is_ours(handle):  # its last holder removed it between our open and our lock
+                os.close(handle)
+                return -1
+        except BlockingIOError:
+            holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
+            os.close(handle)
+            raise Taken(int(holder) if holder.isdecimal() else 0) from None
+        except OSError:
+            os.close(handle)
+            raise
+        with contextlib.suppress(OSError):  # a full disk: the number is for display only, the lock holds without it
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        return handle
+
+    def _is_ours(self, handle: int) -> bool:
+        try:
+            there = self._path.lstat()
+        except FileNotFoundError:
+            return False
+        here = os.fstat(handle)
+        return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+
+    def release(self) -> None:
+        """Remove the file and let others lock. May be called again."""
+        if self._handle >= 0:
+            self._path.unlink(missing_ok=True)
+            os.close(self._handle)
+            self._handle = -1

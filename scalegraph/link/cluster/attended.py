@@ -1,0 +1,104 @@
+"""A scheduler or worker of Dask on a computer that SSH reaches: ``python -m scalegraph.link.cluster.attended``.
+
+The first line of standard input says what it is, and has the certificates: arguments of a process can be read by other
+accounts, its standard input cannot. Further lines are signs of life. When they stay away, or the connection ends, this
+process ends with all that it has started: nothing stays on a computer from which ScaleGraph was cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+import time
+import warnings
+from typing import IO, Any, Final
+
+from scalegraph.base.workplaces import workplace
+from scalegraph.link.cluster.certificates import Certificates
+
+BEAT_S: Final = 5.0  # between two signs of life
+READY: Final = "scalegraph-ready"  # begins the line that says the address
+DIRECTORY: Final = "scalegraph-worker"  # begins the name of what Dask writes into
+_SILENCE_S: Final = 45.0  # without a sign of life
+_CLOSING_S: Final = 10.0
+CONFIG: Final = {
+    "distributed.admin.large-graph-warning-threshold": "4 GiB",
+    "distributed.comm.timeouts.connect": "20s",
+    "distributed.scheduler.allowed-failures": 20,  # of schedulers started here: a lost worker is no fault of a run
+    "distributed.scheduler.unknown-task-duration": "1s",
+    "distributed.scheduler.worker-saturation": 1.0,
+    "distributed.scheduler.worker-ttl": "30s",  # a worker that stopped is given up after once or twice that time
+    "distributed.scheduler.http.routes": [],  # pages that need no certificate
+    "distributed.worker.http.routes": [],
+    "distributed.worker.memory.terminate": False,  # the program's memory is limited by its request
+}
+"""Dask's settings in every process that ScaleGraph starts."""
+
+
+async def _serve(order: dict[str, Any], over: asyncio.Event, out: IO[str]) -> None:
+    from distributed import Nanny, Scheduler
+
+    options = dict(order["options"])
+    found = Certificates.of(order)
+    if found is None:
+        raise ValueError("the order has no certificates")
+    more = {"security": found.security(), "protocol": "tls://"}
+    with workplace(DIRECTORY) as place:
+        if order["what"] == "scheduler":
+            made: Any = Scheduler(dashboard=False, port=0, **options, **more)
+        else:
+            made = Nanny(order["scheduler"], local_directory=str(place), dashboard=False, **options, **more)
+        async with made:
+            out.write(f"{READY} {made.address}\n")
+            out.flush()
+            ended = [asyncio.create_task(over.wait()), asyncio.create_task(made.finished())]
+            await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
+            for task in ended:
+                task.cancel()
+
+
+def _attend(over: threading.Event) -> None:
+    """Return when standard input ends."""
+    while sys.stdin.readline():
+        _heard[0] = time.monotonic()
+    over.set()
+
+
+_heard = [0.0]  # when the last sign of life came
+
+
+async def _main(order: dict[str, Any], out: IO[str]) -> None:
+    ended, over = threading.Event(), asyncio.Event()
+    threading.Thread(target=_attend, args=(ended,), daemon=True).start()
+
+    async def watch() -> None:
+        while not ended.is_set() and time.monotonic() - _heard[0] < _SILENCE_S:
+            await asyncio.sleep(0.5)
+        over.set()
+        await asyncio.sleep(_CLOSING_S)
+        os._exit(1)  # what does not close by then is killed: its processes watch this one
+
+    watching = asyncio.create_task(watch())
+    await _serve(order, over, out)
+    watching.cancel()
+
+
+def main() -> None:
+    """Be what the first line of standard input says, as long as signs of life come."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    warnings.simplefilter("ignore")
+    import dask
+
+    dask.config.set(CONFIG)
+    _heard[0] = time.monotonic()
+    order = json.loads(sys.stdin.readline() or "{}")
+    if order:
+        asyncio.run(_main(order, out))
+
+
+if __name__ == "__main__":
+    main()
