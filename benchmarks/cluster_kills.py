@@ -1,10 +1,10 @@
 """A long sweep during which workers, schedulers and submitters are killed at random: 0 lost, 0 twice, 0 left over.
 
-    python benchmarks/cluster_kills.py [--points 5000] [--workers 2] [--every 20] [--seconds 3600] [--seed 1]
+    python benchmarks/cluster_kills.py [--points 5000] [--workers 2] [--every 50] [--seconds 3600] [--seed 1]
 
 Starts ``scalegraph run --on local:N`` with temporary files and state of its own, and kills a random part of it
-after random times: a worker, the process that is the scheduler, the submitter (whose cluster the next one takes over),
-or all of them. After each kill of a submitter or scheduler the same command goes on. A run that was in the study must
+after random numbers of runs: a worker, the process that is the scheduler, the submitter, whose cluster the next one takes
+over, or all of them. After a kill of a submitter or scheduler the same command goes on. A run that was in the study must
 stay there; in the end the study is counted, and what is left is looked for: processes, directories, contacts.
 """
 
@@ -36,6 +36,8 @@ int main(int argc, char **argv)
 _MARK: Final = "SCALEGRAPH_KILLS"  # a variable by which processes of this sweep are known
 _KINDS: Final = ("worker", "worker", "scheduler", "submitter", "all")
 _PARTS: Final = {"submitter": "scalegraph.cli.main", "scheduler": "link.cluster.courier", "worker": "multiprocessing"}
+_EARLY: Final = 0.2  # of all starts are followed by a kill within `_STARTING_S`
+_STARTING_S: Final = 30.0
 _SETTLING_S: Final = 60.0  # after a kill nothing is left
 
 
@@ -148,7 +150,7 @@ def _sweep(sweep: _Sweep, given: argparse.Namespace) -> tuple[Counter[str], int,
     chance, killed, lost = random.Random(given.seed), Counter[str](), 0
     sweep.build()
     began, before = time.monotonic(), set[str]()
-    due = began + chance.expovariate(1 / given.every)
+    due = chance.expovariate(1 / given.every)  # when so many runs are in the study
     sweep.start()
     while True:
         assert sweep.submitter is not None
@@ -160,16 +162,18 @@ def _sweep(sweep: _Sweep, given: argparse.Namespace) -> tuple[Counter[str], int,
             if time.monotonic() - began > given.seconds:
                 return killed, lost, False
             sweep.start()
+            if chance.random() < _EARLY:  # while it starts, plans or takes over
+                due = len(kept)
+                time.sleep(chance.uniform(0, _STARTING_S))
         if time.monotonic() - began > given.seconds:
             sweep.submitter.send_signal(signal.SIGINT)
             sweep.submitter.wait()
             return killed, lost, False
-        time.sleep(0.2)
-        if time.monotonic() > due:
-            what = chance.choice(_KINDS)
-            killed[what] += sweep.kill(what, chance)
-            due = time.monotonic() + chance.expovariate(1 / given.every)
-            print(f"{time.monotonic() - began:.0f} s: {len(sweep.kept())} runs, killed {dict(killed)}", flush=True)
+        time.sleep(1.0)
+        if (count := len(sweep.kept())) >= due and sweep.kill(what := chance.choice(_KINDS), chance):
+            killed[what] += 1
+            due = count + chance.expovariate(1 / given.every)
+            print(f"{time.monotonic() - began:.0f} s: {count} runs, killed {dict(killed)}", flush=True)
 
 
 def main() -> int:
@@ -177,7 +181,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=5000)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--every", type=float, default=20.0, help="seconds between two kills, on average")
+    parser.add_argument("--every", type=float, default=50.0, help="runs from one kill to the next, on average")
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
