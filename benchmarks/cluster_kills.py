@@ -2,10 +2,10 @@
 
     python benchmarks/cluster_kills.py [--points 5000] [--workers 2] [--every 50] [--seconds 3600] [--seed 1]
 
-Starts ``scalegraph run --on local:N`` with temporary files and state of its own, and kills a random part of it
-after random numbers of runs: a worker, the process that is the scheduler, the submitter, whose cluster the next one takes
-over, or all of them. After a kill of a submitter or scheduler the same command goes on. A run that was in the study must
-stay there; in the end the study is counted, and what is left is looked for: processes, directories, contacts.
+Starts ``scalegraph run --on local:N`` with temporary files and state of its own, and kills a random part of it after
+random numbers of runs: a worker, the process that is the scheduler, the submitter, whose cluster the next one takes
+over, or all of them. After a kill of a submitter or scheduler the same command goes on. A run that was in the study
+must stay there; in the end the study is counted, and what is left is looked for: processes, directories, contacts.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".sgstudy"
 _BUSY_MS = 10_000  # a reader waits this long for a writer's commit, which takes milliseconds
+_PATIENT_MS = 600_000  # a writer for readers: one that was stopped while it read must not end a sweep
 _MAGIC = b"SQLite format 3\0"
 
 
@@ -112,7 +113,11 @@ class Study:
             raise StoreError(f"{path}: cannot be written: permission denied")
         uri = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
         connection = sqlite3.connect(
-            uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000
+            uri,
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=(_PATIENT_MS if lock else _BUSY_MS) / 1000,
         )
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
@@ -135,11 +140,15 @@ class Study:
         """Short name for display."""
         return self._path.stem if self._path else "unsaved study"
 
+    def version(self) -> int:
+        """Return a number that is another one when another connection has changed the file."""
+        with self._mutex, self._said():
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
     @property
     def manifest(self) -> Manifest:
         """Facts of the study besides its runs: title, program, machine, sources."""
-        with self._mutex, self._said():  # another process or window may have replaced it
-            version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        version = self.version()  # another process or window may have replaced it
         if self._manifest is None or version != self._version:
             self._manifest, self._version = self._read_manifest(), version
         return self._manifest

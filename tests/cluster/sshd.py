@@ -8,6 +8,7 @@ names ``node1`` and ``node2``.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -21,13 +22,25 @@ NAMES = ("node1", "node2")
 async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
     """Carry out the command of one session."""
     child = await asyncio.create_subprocess_shell(
-        process.command or "true", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        process.command or "true", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "LC_ALL": "C"}, start_new_session=True,
     )  # fmt: skip
+    assert child.stdin is not None
     assert child.stdout is not None
     assert child.stderr is not None
+    taking = asyncio.create_task(_take(process.stdin, child.stdin))
     await asyncio.gather(_pass(child.stdout, process.stdout), _pass(child.stderr, process.stderr))
+    taking.cancel()
     process.exit(await child.wait())
+
+
+async def _take(source: asyncssh.SSHReader[bytes], sink: asyncio.StreamWriter) -> None:
+    """Pass standard input on, and its end, which is also the end of the connection."""
+    with contextlib.suppress(OSError, asyncssh.Error):
+        while data := await source.read(2**16):
+            sink.write(data)
+            await sink.drain()
+    sink.close()
 
 
 async def _pass(source: asyncio.StreamReader, sink: asyncssh.SSHWriter[bytes]) -> None:

@@ -1,6 +1,5 @@
 """Runs that go well: what the record says."""
 
-import os
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -9,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from scalegraph.base.errors import InputError
+from scalegraph.base.locks import FileLock
 from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.workplaces import LOCK
 
 pytestmark = pytest.mark.compiler
 Run = Callable[..., RunRecord]
@@ -106,9 +107,14 @@ def test_directories_of_killed_runs_are_removed_and_no_others(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    names = ("scalegraph-4194305-dead", f"scalegraph-{os.getpid()}-mine", "scalegraph-abc")
-    for name in names:
-        (tmp_path / name).mkdir()
+    left, held, other = (
+        tmp_path / name for name in ("scalegraph-simulated-left", "scalegraph-simulated-held", "scalegraph-a")
+    )
+    for place in (left, held, other):
+        place.mkdir()
+        (place / LOCK).touch()
+    lock = FileLock(held / LOCK)
     assert run("sums").ok
-    assert {path.name for path in tmp_path.iterdir()} >= set(names[1:])
-    assert not (tmp_path / names[0]).exists()
+    assert set(tmp_path.iterdir()) >= {held, other}
+    assert not left.exists()
+    lock.release()

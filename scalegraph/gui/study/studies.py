@@ -17,10 +17,12 @@ from scalegraph.gui.trace.handle import TraceHandle
 if TYPE_CHECKING:
     from scalegraph.gui.base.settings import Settings
     from scalegraph.request.model.tracing import TracedRun
+    from scalegraph.request.run.watching import Watched
     from scalegraph.subjects.study import StudyData
 
 
 _PAUSE_MS: Final = 250  # between two readings of a study that grows
+_WATCH_MS: Final = 2000  # between two looks whether another process works on a study
 
 
 class StudyHandle(Handle):
@@ -40,6 +42,11 @@ class StudyHandle(Handle):
         self.traces: tuple[TracedRun, ...] = ()  # of its runs, that are there
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.refresh)
+        self._looker = Latest(jobs, f"watching {path.name}", self, quick=True)
+        self._watch = QTimer(self, singleShot=True, interval=_WATCH_MS)
+        self._watch.timeout.connect(self._look)
+        self._version: int | None = None  # of the file, when it was looked at last
+        self._progress = ""
 
     def data(self) -> StudyData | None:
         """Return what was read last, or ``None`` while it is read for the first time."""
@@ -50,8 +57,8 @@ class StudyHandle(Handle):
         return self._data
 
     def verdict(self) -> str:
-        """Return the sentence that says what the study says."""
-        return self._verdict
+        """Return the sentence that says what the study says, and how far another process that works on it is."""
+        return " ".join(part for part in (self._progress, self._verdict) if part)
 
     def refresh_soon(self) -> None:
         """Read the study again after a moment: runs that land one after another are read together."""
@@ -73,12 +80,31 @@ class StudyHandle(Handle):
     def close(self) -> None:
         """Forget the study; a reading under way is dropped."""
         self._pause.stop()
+        self._watch.stop()
         self._loader.stop()
+        self._looker.stop()
 
     def _loaded(self, read: tuple[StudyData, str, tuple[TracedRun, ...]]) -> None:
         self._data, self._verdict, self.traces = read
         self.error = ""
         self.changed.emit()
+        if not self._looker.busy:
+            self._watch.start()
+
+    def _look(self) -> None:
+        """See whether another process has changed the study; it is read again if so."""
+        session, path = self.session, self.path
+        self._looker.ask(lambda _reporter: session.watched(path), self._looked, lambda _error: None)
+
+    def _looked(self, found: Watched) -> None:
+        grown = self._version is not None and found.version != self._version
+        said, self._version, self._progress = self._progress, found.version, found.words
+        if grown or (said and not found.live):  # with the end comes what the last runs have changed
+            self.refresh_soon()
+            return
+        if said != self._progress:
+            self.changed.emit()
+        self._watch.start()
 
     def _unreadable(self, error: Exception) -> None:
         self.error = str(error)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scalegraph.link import Link
     from scalegraph.link.cluster.places import Where
     from scalegraph.machine import Machine
+    from scalegraph.request.run.watching import Watched
     from scalegraph.subjects.study import StudyData
     from scalegraph.subjects.trace import TraceData
     from scalegraph.views import View
@@ -248,6 +249,12 @@ class Session:
         from scalegraph.request.results.data import study_data
 
         return study_data(study if isinstance(study, Study) else self.open(study))
+
+    def watched(self, path: Path | str) -> Watched:
+        """Return how far the work on the study at *path* is, if another process works on it; it is only read."""
+        from scalegraph.request.run.watching import watched
+
+        return watched(self.open(path))
 
     def traces(self, study: Study | Path | str) -> list[TracedRun]:
         """Return the traces of a study that are there: (key of the run's point, processors, path), by N."""
