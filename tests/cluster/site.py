@@ -1,6 +1,7 @@
 """A Dask scheduler and two workers in one process, for tests: prints its address, ends with its standard input.
 
-A worker is hostile to programs whose first argument begins with ``hostile:``, see `HOSTILE`.
+A worker is hostile to programs whose first argument begins with ``hostile:``, see `HOSTILE`. With the argument ``one``
+the worker "two" refuses every run, with ``both`` each does; ``early`` lets "two" say so when it is asked.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import logging
 import sys
 from collections.abc import Callable
 
-from distributed import Scheduler, Worker
+from distributed import Scheduler, Worker, get_worker
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.link.cluster import answers, worker
 from scalegraph.link.cluster.order import unpack_order
 
 _honest = worker.answered
+REFUSING = sys.argv[1] if len(sys.argv) > 1 else ""
 
 
 def _other_run(order: bytes, parcel: bytes) -> object:
@@ -39,7 +41,17 @@ HOSTILE: dict[str, Callable[[bytes, bytes], object]] = {
 }
 
 
+def _refuses() -> bool:
+    return REFUSING == "both" or (REFUSING == "one" and get_worker().name == "two")
+
+
+def _unfit(_version: str) -> str:
+    return "two: the disk is full" if REFUSING == "early" and get_worker().name == "two" else ""
+
+
 def _answered(order: bytes, parcel: bytes, cancel: CancelToken, waits: Callable[[str], None]) -> object:
+    if _refuses():
+        return answers.refused(get_worker().name, f"{get_worker().name} has ScaleGraph 0.0.1")
     first = (unpack_order(order)[0].args or ("",))[0]
     if first.startswith("hostile:"):
         return HOSTILE[first.removeprefix("hostile:")](order, parcel)
@@ -58,6 +70,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    worker.answered = _answered
+    worker.answered, worker.unfit = _answered, _unfit
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     asyncio.run(main())

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import IO, Final
 
 import scalegraph
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import AnyToken, CancelToken
 from scalegraph.base.errors import LinkLost, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
@@ -87,16 +87,18 @@ def measured_there(
     return accepted(_whole(said, place), job, source="measured")
 
 
-def describe(command: Sequence[str], place: str) -> str:
+def describe(command: Sequence[str], place: str, cancel: CancelToken | None = None) -> str:
     """Return what *command*, which starts `main`, reaches: ScaleGraph's version, architecture, processors, host.
 
-    Raises `LinkLost` if that is nothing, or another version, and after half a minute.
+    Raises `LinkLost` if that is nothing, or another version, and after half a minute; `Cancelled`.
     """
-    stop = CancelToken()
+    stop = AnyToken(cancel or CancelToken())
     late = threading.Timer(_DESCRIBED_S, stop.cancel)
     late.start()
     said = _said([*command, _DESCRIBE], None, stop)
     late.cancel()
+    if cancel is not None:
+        cancel.check()
     if said is None:
         raise LinkLost(f"{place}: no answer in {_DESCRIBED_S} s")
     head, _blobs = frames.unpack(_whole(said, place))

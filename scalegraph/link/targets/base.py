@@ -126,6 +126,13 @@ class Target(ABC):
         """
         return self.check()
 
+    def begin(self, settings: Mapping[str, str], cancel: CancelToken) -> None:  # noqa: B027 - those elsewhere do
+        """Raise before anything is built if no run with *settings* can be carried out, as far as that is known soon.
+
+        Raises `InputError` for settings that it does not take, `LinkLost` for a place that does not answer, and
+        `Cancelled`.
+        """
+
     @abstractmethod
     def processors(self) -> int | None:
         """Return the most processors a run may have, ``None`` where the machine of the request or the site decides."""

@@ -163,6 +163,10 @@ class _Mpi(Host):
 
         return separated(result.with_name("records"), found) if job.processes > 1 else ({}, ())
 
+    def begin(self, settings: Mapping[str, str], cancel: CancelToken) -> None:  # noqa: ARG002 - nothing is waited for
+        """Read the computers that *settings* name: a wrong one is named before the program is built."""
+        _computers.hosts(settings, 1)
+
     def check(self) -> Finding:
         """Return which MPI library there is, and whether programs can be compiled."""
         finding = super().check()

@@ -63,6 +63,12 @@ class _Ssh(Target):
         except (LinkLost, RunError) as error:
             return Finding("missing", str(error))
 
+    def begin(self, settings: Mapping[str, str], cancel: CancelToken) -> None:
+        """Reach the computer once: a host that is wrong is named before the program is built."""
+        from scalegraph.link.cluster import piped
+
+        piped.describe(*self._command(settings), cancel)
+
     def check(self) -> Finding:
         """Return whether there is SSH; a host is reached with the first run only."""
         found = shutil.which("ssh")
