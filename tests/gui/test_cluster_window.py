@@ -17,7 +17,10 @@ from scalegraph.base.run import RunPoint
 from scalegraph.gui.queue.model import WHERE
 from scalegraph.gui.queue.state import QueueEntry
 from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.study import studies
 from scalegraph.link.cluster.places import Where, parse
+from scalegraph.request.run import remote
+from scalegraph.store import Study
 from tests.gui.conftest import record
 
 pytestmark = pytest.mark.slow
@@ -136,6 +139,28 @@ def test_the_test_button_says_what_answers(
     qtbot.mouseClick(field.test, LEFT)
     qtbot.waitUntil(lambda: "no Dask scheduler answers there" in field.fault.text())
     assert field.test.isEnabled()
+
+
+def test_a_study_that_another_process_works_on_grows_in_the_window(
+    window: MainWindow, qtbot: Any, model_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studies, "_WATCH_MS", 20)
+    path = model_study(processors=(1, 2))
+    later = [RunPoint(processors=n, parameters={"n": 100}) for n in (4, 8)]
+    before = path.stat().st_mtime_ns
+    with Study.open(path, write=True) as writer:
+        writer.set_facts(remote.FACT, {"on": "local:2", "ids": {point.key: "scalegraph-0" for point in later}})
+        window.open_study(path)
+        handle = window.studies.get(str(path.resolve()))
+        assert handle is not None
+        qtbot.waitUntil(lambda: handle.verdict().startswith("2 of 4 runs; the rest is under way at local:2"))
+        writer.add_run(record(later[0]))
+        qtbot.waitUntil(lambda: len(handle.data().runs) == 3 and handle.verdict().startswith("3 of 4 runs"))
+        writer.add_run(record(later[1]))
+    qtbot.waitUntil(lambda: len(handle.data().runs) == 4 and "under way" not in handle.verdict())
+    assert path.stat().st_mtime_ns > before
+    with Study.open(path, write=True):  # who watches holds nothing that keeps others from writing
+        pass
 
 
 def test_a_run_whose_worker_is_lost_counts_for_the_worker_that_ends_it() -> None:

@@ -15,6 +15,7 @@ import pytest
 from scalegraph import machine as machines
 from scalegraph.base.errors import InputError, MissingTool
 from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.workplaces import LOCK
 from scalegraph.cli.measuring.options import most_processors
 from scalegraph.control import build
 from scalegraph.link import Job, Measuring, TraceOrder
@@ -250,7 +251,9 @@ def test_accounts_of_all_ranks_come_back_and_their_clocks_are_compared(
     reached: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = Seen(monkeypatch)
-    (tmp_path / f".scalegraph-mpi-{socket.gethostname()}-4194305-of_a_killed_run").mkdir()
+    left = tmp_path / f".scalegraph-mpi-{socket.gethostname()}-left"
+    left.mkdir()
+    (left / LOCK).touch()
     record = measured(tmp_path)
     assert sorted(reached.read_text().split()) == ["node1", "node2"]
     assert not list(tmp_path.glob(".scalegraph-mpi-*"))

@@ -13,6 +13,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError
 from scalegraph.base.events import Event, Note, RunSkipped
 from scalegraph.base.run import RunPoint
+from scalegraph.base.workplaces import LOCK
 from scalegraph.request import Request, Session, load_request
 from scalegraph.request.model.tracing import UNKNOWN, directory_of
 from scalegraph.traces.reading import read
@@ -191,8 +192,9 @@ def test_a_cancelled_run_leaves_no_half_trace(link: Any, request_of: Requests, t
 
 
 def test_what_a_killed_scalegraph_left_is_removed(link: Any, request_of: Requests, tmp_path: Path) -> None:
-    left = tmp_path / "a.traces" / ".tracing-999999999-x"
+    left = tmp_path / "a.traces" / ".tracing-left"
     left.mkdir(parents=True)
+    (left / LOCK).touch()
     (left / "raw").write_text("half a trace")
     Session(link=link()).submit(request_of(processors=[2], trace={}), tmp_path / "a.sgstudy").close()
     assert names(tmp_path / "a.traces") == ["2"]

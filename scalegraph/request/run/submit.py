@@ -86,7 +86,8 @@ class Submission:
         of another program or machine, `BuildError`, `StoreError`, `MissingTool`; a request to stop raises nothing.
         """
         try:
-            self._target.begin(self._found.request.target.settings, self._cancel)
+            if self._link is self._target:
+                self._target.begin(self._found.request.target.settings, self._cancel)
             build = self._build()
             study = self._study(path, build, overwrite=overwrite)
         except Cancelled:
