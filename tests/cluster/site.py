@@ -45,8 +45,8 @@ def _refuses() -> bool:
     return REFUSING == "both" or (REFUSING == "one" and get_worker().name == "two")
 
 
-def _unfit(_version: str) -> str:
-    return "two: the disk is full" if REFUSING == "early" and get_worker().name == "two" else ""
+def _unfit(_version: str, dask_worker: Worker) -> str:
+    return "two: the disk is full" if REFUSING == "early" and dask_worker.name == "two" else ""
 
 
 def _answered(order: bytes, parcel: bytes, cancel: CancelToken, waits: Callable[[str], None]) -> object:

@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,6 +40,14 @@ def listening(pid: int) -> list[Any]:
     return found
 
 
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """Return a directory that every account may write; those of pytest are for this user alone."""
+    with tempfile.TemporaryDirectory(prefix="scalegraph-test-") as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
 @contextmanager
 def running(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
     """Yield the process of *command*, which is stopped where a test fails before it ends."""
@@ -52,12 +61,8 @@ def running(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
 @as_root
 @pytest.mark.slow
 @pytest.mark.compiler
-def test_another_account_runs_nothing_on_a_local_cluster(gate: Gate, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_another_account_runs_nothing_on_a_local_cluster(gate: Gate, public: Path) -> None:
     """Every port of submitter, scheduler, nannies and workers is tried as client, peer, worker and browser."""
-    public = tmp_path_factory.mktemp("public")
-    for place in (public, *public.parents[:3]):
-        place.chmod(place.stat().st_mode | 0o111)
-    public.chmod(0o777)
     path = gate.request.with_suffix(".sgstudy")
     command = [*COMMAND, "run", str(gate.request), "-o", str(path), "--on", "local:1"]
     with running(command) as submitter:

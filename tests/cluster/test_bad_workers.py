@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +46,7 @@ def jobs(build: Build, machine: Machine, count: int) -> list[Job]:
 @pytest.mark.parametrize(("which", "why"), [("one", "two has ScaleGraph 0.0.1"), ("early", "two: the disk is full")])
 def test_a_worker_that_refuses_takes_no_run_from_the_others(which: str, why: str, sums: Build, ksr1: Machine) -> None:
     events, said = list[Event](), list[str]()
-    with site(which) as address, Cluster(parse(address), "bad", said=said.append) as link:
+    with site(which) as address, Cluster(parse(address), uuid.uuid4().hex, said=said.append) as link:
         records = execute(jobs(sums, ksr1, 8), link=link, emit=events.append)
     assert len(records) == 8
     assert not [event for event in events if isinstance(event, RunFailed)]
@@ -59,7 +60,11 @@ def test_a_worker_that_refuses_takes_no_run_from_the_others(which: str, why: str
 @pytest.mark.slow
 def test_without_any_worker_left_the_sweep_stops_with_the_reasons(sums: Build, ksr1: Machine) -> None:
     sentence = r"no worker is left that could carry out the runs: (one|two) has ScaleGraph 0.0.1; (one|two) has"
-    with site("both") as address, Cluster(parse(address), "bad") as link, pytest.raises(LinkLost, match=sentence):
+    with (
+        site("both") as address,
+        Cluster(parse(address), uuid.uuid4().hex) as link,
+        pytest.raises(LinkLost, match=sentence),
+    ):
         execute(jobs(sums, ksr1, 3), link=link)
 
 
