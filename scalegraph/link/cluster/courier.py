@@ -38,6 +38,7 @@ _LONGEST_NAME: Final = 100  # characters of the name of a worker
 _FORGETTING_S: Final = 15.0  # for the scheduler to forget what is in the study, at the end
 _TRIES: Final = 3  # of a run whose workers were lost more often than the scheduler allows
 _PROBING_S: Final = 20.0  # for a new worker to say whether it can carry runs out
+_AT_ONCE: Final = 8  # requests to keep a result
 _STOPPING_S: Final = 10.0  # for workers to stop programs
 _OPEN_TO_OTHERS: Final = {
     "tcp": "Dask asks for no password: who reaches this scheduler runs code as you, here and on its workers; tls:// "
@@ -73,6 +74,9 @@ class Courier:
         self._stopping: list[str] = []
         self._forgetting: list[asyncio.Task[None]] = []
         self._known: set[str] = set()  # runs that the scheduler had before
+        self._published: set[str] = set()  # runs whose results it keeps
+        self._keeping: list[asyncio.Task[None]] = []
+        self._publishing = asyncio.Semaphore(_AT_ONCE)
         self._expected = 0
         self._idle = 0  # workers that were said to have no run
         self._routes = Routes(lambda text: self.say("note", text=text))
@@ -103,7 +107,7 @@ class Courier:
     async def _opened(self, found: dask_clusters.Connected, where: Where) -> None:
         self._expected = found.expected
         names = [name for name in await self._client.list_datasets() if str(name).startswith(_PUBLISHED)]
-        self._known = set(names)
+        self._known, self._published = set(names), set(names)
         self._client.subscribe_topic(TOPIC, self._begun)
         self._look(await self._workers(), first=True)
         if where.kind in OTHERS:
@@ -141,8 +145,8 @@ class Courier:
 
     async def _part(self, *, closed: bool, where: Where, found: dask_clusters.Connected) -> None:
         """End: what was started here, or by a ScaleGraph that was killed, ends with a request to close."""
-        if self._forgetting:
-            await asyncio.wait(self._forgetting, timeout=_FORGETTING_S)
+        if last := [task for task in (*self._forgetting, *(() if closed else self._keeping)) if not task.done()]:
+            await asyncio.wait(last, timeout=_FORGETTING_S)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -186,7 +190,22 @@ class Courier:
         run.future = self._client.submit(
             carry_out, run.order, self._sent[run.program], run.job, key=key, pure=False, priority=run.priority, **more
         )
-        await self._client.publish_dataset(run.future, name=run.job, override=True)
+        self._keeping.append(self._task(self._publish(run, run.future)))
+
+    async def _publish(self, run: _Run, future: Any) -> None:
+        """Have the scheduler keep the result of *run* when this process is gone; a few at a time, beside the runs."""
+        async with self._publishing:
+            with contextlib.suppress(OSError, RuntimeError, TimeoutError):  # the run goes on without
+                if run.future is future and run.job in self._runs:
+                    await self._client.publish_dataset(future, name=run.job, override=True)
+                    self._published.add(run.job)
+                if run.job not in self._runs:  # it has ended meanwhile
+                    await self._unpublish(run.job)
+
+    async def _unpublish(self, job: str) -> None:
+        if job in self._published:
+            self._published.remove(job)
+            await self._client.unpublish_dataset(job)
 
     async def _again(self, run: _Run) -> None:
         """Hand *run* to the scheduler once more, under another name, and let it forget the earlier attempt."""
@@ -280,8 +299,9 @@ class Courier:
         mine = [run.future for run in runs]
         with contextlib.suppress(OSError, RuntimeError, TimeoutError):
             for job in jobs:
-                await self._client.unpublish_dataset(job)
-            await self._client.cancel([future for future in mine if not future.done()], force=True)
+                await self._unpublish(job)
+            if under_way := [future for future in mine if not future.done()]:
+                await self._client.cancel(under_way, force=True)
         for future in mine:
             future.release()
         if again := [run.job for run in runs if run.number]:  # another attempt may still be under way
@@ -334,7 +354,7 @@ class Courier:
     def _say_idle(self, now: dict[str, int]) -> None:
         """Say once that some workers have nothing to do while others still run."""
         waiting = [run for run in self._runs.values() if run.future is not None and not run.future.done()]
-        if waiting and now["idle"] > self._idle and now["idle"] < now["workers"]:
+        if len(waiting) < now["slots"] and self._idle < now["idle"] < now["workers"]:
             self._idle = now["idle"]
             self.say(
                 "note", text=f"{now['idle']} of {now['workers']} workers are idle: fewer runs are left than workers"
