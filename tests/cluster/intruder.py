@@ -18,7 +18,7 @@ from distributed import Client, Worker
 from distributed.core import rpc
 from distributed.security import Security
 
-_PATIENCE_S = 5.0
+_PATIENCE_S = 1.5
 
 
 def _touch(mark: str) -> None:
