@@ -1,85 +1,126 @@
 """Loss of a parallel run by place of the program and by cause; the parts add up to the whole loss.
 
 What N processors lose against one is N T_para - T_seq processor-seconds, N times the average latency by method 1
-(latency-metric.txt 6.1). Every part is what N processors spend on it beyond what one processor spends on it.
+(latency-metric.txt 6.1). Every part is what N processors spend on it beyond what one processor spends on it; of a
+problem whose work grows with N, beyond N times that.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping as MappingABC
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze.metrics import BLAMED_ON, CAUSES, STALL_CAUSE
-from scalegraph.analyze.profile import region_tree
-from scalegraph.base.run import Region, RegionCost, RunRecord
+from scalegraph.analyze.charges import BUSY, STALL, WAITS, WORDS, Charges, Place, Places, charges, worked
+from scalegraph.base.run import Region, RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.runtime.format import CATEGORY_GROUPS
 
-COLUMNS = ("place", "name", "kind", "file", "line", "cause", "words", "loss_s", "share")
-# (name, words, categories): the causes of latency, and work that the one-processor run does not do
-_PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    *((name, words, categories) for name, words, categories, _ in CAUSES),
-    (*STALL_CAUSE[:2], tuple(category for category, group in CATEGORY_GROUPS.items() if group == "memory_stall")),
-    ("busy_s", "extra operations", tuple(category for category, group in CATEGORY_GROUPS.items() if group == "busy")),
-)
+COLUMNS = ("place", "name", "kind", "file", "line", "inside", "cause", "words", "loss_s", "share", "gain")
+_EVEN = 0.2  # operations count as growing with N within this share of it
+_NOT_LOST = (BUSY, STALL)  # without a run to compare with, computing is no loss
+_AT_CALL = ("message_s", "message_wait_s", "transfer_wait_s", "other_wait_s")
 
 
-def by_region(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
-    """Return what *run* loses against the one-processor run *one* of the same problem, the most expensive part first.
+class Whole(NamedTuple):
+    """What the parts of a loss are of: kept as ``attrs["whole"]`` of their table.
 
-    Columns `COLUMNS`: ``place`` the region's id, ``cause`` and its ``words`` (as in `metrics.overheads`, and ``busy_s``
-    for extra operations), ``loss_s`` processor-seconds, negative where N processors spend less, and ``share`` of the
-    whole. ``loss_s`` adds up to N T_para - T_seq. Waiting whose cause is known is charged to the region and cause that
-    it waited for (`metrics.BLAMED_ON`), all other where it was waited. ``file`` and ``line`` are the region's; of the
-    program outside its regions, where that kept others waiting, those of the line that did so most. Empty when a run
-    has no costs by region or no clock.
-
-    Shape: one row for each region and cause. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1;
-    waiting: Tallent and Mellor-Crummey 2009.
+    *processor_s*: N T_para; *loss_s*: what the parts add up to; *reference*: processors of the run that it is compared
+    with, None without one; *grows*: the work grows with N, and the other run counts N times.
     """
-    if not (run.regions and one.regions and run.clock_hz and one.clock_hz):
+
+    processor_s: float
+    loss_s: float
+    reference: int | None
+    grows: bool
+
+
+def grows(run: RunRecord, one: RunRecord) -> bool:
+    """Return whether the work of *run* is that of *one* on each of its processors: weak scaling.
+
+    Source: Gustafson 1988.
+    """
+    times = run.point.processors / one.point.processors
+    if not run.work_ops or not one.work_ops or times < 2:
+        return False
+    return abs(run.work_ops / one.work_ops / times - 1) <= _EVEN
+
+
+def by_region(run: RunRecord, one: RunRecord | None, regions: Sequence[Region]) -> pd.DataFrame:
+    """Return what *run* loses against *one*, the run of the same problem on fewer processors, by place and cause.
+
+    Columns `COLUMNS`, the most expensive part first: ``place`` the id of the region, ``name``, ``kind``, ``file`` and
+    ``line`` of the place, which may be a call (kind ``call``), ``inside`` where most of it is, if that is elsewhere;
+    ``cause`` and its ``words`` (as in `metrics.overheads`, and ``busy_s`` for extra operations, ``atomic_s``);
+    ``loss_s`` processor-seconds, negative where N processors spend less. They add up to N T_para - N_1 T_1, or with
+    work that `grows` to N T_para - N T_1. ``share``: of all that is lost, whatever is gained elsewhere; these add up
+    to 1, and are 0 of a part that is a gain. ``gain``: the same of a part that is a gain, else 0.
+    Waiting is at what caused it (`charges`). Without *one* all but computing and memory stalls counts as lost. Empty
+    when a run has no costs by region or no clock. ``attrs["whole"]``: `Whole`.
+
+    ``attrs["worked"]``: processor-seconds within each region and all that it calls.
+
+    Shape: one row for each place and cause. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1;
+    waiting: Tallent and Mellor-Crummey 2009; Boehme, Geimer, Wolf 2010.
+    """
+    if not (run.regions and run.clock_hz) or (one is not None and not (one.regions and one.clock_hz)):
         return pd.DataFrame(columns=pd.Index(COLUMNS))
-    after = {cost.region: cost for cost in run.regions}
-    before = {cost.region: cost for cost in one.regions}
+    both = (run,) if one is None else (run, one)
+    places = Places(regions, *both)
+    lost: Charges = defaultdict(float)
+    for key, cycles in charges(run, places).items():
+        if one is not None or key[1] not in _NOT_LOST:
+            lost[key] += cycles / run.clock_hz
+    growing = one is not None and grows(run, one)
+    if one is not None and one.clock_hz:
+        times = run.point.processors / one.point.processors if growing else 1.0
+        for key, cycles in charges(one, places).items():
+            lost[key] -= times * cycles / one.clock_hz
     rows = []
-    for region, _ in region_tree(regions, run, one):
-        for cause, words, categories in _PARTS:
-            spent = _cycles(after.get(region.id), cause, categories)
-            lost = spent / run.clock_hz - _cycles(before.get(region.id), cause, categories) / one.clock_hz
-            if lost:
-                at = (region.file, region.line)
-                if region.id == 0 and 2 * _caused(after.get(0), cause) > spent:
-                    at = _worst_line(run, cause) or at
-                rows.append((region.id, region.name, region.kind, *at, cause, words, lost))
-    return _ranked(rows)
+    for (at, cause), value in _settled(lost).items():
+        place = places.hottest(at, run) if cause in WAITS else at
+        if value:
+            rows.append((place.region, *place[1:5], place.inside, cause, WORDS[cause], value))
+    table = _ranked(rows)
+    whole = run.processor_cycles / run.clock_hz
+    reference = None if one is None else one.point.processors
+    table.attrs["whole"] = Whole(whole, float(table["loss_s"].sum()), reference, growing)
+    table.attrs["worked"] = {number: cycles / run.clock_hz for number, cycles in worked(run).items()}
+    return table
 
 
-def _cycles(cost: RegionCost | None, cause: str, categories: Sequence[str]) -> int:
-    """Return a region's cycles under *cause*: of its *categories*, plus what it caused, less what others caused."""
-    if cost is None:
-        return 0
-    spent = sum(cost.categories.get(category, 0) for category in categories)
-    return (
-        spent
-        - sum(part.get(category, 0) for part in cost.waited.values() for category in categories)
-        + _caused(cost, cause)
-    )
+def _settled(lost: Charges) -> Charges:
+    """Return *lost* with one part for all waits at a place, and without what only moved from place to place."""
+    found: Charges = defaultdict(float)
+    together: dict[tuple[object, ...], list[tuple[Place, str, float]]] = defaultdict(list)
+    for (place, cause), value in lost.items():
+        at_call = place.kind == "call" and cause in _AT_CALL
+        group = "call" if at_call else "waits" if cause in WAITS else cause
+        together[place.file, place.line, place.kind, place.name if not place.line else "", group].append(
+            (place, cause, value)
+        )
+    for parts in together.values():
+        place, cause, _ = max(parts, key=lambda part: part[2])
+        found[place, cause] += sum(value for _, _, value in parts)
+    for cause in (BUSY, STALL):
+        _net(found, cause)
+    return found
 
 
-def _caused(cost: RegionCost | None, cause: str) -> int:
-    return 0 if cost is None else sum(cycles for name, cycles in cost.caused.items() if BLAMED_ON.get(name) == cause)
-
-
-def _worst_line(run: RunRecord, cause: str) -> tuple[str, int] | None:
-    """Return the file and line for which others waited most, for this *cause*."""
-    names = [name for name, column in BLAMED_ON.items() if column == cause]
-    worst = max(run.lines, key=lambda line: sum(line.caused.get(name, 0) for name in names), default=None)
-    return (worst.file, worst.line) if worst and any(worst.caused.get(name) for name in names) else None
+def _net(lost: Charges, cause: str) -> None:
+    """Work that one run has in one place and the other in another is no loss and no gain: only the rest counts."""
+    of = {key: value for key, value in lost.items() if key[1] == cause}
+    more = sum(value for value in of.values() if value > 0)
+    less = -sum(value for value in of.values() if value < 0)
+    kept = max(more, less) - min(more, less)
+    for key, value in of.items():
+        side, is_kept = (more, more >= less) if value > 0 else (less, less > more)
+        lost[key] = value * kept / side if is_kept and side else 0.0
 
 
 def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: int) -> pd.DataFrame:
@@ -104,7 +145,7 @@ def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: i
     if not meaning.summed:
         spent *= measured.points[meaning.processors].iloc[[point, reference]].to_numpy(dtype=np.float64)
     rows = [
-        (index, path.name, "call path", path.file, path.line, "time", "time", float(lost))
+        (index, path.name, "call path", path.file, path.line, "", "time", "time", float(lost))
         for index, (path, lost) in enumerate(zip(measured.call_paths, spent[:, 0] - spent[:, 1], strict=True))
         if lost
     ]
@@ -129,22 +170,31 @@ def point_of(
 
 
 def _ranked(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=pd.Index(COLUMNS[:-1]))
-    whole = float(table["loss_s"].sum()) if rows else 0.0
-    table["share"] = table["loss_s"] / whole if whole > 0 else np.nan
+    table = pd.DataFrame(rows, columns=pd.Index(COLUMNS[:-2]))
+    losses = table["loss_s"].to_numpy(dtype=np.float64)
+    gross = float(losses[losses > 0].sum())
+    for name, values in (("share", losses), ("gain", -losses)):
+        table[name] = np.maximum(values, 0.0) / gross if gross > 0 else np.nan
     return table.sort_values("loss_s", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def place_words(row: pd.Series) -> str:
-    """Return a place in words: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``.
+    """Return a place in words: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``, ``MPI_Gather (gather.c:15)``.
 
     Source: ScaleGraph.
     """
     kind = str(row["kind"])
     where = f"{PurePath(str(row['file'])).name}:{row['line']}" if row["file"] and row["line"] else ""
     if kind == "program":
-        return f"the program outside its regions{', most of it at ' if where else ''}{where}"
+        return "the program"
     name = str(row["name"]).removesuffix(f":{row['line']}").removeprefix(f"{kind} ")
-    if kind not in ("function", "phase", "call path"):
-        name = kind if name in ("", kind) else f"{kind} {name}"
-    return f"{name} {where}" if name == kind and where else f"{name} ({where})" if where else name
+    if kind == "line" or (kind in ("call", "lock") and not name):
+        words = where
+    elif kind == "lock":
+        words = f"what holds the lock that {name} takes ({where})"
+    else:
+        if kind not in ("function", "phase", "call path", "call"):
+            name = kind if name in ("", kind) else f"{kind} {name}"
+        words = f"{name} {where}" if name == kind and where else f"{name} ({where})" if where else name
+    file, _, line = str(row.get("inside", "")).rpartition(":")
+    return f"{words}, most of it at {PurePath(file).name}:{line}" if file else words

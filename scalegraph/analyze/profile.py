@@ -125,24 +125,29 @@ def _hangs_together(region: Region, by_id: Mapping[int, Region]) -> bool:
 
 
 def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
-    """Return `region_costs` of *run* with what each region loses against the one-processor run of the same problem.
+    """Return `region_costs` of *run* with what each region loses against the run *one* of the same problem.
 
-    Added: ``loss_s`` processor-seconds charged here at N beyond those at N = 1, exclusive, and ``loss_incl_s``: what is
-    spent here, and what others wait for it. Their sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``,
-    ``loss_share_incl``: of that sum (may be negative
-    where a region gains); NaN when nothing is lost in all.
+    Added: ``loss_s`` processor-seconds of the parts of `loss.by_region` in the region, exclusive, and ``loss_incl_s``
+    with what is inside it; their sum is that of the parts. ``loss_share``, ``loss_share_incl``: of all that is lost
+    (may be negative where a region gains); NaN when nothing is lost.
 
     Shape: one row for each region. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1, method 1.
     """
-    regions = [region for region, _ in region_tree(regions, one, run)]
-    table = region_costs(run, regions)
-    alone = region_costs(one, regions).set_index("region")
-    for suffix in ("", "_incl"):
-        before = table["region"].map(alone[f"charged{suffix}_s"]).fillna(0.0)
-        table[f"loss{suffix}_s"] = table[f"charged{suffix}_s"] - before
-    whole = float(table["loss_s"].sum())
-    for suffix in ("", "_incl"):
-        table[f"loss_share{suffix}"] = table[f"loss{suffix}_s"] / whole if whole > 0 else np.nan
+    from scalegraph.analyze import loss
+
+    tree = [region for region, _ in region_tree(regions, one, run)]
+    table = region_costs(run, tree)
+    parts = loss.by_region(run, one, regions)
+    own = parts.groupby("place")["loss_s"].sum()
+    lost = table["region"].map(own).fillna(0.0).to_numpy(dtype=float)
+    place = {int(region): index for index, region in enumerate(table["region"])}
+    inside = lost.copy()
+    for index in range(len(table) - 1, 0, -1):  # children are after their parents
+        inside[place[int(table["parent"].iloc[index])]] += inside[index]
+    gross = float(parts["loss_s"].clip(lower=0).sum())
+    for suffix, values in (("", lost), ("_incl", inside)):
+        table[f"loss{suffix}_s"] = values
+        table[f"loss_share{suffix}"] = values / gross if gross > 0 else np.nan
     return table
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import loss, reference
+from scalegraph.analyze import culprits, loss, reference
 from scalegraph.analyze.fixed import turning_point
+from scalegraph.analyze.loss import Whole
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import Floats, numbers
 from scalegraph.analyze.weak import efficiencies, grown_series
@@ -23,6 +26,15 @@ _EVEN = 0.1  # sizes count as the same work per processor within this share of i
 _SUPERLINEAR = 1.05  # more than noise and rounding make of an efficiency of 1
 _TOLD = 3  # parts of the loss that are named
 _WORTH_TELLING = 0.05
+_STANDS_OUT = 0.15  # a part of the loss below this is one of many
+_NOTHING_WRONG = 0.05  # of processor time
+_GAINS = {"stall_s": "memory stalls shrink", "busy_s": "operations shrink"}
+_AT_CALL = {
+    "message_s": "sending, receiving and packing",
+    "transfer_wait_s": "messages on their way, which others wait for, too",
+    "message_wait_s": "waiting for the other side",
+    "other_wait_s": "waiting",
+}
 _FRACTIONS = {
     Fraction(1, 4): "a quarter",
     Fraction(1, 3): "a third",
@@ -154,25 +166,95 @@ def weak(found: Series, *, same_size: bool = False) -> Verdict:
     return Verdict("weak", text, said, int(counts[-1]), value=float(efficiency))
 
 
-def lost(parts: pd.DataFrame, processors: int) -> list[Verdict]:
-    """Return what is lost on *processors*, the most expensive part of `loss.by_region` or `loss.by_path` first.
+def lost(parts: pd.DataFrame, processors: int, gains: Mapping[str, float] = MappingProxyType({})) -> list[Verdict]:
+    """Return what is lost on *processors*, the most expensive place of `loss.by_region` or `loss.by_path` first.
+
+    Where nearly nothing is lost it says that; where no place stands out, of what kind the loss is. *gains*: how many
+    times as fast the program was without a place, by `culprits.target_of`; what gains most comes first then.
 
     Shape: one entry for each part. Source: `loss`.
     """
+    whole: Whole | None = parts.attrs.get("whole")
+    little = _little(parts, processors, whole)
+    if little is not None:
+        return [little]
     found: list[Verdict] = []
+    of, counted = _loss_words(parts, whole)
+    parts = culprits.ordered(parts, gains)
     for _, row in parts.head(_TOLD).iterrows():
         share = float(row["share"])
         if not share >= _WORTH_TELLING:
             break
-        place = loss.place_words(row)
-        what = f"in {place}" if row["cause"] == "time" else _what(row, place)
+        what = part_words(row)
+        if gain := gains.get(culprits.target_of(row)):
+            what += f" (removing it: {significant(gain, 2)} times as fast, by a run)"
         text = (
-            f"On {processors} processors {share_words(share)} of the loss is {what}."
+            f"On {processors} processors {share_words(share)} of {of} is {what}."
             if not found
             else f"Another {share_words(share).removeprefix('a ')} is {what}."
         )
-        found.append(Verdict("loss", text, "", processors, int(row["place"]), share))
+        found.append(Verdict("loss", f"{text}{counted if not found else ''}", "", processors, int(row["place"]), share))
+    if not found or (found[0].value < _STANDS_OUT and len(parts) > 2 * _TOLD):
+        spread = _spread(parts, processors, of)
+        found[:0] = [spread] if spread is not None else []
     return found
+
+
+def _little(parts: pd.DataFrame, processors: int, whole: Whole | None) -> Verdict | None:
+    """Return that nothing is wrong, where less than `_NOTHING_WRONG` of processor time is lost; its largest part."""
+    if whole is None or not whole.processor_s or whole.loss_s > _NOTHING_WRONG * whole.processor_s:
+        return None
+    first = parts.iloc[0]
+    share = float(first["loss_s"]) / whole.processor_s
+    text = (
+        f"On {processors} processors nothing is wrong: "
+        + (
+            f"they take {percent(-whole.loss_s / whole.processor_s)} less processor time than {_other(whole)} would"
+            if whole.loss_s < 0
+            else f"no more than {percent(whole.loss_s / whole.processor_s)} of processor time is lost"
+        )
+        + (f"; the largest part, {percent(share)}, is {part_words(first)}." if share >= 0.01 else ".")
+    )
+    return Verdict("loss", text, "", processors, int(first["place"]), share)
+
+
+def _other(whole: Whole) -> str:
+    one = "one" if whole.reference in (1, None) else f"{whole.reference}"
+    return f"{one} with the work of each" if whole.grows else one
+
+
+def _loss_words(parts: pd.DataFrame, whole: Whole | None) -> tuple[str, str]:
+    """Return what shares are of, and a sentence on what is gained and on the run that the loss is against."""
+    gained = parts[parts["gain"] >= _WORTH_TELLING] if "gain" in parts.columns else parts.head(0)
+    of = "the loss" if gained.empty else "what is lost"
+    said = ""
+    for _, row in gained.sort_values("gain", ascending=False).head(1).iterrows():
+        what = _GAINS.get(str(row["cause"]), str(row["words"]))
+        said = f" {what[:1].upper()}{what[1:]} by {percent(float(row['gain']))} of that."
+    if whole is None:
+        return of, said
+    if whole.reference is None:
+        of = "what is no computing"
+    elif whole.reference != 1:
+        of += f" against {whole.reference}"
+    if whole.grows:
+        of += " beyond the work that grows with N"
+    return of, said
+
+
+def _spread(parts: pd.DataFrame, processors: int, of: str) -> Verdict | None:
+    """Return of what kind most of a loss is that no single place has much of."""
+    losing = parts[parts["share"] > 0]
+    kinds = losing.groupby("words")["share"].agg(["sum", "size"]).sort_values("sum", ascending=False)
+    if kinds.empty:
+        return None
+    words, share, places = str(kinds.index[0]), float(kinds["sum"].iloc[0]), int(kinds["size"].iloc[0])
+    worst = losing[losing["words"] == words].iloc[0]
+    text = (
+        f"On {processors} processors no place stands out: {percent(share)} of {of} is {words}, spread over "
+        f"{places} places; the largest, {percent(float(worst['share']))}, is {loss.place_words(worst)}."
+    )
+    return Verdict("loss", text, "", processors, int(worst["place"]), float(worst["share"]))
 
 
 def worth_telling(parts: pd.DataFrame) -> bool:
@@ -183,22 +265,39 @@ def worth_telling(parts: pd.DataFrame) -> bool:
     return len(parts) > 1 or bool((parts["cause"] != "time").any())
 
 
-def _what(row: pd.Series, place: str) -> str:
-    """Return a cause and its place in words."""
-    if row["cause"] == "fork_join_s" and str(row["kind"]).startswith("parallel"):
+def part_words(row: pd.Series) -> str:
+    """Return a cause and its place in words, as the end of ``90 % of the loss is ..``.
+
+    Source: ScaleGraph.
+    """
+    place, cause, kind = loss.place_words(row), str(row["cause"]), str(row["kind"])
+    if cause == "time":
+        return f"in {place}"
+    if kind == "call":
+        return f"{place}: {_AT_CALL.get(cause, str(row['words']))}"
+    if cause == "fork_join_s" and kind.startswith("parallel"):
         return f"starting and ending {place}"
-    # What is serial is the place; the waiting is anywhere.
-    words = "waiting for serial code" if row["cause"] == "serial_wait_s" else str(row["words"])
-    return f"{words} {_preposition(row)}{place}"
-
-
-def _preposition(row: pd.Series) -> str:
-    """Return what links a cause to its place: ``waiting at barriers`` needs no second ``at`` before a barrier."""
-    return "of " if str(row["kind"]) == "barrier" else "in "
+    if cause == "serial_wait_s":
+        return f"waiting for serial code in {place}"
+    if cause == "barrier_wait_s" and kind != "barrier":
+        uneven = kind in ("for", "do") or str(row["name"]).startswith(("parallel for", "parallel do"))
+        return f"uneven work in {place}" if uneven else f"waiting at barriers for {place}"
+    if cause == "message_wait_s":
+        return f"other ranks waiting for {place}"
+    if cause == "other_wait_s":
+        return f"other threads waiting for {place}"
+    if kind == "lock":
+        return f"waiting for {place}"
+    return f"{row['words']} {'of' if kind == 'barrier' else 'in'} {place}"
 
 
 def all_of(
-    scaling: pd.DataFrame, main: Series | None, parts: pd.DataFrame | None, *, grows: bool = False
+    scaling: pd.DataFrame,
+    main: Series | None,
+    parts: pd.DataFrame | None,
+    *,
+    grows: bool = False,
+    gains: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Verdict]:
     """Return every verdict that the runs allow: strong, weak, and where the loss lies.
 
@@ -208,8 +307,9 @@ def all_of(
     Shape: one entry for each verdict. Source: ScaleGraph.
     """
     found: list[Verdict] = []
-    if main is not None and grows:
-        found.append(weak(main, same_size=True))
+    whole: Whole | None = None if parts is None else parts.attrs.get("whole")
+    if main is not None and (grows or (whole is not None and whole.grows)):
+        found.append(weak(main, same_size=grows))
     elif main is not None and (said := strong(main)) is not None:
         found.append(said)
     elif grows and (grown := grown_series(scaling)) is not None:
@@ -217,5 +317,5 @@ def all_of(
     if not grows and (chain := weak_series(scaling)) is not None:
         found.append(weak(chain))
     if main is not None and parts is not None and worth_telling(parts):
-        found += lost(parts, main.processors[-1])
+        found += lost(parts, main.processors[-1], gains)
     return found

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
+from scalegraph.base.delays import Delay
 from scalegraph.base.links import LinkLoads
 from scalegraph.base.loops import LoopCost
 from scalegraph.base.messages import MessageCosts
@@ -132,8 +133,11 @@ class Variant(_Frozen):
 def target_words(target: str) -> str:
     """Return the target of a virtual speedup in words: ``line:solve.c:88`` is ``solve.c:88``."""
     kind, _, name = target.partition(":")
-    words = {"held": "inside lock", "within": "all of", "data": "misses of", "heap": "misses of"}.get(kind, kind)
-    return name if kind == "line" else f"{words} {name}"
+    if kind in ("line", "call"):
+        return name
+    words = {"held": "inside lock", "within": "all of", "data": "misses of", "heap": "misses of", "whole": "all of"}
+    more = {"cost": "region", "section": "what is done under the lock of"}
+    return f"{(words | more).get(kind, kind)} {name}"
 
 
 class RunPoint(_Frozen):
@@ -397,6 +401,7 @@ class RunRecord(_Frozen):
     messages: MessageCosts | None = None  # of an MPI program, by rank, communicator and partner
     loops: tuple[LoopCost, ...] = ()  # that asked the runtime for chunks, by schedule
     blame: Blames = Field(default_factory=dict)  # of all regions together; empty where it was not found out
+    delays: tuple[Delay, ...] = ()  # what made others wait, and messages by call; empty where it was not found out
     readings: tuple[ClockRead, ...] = ()
     trace: TraceFile | None = None
     usage: Usage | None = None  # of a command that was measured as it is

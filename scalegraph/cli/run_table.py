@@ -244,16 +244,37 @@ def print_table(
         echo(f"! {text}")
 
 
-def print_losses(records: Sequence[RunRecord], regions: Sequence[Region]) -> None:
-    """Print where the run on the most processors loses its time, and to what, if a one-processor run is there too."""
-    known = [record for record in records if record.ok and record.regions]
-    run = max(known, key=lambda record: record.point.processors, default=None)
-    one = next((record for record in known if record.point.processors == 1), None)
-    if run is None or one is None or run is one:
-        return
-    from scalegraph.analyze import loss, verdicts
+def verified_documents(
+    records: Sequence[RunRecord], others: Sequence[RunRecord], regions: Sequence[Region]
+) -> list[dict[str, Any]]:
+    """Return the places that the loss names and runs have checked, the one that gains most first."""
+    from scalegraph.analyze import culprits
 
-    said = [item.text for item in verdicts.lost(loss.by_region(run, one, regions), run.point.processors)]
+    found = culprits.of_largest(records, regions)
+    if found is None:
+        return []
+    run, parts = found
+    return [
+        {"file": one.file, "line": one.line, "share": one.share, "gain": one.gain, "promise": one.promise}
+        for one in culprits.verified(parts, run, others)
+    ]
+
+
+def print_losses(records: Sequence[RunRecord], regions: Sequence[Region], others: Sequence[RunRecord] = ()) -> None:
+    """Print where the run on the most processors loses its time, and to what; *others* may have checked it.
+
+    Against one processor, or else the fewest there are; a single run has only what is no computing.
+    """
+    known = [record for record in records if record.ok and record.regions]
+    if all(record.point.processors == 1 for record in known):
+        return
+    from scalegraph.analyze import culprits, verdicts
+
+    found = culprits.of_largest(known, regions)
+    said = []
+    if found is not None:
+        gained = culprits.gains(found[0], others)
+        said = [item.text for item in verdicts.lost(found[1], found[0].point.processors, gained)]
     if own := timed.sentence(timed.clock_part(known), known):
         said.append(own)
     if said:

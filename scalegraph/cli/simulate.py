@@ -25,7 +25,7 @@ from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import Unrecorded, progress
-from scalegraph.cli.run_table import document, print_losses, print_table
+from scalegraph.cli.run_table import document, print_losses, print_table, verified_documents
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if, what_ifs
 from scalegraph.link import loops
@@ -109,6 +109,7 @@ class Given:
     disturbed: float = 10.0
     parameters: tuple[str, ...] = ()
     repeat: int = 1
+    verify: bool = False
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -146,6 +147,7 @@ class Given:
               help="Run again with messages that take no time: serialisation and transfer of the POP efficiencies are"
               " exact then.")  # fmt: skip
 @request_option("what_if.speedup", "speedups")
+@request_option("verify")
 @request_option("timed", "part")
 @request_option("work")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
@@ -202,7 +204,7 @@ def simulate(
         kept = submit(request, study, emit, cancel, traced)
     with kept:
         printed: Printed = "ranks" if output_by_rank else "whole" if show_output else ""
-        done = _show(kept, shown, part, request.target, as_json=as_json, printed=printed)
+        done = _show(kept, shown, request, as_json=as_json, printed=printed)
         held = outcome(Session(), kept, statements, junit, kept.manifest.program)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
@@ -210,10 +212,9 @@ def simulate(
         ctx.exit(1)
 
 
-def _show(
-    kept: Study, shown: tuple[int, ...], part: str, target: TargetChoice, *, as_json: bool, printed: Printed
-) -> bool:
-    """Print the runs of *target* in a study; return whether all ended well."""
+def _show(kept: Study, shown: tuple[int, ...], request: Request, *, as_json: bool, printed: Printed) -> bool:
+    """Print the runs of the request's target in a study; return whether all ended well."""
+    target = request.target
     mine = target.point_name
     every = kept.runs(output=True, target=mine)
     records = shown_runs(every)
@@ -228,8 +229,9 @@ def _show(
         printed=printed,
         place=kept.path,
         regions=kept.manifest.regions,
-        timed_part=part,
+        timed_part=request.timed,
         every=every,
+        verify=request.verify,
     )
     if not as_json:
         print_traces(kept)
@@ -313,6 +315,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
         limits=given.limits,
         timed=given.timed,
         work=given.work,
+        verify=given.verify,
         trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,
     )
     return request, tuple(counts)
@@ -449,6 +452,7 @@ def report(
     regions: Sequence[Region] = (),
     timed_part: str = "",
     every: Sequence[RunRecord] = (),
+    verify: bool = False,
 ) -> None:
     """Print the runs of the processor counts *shown*, and those that failed; then *others*, the what-if runs.
 
@@ -459,13 +463,15 @@ def report(
     part = as_typed(lambda: chosen_part(ordered, regions, timed_part))
     keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
     if as_json:
-        print_json(document(program, machine[0], ordered, keys, others, place, part or clock_part(ordered), every))
+        made = document(program, machine[0], ordered, keys, others, place, part or clock_part(ordered), every)
+        print_json(made | {"verified": verified_documents(ordered, others, regions)} if verify else made)
         return
     if printed:
         for record in ordered:
             if record.point.key in keys:
                 echo(f"--- output of {record.point.label()}")
                 _print_output(record, by_rank=printed == "ranks")
-    print_losses([record for record in ordered if record.point.key in keys or record.point.processors == 1], regions)
+    told = [record for record in ordered if record.point.key in keys or record.point.processors == 1]
+    print_losses(told, regions, others)
     print_table(f"{program} on {machine[1]}", ordered, keys, part)
     print_what_if(ordered, others)

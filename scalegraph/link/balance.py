@@ -42,6 +42,7 @@ def balanced(record: RunRecord) -> RunRecord:
             "regions": tuple(_region(cost, n, categories["idle_barrier"]) for cost in record.regions),
             "lines": (),
             "blame": {},
+            "delays": (),
         }
     )
 

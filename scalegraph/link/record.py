@@ -13,6 +13,7 @@ from scalegraph.link import causes
 from scalegraph.link.accounts import Accounts
 from scalegraph.link.blame import blamed_sites, by_cause_and_category, start_lines
 from scalegraph.link.build import Build
+from scalegraph.link.delays import by_line, by_region, delays
 from scalegraph.link.job import Job
 from scalegraph.link.links import link_loads
 from scalegraph.link.loop_costs import loop_costs
@@ -78,6 +79,10 @@ def _measured(job: Job, result: Result, accounts: Accounts) -> dict[str, Any]:
     groups = {
         group: sum(value for name, value in categories.items() if CATEGORY_GROUPS[name] == group) for group in GROUPS
     }
+    found = delays(job.build, result)
+    regions, lines = accounts.regions(result), _lines(job.build, result)
+    if found:
+        regions, lines = by_region(found, regions), by_line(found, lines, job.build.regions)
     return {
         "time_cycles": cycles,
         "time_s": None if cycles is None else cycles / clock,
@@ -92,9 +97,10 @@ def _measured(job: Job, result: Result, accounts: Accounts) -> dict[str, Any]:
         "processor_categories": {
             name: column for name, column in zip(CATEGORY_NAMES, columns, strict=True) if any(column)
         },
-        "regions": accounts.regions(result),
-        "lines": _lines(job.build, result),
+        "regions": regions,
+        "lines": lines,
         "blame": by_cause_and_category(result.rows("BLAMES")),
+        "delays": found,
         "readings": _readings(job.build, result),
         "messages": message_costs(job.build, result),
         "loops": loop_costs(job.build, result),

@@ -11,6 +11,10 @@ A target is a kind and a name, and for code a part if only its computation or on
 | ``held:NAME`` | computation and memory stalls of the lock's holder |
 | ``data:NAME``, ``data:0xLOW-0xHIGH`` | memory stalls of references to the variable or the range of addresses |
 | ``heap:FILE:LINE``, ``heap:NAME`` | the same, of what is allocated at the line, or at the lines that assign to NAME |
+| ``cost:`` and a region | all that is charged to the region itself: what the runtime does for it, too |
+| ``whole:`` and a region | the same with all that is called inside |
+| ``section:FILE:LINE`` | computation and memory stalls while a lock is held that was taken at the line |
+| ``call:FILE:LINE`` | the line, what the runtime does at its calls, and the messages that these send |
 
 Parts: ``line:FILE:LINE/compute``, ``line:FILE:LINE/memory``; the same for region, within and held. A lock is the
 variable that it is, ``critical`` (all sections without a name), ``critical:NAME`` or ``atomic``.
@@ -29,7 +33,7 @@ from scalegraph.base.run import Region, Variant
 from scalegraph.base.units import thousands
 from scalegraph.link.build import Build
 
-KINDS: Final = ("line", "region", "within", "lock", "held", "data", "heap")
+KINDS: Final = ("line", "region", "within", "lock", "held", "data", "heap", "cost", "whole", "section", "call")
 _PARTS: Final = {"": 3, "compute": 1, "memory": 2}
 _LARGEST: Final = 1_000_000
 _CRITICAL, _ATOMIC = 1, 2  # SG_LOCK_CRITICAL, SG_LOCK_ATOMIC
@@ -70,7 +74,7 @@ def parse(target: str) -> Target:
     name, slash, part = rest.rpartition("/")
     if not slash or part not in _PARTS:
         return Target(kind, rest, "")
-    if kind in ("lock", "data", "heap"):
+    if kind in ("lock", "data", "heap", "cost", "whole", "section", "call"):
         raise ValueError(f"'{target}': a {kind} has no parts; expected '{kind}:{name}'")
     return Target(kind, name, part)
 
@@ -97,6 +101,8 @@ def scale_file(build: Build, variant: Variant) -> str:
         parts = 2 if kind in ("data", "heap") else _PARTS[target.part]
         text.append(f"item {kind} {parts} {multiplier} {divisor}")
         text += [f"range {low} {high}" for low, high in ranges]
+        if kind == "call":  # the line itself besides
+            text += [f"item code 3 {multiplier} {divisor}", *(f"range {low} {high}" for low, high in ranges)]
     if sum(line.startswith("item") for line in text) > _MOST:
         faults.append(Fault(f"more than {_MOST} virtual speedups in one run", key="speedup"))
     if faults:
@@ -136,6 +142,11 @@ def lines_of(build: Build, name: str, *, begun: bool = False) -> _Ranges:
         which = f"line {first}" if first == last else f"lines {first} to {last}"
         raise ValueError(f"{file}: no code comes from {which}")
     return [*ranges, *build.lines.begun(file, first, last)] if begun else ranges
+
+
+def _returns_of(build: Build, name: str) -> _Ranges:
+    """Return the code of FILE:LINE as return addresses of its calls: one behind a call may belong to the next line."""
+    return [(low + 1, high + 1) for low, high in lines_of(build, name)]
 
 
 def _of_region(build: Build, name: str) -> _Ranges:
@@ -207,4 +218,8 @@ _RESOLVE: Final[dict[str, Callable[[Build, str], _Ranges]]] = {
     "held": _of_lock,
     "data": _of_data,
     "heap": _of_heap,
+    "cost": _of_region,
+    "whole": _of_region,
+    "section": _returns_of,
+    "call": _returns_of,
 }

@@ -158,6 +158,29 @@ SAMPLE: Final = Layout(
     ]
 )
 
+# A context: the region that one is in, and the number of the context around it, from 1 on in the order of the records
+# (0: none).
+CONTEXT: Final = Layout([("parent", "<u4"), ("region", "<u4")])
+# What made others wait, and what waited: csrc/observe/sg_delay.c says how that is found out.
+DELAY_KINDS: Final = ("work", "held", "message", "transfer", "sleep", "runtime")
+# By place (context, kind, code address or 0) and category of the waiting, in cycles: *own* what messages cost by call,
+# and of kinds in DELAY_WORK all cycles there, whatever their category, in the first one;
+# *waited* the waiting here whose cause is known, *caused* what others waited for what happened here. The sums of the
+# latter two are the same.
+DELAY_WORK: Final = ("work", "held", "runtime")
+DELAY: Final = Layout(
+    [
+        ("context", "<u4"),
+        ("kind", "<u4"),
+        ("category", "<u4"),
+        ("pad", "<u4"),
+        ("address", "<u8"),
+        ("own", "<u8"),
+        ("waited", "<u8"),
+        ("caused", "<u8"),
+    ]
+)
+
 OUTPUT: Final = Layout([("rank", "<u4"), ("reserved", "<u4"), ("bytes", "<u8")])
 SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("READINGS", 14, "READING records: where the main thread reads a clock"),
@@ -171,6 +194,8 @@ SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("OUTPUTS", 22, "OUTPUT records: stretches of the standard output in their order, by rank"),
     ("SAMPLED_PHASES", 23, "SAMPLED_PHASE records: what a sampled run consists of"),
     ("SAMPLES", 24, "SAMPLE records: the measured visits of these phases, in their order"),
+    ("CONTEXTS", 25, "CONTEXT records: the regions that DELAY records are in"),
+    ("DELAYS", 26, "DELAY records: what made others wait, and what messages cost by call"),
 )
 STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (
     ("sg_reading", READING),
@@ -184,4 +209,6 @@ STRUCTS: Final[tuple[tuple[str, Layout], ...]] = (
     ("sg_output", OUTPUT),
     ("sg_sampled_phase", SAMPLED_PHASE),
     ("sg_sample", SAMPLE),
+    ("sg_context_record", CONTEXT),
+    ("sg_delay", DELAY),
 )

@@ -33,6 +33,8 @@ from scalegraph.runtime.layout import Layout, Row
 from scalegraph.runtime.observed import (
     CHUNK,
     COMMUNICATOR,
+    CONTEXT,
+    DELAY,
     LINK,
     LOOP,
     LOOP_PART,
@@ -75,6 +77,8 @@ _LAYOUTS: dict[str, Layout] = {
     "OUTPUTS": OUTPUT,
     "SAMPLED_PHASES": SAMPLED_PHASE,
     "SAMPLES": SAMPLE,
+    "CONTEXTS": CONTEXT,
+    "DELAYS": DELAY,
 }
 _NUMBERS = {number: name for name, number, _ in SECTIONS}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from scalegraph.analyze import loss, reference, timed, verdicts
+from scalegraph.analyze import culprits, loss, reference, timed, verdicts
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, parameter_columns
 from scalegraph.analyze.verdicts import Verdict
@@ -12,12 +12,16 @@ from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
 
 
-def parts(data: StudyData, series: Series, processors: int | None = None) -> pd.DataFrame | None:
+def parts(data: StudyData, series: Series | None, processors: int | None = None) -> pd.DataFrame | None:
     """Return the loss of *series* on *processors* (else its most) by place and cause; ``None`` where it is not known.
 
-    See `loss.by_region` and `loss.by_path`.
+    Compared with one processor, or else with the fewest there are. Without *series*, as with a single run, it is what
+    the run on the most processors does besides computing. See `loss.by_region` and `loss.by_path`.
     """
-    least = max(1.0, *reference.others(series.rows), 1.0)
+    if series is None:
+        return _alone(data, processors)
+    least = float(min([*reference.others(series.rows), *series.rows["processors"]]))
+    least = max(1.0, least)
     rows = series.rows[series.rows["processors"] > least]
     rows = rows if processors is None else rows[rows["processors"] == processors]
     alone = series.rows[series.rows["processors"] == least]
@@ -43,12 +47,44 @@ def parts(data: StudyData, series: Series, processors: int | None = None) -> pd.
     return loss.by_path(data.measured, data.meaning, points[0], points[1])
 
 
+def _alone(data: StudyData, processors: int | None) -> pd.DataFrame | None:
+    runs = [
+        run
+        for run in data.runs
+        if run.ok and run.regions and run.point.processors > 1 and processors in (None, run.point.processors)
+    ]
+    if not runs or any(run.ok and run.point.processors == 1 for run in data.runs):
+        return None
+    found = loss.by_region(max(runs, key=lambda run: run.point.processors), None, data.regions)
+    return found if len(found) else None
+
+
+def lost_on(data: StudyData, series: Series | None) -> int:
+    """Return the processors that `parts` is of where none are chosen."""
+    if series is not None:
+        return series.processors[-1]
+    return max((run.point.processors for run in data.runs if run.ok and run.regions), default=1)
+
+
+def gains(data: StudyData, series: Series | None) -> dict[str, float]:
+    """Return how many times as fast the run that `parts` is of was without a place, by `culprits.target_of`."""
+    count = lost_on(data, series)
+    keys = set() if series is None else {key for keys in series.rows["keys"] for key in str(keys).split(",")}
+    for run in data.runs:
+        if run.ok and run.point.processors == count and (run.point.key in keys or series is None):
+            return culprits.gains(run, data.variants)
+    return {}
+
+
 def said(data: StudyData, size: object = None) -> list[Verdict]:
     """Return every verdict on the study; *size* as in `common.chosen_series`."""
     series = series_.chosen_series(data, size)
-    found = parts(data, series) if series is not None else None
+    found = parts(data, series)
     grows = data.meaning is not None and data.meaning.scaling == "weak"
-    reported = verdicts.all_of(data.scaling, series, found, grows=grows)
+    gained = gains(data, series)
+    reported = verdicts.all_of(data.scaling, series, found, grows=grows, gains=gained)
+    if series is None and found is not None:
+        reported += verdicts.lost(found, lost_on(data, series), gained)
     own = timed_part(data, series)
     return [*reported, Verdict("timed", own)] if own else reported
 
@@ -64,7 +100,8 @@ def timed_part(data: StudyData, series: Series | None) -> str:
 
 def culprit(data: StudyData, series: Series | None) -> str:
     """Return the sentence about the largest part of the loss of *series*, empty where it is not known."""
-    found = parts(data, series) if series is not None else None
-    if series is None or found is None or not verdicts.worth_telling(found):
+    found = parts(data, series)
+    if found is None or not verdicts.worth_telling(found):
         return ""
-    return next((item.text for item in verdicts.lost(found, series.processors[-1])), "")
+    said = verdicts.lost(found, lost_on(data, series), gains(data, series))
+    return next((item.text for item in said), "")

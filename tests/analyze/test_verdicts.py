@@ -109,9 +109,13 @@ def test_a_point_is_found_by_processors_and_parameters():
     assert loss.point_of(_set(), meaning, 8, {}) is None
 
 
+def test_a_single_run_says_what_it_does_besides_computing():
+    assert VIEW.build(_data([synthetic.run(1)])).empty
+    assert "what is no computing" in VIEW.build(_data([synthetic.run(48, barrier=2000)])).sentence
+
+
 @pytest.mark.slow
-def test_the_view_needs_one_and_more_processors():
-    assert VIEW.build(_data([synthetic.run(4)])).empty
+def test_the_view_shows_verdicts_and_the_parts_of_the_loss():
     figure = VIEW.build(_data(synthetic.fixed()))
     assert figure.sentence.startswith("Strong scaling of")
     assert len(figure.panels) == 2

@@ -145,8 +145,10 @@ def _sentence(data: StudyData) -> str:
         )
     else:
         main = data.main_series
-        weak = next((item.text for item in judgement.said(data) if item.kind == "weak"), "") if main is None else ""
-        header = wording.header(scaling, main, data.manifest, weak=weak)
+        verdicts = judgement.said(data)
+        weak = next((item.text for item in verdicts if item.kind == "weak"), "")
+        grows = bool(weak) and all(item.kind != "strong" for item in verdicts)
+        header = wording.header(scaling, None if grows else main, data.manifest, weak=weak if grows else "")
         said = (header, judgement.culprit(data, main), judgement.timed_part(data, main))
         sentence = " ".join(part for part in said if part)
     failed = len(data.failed)

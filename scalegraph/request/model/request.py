@@ -2,6 +2,7 @@
 
     title = "Billiard balls on the KSR-1"        # optional
     processors = [1, 2, 4, 8, 16, 32]
+    verify = true                                # once more without each place that loses most: what that gains
     repetitions = 1                              # runs of every point; the simulator needs one
     reference = true                             # each size on one processor too: speedup and latency need it
     schedule = "dynamic,4"                       # of all worksharing loops; runtime=dynamic,4: of schedule(runtime)
@@ -234,6 +235,12 @@ class RequestBody(Strict):
         default=None,
         label="predict larger runs",
         help="The runs are samples; the times of larger sizes and on more processors are predicted from them",
+    )
+    verify: bool = asked(
+        default=False,
+        label="Check the culprits",
+        help="Run the largest N again with each place that loses most made free, and show what that gains",
+        option=option("--verify"),
     )
     limits: RunLimits = asked(default_factory=RunLimits, label="Limits", help="Limits of one run")
     repetitions: int = asked(

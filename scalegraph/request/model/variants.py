@@ -66,6 +66,18 @@ def advised(request: Request, records: Iterable[RunRecord], regions: Iterable[Re
     return list(found.values())
 
 
+def checked(request: Request, records: Iterable[RunRecord], build: Build) -> list[RunPoint]:
+    """Return the runs that check what the loss on the most processors names, if *request* wants that."""
+    if not request.verify:
+        return []
+    from scalegraph.analyze import culprits  # with pandas, which other requests do without
+
+    found = culprits.of_largest([one for one in records if one.source == "simulated"], build.regions)
+    if found is None:
+        return []
+    return [point for point in culprits.points(*found) if not faults(build, (point.variant,))]
+
+
 def compared(request: Request, written: RunRecord, records: Iterable[RunRecord]) -> dict[str, RunRecord]:
     """Return *written* and the runs of its point under each schedule that *request* compares, by schedule."""
     names = request.schedules.names

@@ -125,7 +125,7 @@ def _verdicts(data: StudyData, _processors: int | None) -> Table:
 
 def _loss(data: StudyData, processors: int | None) -> Table:
     main = series.main_series(data.scaling)
-    found = judgement.parts(data, main, processors) if main is not None else None
+    found = judgement.parts(data, main, processors)
     return pd.DataFrame() if found is None else found
 
 

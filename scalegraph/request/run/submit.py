@@ -284,6 +284,8 @@ class Submission:
             self._round(study, build, more, searches, traced=True)
         if not self._cancel.cancelled and (more := variants.swept(request, self._records.values(), build)):
             self._round(study, build, more, searches)
+        if not self._cancel.cancelled and (more := variants.checked(request, self._records.values(), build)):
+            self._round(study, build, more, searches)
         best = variants.advised(request, self._records.values(), build.regions)
         if not self._cancel.cancelled and best:
             self._round(study, build, best, searches)

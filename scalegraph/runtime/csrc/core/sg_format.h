@@ -299,6 +299,8 @@ enum sg_task_step {
 #define SG_SECTION_OUTPUTS 22u /* OUTPUT records: stretches of the standard output in their order, by rank */
 #define SG_SECTION_SAMPLED_PHASES 23u /* SAMPLED_PHASE records: what a sampled run consists of */
 #define SG_SECTION_SAMPLES 24u /* SAMPLE records: the measured visits of these phases, in their order */
+#define SG_SECTION_CONTEXTS 25u /* CONTEXT records: the regions that DELAY records are in */
+#define SG_SECTION_DELAYS 26u /* DELAY records: what made others wait, and what messages cost by call */
 
 typedef struct sg_header {
     char magic[8];
@@ -630,5 +632,23 @@ typedef struct sg_sample {
     uint64_t counters[23];
 } sg_sample;
 _Static_assert(sizeof(sg_sample) == 536, "sg_sample differs from format.py");
+
+typedef struct sg_context_record {
+    uint32_t parent;
+    uint32_t region;
+} sg_context_record;
+_Static_assert(sizeof(sg_context_record) == 8, "sg_context_record differs from format.py");
+
+typedef struct sg_delay {
+    uint32_t context;
+    uint32_t kind;
+    uint32_t category;
+    uint32_t pad;
+    uint64_t address;
+    uint64_t own;
+    uint64_t waited;
+    uint64_t caused;
+} sg_delay;
+_Static_assert(sizeof(sg_delay) == 48, "sg_delay differs from format.py");
 
 #endif

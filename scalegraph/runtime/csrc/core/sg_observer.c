@@ -3,7 +3,7 @@
 
 sg_observed_events sg_observed = {0};
 
-enum { MOST = 6 }; /* observers of one event */
+enum { MOST = 8 }; /* observers of one event */
 
 /* Lists that end with NULL. */
 #define DECLARE_LIST(name, parameters, arguments) void(*name[MOST + 1]) parameters;

@@ -60,6 +60,12 @@ static sg_talk talk_of(const sg_message *m)
     return (sg_talk){m->context, (int32_t)m->from->number};
 }
 
+static sg_journey carry(const sg_message *m, const sg_rank *from, const sg_rank *to, uint64_t now,
+                        size_t bytes)
+{
+    return SG_UNLIKELY(m->free) ? (sg_journey){now, now, 0} : sg_transport(from, to, now, bytes);
+}
+
 /* Receive and message have found each other at the clock `now`: when has each side all? */
 static void match(sg_receive *r, sg_message *m, uint64_t now)
 {
@@ -79,8 +85,8 @@ static void match(sg_receive *r, sg_message *m, uint64_t now)
     done->clock = m->arrival;
     done->contention = m->contention;
     if (m->rendezvous) {
-        sg_journey answer = sg_transport(r->rank, m->from, m->arrival > now ? m->arrival : now, 0);
-        sg_journey way = sg_transport(m->from, r->rank, answer.arrival, m->bytes);
+        sg_journey answer = carry(m, r->rank, m->from, m->arrival > now ? m->arrival : now, 0);
+        sg_journey way = carry(m, m->from, r->rank, answer.arrival, m->bytes);
         r->left = way.free;
         done->clock = way.arrival;
         done->contention += answer.contention + way.contention;
@@ -127,7 +133,7 @@ static void leave(sg_deferred *later)
 {
     sg_message *m = (sg_message *)((char *)later - offsetof(sg_message, later));
     __builtin_prefetch(m->to->mailbox, 1); /* cold; until it is needed the interconnect is */
-    sg_journey way = sg_transport(m->from, m->to, m->sent, m->rendezvous ? 0 : m->bytes);
+    sg_journey way = carry(m, m->from, m->to, m->sent, m->rendezvous ? 0 : m->bytes);
     m->arrival = way.arrival;
     m->contention = way.contention;
     deliver(m, m->sent);
@@ -156,6 +162,7 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
         sg_turn_of_all(sg_now);
     *m = (sg_message){.from = self, .to = other, .context = context, .source = source, .tag = tag};
     m->bytes = bytes;
+    m->free = sg_message_is_free != NULL && sg_message_is_free(sg_self()->call_site);
     if (signature != NULL)
         m->signature = *signature;
     if (bytes > 0)

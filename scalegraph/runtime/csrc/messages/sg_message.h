@@ -77,9 +77,13 @@ typedef struct sg_message {
     uint64_t sent, arrival; /* of the message, or of its announcement */
     uint64_t contention;
     bool rendezvous;
+    bool free; /* of a call whose messages take no time in this run */
     sg_signature signature;
     char data[];
 } sg_message;
+
+/* In this run, messages of the call at `site` take no time; NULL: no call is such. What-if sets it. */
+extern bool (*sg_message_is_free)(const void *site);
 
 /* Before the ranks begin. */
 void sg_messages_open(void);

@@ -42,10 +42,13 @@ static void pass_buffer(const sg_rank *rank, size_t bytes, enum sg_access kind, 
     sg_observe_talked(sg_now, category, sg_now->clock - before);
 }
 
-/* Messages take no time in this run, nor do sending and receiving them. */
+bool (*sg_message_is_free)(const void *site) = NULL;
+
+/* Messages take no time in this run, nor do sending and receiving them: all, or those of this call. */
 static bool is_free(void)
 {
-    return (sg->config.ideal & SG_IDEAL_MESSAGES) != 0;
+    return (sg->config.ideal & SG_IDEAL_MESSAGES) != 0 ||
+           (SG_UNLIKELY(sg_message_is_free != NULL) && sg_message_is_free(sg_self()->call_site));
 }
 
 void sg_transport_copy(size_t bytes)
@@ -91,8 +94,8 @@ void sg_transport_give(size_t bytes)
 
 uint64_t sg_transport_collective(void)
 {
-    bool ideal = (sg->config.ideal & (SG_IDEAL_NETWORK | SG_IDEAL_MESSAGES)) != 0;
-    return ideal ? 0 : sg->config.message_collective_cycles;
+    bool ideal = (sg->config.ideal & SG_IDEAL_NETWORK) != 0;
+    return ideal || is_free() ? 0 : sg->config.message_collective_cycles;
 }
 
 sg_journey sg_transport(const sg_rank *from, const sg_rank *to, uint64_t now, size_t bytes)

@@ -2,11 +2,10 @@
 #include "sg_observers.h"
 
 static const sg_observer *const observers[] = {
-    &sg_observer_cause,    &sg_observer_class,      &sg_observer_variable,
-    &sg_observer_resource, &sg_observer_blame,      &sg_observer_part,
-    &sg_observer_whatif,   &sg_observer_primitives, &sg_observer_race,
-    &sg_observer_message,  &sg_observer_loop,       &sg_observer_loop_lines,
-    &sg_observer_output,   &sg_observer_foreign,    &sg_observer_sample,
+    &sg_observer_cause,      &sg_observer_class,  &sg_observer_variable, &sg_observer_resource,
+    &sg_observer_blame,      &sg_observer_delay,  &sg_observer_part,     &sg_observer_whatif,
+    &sg_observer_primitives, &sg_observer_race,   &sg_observer_message,  &sg_observer_loop,
+    &sg_observer_loop_lines, &sg_observer_output, &sg_observer_foreign,  &sg_observer_sample,
     &sg_observer_trace, /* the last: it may withdraw */
 };
 

@@ -7,6 +7,7 @@
 extern const sg_observer sg_observer_blame;      /* what processors wait for */
 extern const sg_observer sg_observer_cause;      /* accounts by cause */
 extern const sg_observer sg_observer_class;      /* misses by class; run.collect requests it */
+extern const sg_observer sg_observer_delay;      /* who made others wait */
 extern const sg_observer sg_observer_foreign;    /* references to the memory of another rank */
 extern const sg_observer sg_observer_loop;       /* accounts by loop and schedule, and its chunks */
 extern const sg_observer sg_observer_loop_lines; /* lines that its iterations use; run.collect requests it */

@@ -10,20 +10,25 @@
  * KIND: code (ranges of return addresses), region (numbers of regions: what is charged to them), within (the
  * same with all that is called inside), lock (addresses of locks: their operations), held (the same: code
  * while one is held), data (addresses of data: misses), heap (return addresses of allocations: misses of the
- * blocks that were made there). PARTS: 1 computation, 2 memory stalls, 3 both. */
+ * blocks that were made there), cost (numbers of regions: all that is charged to them, what the runtime does
+ * for them included), whole (the same with all that is called inside), section (return addresses of calls
+ * that take a lock: code while that is held), call (return addresses of calls: what the runtime does there,
+ * and messages that are sent there). PARTS: 1 computation, 2 memory stalls, 3 both. */
 #include <errno.h>
 #include <stdio.h>
 
 #include "sg_array.h"
 #include "sg_inline.h"
+#include "sg_message.h"
 #include "sg_observers.h"
 #include "sg_variable.h"
 
 #define MAX_ITEMS 64u /* a bit set holds them */
 #define PATIENCE  1024u
 
-enum kind { CODE, REGION, WITHIN, LOCK, HELD, DATA, HEAP, KINDS };
-static const char *const kind_names[] = {"code", "region", "within", "lock", "held", "data", "heap"};
+enum kind { CODE, REGION, WITHIN, LOCK, HELD, DATA, HEAP, COST, WHOLE, SECTION, CALL, KINDS };
+static const char *const kind_names[] = {"code", "region", "within", "lock",    "held", "data",
+                                         "heap", "cost",   "whole",  "section", "call"};
 
 enum { COMPUTE = 1, MEMORY = 2 };
 
@@ -48,6 +53,7 @@ struct sg_whatif {
     item items[MAX_ITEMS];
     uint32_t count;
     uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
+    uint64_t of_runtime;                 /* that scale what the runtime does */
     uint64_t *code;                      /* bit sets by offset in the text; NULL without code items */
     uint64_t *trapped, *busy;   /* by block: executions that were trapped, and their cycles, in parts */
     const uint64_t *trap_parts; /* of slots: what `trap` is of blocks */
@@ -89,7 +95,7 @@ static void add_item(struct sg_whatif *w, const char *text, int line)
         if (strcmp(kind, kind_names[i]) == 0)
             it->kind = (enum kind)i;
     if (it->kind == KINDS)
-        refuse(line, "expected code, region, within, lock, held, data or heap");
+        refuse(line, "expected a kind of item");
     w->of_kind[it->kind] |= bit;
     if (parts & COMPUTE)
         w->of_part[COMPUTE] |= bit;
@@ -167,6 +173,11 @@ static uint64_t code_items(const struct sg_whatif *w, const void *site)
     return w->code != NULL && offset <= sg->text_high - sg->text_low ? w->code[offset] : 0;
 }
 
+static bool is_free_call(const void *site)
+{
+    return covering(whatif, whatif->of_kind[CALL], (uintptr_t)site) != 0;
+}
+
 /* The one block of code that is scaled as a whole. */
 static const uint64_t trap = SG_TRAP_PARTS;
 
@@ -185,7 +196,7 @@ static bool open_whatif(void)
     for (uint32_t i = 0; i < sg->processors; i++)
         w->left[i] = sg_new(w->count * sizeof(remainder));
     w->operation = sg_new(SG_MAX_THREADS * sizeof *w->operation);
-    if (w->of_kind[HELD] != 0)
+    if ((w->of_kind[HELD] | w->of_kind[SECTION]) != 0)
         w->held = sg_new(SG_MAX_THREADS * sizeof *w->held);
     if (w->of_kind[CODE] != 0)
         mark_code(w);
@@ -193,8 +204,11 @@ static bool open_whatif(void)
         if (code_items(w, (const void *)sg->block_address[i]) & w->of_part[COMPUTE])
             for (uint32_t k = 0; k < sg->speeds; k++)
                 sg->speed[k].parts[i] = SG_TRAP_PARTS;
-    sg->primitives_differ |= w->of_kind[LOCK] != 0;
+    w->of_runtime = w->of_kind[COST] | w->of_kind[WHOLE] | w->of_kind[CALL];
+    sg->primitives_differ |= (w->of_kind[LOCK] | w->of_kind[SECTION] | w->of_runtime) != 0;
     whatif = w;
+    if (w->of_kind[CALL] != 0)
+        sg_message_is_free = is_free_call;
     sg->blocks_scaled = true;
     sg->regions_watched++;
     return true;
@@ -322,8 +336,16 @@ static uint64_t scale_primitive(sg_processor *p, enum sg_category category, uint
     if (sg->config.ideal & SG_IDEAL_SYNC)
         return 0;
     struct sg_whatif *w = whatif;
-    if (w == NULL || category != SG_CATEGORY_PRIM_LOCK || p->thread == NULL)
+    if (w == NULL)
         return cycles;
+    if (w->of_runtime != 0)
+        cycles = scaled(
+            w, p, (w->active[p->id] & w->of_runtime) | covering(w, w->of_kind[CALL], (uintptr_t)p->site),
+            category, cycles);
+    if (category != SG_CATEGORY_PRIM_LOCK || p->thread == NULL)
+        return cycles;
+    if (w->of_kind[SECTION] != 0)
+        cycles = scaled(w, p, covering(w, w->of_kind[SECTION], (uintptr_t)p->site), category, cycles);
     if (w->touched) { /* these cycles are scaled already */
         w->touched = false;
         return cycles;
@@ -341,11 +363,12 @@ static void update_items(sg_processor *p)
     if (t == NULL || t->stack_of_regions == NULL)
         return;
     uint32_t depth = t->depth < SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH;
+    uint64_t inside = w->of_kind[WITHIN] | w->of_kind[WHOLE], locks = w->of_kind[HELD] | w->of_kind[SECTION];
     if (depth > 0)
-        items |= covering(w, w->of_kind[REGION], t->stack_of_regions[depth - 1]);
-    for (uint32_t i = 0; w->of_kind[WITHIN] != 0 && i < depth; i++)
-        items |= covering(w, w->of_kind[WITHIN], t->stack_of_regions[i]);
-    for (uint64_t left = w->of_kind[HELD]; left != 0; left &= left - 1)
+        items |= covering(w, w->of_kind[REGION] | w->of_kind[COST], t->stack_of_regions[depth - 1]);
+    for (uint32_t i = 0; inside != 0 && i < depth; i++)
+        items |= covering(w, inside, t->stack_of_regions[i]);
+    for (uint64_t left = locks; left != 0; left &= left - 1)
         if (w->held[t->id][__builtin_ctzll(left)] > 0)
             items |= left & -left;
     w->active[p->id] = items;
@@ -361,10 +384,23 @@ static void begin_operation(uint64_t object, bool begins)
     w->operation[sg_self()->id] = begins ? covering(w, w->of_kind[LOCK], object) : 0;
 }
 
+/* It has got the lock that it asked for at its call. */
+static void take_lock(uint64_t from)
+{
+    struct sg_whatif *w = whatif;
+    (void)from;
+    for (uint64_t items = covering(w, w->of_kind[SECTION], (uintptr_t)sg_now->site); items != 0;
+         items &= items - 1)
+        w->held[sg_self()->id][__builtin_ctzll(items)]++;
+    if (w->of_kind[SECTION] != 0)
+        update_items(sg_now);
+}
+
 static void hold(uint64_t object, bool holds)
 {
     struct sg_whatif *w = whatif;
-    uint64_t items = covering(w, w->of_kind[HELD], object);
+    /* Of sections it is not known which lock they took: one that is given back ends them. */
+    uint64_t items = covering(w, w->of_kind[HELD], object) | (holds ? 0 : w->of_kind[SECTION]);
     if (items == 0)
         return;
     uint32_t *held = w->held[sg_self()->id];
@@ -407,6 +443,7 @@ const sg_observer sg_observer_whatif = {
     .scales = scale_reference,
     .lock_operation = begin_operation,
     .lock_held = hold,
+    .lock_taken = take_lock,
     .hit = scale_hit,
     .block = charge_block,
     .block_cycles = busy_cycles,

@@ -39,7 +39,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
     if run is not None and run.regions:
         return _figure(data, run, *_regions(data, run, most))
     series = series_.chosen_series(data, size)
-    lost = judgement.parts(data, series) if series is not None else None
+    lost = judgement.parts(data, series)
     if lost is None or lost.empty:
         return _NEED
     return _of_paths(data, lost, most)

@@ -10,7 +10,7 @@ from scalegraph.base.units import plain
 from scalegraph.figures.figure import LOSS, Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
-from scalegraph.subjects.judgement import parts, said
+from scalegraph.subjects.judgement import lost_on, parts, said
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs, ways
 from scalegraph.views.view import View
@@ -33,14 +33,14 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
     panels = [Table((Column("of"), Column("verdict"), Column("rating")), rows)]
     series = series_.chosen_series(data, size)
     count = None if processors is None else int(str(processors))
-    lost = parts(data, series, count) if series is not None else None
+    lost = parts(data, series, count)
     if series is not None and count is not None and lost is None and parts(data, series) is not None:
         known = ", ".join(str(n) for n in series.processors if n > 1)
         raise InputError(f"processors: no loss on {count}; it is known on {known}")
     if lost is not None and len(lost):
         panels.append(_parts(lost))
-    if series is not None and lost is not None and len(lost):
-        loss_of = f"Loss on N = {series.processors[-1] if count is None else count}"
+    if lost is not None and len(lost):
+        loss_of = f"Loss on N = {lost_on(data, series) if count is None else count}"
     limits = ", ".join(f"{name} from {plain(limit)}" for limit, name in verdicts.RATINGS[:-1])
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
@@ -48,11 +48,22 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         tuple(panels),
         notes=(
             f"Efficiencies are called {limits}, else {verdicts.RATINGS[-1][1]}.",
-            f"{loss_of}: processor time beyond that of one processor; the parts add up to N T_para - T_seq.",
+            f"{loss_of}: {_compared(lost)}; shares are of all that is lost, below 0 where something is gained.",
             *common.run_notes(data),
         ),
         ways=ways.to_measurements(data),
     )
+
+
+def _compared(lost: pd.DataFrame | None) -> str:
+    """Return what the parts of the loss add up to."""
+    whole: loss.Whole | None = None if lost is None else lost.attrs.get("whole")
+    if whole is None or (whole.reference == 1 and not whole.grows):
+        return "processor time beyond that of one processor; the parts add up to N T_para - T_seq"
+    if whole.reference is None:
+        return "processor time that is no computing, as no run on fewer processors is there"
+    other = "one processor" if whole.reference == 1 else f"{whole.reference} processors"
+    return f"processor time beyond that of {other}" + (", whose work grows with N" if whole.grows else "")
 
 
 def _parts(lost: pd.DataFrame) -> Table:
@@ -62,7 +73,7 @@ def _parts(lost: pd.DataFrame) -> Table:
                 str(row["words"]),
                 loss.place_words(row),
                 float(row["loss_s"]),
-                100 * float(row["share"]) if row["share"] == row["share"] else None,
+                100 * float(row["share"] - row["gain"]) if row["share"] == row["share"] else None,
             ),
             0,
             str(int(row["place"])),

@@ -1,0 +1,50 @@
+"""Runs a planted program and has its culprits checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scalegraph.analyze import culprits
+from scalegraph.request import Session
+from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
+
+PROCESSORS = 8
+_CREATED = {"synchronisation.create_cycles": "0"}
+
+
+def planted_lines(text: str) -> range:
+    """Return the lines from the one with ``<<`` to the one with ``>>``."""
+    lines = text.splitlines()
+    first = next(number for number, line in enumerate(lines, 1) if "// <<" in line)
+    last = next(number for number, line in enumerate(lines, 1) if ">>" in line and "//" in line and number >= first)
+    return range(first, last + 1)
+
+
+def request_of(source: Path, machine: str, processors: int = PROCESSORS) -> Request:
+    """Return the request for one planted program."""
+    return Request(
+        program=ProgramChoice(
+            sources=(source.name,),
+            directory=str(source.parent),
+            args=("{N}",),
+            cflags=() if "reduction" not in source.read_text(encoding="utf-8") else ("-fopenmp",),
+            ldflags=("-pthread",),
+            threads_per_process=2 if source.name.startswith("hybrid") else 1,
+        ),
+        # else to make threads is most of what so short a program loses on old machines
+        machine=MachineChoice(name=machine, overrides={} if source.stem == "creation" else _CREATED),
+        processors=(1, processors),
+        verify=True,
+    )
+
+
+def verified(name: str, text: str, machine: str, place: Path) -> list[culprits.Culprit]:
+    """Return the checked culprits of a program, that which gains most first."""
+    source = place / name
+    source.write_text(text, encoding="utf-8")
+    with Session().submit(request_of(source, machine), None) as study:
+        records, others = study.runs(), study.variants()
+        assert all(record.ok for record in (*records, *others)), [one.message for one in (*records, *others)]
+        found = culprits.of_largest(records, study.manifest.regions)
+    assert found is not None
+    return culprits.verified(found[1], found[0], others)
