@@ -30,7 +30,9 @@ SHARED_OUT = (
 """Kinds of constructs that say which thread does what; others wait at their end."""
 DIVIDED = ("for", "do", "sections", "section", "task", "taskloop")
 """Those that may divide work unevenly."""
-_AT_CONSTRUCT = ("barrier_wait_s", "other_wait_s", "lock_s")
+PARALLEL = ("parallel for", "parallel do", "parallel sections")
+"""What the names of others begin with that do."""
+_AT_CONSTRUCT = ("barrier_wait_s", "serial_wait_s", "other_wait_s", "lock_s")
 
 
 class Place(NamedTuple):
@@ -122,7 +124,7 @@ class Places:
         known = [self.of[number] for number in path if number in self.of]
         if cause in _AT_CONSTRUCT:
             for region in reversed(known):
-                if region.kind in SHARED_OUT or region.is_loop:
+                if region.kind in SHARED_OUT or region.name.startswith(PARALLEL):
                     return self.region(region.id, run)
         return self.region(known[-1].id if known else 0, run)
 
@@ -204,6 +206,8 @@ def _caused_at(delay: Delay, cause: str, places: Places, run: RunRecord) -> tupl
     place = places.culprit(delay.regions, cause, run)
     if place.kind == "critical":
         return place, "lock_s"
+    if cause == "serial_wait_s" and (place.kind in DIVIDED or place.name.startswith(PARALLEL)):
+        cause = "barrier_wait_s"  # they have nothing to do there, and never come to its barrier
     return place, "barrier_wait_s" if cause == "lock_s" else cause
 
 

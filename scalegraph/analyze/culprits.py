@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from scalegraph.analyze.charges import DIVIDED, SHARED_OUT, STALL
+from scalegraph.analyze.charges import DIVIDED, PARALLEL, SHARED_OUT, STALL
 from scalegraph.analyze.loss import Whole
 from scalegraph.base.run import Region, RunPoint, RunRecord, Variant
 
 MOST = 4  # places that are checked
 _LEAST = 0.05  # of the loss
-_PARALLEL = ("parallel for", "parallel do", "parallel sections")
 _TARGETS = ("call", "section", "line", "region", "cost", "whole")
 FREE = "inf"  # the factor of a virtual speedup
 
@@ -62,7 +61,7 @@ def target_of(row: pd.Series) -> str:
         return ""
     if row["cause"] == STALL:
         return f"region:#{number}/memory"
-    whole = kind in SHARED_OUT or name.startswith(_PARALLEL)
+    whole = kind in SHARED_OUT or name.startswith(PARALLEL)
     return f"{'whole' if whole else 'cost'}:#{number}"
 
 
@@ -78,7 +77,7 @@ def _factor(row: pd.Series, worked: Mapping[int, float]) -> str:
     Without uneven work a loop takes the mean of what its threads take; with it, as long as the slowest.
     """
     work = worked.get(int(row["place"]), 0.0)
-    uneven = row["cause"] == "barrier_wait_s" and (row["kind"] in DIVIDED or str(row["name"]).startswith(_PARALLEL))
+    uneven = row["cause"] == "barrier_wait_s" and (row["kind"] in DIVIDED or str(row["name"]).startswith(PARALLEL))
     if not uneven or work <= 0 or target_of(row).partition(":")[0] != "whole":
         return FREE
     return f"{min(1 + float(row['loss_s']) / work, 1e5):.4f}"
