@@ -6,8 +6,8 @@
  * one has waited itself, its course is that of whom it waited for. So no chain ends at a wait.
  *
  * A place is a context (the regions one is in), a kind, and for some kinds a code address. Besides, `own` is
- * kept here: what messages cost by call, as regions do not tell calls apart; and all cycles at other places, in
- * the first category.
+ * kept here: what messages cost by call, as regions do not tell calls apart; and all cycles at other places,
+ * in the first category.
  *
  * Nothing here changes a clock or the order of the processors. */
 #include <stdio.h>
