@@ -35,18 +35,6 @@ MAIN = {
         a[i] = work(500); // >>
     even(50);
 """,
-    "few_iterations": """
-    even(50);
-#pragma omp parallel for schedule(static) // <<
-    for (int i = 0; i < 3; i++)
-        a[i] = work(30000); // >>
-""",
-    "last_chunk": """
-    even(50);
-#pragma omp parallel for schedule(dynamic) // <<
-    for (int i = 0; i < 64; i++)
-        a[i] = work(i == 63 ? 50000 : 500); // >>
-""",
     "serial_function": """
     even(500);
     a[0] = serial(60000);
@@ -84,16 +72,6 @@ MAIN = {
         for (int i = 0; i < 64; i++)
             a[i] += work(300);
     }
-""",
-    "sections": """
-    even(300);
-#pragma omp parallel sections // <<
-    {
-#pragma omp section
-        a[0] = work(40000);
-#pragma omp section
-        a[1] = work(1000);
-    } // >>
 """,
     "long_task": """
     even(300);
