@@ -69,7 +69,7 @@ def natively(include: list[Path], source: Path, scratch: Path, threads: int) -> 
 def simulated(include: list[Path], source: Path, threads: int) -> tuple[str, str]:
     """Run *source* on a simulated machine; return how it ended and the first line that says why."""
     flags = " ".join(word for word in options(include, source) if word != "-fopenmp")
-    words = [str(source), "-m", "server-2x32", "-p", str(threads), "--no-reference", "--json"]
+    words = [str(source), "-m", "server-2x32-inorder", "-p", str(threads), "--no-reference", "--json"]
     words += [f"--cflags={flags}", "--ldflags=-lm", "--timeout", str(LIMIT_S)]
     ended = CliRunner().invoke(scalegraph, words)
     try:

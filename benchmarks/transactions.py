@@ -40,7 +40,7 @@ CASES = {
     "bus": ("bus-smp", 36),
     "mesh": ("mesh-manycore", 64),
     "multistage": ("cerberus", 64),
-    "numa": ("server-2x32", 64),
+    "numa": ("server-2x32-inorder", 64),
     "hypernode": ("convex-exemplar", 64),
 }
 PARTS = {

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
@@ -21,6 +22,7 @@ from scalegraph.link.job import Job
 from scalegraph.link.record import make_record
 from scalegraph.link.scale import scale_file
 from scalegraph.link.timing import timed_blocks
+from scalegraph.machine.active import active
 from scalegraph.runtime.results import Result, ResultError, read_result, write_config
 
 # What the program sees of the user's environment, besides what the request sets: enough to find its files, and no more,
@@ -52,6 +54,7 @@ class Simulated:
             raise InputError(f"{processors} processors: {refusal}")
         if processors > 1 and processors % job.threads_per_process:
             raise InputError(f"{processors} processors: no multiple of {job.threads_per_process} threads a process")
+        job = replace(job, machine=active(job.machine, processors))
         try:
             with contextlib.ExitStack() as stack:
                 place = stack.enter_context(workplace("scalegraph-simulated"))

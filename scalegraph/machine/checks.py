@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from scalegraph.machine.networks import kind_of, networks
@@ -33,6 +34,9 @@ def contradictions(machine: Machine) -> Found:
         *(fault for number, cache in enumerate(machine.cache) for fault in _geometry(number, cache)),
         *_sharing(machine),
         *_ticks(machine),
+        *_turbo(machine),
+        *_threads(machine),
+        *_stores(machine),
         *_nodes(machine),
         *_topology(machine),
         *_origins(machine),
@@ -46,6 +50,47 @@ def _ticks(machine: Machine) -> Found:
         return []
     text = f"expected less than a period ({period} cycles), or nothing else would run; got {disturbance.handler_cycles}"
     return [(("disturbance", "handler_cycles"), text)]
+
+
+def _turbo(machine: Machine) -> Found:
+    cores, clocks = machine.processor.turbo_cores, machine.processor.turbo_clock
+    key = ("processor", "turbo_clock")
+    if len(cores) != len(clocks):
+        return [(key, f"expected a clock for each of the {len(cores)} numbers of turbo_cores, got {len(clocks)}")]
+    if any(a >= b for a, b in pairwise((0, *cores))):
+        text = f"expected numbers from 1 on, each larger than the one before, got {list(cores)}"
+        return [(("processor", "turbo_cores"), text)]
+    if any(not 0.01 <= b <= a for a, b in pairwise((1.0, *clocks))):
+        return [(key, f"expected parts of clock_mhz from 0.01 to 1, none above the one before, got {list(clocks)}")]
+    return []
+
+
+def _threads(machine: Machine) -> Found:
+    each, count = machine.processor.threads_per_core, machine.processor.count
+    if each == 1:
+        return []
+    key = ("processor", "threads_per_core")
+    if machine.interconnect is not None or machine.network.kind != "numa":
+        return [(key, "expected 1: hardware threads need one node with the network 'numa'")]
+    if count % each:
+        return [(("processor", "count"), f"expected a multiple of threads_per_core ({each}), got {count}")]
+    return [
+        (
+            ("cache", number, "ways"),
+            f"expected a multiple of threads_per_core ({each}), which share it, got {cache.ways}",
+        )
+        for number, cache in enumerate(machine.cache)
+        if cache.shared_by == 1 and cache.ways % each
+    ]
+
+
+def _stores(machine: Machine) -> Found:
+    if machine.memory.write_allocate == "always":
+        return []
+    if machine.network.kind == "numa" and machine.prefetch.kind == "stride":
+        return []
+    text = "expected 'always': others need the network 'numa', and a prefetcher of kind 'stride' that sees the stream"
+    return [(("memory", "write_allocate"), text)]
 
 
 def _lines(machine: Machine) -> Found:
@@ -73,14 +118,11 @@ def _lines(machine: Machine) -> Found:
 
 def _geometry(number: int, cache: Cache) -> Found:
     size, way = cache.size_kib * 1024, cache.line_bytes * cache.ways
-    if size % way == 0 and _power_of_two(size // way):
+    if size % way == 0 and size >= way and (number > 0 or _power_of_two(size // way)):
         return []
-    return [
-        (
-            ("cache", number, "size_kib"),
-            f"expected line_bytes x ways x a power of two ({cache.line_bytes} x {cache.ways} x ..), got {size} bytes",
-        )
-    ]
+    sets = "a power of two" if number == 0 else "a whole number"
+    text = f"expected line_bytes x ways x {sets} ({cache.line_bytes} x {cache.ways} x ..), got {size} bytes"
+    return [(("cache", number, "size_kib"), text)]
 
 
 def _may_share(machine: Machine) -> bool:
@@ -111,6 +153,9 @@ def _sharing(machine: Machine) -> Found:
         if cache.remote_only and not _is_network_cache(machine, cache):
             text = "expected false: only the shared level of the network 'hypernode' can be a network cache"
             found.append((("cache", number, "remote_only"), text))
+        if not cache.victim and (cache.shared_by == 1 or cache.remote_only):
+            text = "expected true: private levels are inclusive anyway, and a network cache keeps victims"
+            found.append((("cache", number, "victim"), text))
     names = [cache.name for cache in machine.cache]
     for number, name in enumerate(names):
         if name in names[:number]:
@@ -121,7 +166,7 @@ def _sharing(machine: Machine) -> Found:
 def _topology(machine: Machine) -> Found:
     found: Found = []
     network, count = machine.network, machine.node_processors
-    if count > network.capacity():
+    if count > network.capacity() * machine.processor.threads_per_core:
         where = ("processor", "count") if machine.interconnect is None else ("nodes", "processors")
         found.append((where, f"the network has room for {network.capacity()} processors, got {count}"))
     attraction = machine.coherence.kind == "ring_snoop"
@@ -147,7 +192,6 @@ def _nodes(machine: Machine) -> Found:
         text = "a machine of several nodes needs an [interconnect]"
         wrong = [
             ("processors", each > 0),
-            ("memory_mib", machine.nodes.memory_mib > 0),
             ("speeds", machine.nodes.speeds),
         ]
         found: Found = [(("nodes", name), text) for name, there in wrong if there]

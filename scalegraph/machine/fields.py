@@ -49,6 +49,11 @@ def same(value: Any, _on: On) -> Any:
     return value
 
 
+def named(key: str, kind: str, prefix: str) -> tuple[Given, ...]:
+    """Return what the runtime gets of a name: the name, which is a member of the C type ``enum sg_KIND`` there."""
+    return (Given(key, same, enum=(f"sg_{kind}", prefix)),)
+
+
 def milli(value: float, _on: On) -> int:
     """Return *value* in thousandths."""
     return round(value * 1000)

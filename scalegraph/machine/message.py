@@ -23,14 +23,18 @@ def _same(name: str, most: int) -> tuple[Given, ...]:
 
 
 class Nodes(Section):
-    """The nodes of a machine with an interconnect: each has its own memory and runs processes of its own."""
+    """The nodes of a machine with an interconnect: each has its own memory and runs processes of its own.
+
+    A machine without one is a node itself, and may say how much memory it has.
+    """
 
     processors: int = quantity(
         "Processors of a node; 0: all of the machine, which is one node then.", "processors", 0, 4096, default=0,
         runtime=_same("node_processors", 4096),
     )  # fmt: skip
     memory_mib: int = quantity(
-        "Memory of a node, for the static data and heaps of its processes; 0: as much as a program wants.", "MiB",
+        "Memory of a node, for the static data and heaps of its processes, of a program without messages for its heap; "
+        "0: as much as a program wants.", "MiB",
         0, 2**24, default=0,
         runtime=(Given("node_memory_bytes", lambda mib, _on: mib * 2**20, 0, 2**44),),
     )  # fmt: skip

@@ -10,8 +10,20 @@ from pydantic import Field, model_validator
 
 from scalegraph.machine.checks import Inconsistent, contradictions
 from scalegraph.machine.disturbance import Disturbance
-from scalegraph.machine.fields import Given, On, Section, choice, given, milli, quantity, same
+from scalegraph.machine.fields import (
+    Given,
+    On,
+    Section,
+    choice,
+    declared,
+    given,
+    milli,
+    named,
+    quantity,
+    same,
+)
 from scalegraph.machine.interconnects import Interconnect
+from scalegraph.machine.memory import Memory, Prefetch
 from scalegraph.machine.message import Messages, Nodes
 from scalegraph.machine.networks import Network
 from scalegraph.machine.text import write
@@ -19,11 +31,6 @@ from scalegraph.machine.timing import Branches, Pipeline, Translation
 
 MOST_PROCESSORS: Final = 16_384
 _CYCLES = "cycles"
-
-
-def _named(key: str, kind: str, prefix: str) -> tuple[Given, ...]:
-    """Return what the runtime gets of a name: the name, which is a member of the C type ``enum sg_KIND`` there."""
-    return (Given(key, same, enum=(f"sg_{kind}", prefix)),)
 
 
 def _switch(key: str) -> tuple[Given, ...]:
@@ -83,6 +90,28 @@ class Processor(Section):
         default=1.0,
         runtime=(Given("memory_parallelism", milli, 1000, 1_000_000),),
     )
+    turbo_cores: tuple[int, ...] = choice(
+        "Where the clock depends on how many cores of a socket are active: up to so many, in order ..",
+        default=(),
+        strict=False,
+        runtime=(),
+    )
+    turbo_clock: tuple[float, ...] = choice(
+        ".. each has this part of clock_mhz, the fastest clock; for more active cores the last one counts. Empty: the "
+        "clock is always clock_mhz.",
+        default=(),
+        strict=False,
+        runtime=(),
+    )
+    threads_per_core: int = quantity(
+        "Hardware threads of a core. With more processors at work than there are cores, each is a thread that has its "
+        "part of a core: issue slots, units, window, misses under way and private caches.",
+        "threads",
+        1,
+        2,
+        default=1,
+        runtime=(),
+    )
     lockstep: bool = choice(
         "All processors execute one instruction stream (SIMD): between two communications all take the time of the "
         "one that executes a line most often, for each line.",
@@ -114,10 +143,16 @@ class Cache(Section):
         "Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of bits takes "
         "for it; random: any, the same in every run; fifo: the one that has been there longest.",
         default="lru",
-        runtime=_named("replacement", "replacement", "REPLACE"),
+        runtime=named("replacement", "replacement", "REPLACE"),
     )
     remote_only: bool = choice(
         "A shared level keeps only lines whose memory is elsewhere (network cache).", default=False, runtime=None
+    )
+    victim: bool = choice(
+        "A shared level keeps what the private ones give up, and gives a line to the only one that wants it; else it "
+        "is inclusive: it has all that they have, and they lose what it gives up.",
+        default=True,
+        runtime=None,
     )
 
 
@@ -130,7 +165,7 @@ class Coherence(Section):
             "limited_broadcast: it knows some holders, and sends to all processors when there are more; "
             "limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of "
             "hypernodes; snoop: all caches watch a bus.",
-            runtime=_named("kind", "coherence", "COH"),
+            runtime=named("kind", "coherence", "COH"),
         )
     )
     line_bytes: int = quantity("Unit of coherence and of transfer; a power of two.", "bytes", 8, 65_536)
@@ -145,81 +180,20 @@ class Coherence(Section):
     pointers: int = quantity("Holders of a line that a limited directory knows.", "processors", 1, 4096, default=4)
 
 
-class Memory(Section):
-    """Pages."""
-
-    page_bytes: int = quantity("Page; a power of two.", "bytes", 256, 2**30)
-    page_miss_cycles: int = quantity("First touch of a page by anybody.", _CYCLES, 0, 100_000_000)
-    placement: Literal["first_touch", "interleave", "block", "node"] = choice(
-        "first_touch: a page lives where it was touched first; interleave: pages go round; block: blocks of pages go "
-        "round; node: all live in one place. A program that places its own pages has its way.",
-        runtime=_named("placement", "placement", "PLACE"),
-    )
-    block_pages: int = quantity(
-        "Pages of a block, for placement block.",
-        "pages",
-        1,
-        2**20,
-        default=16,
-        runtime=(Given("placement_block_pages", same, 1, 2**20),),
-    )
-    node: int = quantity(
-        "Where all pages live, for placement node.",
-        "",
-        0,
-        65_535,
-        default=0,
-        runtime=(Given("placement_node", same, 0, 65_535),),
-    )
-    capacity_kib: int = quantity(
-        "Memory that each processor has for the data of a problem, which bounds of memory hold; 0: that of its node "
-        "(nodes.memory_mib) divided by the node's processors. Runs are not refused for it.",
-        "KiB",
-        0,
-        2**34,
-        default=0,
-        runtime=(),
-    )
-
-
-class Prefetch(Section):
-    """A prefetcher for each processor; its lines pass the network as others do."""
-
-    kind: Literal["none", "next_line", "stride"] = choice(
-        "next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps in a page.",
-        default="none",
-        runtime=_named("kind", "prefetch_kind", "PREFETCH"),
-    )
-    level: int = quantity(
-        "Number of the private level that lines are brought into; the first is 0.", "", 0, 3, default=1
-    )
-    degree: int = quantity("Lines brought at a time.", "lines", 1, 16, default=1)
-    distance: int = quantity(
-        "How many lines ahead the first of them is; a new stream catches up.", "lines", 1, 64, default=1
-    )
-    under_way: int = quantity(
-        "Lines that are on their way to a processor at a time, of all streams; 0: any number.",
-        "lines",
-        0,
-        1024,
-        default=0,
-    )
-
-
 class Synchronisation(Section):
     """How the primitives are made; their memory references come on top and are simulated."""
 
     barrier: Literal["central", "tree", "hardware", "simple"] = choice(
         "simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; "
         "tree: counters in a tree; hardware: a wire.",
-        runtime=_named("barrier", "barrier_kind", "BARRIER"),
+        runtime=named("barrier", "barrier_kind", "BARRIER"),
     )
     barrier_radix: int = quantity("Arrivals at one counter of a tree barrier.", "processors", 2, 4096)
     barrier_hardware_cycles: int = quantity(
         "Hardware barrier: from the last arrival to the release.", _CYCLES, 0, 1_000_000
     )
     lock: Literal["test_and_set", "ticket", "queue"] = choice(
-        "How a lock is made.", runtime=_named("lock", "lock_kind", "LOCK")
+        "How a lock is made.", runtime=named("lock", "lock_kind", "LOCK")
     )
     atomic_cycles: int = quantity("Read-modify-write in the processor.", _CYCLES, 0, 1_000_000)
     fork_cycles: int = quantity("Instructions of the master that start a team.", _CYCLES, 0, 100_000_000)
@@ -380,12 +354,21 @@ class Machine(Section):
             if path in OPTIONAL and section == type(section)():
                 continue  # the runtime has the same defaults; so runs before these tables keep their identity
             found = self._given(section)
-            for name in LATER.get(path, ()):
-                if getattr(section, name) == type(section).model_fields[name].default:
-                    del found[name]
+            unchanged = [
+                name
+                for name in LATER.get(path, ())
+                if getattr(section, name) == type(section).model_fields[name].default
+            ]
+            for name, one in declared(type(section)):
+                if name in unchanged:
+                    del found[one.key]
             config |= {f"{prefix}{key}": value for key, value in found.items()}
         for number, level in enumerate(self.cache):
-            config |= {f"level.{number}.{key}": value for key, value in self._given(level).items()}
+            found = self._given(level)
+            for name in LATER_OF_LEVELS:
+                if getattr(level, name) == Cache.model_fields[name].default:
+                    del found[name]
+            config |= {f"level.{number}.{key}": value for key, value in found.items()}
         if self.interconnect is not None:
             given_to = self.interconnect.runtime(self.clock_hz)
             config |= {"interconnect.kind": self.interconnect.kind}
@@ -428,7 +411,12 @@ SECTIONS: Final = {
 }
 # Fields that were added to a section when there were studies already. With their defaults, which mean what was before,
 # they are left out, too: so old runs keep their identity, and the runtime has the same defaults.
-LATER: Final[Mapping[str, tuple[str, ...]]] = {"prefetch": ("under_way",), "synchronisation": ("alone_cycles",)}
+LATER: Final[Mapping[str, tuple[str, ...]]] = {
+    "prefetch": ("under_way", "next_page"),
+    "synchronisation": ("alone_cycles",),
+    "memory": ("core_read_gb_s", "core_write_gb_s", "write_allocate"),
+}
+LATER_OF_LEVELS: Final = ("victim",)
 OPTIONAL: Final = (  # the runtime has defaults for them
     "processor.pipeline",
     "disturbance",

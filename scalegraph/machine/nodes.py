@@ -53,13 +53,15 @@ class Composition:
         from_node = self.values.pop("origin")
         for section in _NOT_OF_NODES:
             self.values.pop(section, None)
-        self.values["nodes"], nodes = {}, dict(own["nodes"])
+        self.values["nodes"], nodes = {"memory_mib": node.nodes.memory_mib}, dict(own["nodes"])
         count = self._count(nodes, node)
         self._merge(self.values, {**own, "nodes": nodes}, ())
         self.values["nodes"]["processors"] = node.processor.count
         if isinstance(self.values["processor"], dict):
             self.values["processor"]["count"] = node.processor.count * count
         self.origin = {key: said for key, said in from_node.items() if key.partition(".")[0] not in _NOT_OF_NODES}
+        if "nodes.memory_mib" in from_node:
+            self.origin["nodes.memory_mib"] = from_node["nodes.memory_mib"]
         for key, said in origin.items():
             self.origin[".".join(map(str, self._renumbered(_path(key))))] = said
         for key in (MACHINE, COUNT):

@@ -39,7 +39,7 @@ _MPI = Path(__file__).parent / "mpi"  # what writes them
 SCHEDULES = SOURCES / "schedules" / "kinds"
 """Where each file is one schedule of loops."""
 _SCHEDULE_LIST = "sg_schedule_list.h"
-_STANDALONE_MACHINE = "server-2x32"
+_STANDALONE_MACHINE = "server-2x32-inorder"  # there is no table of what blocks take
 _LIMIT_BYTES = 64 * 2**20
 _TITLE = "the simulator, once for this version"
 _DIGEST = "SG_RUNTIME_DIGEST"

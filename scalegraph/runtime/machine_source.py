@@ -14,14 +14,14 @@ from typing import Any, TextIO, get_args
 
 from pydantic import BaseModel
 
-from scalegraph.machine.fields import Given, declared, given, unit_of
+from scalegraph.machine.fields import Given, On, declared, given, unit_of
 from scalegraph.machine.interconnects import interconnects
 from scalegraph.machine.kinds import kind_of
-from scalegraph.machine.model import LATER, OPTIONAL, SECTIONS, Cache, Machine
+from scalegraph.machine.model import LATER, LATER_OF_LEVELS, OPTIONAL, SECTIONS, Cache, Machine
 from scalegraph.machine.networks import networks
 
 _WIDEST = 2**32 - 1
-_LAST = "{NULL, 0, 0}"
+_LAST = "{NULL, 0, 0, 0}"
 _TABLES = ("processor.operation_cycles", "network")  # whose values the runtime keeps in tables of its own
 
 
@@ -92,10 +92,12 @@ def _networks(out: TextIO) -> None:
 
 def _parameter_rows(model: type[BaseModel]) -> list[str]:
     """Return the parameters that a kind of network or interconnect has."""
-    return [
-        f'{{"{one.key}", {_number(one.least)}, {_number(one.most)}}}, /* {_comment(model, name)} */'
-        for name, one in declared(model)
-    ]
+    later = getattr(model, "later", ())
+    rows = []
+    for name, one in declared(model):
+        values = f'"{one.key}", {_number(one.least)}, {_number(one.most)}, {int(name in later)}'
+        rows.append(f"{{{values}}}, /* {_comment(model, name)} */")
+    return rows
 
 
 def _parameters(out: TextIO, macro: str, rows: Sequence[str]) -> None:
@@ -114,14 +116,22 @@ def _interconnects(out: TextIO) -> None:
         _parameters(out, f"SG_WIRE_{kind.upper()}_PARAMETERS", ["SG_WIRE_PARAMETERS", *rows[len(shared) :], _LAST])
 
 
+def _left_out(model: type[BaseModel], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield (key, value) of what the runtime takes for the fields *names* of *model* where it gets nothing of them."""
+    for name, one in declared(model):
+        if name in names:
+            default = model.model_fields[name].default
+            yield one.key, default if one.enum[0] else one.convert(default, On(model, 1e9, 1))
+
+
 def _defaults(out: TextIO) -> None:
     """Write what stands for the keys that a configuration may leave out."""
     out.write("/* Keys that a configuration may leave out, and their values then. */\n#define SG_MACHINE_DEFAULTS \\\n")
     defaults = [(path, key, value) for path in OPTIONAL for key, value in given(_section(path)(), 1e9, 1).items()]
-    defaults += [
-        (path, name, _section(path).model_fields[name].default) for path, names in LATER.items() for name in names
-    ]
+    defaults += [(path, key, value) for path, names in LATER.items() for key, value in _left_out(_section(path), names)]
     out.writelines(f'    {{"machine.{SECTIONS[path]}{key}", "{value}"}}, \\\n' for path, key, value in defaults)
+    out.write("\n/* The same of a cache level. */\n#define SG_LEVEL_DEFAULTS \\\n")
+    out.writelines(f'    {{"{key}", "{value}"}}, \\\n' for key, value in _left_out(Cache, LATER_OF_LEVELS))
     out.write("\n")
 
 

@@ -32,7 +32,7 @@ processors = [1, 2COUNTS]
 [program]
 executable = "./prog"
 [machine]
-name = "server-2x32"
+name = "server-2x32-inorder"
 """
 
 

@@ -75,7 +75,7 @@ end program
 
 
 def document(call: Any, *arguments: str) -> Any:
-    code, out, err = call("simulate", *arguments, "-m", "server-2x32", "-p", "1,8", "--json")
+    code, out, err = call("simulate", *arguments, "-m", "server-2x32-inorder", "-p", "1,8", "--json")
     assert code == 0, err
     return json.loads(out)
 
@@ -116,12 +116,12 @@ def test_a_region_is_a_part_and_its_columns_stand_beside_those_of_the_run(
     assert made["timed"] == {"what": f"loop main:{loop}", "label": f"loop main:{loop}"}
     for run in made["runs"]:
         assert run["timed_s"] == pytest.approx(float(run["stdout"].split()[0]), rel=1e-3)
-    code, out, _ = call("simulate", "a.c", "--timed", f"a.c:{loop}", "-m", "server-2x32", "-p", "1,8")
+    code, out, _ = call("simulate", "a.c", "--timed", f"a.c:{loop}", "-m", "server-2x32-inorder", "-p", "1,8")
     assert code == 0
     assert f"part: loop main:{loop}" in out
     assert re.search(r"speedup +E +part time \(\w+\) +part speedup +part E +L\(W,N\)", out)
     assert "The program times a.c:" in out
-    code, _, err = call("simulate", "a.c", "--timed", "loop main:999", "-m", "server-2x32", "-p", "1,8")
+    code, _, err = call("simulate", "a.c", "--timed", "loop main:999", "-m", "server-2x32-inorder", "-p", "1,8")
     assert code == 2
     assert "--timed: there is no region 'loop main:999'" in err
     assert "[1/" not in err  # the build knows: nothing was run
@@ -133,7 +133,7 @@ def test_a_program_that_reads_no_clock_has_no_timed_part(
     monkeypatch.chdir(tmp_path)
     Path("a.c").write_text(KERNEL.replace("READ_CLOCK", "#define now() 1.0"))
     assert "timed" not in document(call, "a.c")
-    code, _, err = call("simulate", "a.c", "--timed", "clock", "-m", "server-2x32", "-p", "1,8")
+    code, _, err = call("simulate", "a.c", "--timed", "clock", "-m", "server-2x32-inorder", "-p", "1,8")
     assert code == 2
     assert "does not read a clock before and after parallel work; name a region" in err
 
@@ -143,7 +143,7 @@ def test_a_program_that_times_nothing_is_refused_after_one_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.c").write_text(KERNEL.replace("READ_CLOCK", "#define now() 1.0"))
-    options = ("--timed", "clock", "-m", "server-2x32", "-p", "1,2,4,8", "-o", "a.sgstudy")
+    options = ("--timed", "clock", "-m", "server-2x32-inorder", "-p", "1,2,4,8", "-o", "a.sgstudy")
     code, _, err = call("simulate", "a.c", *options)
     assert code == 2
     assert "--timed: the main thread does not read a clock" in err
@@ -162,7 +162,7 @@ timed = "a.c:{loop}"
 [program]
 sources = ["a.c"]
 [machine]
-name = "server-2x32"
+name = "server-2x32-inorder"
 """
     Path("a.toml").write_text(request)
     code, out, err = call("run", "a.toml", "--json")

@@ -331,7 +331,7 @@ def test_runs_with_a_faster_clock_do_not_count_and_quiet_ones_are_known() -> Non
 
 def test_the_fastest_run_is_predicted_at_its_clock() -> None:
     runs = [Run(taken, (Pace(clock, 0.2), Pace(clock + 2e8, 0.2))) for taken, clock in ((2.0, 3e9), (1.0, 2.6e9))]
-    found = machine.load("server-2x32")
+    found = machine.load("server-2x32-inorder")
     at = at_clock_of(runs, found)
     assert at.processor.clock_mhz == 2700
     assert at.processor.pipeline == found.processor.pipeline
@@ -379,7 +379,17 @@ def test_own_programs_are_in_the_table_and_one_that_fails_leaves_the_others(tmp_
         _described(tmp_path, "crashing", "int main(void) { __builtin_trap(); }\n"),
     ]
     also = [word for path in files for word in ("--also", str(path))]
-    words = ["machines", "calibrate", "--compare", "--machine", "server-2x32", "--quick", "--threads", "1", "--json"]
+    words = [
+        "machines",
+        "calibrate",
+        "--compare",
+        "--machine",
+        "server-2x32-inorder",
+        "--quick",
+        "--threads",
+        "1",
+        "--json",
+    ]
     result = CliRunner().invoke(cli, [*words, *also, "--program", "own"])
     assert result.exit_code == 0, result.output
     rows = {row["program"]: row for row in json.loads(result.stdout)["rows"]}
@@ -413,7 +423,7 @@ def test_number_of_processors_cannot_stand_among_compared_arguments(tmp_path: Pa
 @pytest.mark.compiler
 def test_program_is_compared_with_one_and_two_threads(root: Path) -> None:
     subject = Subject("ge2", (root / "resources/programs/ge2.c",), ("40",), (), ("-lm",))
-    found = machine.load("server-2x32")
+    found = machine.load("server-2x32-inorder")
     rows = list(compare(find_compiler(), found, [subject], repeat=1, cancel=CancelToken()))
     assert [(row.program, row.threads) for row in rows] == [("ge2", 1), ("ge2", 2)]
     assert all(row.predicted_s > 0 for row in rows)
@@ -426,7 +436,7 @@ def test_out_of_order_processor_keeps_every_cycle_in_one_leaf_and_is_faster(root
     changes = {"processor.out_of_order": "true", "processor.memory_parallelism": "6.5"}
     times = []
     for overrides in ({}, changes):
-        on = machine.load("server-2x32", overrides)
+        on = machine.load("server-2x32-inorder", overrides)
         record = Simulated().run(Job(program, on, RunPoint(processors=processors), ("60",)))
         assert (record.status, record.message) == ("ok", "")  # the runtime and the record check the identity
         times.append(record.time_s)

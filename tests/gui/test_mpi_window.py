@@ -145,7 +145,7 @@ def test_threads_a_process_are_said_beside_the_processors(real: MainWindow, qtbo
     real.request.program.choose("burg")
     machine = real.request.machine
     assert not machine.processes.isVisible()
-    real.request.model.edit("hybrid", processors="1, 4, 16", threads_per_process="4", machine="server-2x32")
+    real.request.model.edit("hybrid", processors="1, 4, 16", threads_per_process="4", machine="server-2x32-inorder")
     assert machine.processes.text() == "MPI processes x threads: 1 x 1, 1 x 4, 4 x 4"
     real.request.model.edit("wrong", processors="1, 6")
     qtbot.waitUntil(lambda: any("multiple of 4" in item.fault.text() for item in machine.fields))

@@ -54,7 +54,7 @@ def timed(program: Build, *, is_plain_known: bool) -> Timing:
     pipeline |= {"fp_add": 4, "fp_mul": 4, "fp_fma": 4, "fp_div": 14, "fp_sqrt": 18, "fp_other": 6, "int_mul": 3}
     changes = {f"processor.pipeline.{key}": str(value) for key, value in pipeline.items()}
     costs = {"processor.out_of_order": "true", "processor.operation_cycles.fp_div": "4"}
-    host = machine.load("server-2x32", {**costs, **changes})
+    host = machine.load("server-2x32-inorder", {**costs, **changes})
     assert program.plain is not None
     plain = program.plain(CancelToken()) if is_plain_known else None
     return timing(program.executable, host.processor, program.lines, plain)

@@ -228,7 +228,7 @@ int main(int n, char **a) {
 @pytest.fixture
 def host() -> machine.Machine:
     changes = {f"processor.pipeline.{key}": str(value) for key, value in PIPELINE.items()}
-    return machine.load("server-2x32", {"processor.out_of_order": "true", **changes})
+    return machine.load("server-2x32-inorder", {"processor.out_of_order": "true", **changes})
 
 
 def _time(source: str, place: Path, on: machine.Machine) -> int:

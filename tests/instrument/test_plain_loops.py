@@ -85,7 +85,7 @@ def host() -> machine.Machine:
         "fp_add": 4, "fp_mul": 4, "fp_fma": 4, "fp_div": 13, "fp_sqrt": 18, "fp_other": 6, "issue": 0.25,
     }  # fmt: skip
     changes = {f"processor.pipeline.{key}": str(value) for key, value in pipeline.items()}
-    return machine.load("server-2x32", {"processor.out_of_order": "true", **changes})
+    return machine.load("server-2x32-inorder", {"processor.out_of_order": "true", **changes})
 
 
 def built(place: Path, flags: str, text: str = LOOPS) -> Build:
@@ -263,7 +263,7 @@ def test_run_takes_less_on_a_pipeline_and_the_same_elsewhere(tmp_path: Path, hos
     assert (fast := cycles(program, host)) is not None
     assert (slow := cycles(scalar, host)) is not None
     assert fast < slow - 2000
-    other = machine.load("server-2x32")
+    other = machine.load("server-2x32-inorder")
     assert cycles(program, other) == cycles(scalar, other)
 
 
@@ -272,7 +272,7 @@ def test_plain_build_is_made_once_and_only_for_a_machine_with_a_pipeline(
     tmp_path: Path, host: machine.Machine, empty_cache: Path
 ) -> None:
     program = built(tmp_path, "-O3")
-    Simulated().run(Job(program, machine.load("server-2x32"), RunPoint(processors=1)))
+    Simulated().run(Job(program, machine.load("server-2x32-inorder"), RunPoint(processors=1)))
     assert not (empty_cache / "plain").exists()
     Simulated().run(Job(program, host, RunPoint(processors=1)))
     (made,) = (empty_cache / "plain").glob("[0-9a-f]*")

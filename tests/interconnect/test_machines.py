@@ -69,7 +69,7 @@ def test_the_elements_of_a_simd_machine_have_one_processor_each_and_an_interconn
     with pytest.raises(machine.files.InputError, match="expected 1 on a machine with processor"):
         machine.load("maspar-mp1", {"nodes.processors": "2"})
     with pytest.raises(machine.files.InputError, match="a SIMD machine needs an"):
-        machine.load("server-2x32", {"processor.lockstep": "true"})
+        machine.load("server-2x32-inorder", {"processor.lockstep": "true"})
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 def pipelined(window: int) -> Machine:
-    server = machine.load("server-2x32")
+    server = machine.load("server-2x32-inorder")
     processor = server.processor
     pipeline = processor.pipeline.model_copy(update={"window": window})
     return server.model_copy(update={"processor": processor.model_copy(update={"pipeline": pipeline})})

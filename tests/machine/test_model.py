@@ -57,7 +57,7 @@ def test_the_runtime_gets_plain_text(name: str) -> None:
 
 
 def test_physical_quantities_become_cycles() -> None:
-    config = machine.load("server-2x32", {"processor.clock_mhz": "2000"}).runtime_config()
+    config = machine.load("server-2x32-inorder", {"processor.clock_mhz": "2000"}).runtime_config()
     assert config["machine.network.memory_cycles"] == "170"  # 85 ns
     assert config["machine.network.link_cycles"] == "80"  # 40 ns
     assert config["machine.network.channel_line_millicycles"] == "3333"  # 64 bytes at 38.4 GB/s are 1.667 ns
@@ -80,7 +80,7 @@ def test_processor_is_in_order_with_one_miss_at_a_time_unless_it_says_otherwise(
     config = machine.load("ksr1").runtime_config()
     assert (config["machine.out_of_order"], config["machine.memory_parallelism"]) == ("0", "1000")
     changes = {"processor.out_of_order": "true", "processor.memory_parallelism": "7.5"}
-    changed = machine.load("server-2x32", changes).runtime_config()
+    changed = machine.load("server-2x32-inorder", changes).runtime_config()
     assert (changed["machine.out_of_order"], changed["machine.memory_parallelism"]) == ("1", "7500")
 
 
@@ -106,15 +106,15 @@ def test_what_older_machines_leave_out_is_not_given_to_the_runtime() -> None:
 
 def test_fields_that_were_added_later_keep_the_identity_of_older_runs() -> None:
     added = {"synchronisation.alone_cycles": "machine.alone_cycles", "prefetch.under_way": "machine.prefetch.under_way"}
-    plain = machine.load("server-2x32").runtime_config()
+    plain = machine.load("server-2x32-inorder").runtime_config()
     for field, key in added.items():
         assert key not in plain
-        changed = machine.load("server-2x32", {field: "7"}).runtime_config()
+        changed = machine.load("server-2x32-inorder", {field: "7"}).runtime_config()
         assert changed == plain | {key: "7"}
 
 
 def test_processes_have_the_processors_of_a_node_each() -> None:
-    cube, server = machine.load("ncube2"), machine.load("server-2x32")
+    cube, server = machine.load("ncube2"), machine.load("server-2x32-inorder")
     assert (cube.refusal(1), cube.refusal(64, processes=64), server.refusal(64)) == ("", "", "")
     assert "a node of machine 'ncube2' has 1 processor" in cube.refusal(64, processes=32)
     assert cube.refusal(9000, processes=9000) == "machine 'ncube2' has 1 to 8192 processors"

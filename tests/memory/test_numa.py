@@ -12,7 +12,7 @@ PAGE = 4096
 
 @pytest.fixture
 def server(memory):
-    return memory("server-2x32", 64)
+    return memory("server-2x32-inorder", 64)
 
 
 def settle(memory, processor: int, pages: int) -> None:
@@ -37,7 +37,7 @@ def test_first_touch_decides_where_a_page_lives(server) -> None:
 
 
 def test_interleaved_pages_go_round(memory) -> None:
-    server = memory("server-2x32", 64, {"memory.placement": "interleave"})
+    server = memory("server-2x32-inorder", 64, {"memory.placement": "interleave"})
     remote = [server.read(0, BASE + page * PAGE, 10_000 * page).get("remote_reads", 0) for page in range(6)]
     assert remote == [0, 1, 0, 1, 0, 1]
 
@@ -72,7 +72,7 @@ def test_private_levels_cost_what_they_look_into(server) -> None:
 
 
 def test_victims_go_to_the_shared_cache_and_come_back(memory) -> None:
-    server = memory("server-2x32", 64, {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4"})
+    server = memory("server-2x32-inorder", 64, {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4"})
     for line in range(17):  # the second level has 4 sets of 16
         cost = server.write(0, BASE + line * 256, 10_000 * line)
     assert "writebacks" not in cost
@@ -83,7 +83,7 @@ def test_victims_go_to_the_shared_cache_and_come_back(memory) -> None:
 
 def test_a_dirty_victim_of_the_shared_cache_is_written_back(memory) -> None:
     small = {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "15"}
-    server = memory("server-2x32", 64, small)
+    server = memory("server-2x32-inorder", 64, small)
     counts = [server.write(0, BASE + line * 1024, 10_000 * line).get("writebacks", 0) for line in range(40)]
     # 16 lines in the second level's set, 15 in the third's; from then on each line pushes one out.
     assert counts == [0] * 31 + [1] * 9
@@ -101,7 +101,7 @@ def test_bandwidth_of_a_channel_saturates(server) -> None:
 
 
 def test_bandwidth_of_a_link_saturates(memory) -> None:
-    server = memory("server-2x32", 64, {"network.link_gb_s": "10"})
+    server = memory("server-2x32-inorder", 64, {"network.link_gb_s": "10"})
     settle(server, 0, 5)
     per_line = (64 + 16) / 10e9 * 2.8e9
     # One line of each channel and of several pages, so that channels do not matter beside the link.

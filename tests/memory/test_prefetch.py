@@ -8,17 +8,17 @@ pytestmark = pytest.mark.compiler
 
 BASE = 0x100000
 LOOK = 10 + 60
-N = network("server-2x32")
+N = network("server-2x32-inorder")
 MEMORY = N["memory_cycles"]
 
 
 def server(memory, **prefetch):
     prefetch = {"degree": 1} | prefetch
-    return memory("server-2x32", 64, {f"prefetch.{key}": str(value) for key, value in prefetch.items()})
+    return memory("server-2x32-inorder", 64, {f"prefetch.{key}": str(value) for key, value in prefetch.items()})
 
 
 def test_it_is_off_unless_asked_for(memory) -> None:
-    plain = memory("server-2x32", 64)
+    plain = memory("server-2x32-inorder", 64)
     assert [plain.read(0, BASE + 64 * line, 10_000 * line)["cycles"] for line in range(1, 4)][1:] == [LOOK + MEMORY] * 2
 
 
@@ -80,7 +80,7 @@ def test_no_stream_no_prefetch(memory) -> None:
 
 
 def test_prefetches_occupy_memory(memory) -> None:
-    plain, near = memory("server-2x32", 64), server(memory, kind="next_line", degree=7)
+    plain, near = memory("server-2x32-inorder", 64), server(memory, kind="next_line", degree=7)
     for system, expected in ((plain, 1), (near, 8)):
         system.read(0, BASE, 0)
         assert sum(used[0] for name, used in system.usage().items() if name.startswith("memory")) == expected

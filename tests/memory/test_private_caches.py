@@ -56,6 +56,6 @@ def test_a_hit_in_the_upper_level_does_not_touch_the_order_below(memory) -> None
 
 def test_three_private_levels_stay_inclusive(memory) -> None:
     sizes = {"cache.l1.size_kib": "3", "cache.l2.size_kib": "8", "cache.l3.size_kib": "15", "cache.l3.shared_by": "1"}
-    server = memory("server-2x32", 4, sizes)
+    server = memory("server-2x32-inorder", 4, sizes)
     assert server.ask("fuzz 7 4000 600 64").startswith("cycles=")
     assert server.check() == "ok"

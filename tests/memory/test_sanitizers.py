@@ -21,7 +21,7 @@ VARIANTS = {
     "limited": ("cerberus", {"coherence.kind": "limited_no_broadcast", "coherence.pointers": "2"}),
     "plru": ("bus-smp", {"cache.secondary.ways": "4", "cache.secondary.replacement": "tree_plru"}),
     "fifo": ("bus-smp", {"cache.secondary.ways": "4", "cache.secondary.replacement": "fifo"}),
-    "prefetch": ("server-2x32", {"prefetch.kind": "stride", "prefetch.degree": "4"}),
+    "prefetch": ("server-2x32-inorder", {"prefetch.kind": "stride", "prefetch.degree": "4"}),
     "block": ("server-8s", {"memory.placement": "block", "network.topology": "ring"}),
 }
 COMMANDS = "fuzz 7 {accesses} 90 64\nstatistics\ncheck\n"

@@ -330,7 +330,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--expected", type=Path, metavar="FILE", help="what they print natively, kept before")
     parser.add_argument("--simulate", action="store_true", help="simulate and compare")
     parser.add_argument("--static", type=int, default=0, metavar="BYTES", help="of each buffer in static data")
-    parser.add_argument("--machine", default="server-2x32", help="of the simulation")
+    parser.add_argument("--machine", default="server-2x32-inorder", help="of the simulation")
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"unknown parts {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")

@@ -63,7 +63,7 @@ def left(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
-@pytest.mark.parametrize(("ranks", "machine"), [(2, "server-2x32"), (4, "cluster-hdr")])
+@pytest.mark.parametrize(("ranks", "machine"), [(2, "server-2x32-inorder"), (4, "cluster-hdr")])
 def test_calls_return_and_files_contain_what_they_do_with_mpich(
     ranks: int, machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -142,7 +142,7 @@ def linked(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
 
 
 @pytest.mark.parametrize("size", [64, 20_000, 300_000])  # data is copied, copied by pages, and moved
-@pytest.mark.parametrize("machine", ["ncube2", "server-2x32"])
+@pytest.mark.parametrize("machine", ["ncube2", "server-2x32-inorder"])
 def test_each_rank_has_the_static_data_of_libraries_for_itself(machine: str, size: int, linked: Linked) -> None:
     lines = linked(size, 5, machine)
     assert sorted(lines) == sorted(line for rank in range(5) for line in printed(rank))

@@ -100,4 +100,4 @@ def test_ranks_of_a_node_share_its_memory(simulated: Any) -> None:
 
 def test_rank_0_and_shared_memory_machines(simulated: Any) -> None:
     assert refused(simulated(1000, "--set", "nodes.memory_mib=2", "--", "0", "9"))[0] == 0
-    assert simulated(1000, "--", "0", "100", machine="server-2x32")["status"] == "ok"  # no memory is declared
+    assert simulated(1000, "--", "0", "100", machine="server-2x32-inorder")["status"] == "ok"  # no memory is declared

@@ -145,7 +145,11 @@ def test_simulated_results_are_right_and_the_same_on_any_number_of_ranks(name: s
     program, arguments = described.program, INPUTS[name][0]
     built = control.build(described.sources(), cflags=program.cflags, ldflags=program.ldflags)
     printed = []
-    for machine, ranks in (("server-2x32", 1), ("server-2x32", 3), (program.request.machine.reference, 4)):
+    for machine, ranks in (
+        ("server-2x32-inorder", 1),
+        ("server-2x32-inorder", 3),
+        (program.request.machine.reference, 4),
+    ):
         record = Simulated().run(Job(built, machines.load(machine), RunPoint(processors=ranks), arguments))
         assert (record.status, record.exit_code, record.stderr) == ("ok", 0, ""), (ranks, record.message)
         printed.append(record.stdout)
@@ -253,7 +257,7 @@ def test_scattering_by_threads_has_the_field_of_scattering_by_messages(arguments
     for path in (FOLDER / "em.toml", FOLDER.parent / "em-shared.toml"):
         described = programs.load(str(path))
         built = control.build(described.sources(), ldflags=described.program.ldflags)
-        record = Simulated().run(Job(built, machines.load("server-2x32"), RunPoint(processors=3), arguments))
+        record = Simulated().run(Job(built, machines.load("server-2x32-inorder"), RunPoint(processors=3), arguments))
         assert record.exit_code == 0, record.message
         printed.append(record.stdout.partition(", work")[0].strip())
     assert alike(*printed, DOUBLE), printed

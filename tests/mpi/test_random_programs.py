@@ -55,7 +55,7 @@ def test_programs_have_one_result_natively(native: Native, tmp_path: Path) -> No
 def test_buffers_in_static_data_have_what_those_in_the_heap_have(size: int, tmp_path: Path) -> None:
     heap, static = Units(tmp_path), Units(tmp_path, static=size)
     for seed in range(6000, 6000 + UNIT // 4):
-        for machine in ("server-2x32", "now-switched"):
+        for machine in ("server-2x32-inorder", "now-switched"):
             assert simulated_result(static, seed, 3, machine) == simulated_result(heap, seed, 3, machine)
 
 

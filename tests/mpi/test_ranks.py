@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.mark.parametrize("on", ["server-2x32", "ksr1"])
+@pytest.mark.parametrize("on", ["server-2x32-inorder", "ksr1"])
 def test_each_rank_has_data_heap_arguments_and_hidden_state_of_its_own(simulate: Simulate, on: str) -> None:
     row = simulate(OWN, 5, "--machine", on, "--", "-v", "-n", "4", "file")
     lines = sorted(row["stdout"].splitlines())

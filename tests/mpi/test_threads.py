@@ -25,7 +25,7 @@ def expected(ranks: int) -> list[str]:
     return sorted(lines)
 
 
-@pytest.mark.parametrize(("machine", "processors", "each"), [("server-2x32", 16, 4), ("cluster-hdr", 8, 2)])
+@pytest.mark.parametrize(("machine", "processors", "each"), [("server-2x32-inorder", 16, 4), ("cluster-hdr", 8, 2)])
 def test_threads_wait_for_messages_and_collectives_at_once(
     capsys: pytest.CaptureFixture[str], machine: str, processors: int, each: int
 ) -> None:

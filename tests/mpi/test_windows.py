@@ -52,7 +52,7 @@ def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
     return simulated
 
 
-@pytest.mark.parametrize("machine", ["server-2x32", "cluster-hdr", "ncube2", "cm5"])
+@pytest.mark.parametrize("machine", ["server-2x32-inorder", "cluster-hdr", "ncube2", "cm5"])
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_windows_give_what_mpich_gives(capsys: pytest.CaptureFixture[str], ranks: int, machine: str) -> None:
     program = str(HERE / "windows.c")
@@ -211,7 +211,7 @@ def test_a_window_that_is_left_is_named_at_the_end(simulate: Simulate) -> None:
     assert "windows that it has not freed, the first of MPI_Win_create" in warning
 
 
-@pytest.mark.parametrize("machine", ["server-2x32", "ncube2"])
+@pytest.mark.parametrize("machine", ["server-2x32-inorder", "ncube2"])
 def test_a_deadlock_of_locks_names_who_holds_what_and_where(simulate: Simulate, machine: str) -> None:
     first = "    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);"
     second = "    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1 - rank, 0, win);"

@@ -66,14 +66,14 @@ def test_the_growth_of_the_data_is_what_the_program_declares() -> None:
     assert found is not None
     assert found[1] == pytest.approx(100)
     assert base(runs, {"n": 400}, 1, lambda _: None) == (runs[-1], 1.0)  # by pages, where the formula has no value
-    machine = machines.load("server-2x32", {})
+    machine = machines.load("server-2x32-inorder", {})
     levels = Levels(machine, memory=lambda values: 1e6 * values["n"])
     assert "n = 400: the data grow from 40.0 MB to 400 MB and leave l3" in levels.warning(runs, {"n": 400}, 1)
     assert not Levels(machine).warning(runs, {"n": 400}, 1)
 
 
 @pytest.mark.parametrize("factor", [1.3, 2, 3.4, 8, 100])
-@pytest.mark.parametrize("name", ["server-2x32", "ksr1", "mesh-manycore"])
+@pytest.mark.parametrize("name", ["server-2x32-inorder", "ksr1", "mesh-manycore"])
 def test_smaller_caches_are_as_near_to_the_factor_as_sets_allow(name: str, factor: float) -> None:
     machine = machines.load(name, {})
     smaller = machines.load(name, smaller_caches(machine, factor, 1024, 1))
@@ -86,7 +86,7 @@ def test_smaller_caches_are_as_near_to_the_factor_as_sets_allow(name: str, facto
 
 
 def test_levels_that_data_have_left_keep_their_size() -> None:
-    machine = machines.load("server-2x32", {})
+    machine = machines.load("server-2x32-inorder", {})
     assert sorted(smaller_caches(machine, 2, 60 * 1024, 1)) == [f"cache.l{i}.size_kib" for i in (1, 2, 3)]
     assert sorted(smaller_caches(machine, 2, 100 * 1024, 1)) == ["cache.l2.size_kib", "cache.l3.size_kib"]
     assert "cache.l1.size_kib" in smaller_caches(machine, 2, 100 * 1024, 4)  # four have four times as much
@@ -133,7 +133,7 @@ def test_caches_are_made_smaller_as_gives_the_largest_sample_best(first: int) ->
     runs = [run(100, 0), run(200, 200 * 3000), run(50, 0)]
     runner = Shrinking(first)
     target = {"n": 400}
-    found, failed = sampled_levels(runner, runs, [target], [1], Levels(machines.load("server-2x32", {})))
+    found, failed = sampled_levels(runner, runs, [target], [1], Levels(machines.load("server-2x32-inorder", {})))
     assert failed == []
     every = ("cache.l1.size_kib", "cache.l2.size_kib", "cache.l3.size_kib")
     assert runner.asked[:2] == [(100, every[1:]), (100, every)]
@@ -154,7 +154,7 @@ def test_fitted_stalls_go_through_the_sample_that_is_run_on_smaller_caches() -> 
 
 
 def test_data_that_leave_a_level_without_such_a_sample_are_named() -> None:
-    machine = machines.load("server-2x32", {})
+    machine = machines.load("server-2x32-inorder", {})
     small = [run(n, 10 * n, touched=n) for n in (100, 200, 400)]  # 1.6 MB are in the second level, 16 MB are not
     found = Predictor(small, REGIONS, COSTS, [{"n": 4000}], levels=Levels(machine)).at({"n": 4000}, 1)
     assert found.warning == (

@@ -29,7 +29,7 @@ from scalegraph.traces.checking import check
 from scalegraph.traces.reading import read
 
 UNIT = 20  # programs compiled together
-MACHINES = ("ksr1", "cerberus", "server-2x32")
+MACHINES = ("ksr1", "cerberus", "server-2x32-inorder")
 PROCESSORS = (1, 1, 2, 3, 4, 5, 7, 8, 16, 31, 64)
 THREADS = (1, 2, 3, 4, 5, 8, 13, 24)
 

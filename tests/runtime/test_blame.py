@@ -13,7 +13,7 @@ from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, GROUPS
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
 SET_UP, SINGLE, FORKS, LOCKED, UNEVEN = "01234"
-MACHINES = ("ksr1", "cerberus", "server-2x32")
+MACHINES = ("ksr1", "cerberus", "server-2x32-inorder")
 IDLE = [name for name in CATEGORY_NAMES if CATEGORY_GROUPS[name] == "idle"]
 
 

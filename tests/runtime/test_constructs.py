@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
 
-MACHINES = ("ksr1", "cerberus", "server-2x32")
+MACHINES = ("ksr1", "cerberus", "server-2x32-inorder")
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def test_every_kind_of_lock_and_barrier_keeps_its_promise(run: Runner, simulator
 @pytest.mark.parametrize("lock", ["test_and_set", "ticket", "queue"])
 @pytest.mark.parametrize("processors", [4, 16, 33])
 def test_workers_that_poll_under_a_lock_let_the_one_with_work_in(run: Runner, processors: int, lock: str) -> None:
-    outcome = run("poll", processors, on="server-2x32", settings={"machine.lock": lock})
+    outcome = run("poll", processors, on="server-2x32-inorder", settings={"machine.lock": lock})
     assert (outcome.status, outcome.stdout) == ("ok", "32\n")
 
 

@@ -81,7 +81,7 @@ def hypernode(v: dict[str, int]) -> Prices:
 
 ALONE = {"run.ideal": "contention"}  # those that look at a flag do so all at once
 MACHINES: dict[str, tuple[Callable[[dict[str, int]], Prices], int, dict[str, str]]] = {
-    "server-2x32": (server, 32, {}),
+    "server-2x32-inorder": (server, 32, {}),
     "bus-smp": (bus, 36, ALONE),
     "cerberus": (multistage, 64, ALONE),
     "convex-exemplar": (hypernode, 8, {**ALONE, "machine.placement": "first_touch"}),

@@ -93,15 +93,15 @@ PROGRAMS = {
 SETTINGS = {"machine.slice_cycles": "2000"}
 CASES = [
     ("more_threads", 4, "ksr1"),
-    ("more_threads", 4, "server-2x32"),
+    ("more_threads", 4, "server-2x32-inorder"),
     ("leaves_blocks", 2, "ksr1"),
-    ("kinds", 2, "server-2x32"),
+    ("kinds", 2, "server-2x32-inorder"),
     ("hand_counted", 4, "ksr1"),
     ("crash", 2, "ksr1"),
     ("blame", 4, "ksr1"),
-    ("tasks", 4, "server-2x32"),
+    ("tasks", 4, "server-2x32-inorder"),
     ("threads", 3, "ksr1"),
-    ("cpp_threads", 3, "server-2x32"),
+    ("cpp_threads", 3, "server-2x32-inorder"),
 ]
 
 
@@ -149,7 +149,7 @@ def test_blocks_cost_the_same(both: tuple[Simulator, Simulator], name: str, monk
     assert probe_report(inline).complete
 
 
-@pytest.mark.parametrize("machine", ["ksr1", "server-2x32"])
+@pytest.mark.parametrize("machine", ["ksr1", "server-2x32-inorder"])
 def test_traces_are_the_same_to_the_reference(
     both: tuple[Simulator, Simulator], machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ NESTED = {"OMP_MAX_ACTIVE_LEVELS": "3"}
 
 def agrees(run: Runner, simulator: Any, name: str, processors: int, env: dict[str, str] | None = None) -> Any:
     threads = int((env or {}).get("OMP_NUM_THREADS", processors))
-    outcome = run(name, processors, on="server-2x32", env=env)
+    outcome = run(name, processors, on="server-2x32-inorder", env=env)
     assert (outcome.status, outcome.result.meta["message"], outcome.stderr) == ("ok", "", "")
     assert outcome.stdout == simulator.native(name, threads, env=env)
     return outcome
@@ -34,7 +34,7 @@ def test_constructs_give_the_native_result(run: Runner, simulator: Any, name: st
 @pytest.mark.slow
 @pytest.mark.parametrize("processors", SIZES)
 def test_targets_leagues_allocators_and_scans_run_on_the_host(run: Runner, simulator: Any, processors: int) -> None:
-    outcome = run("host_target", processors, on="server-2x32")
+    outcome = run("host_target", processors, on="server-2x32-inorder")
     assert (outcome.status, outcome.stdout) == ("ok", simulator.native("host_target", 2))
 
 
@@ -47,7 +47,7 @@ def test_teams_larger_than_the_machine_give_the_native_result(run: Runner, simul
 @pytest.mark.parametrize("queue", ["members", "central"])
 def test_independent_tasks_and_recursion_speed_up_and_are_counted(run: Runner, queue: str) -> None:
     env = {"SCALEGRAPH_TASK_QUEUE": queue}
-    alone, many = (run("task_tree", n, on="server-2x32", env=env) for n in (1, 16))
+    alone, many = (run("task_tree", n, on="server-2x32-inorder", env=env) for n in (1, 16))
     # With one processor every task behind the 65th waiting one is run at once.
     assert (alone.total("tasks"), alone.total("steals")) == (752 + 65, 0)
     assert many.total("tasks") == 752 + 256
@@ -58,7 +58,7 @@ def test_independent_tasks_and_recursion_speed_up_and_are_counted(run: Runner, q
 
 @pytest.mark.slow
 def test_a_chain_of_dependent_tasks_does_not_speed_up(run: Runner) -> None:
-    alone, many = (run("task_chain", n, on="server-2x32") for n in (1, 16))
+    alone, many = (run("task_chain", n, on="server-2x32-inorder") for n in (1, 16))
     assert many.stdout == alone.stdout
     assert many.total("tasks") == 64
     assert 0.9 < many.time / alone.time < 1.3
@@ -102,7 +102,7 @@ def test_priorities_order_the_tasks_that_wait(run: Runner) -> None:
 
 
 def placed(run: Runner, **env: str) -> list[str]:
-    outcome = run("places", 8, on="server-2x32", env={**env, **NESTED})
+    outcome = run("places", 8, on="server-2x32-inorder", env={**env, **NESTED})
     assert outcome.status == "ok"
     lines = str(outcome.stdout).splitlines()
     return [lines[0], *sorted(lines[1:-1]), lines[-1].strip()]
@@ -136,7 +136,7 @@ def test_random_programs_give_the_native_result(simulator: Any) -> None:
 
 def test_members_say_where_they_are_when_the_size_of_the_team_changes(run: Runner) -> None:
     env = {"OMP_DISPLAY_AFFINITY": "true", "OMP_PROC_BIND": "true", "OMP_AFFINITY_FORMAT": "%n of %N: %A"}
-    outcome = run("counts", 3, on="server-2x32", env=env)
+    outcome = run("counts", 3, on="server-2x32-inorder", env=env)
     assert outcome.status == "ok"
     assert sorted(outcome.stderr.splitlines()) == ["0 of 3: 0", "1 of 3: 1", "2 of 3: 2"]
 
@@ -146,7 +146,7 @@ def test_members_say_where_they_are_when_the_size_of_the_team_changes(run: Runne
 def test_tasks_take_part_in_the_reductions_of_all_groups_around_them(
     run: Runner, simulator: Any, processors: int
 ) -> None:
-    outcome = run("task_groups", processors, on="server-2x32")
+    outcome = run("task_groups", processors, on="server-2x32-inorder")
     assert (outcome.status, outcome.result.meta["message"]) == ("ok", "")
     assert outcome.stdout == simulator.native("task_groups", 4)
     assert outcome.stderr == "\nlibgomp: error directive encountered: as expected\n"
@@ -158,6 +158,6 @@ def test_a_fatal_error_directive_ends_the_program_with_code_1(run: Runner, simul
         '#include <stdio.h>\nint main(void) {\n    puts("before");\n'
         '#pragma omp error at(execution) message("stop here")\n    puts("after");\n    return 0;\n}\n'
     )
-    outcome = run("error_directive", 2, on="server-2x32")
+    outcome = run("error_directive", 2, on="server-2x32-inorder")
     assert (outcome.status, outcome.returncode, outcome.stdout) == ("ok", 1, "before\n")
     assert outcome.stderr == "\nlibgomp: fatal error: error directive encountered: stop here\n"

@@ -62,7 +62,7 @@ def run(tmp_path: Path) -> Callable[..., RunRecord]:
             "processor.pipeline.fp_mul": 4, "cache.l1.size_kib": 32, "cache.l1.ways": 8, "cache.l2.size_kib": 2048,
             "cache.l2.ways": 16, "cache.l2.hit_cycles": HIT, "prefetch.kind": "none",
         } | {key.replace("__", "."): value for key, value in changes.items()}  # fmt: skip
-        on = machine.load("server-2x32", {key: str(value) for key, value in values.items()})
+        on = machine.load("server-2x32-inorder", {key: str(value) for key, value in values.items()})
         record = Simulated().run(Job(build([path]), on, RunPoint(processors=1), (str(steps),)))
         assert (record.status, record.message) == ("ok", "")  # runtime and record check that accounts add up
         return record

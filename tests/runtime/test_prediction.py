@@ -50,7 +50,9 @@ def _run(
 ) -> RunRecord:
     changes = {"branches.penalty_cycles": str(penalty), "branches.entries": "4096", "branches.history": history}
     point = RunPoint(processors=1, **more)
-    record = Simulated().run(Job(program, machine.load("server-2x32", changes), point, (str(period), str(steps))))
+    record = Simulated().run(
+        Job(program, machine.load("server-2x32-inorder", changes), point, (str(period), str(steps)))
+    )
     assert (record.status, record.message) == ("ok", "")  # runtime and record check that accounts add up
     return record
 
@@ -119,7 +121,7 @@ def test_threads_have_predictors_of_their_own(tmp_path: Path) -> None:
     loop = "    for (unsigned i = 0, at"
     path.write_text(PROGRAM.replace(loop, f"#pragma omp parallel num_threads(3)\n{loop}"))
     changes = {"branches.penalty_cycles": str(PENALTY)}
-    job = Job(build([path]), machine.load("server-2x32", changes), RunPoint(processors=3), ("16", "3000"))
+    job = Job(build([path]), machine.load("server-2x32-inorder", changes), RunPoint(processors=3), ("16", "3000"))
     record = Simulated().run(job)
     assert (record.status, record.message) == ("ok", "")
     assert 0 < _mispredictions(record) < 3 * 300

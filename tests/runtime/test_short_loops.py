@@ -73,7 +73,7 @@ def run(tmp_path: Path) -> Callable[..., RunRecord]:
             "processor.pipeline.window": WINDOW, "processor.pipeline.load": 5, "processor.pipeline.int_alu": 1,
             "processor.pipeline.fp_add": LATENCY, "branches.penalty_cycles": penalty, "branches.history": 256,
         }  # fmt: skip
-        on = machine.load("server-2x32", {key: str(value) for key, value in values.items()})
+        on = machine.load("server-2x32-inorder", {key: str(value) for key, value in values.items()})
         args = str(length), str(visits or TOTAL // length)
         point = RunPoint(processors=1) if variant is None else RunPoint(processors=1, variant=variant)
         record = Simulated().run(Job(build([path]), on, point, args))

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.compiler
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("on", ["ksr1", "cerberus", "server-2x32"])
+@pytest.mark.parametrize("on", ["ksr1", "cerberus", "server-2x32-inorder"])
 def test_only_threads_that_did_not_exist_before_are_created(run: Callable[..., Any], on: str) -> None:
     free, dear = (run("teams_grow", 8, on=on, settings={"machine.create_cycles": str(n)}) for n in (0, 70000))
     assert (free.status, dear.status, dear.stdout) == ("ok", "ok", "17\n")

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Runner = Callable[..., Any]
 
 
-@pytest.mark.parametrize("on", ["ksr1", "server-2x32"])
+@pytest.mark.parametrize("on", ["ksr1", "server-2x32-inorder"])
 @pytest.mark.parametrize("processors", [1, 3, 16, 64])
 @pytest.mark.parametrize("program", ["threads", "thread_ends", "cpp_threads"])
 def test_threads_do_what_they_do_natively(run: Runner, simulator: Any, program: str, processors: int, on: str) -> None:
@@ -26,7 +26,7 @@ def test_threads_do_what_they_do_natively(run: Runner, simulator: Any, program: 
     assert outcome.total("prim_thread") > 0
 
 
-@pytest.mark.parametrize("on", ["ksr1", "server-2x32"])
+@pytest.mark.parametrize("on", ["ksr1", "server-2x32-inorder"])
 @pytest.mark.parametrize("processors", [1, 2, 5, 16])
 @pytest.mark.parametrize("program", ["early_threads", "early_pool"])
 def test_threads_created_before_main_run_like_others(
@@ -191,18 +191,18 @@ def test_where_a_program_lies_moves_none_of_its_data(simulator: Simulator, tmp_p
 
 @pytest.mark.parametrize("processors", [1, 2, 5, 8])
 def test_spinning_threads_make_progress_also_on_shared_processors(run: Runner, processors: int) -> None:
-    outcome = run("spinning", processors, on="server-2x32", settings={"machine.slice_cycles": "20000"})
+    outcome = run("spinning", processors, on="server-2x32-inorder", settings={"machine.slice_cycles": "20000"})
     assert (outcome.status, outcome.stdout) == ("ok", "100 100 1\n")
 
 
 @pytest.mark.parametrize(("processors", "used"), [(1, 1), (3, 3), (13, 12)])
 def test_threads_spread_over_the_processors_there_are(run: Runner, processors: int, used: int) -> None:
-    outcome = run("thread_places", processors, on="server-2x32", settings={"machine.thread_cycles": "100"})
+    outcome = run("thread_places", processors, on="server-2x32-inorder", settings={"machine.thread_cycles": "100"})
     assert outcome.stdout == f"{processors} {processors} {processors} 0\n{used} 12\n12\n"
 
 
 def test_files_of_the_system_tell_the_processors_of_the_run(run: Runner) -> None:
-    outcome = run("system_files", 35, on="server-2x32")
+    outcome = run("system_files", 35, on="server-2x32-inorder")
     cpu = "/sys/devices/system/cpu"
     assert (outcome.status, outcome.returncode) == ("ok", 0)
     assert outcome.stdout.splitlines() == [
@@ -229,7 +229,7 @@ def test_threads_on_one_processor_take_turns_and_pay_for_it(run: Runner) -> None
 
 
 def test_threads_run_the_same_every_time(run: Runner) -> None:
-    first, second = (run("threads", 5, on="server-2x32") for _ in range(2))
+    first, second = (run("threads", 5, on="server-2x32-inorder") for _ in range(2))
     for part in ("costs", "sites"):
         assert np.array_equal(getattr(first.result, part), getattr(second.result, part))
 

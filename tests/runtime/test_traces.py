@@ -170,8 +170,16 @@ def whole(run: Traced) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processors", [1, 4, 16])
-@pytest.mark.parametrize(("name", "on"), [("in_turn", "ksr1"), ("few_tasks", "server-2x32"), ("scopes", "server-2x32"),
-                                          ("threads", "ksr1"), ("nested", "bus-smp")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "on"),
+    [
+        ("in_turn", "ksr1"),
+        ("few_tasks", "server-2x32-inorder"),
+        ("scopes", "server-2x32-inorder"),
+        ("threads", "ksr1"),
+        ("nested", "bus-smp"),
+    ],
+)
 def test_shares_add_up_to_the_accounts(traced: Tracer, name: str, on: str, processors: int) -> None:
     whole(traced(name, processors, on=on))
 
@@ -190,14 +198,14 @@ def test_shares_add_up_where_threads_share_processors(traced: Tracer) -> None:
     run = traced("threads", 3, settings={"machine.slice_cycles": "2000"}, trace={"trace.interval": "300"})
     whole(run)
     whole(traced("task_depend", 3, env={"OMP_NUM_THREADS": "10"}))
-    whole(traced("thread_ends", 3, on="server-2x32"))
-    whole(traced("thread_places", 4, on="server-2x32"))
+    whole(traced("thread_ends", 3, on="server-2x32-inorder"))
+    whole(traced("thread_places", 4, on="server-2x32-inorder"))
 
 
 def test_shares_add_up_under_virtual_speedups(traced: Tracer, tmp_path: Path) -> None:
     scale = tmp_path / "scale"
     scale.write_text("item region 3 1 2\nrange 1 2\nitem within 1 3 7\nrange 0 1\nitem lock 3 1 3\nrange 1 3\n")
-    whole(traced("whatif", 4, on="server-2x32", settings={"run.scale_path": str(scale)}))
+    whole(traced("whatif", 4, on="server-2x32-inorder", settings={"run.scale_path": str(scale)}))
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def _per_round(program: Path, share: int) -> float:
         "processor.pipeline.window": 200, "processor.pipeline.load": 5, "processor.pipeline.int_alu": 1,
         "processor.pipeline.taken": TAKEN, "branches.penalty_cycles": 1, "branches.history": 256,
     }  # fmt: skip
-    on = machine.load("server-2x32", {key: str(value) for key, value in values.items()})
+    on = machine.load("server-2x32-inorder", {key: str(value) for key, value in values.items()})
     built = build([program])
     times = []
     for rounds in (20, 40):

@@ -12,7 +12,7 @@ from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, COUNTER_N
 
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
-MACHINES = ("ksr1", "cerberus", "server-2x32")
+MACHINES = ("ksr1", "cerberus", "server-2x32-inorder")
 SMALL = {  # caches of 16 lines a level
     "machine.level.0.size_bytes": "1024",
     "machine.level.0.ways": "2",
@@ -70,14 +70,14 @@ def test_with_an_ideal_network_nothing_is_remote(run: Runner, on: str) -> None:
 
 
 def test_with_infinite_caches_a_line_misses_once(run: Runner) -> None:
-    actual = run("whatif", 1, on="server-2x32", settings=SMALL)
-    ideal = run("whatif", 1, on="server-2x32", settings={**SMALL, "run.ideal": "cache"})
+    actual = run("whatif", 1, on="server-2x32-inorder", settings=SMALL)
+    ideal = run("whatif", 1, on="server-2x32-inorder", settings={**SMALL, "run.ideal": "cache"})
     assert actual.of_region(2, "misses") == 2 * 1024  # two walks over 1,024 lines through 32
     assert ideal.of_region(2, "misses") == ideal.of_region(2, "l1_misses") == 1024
 
 
 def test_with_infinite_caches_lines_still_go_to_whoever_writes_them(run: Runner) -> None:
-    outcome = run("whatif", 4, on="server-2x32", settings={**SMALL, "run.ideal": "cache"})
+    outcome = run("whatif", 4, on="server-2x32-inorder", settings={**SMALL, "run.ideal": "cache"})
     assert outcome.of_region(3, "invalidations") > 100
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from scalegraph.machine.fields import Section, given
+from scalegraph.machine.fields import Section, declared, given
 
 
 class NetworkSection(Section):
@@ -17,11 +17,20 @@ class NetworkSection(Section):
     protocol: ClassVar[str] = ""  # the coherence protocol that needs this network, and this network it
     private_only: ClassVar[bool] = False  # caches cannot be shared
     network_caches: ClassVar[bool] = False  # the shared level may be (and only be) a network cache of a cluster
+    # Fields that came when there were studies already: with their defaults the runtime gets nothing of them, and takes
+    # that for 0. So old runs keep their identity.
+    later: ClassVar[tuple[str, ...]] = ()
     kind: str
 
     def runtime(self, clock_hz: float, line_bytes: int) -> dict[str, int]:
         """Return the parameters of the C side; times in cycles of *clock_hz*."""
-        return given(self, clock_hz, line_bytes)
+        found = given(self, clock_hz, line_bytes)
+        fields = type(self).model_fields
+        unchanged = {name for name in self.later if getattr(self, name) == fields[name].default}
+        for name, one in declared(type(self)):
+            if name in unchanged:
+                del found[one.key]
+        return found
 
     def capacity(self) -> int:
         """Return how many processors find a place."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
-from scalegraph.machine.fields import Given, busy_millicycles, choice, cycles, quantity
+from scalegraph.machine.fields import Given, On, busy_millicycles, choice, cycles, quantity
 from scalegraph.machine.networks.base import NetworkSection
 
 _MOST = 10**9  # cycles
@@ -14,8 +14,26 @@ def _time(name: str) -> tuple[Given, ...]:
     return (Given(f"{name}_cycles", cycles, 0, _MOST),)
 
 
-_CHANNEL = (
-    Given("channel_line_millicycles", lambda gb_s, on: busy_millicycles(on.line_bytes, gb_s, on), 0, 1000 * _MOST),
+def _channel(gb_s: float, on: On) -> int:
+    return busy_millicycles(on.line_bytes, gb_s * on.section.channel_efficiency, on)
+
+
+_CHANNEL = (Given("channel_line_millicycles", _channel, 0, 1000 * _MOST),)
+_WRITE = (
+    Given(
+        "channel_write_millicycles",
+        lambda cost, on: round(cost * _channel(on.section.channel_gb_s, on)),
+        0,
+        1000 * _MOST,
+    ),
+)
+_MESH = (
+    Given(
+        "mesh_line_millicycles",
+        lambda gb_s, on: busy_millicycles(on.line_bytes, gb_s, on) if gb_s else 0,
+        0,
+        1000 * _MOST,
+    ),
 )
 _BANK = (Given("bank_millicycles", lambda ns, on: 1000 * cycles(ns, on), 0, 1000 * _MOST),)
 _LINK = (
@@ -34,9 +52,22 @@ _LINK = (
 )
 
 
+def _later(name: str, description: str) -> Any:
+    """Declare a time of the network that machine files may leave out; 0 stands for what the description says."""
+    return quantity(description, "ns", 0, 100_000, default=0.0, runtime=_time(name))
+
+
 class Numa(NetworkSection):
     """Sockets with memory channels of their own and links between them."""
 
+    later: ClassVar[tuple[str, ...]] = (
+        "memory_nodes",
+        "node_ns",
+        "write_cost",
+        "group_transfer_ns",
+        "remote_transfer_ns",
+        "mesh_gb_s",
+    )
     kind: Literal["numa"] = choice("Topology: sockets with their own memory, joined by links.")
     sockets: int = quantity("Sockets.", "sockets", 1, 64)
     topology: Literal["full", "ring", "hypercube"] = choice(
@@ -48,6 +79,39 @@ class Numa(NetworkSection):
     socket_processors: int = quantity("Processors (cores) of one socket.", "processors", 1, 4096)
     channels: int = quantity("Memory channels of one socket, lines interleaved over them.", "channels", 1, 1024)
     channel_gb_s: float = quantity("Bandwidth of one memory channel.", "GB/s", 0.001, 100_000, runtime=_CHANNEL)
+    channel_efficiency: float = quantity(
+        "Part of a channel's bandwidth that reads in a row reach: what refresh and conflicts leave of it.",
+        "of it",
+        0.01,
+        1,
+        default=1.0,
+        runtime=(),
+    )
+    write_cost: float = quantity(
+        "For how many reads a line that is written occupies its channel: more than 1 as the channel turns round.",
+        "reads",
+        0.1,
+        10,
+        default=1.0,
+        runtime=_WRITE,
+    )
+    memory_nodes: int = quantity(
+        "Memory nodes of a socket: each has its part of the processors, of the channels and of the addresses.",
+        "nodes",
+        1,
+        64,
+        default=1,
+    )
+    node_ns: float = _later("node", "Memory in another memory node of the socket is farther by so much.")
+    mesh_gb_s: float = quantity(
+        "Bandwidth between the processors of a memory node and all that is beyond their caches: memory, other caches "
+        "and written lines together (mesh, or the link of a die); 0: no limit.",
+        "GB/s",
+        0,
+        100_000,
+        default=0.0,
+        runtime=_MESH,
+    )
     banks: int = quantity("Banks of one channel, lines interleaved over them.", "banks", 1, 1024, default=1)
     bank_busy_ns: float = quantity(
         "A bank is busy with one line; 0: only the channel's bandwidth counts.",
@@ -63,6 +127,12 @@ class Numa(NetworkSection):
     transfer_ns: float = quantity(
         "The same to the data of another cache of the socket.", "ns", 0, 100_000, runtime=_time("transfer")
     )
+    group_transfer_ns: float = _later(
+        "group_transfer", "The same to a cache of a processor with the same last level; 0: as transfer_ns."
+    )
+    remote_transfer_ns: float = _later(
+        "remote_transfer", "The same to a cache of another socket, without the links; 0: as transfer_ns."
+    )
     snoop_ns: float = quantity("To invalidate the copies within one socket.", "ns", 0, 100_000, runtime=_time("snoop"))
     link_ns: float = quantity("A message one way over one link.", "ns", 0, 100_000, runtime=_time("link"))
     link_gb_s: float = quantity("Bandwidth of a link, each direction.", "GB/s", 0.001, 100_000, runtime=_LINK)
@@ -74,14 +144,19 @@ class Numa(NetworkSection):
 
     def nodes(self) -> int:
         """Places where a page can be."""
-        return self.sockets
+        return self.sockets * self.memory_nodes
 
     def cluster(self) -> int:
         """Processors of a socket, which a shared cache divides."""
         return self.socket_processors
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return a hypercube that is none."""
-        if self.topology != "hypercube" or self.sockets & (self.sockets - 1) == 0:
-            return []
-        return [("sockets", f"expected a power of two in a hypercube, got {self.sockets}")]
+        """Return a hypercube that is none, and memory nodes that do not divide a socket."""
+        found = []
+        if self.topology == "hypercube" and self.sockets & (self.sockets - 1) != 0:
+            found.append(("sockets", f"expected a power of two in a hypercube, got {self.sockets}"))
+        for name in ("socket_processors", "channels"):
+            if (whole := getattr(self, name)) % self.memory_nodes:
+                text = f"expected a divisor of the {whole} of network.{name}, got {self.memory_nodes}"
+                found.append(("memory_nodes", text))
+        return found

@@ -20,7 +20,7 @@ from scalegraph.link import Build, Job, Limits, Link, loops
 from scalegraph.link.job import QueuedLink
 from scalegraph.link.targets import WORKERS, Target
 from scalegraph.link.tracing import regions_of
-from scalegraph.machine import Machine
+from scalegraph.machine import Machine, active
 from scalegraph.request.model import collecting, commands, processes, programs, shipped, targeting, variants
 from scalegraph.request.model.kept import searches_of
 from scalegraph.request.model.request import Request
@@ -191,7 +191,9 @@ class Submission:
                 {
                     "program": build.digest,
                     "arguments": digest(target.args, dict(target.env)),
-                    "machine": digest(found.machine.runtime_config() | found.machine.pipeline_config()),
+                    "machine": digest(
+                        found.machine.runtime_config() | found.machine.pipeline_config() | active.values(found.machine)
+                    ),
                     "schedule": found.request.schedule,
                     "input": stdin,
                     **processes.identity(found.request),

@@ -356,7 +356,7 @@ static int check_parameters(reader *r, const char *prefix, const char *name, con
         uint32_t i = 0;
         while (i < all->count && strcmp(all->parameter[i].name, p->name) != 0)
             i++;
-        if (i == all->count)
+        if (i == all->count && !p->optional)
             return refuse(r, "%s%s: is missing; the network '%s' needs it", prefix, p->name, name);
     }
     return 0;
@@ -364,7 +364,7 @@ static int check_parameters(reader *r, const char *prefix, const char *name, con
 
 static int check_networks(reader *r)
 {
-    static const sg_net_parameter none[] = {{NULL, 0, 0}};
+    static const sg_net_parameter none[] = {{NULL, 0, 0, 0}};
     const sg_config *c = r->config;
     const sg_net_ops *ops = sg_net_table[c->network];
     const sg_topology *wire = sg_wire_table[c->wire];
@@ -372,6 +372,22 @@ static int check_networks(reader *r)
         return -1;
     return check_parameters(r, wire_prefix, wire ? wire->name : "none", wire ? wire->parameters : none,
                             &c->wire_parameters);
+}
+
+static int read_level_defaults(reader *r)
+{
+    static const char *const level_defaults[][2] = {SG_LEVEL_DEFAULTS};
+    char key[96];
+    for (unsigned level = 0; level < r->config->levels; level++)
+        for (unsigned d = 0; d < sizeof level_defaults / sizeof *level_defaults; d++)
+            for (unsigned i = 0; i < LEVEL_FIELDS; i++) {
+                if (r->seen_level[level][i] || strcmp(level_fields[i].key, level_defaults[d][0]) != 0)
+                    continue;
+                snprintf(key, sizeof key, "machine.level.%u.%s", level, level_defaults[d][0]);
+                if (read_level(r, key, level_defaults[d][1]) != 0)
+                    return -1;
+            }
+    return 0;
 }
 
 /* Sets what the file leaves out and may. */
@@ -382,7 +398,7 @@ static int read_defaults(reader *r)
             if (!r->seen[i] && strcmp(fields[i].key, defaults[d][0]) == 0 &&
                 read_pair(r, defaults[d][0], defaults[d][1]) != 0)
                 return -1;
-    return 0;
+    return read_level_defaults(r);
 }
 
 static int check_complete(reader *r)

@@ -65,6 +65,7 @@ typedef struct sg_parameter {
 typedef struct sg_net_parameter {
     const char *name; /* without the prefix; a null name ends a list */
     uint64_t least, most;
+    int optional; /* 0 stands for it where it is missing */
 } sg_net_parameter;
 
 typedef struct sg_parameters {

@@ -10,6 +10,8 @@ enum sg_coherence { SG_COH_RING_SNOOP, SG_COH_FULL_MAP, SG_COH_LIMITED_BROADCAST
 #define SG_COH_NAMES {"ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop", NULL}
 enum sg_placement { SG_PLACE_FIRST_TOUCH, SG_PLACE_INTERLEAVE, SG_PLACE_BLOCK, SG_PLACE_NODE };
 #define SG_PLACE_NAMES {"first_touch", "interleave", "block", "node", NULL}
+enum sg_write_allocate { SG_ALLOCATE_ALWAYS, SG_ALLOCATE_BUSY, SG_ALLOCATE_NEVER };
+#define SG_ALLOCATE_NAMES {"always", "busy", "never", NULL}
 enum sg_prefetch_kind { SG_PREFETCH_NONE, SG_PREFETCH_NEXT_LINE, SG_PREFETCH_STRIDE };
 #define SG_PREFETCH_NAMES {"none", "next_line", "stride", NULL}
 enum sg_barrier_kind { SG_BARRIER_CENTRAL, SG_BARRIER_TREE, SG_BARRIER_HARDWARE, SG_BARRIER_SIMPLE };
@@ -25,174 +27,180 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_LOCAL, SG_NET_MESH, SG_NE
 #define SG_NETWORKS(X) X(bus) X(hypernode) X(local) X(mesh) X(multistage) X(numa) X(ring)
 
 #define SG_BUS_PARAMETERS \
-    {"bus_processors", 1, 4096}, /* Processors that find a place on the bus. [processors] */ \
-    {"split", 0, 1}, /* Addresses and data go over two parts of the bus, both free while memory searches a line. */ \
-    {"arbitration_millicycles", 0, 1000000000000ull}, /* From a request to the first cycle of its address. [bus cycles] */ \
-    {"address_millicycles", 1, 1000000000000ull}, /* The bus is busy with one address. [bus cycles] */ \
-    {"snoop_millicycles", 0, 1000000000000ull}, /* From then on until all caches have answered. [bus cycles] */ \
-    {"data_millicycles", 1, 1000000000000ull}, /* Bytes that pass the bus in one cycle. [bytes] */ \
-    {"modules", 1, 1024}, /* Memory modules, lines interleaved over them. [modules] */ \
-    {"memory_millicycles", 0, 1000000000000ull}, /* From the address to the data of a module. [ns] */ \
-    {"memory_busy_millicycles", 0, 1000000000000ull}, /* A module is busy with one line. [ns] */ \
-    {"supply_millicycles", 0, 1000000000000ull}, /* From a cache's answer to its data, when it has the dirty copy. [ns] */ \
-    {NULL, 0, 0}
+    {"bus_processors", 1, 4096, 0}, /* Processors that find a place on the bus. [processors] */ \
+    {"split", 0, 1, 0}, /* Addresses and data go over two parts of the bus, both free while memory searches a line. */ \
+    {"arbitration_millicycles", 0, 1000000000000ull, 0}, /* From a request to the first cycle of its address. [bus cycles] */ \
+    {"address_millicycles", 1, 1000000000000ull, 0}, /* The bus is busy with one address. [bus cycles] */ \
+    {"snoop_millicycles", 0, 1000000000000ull, 0}, /* From then on until all caches have answered. [bus cycles] */ \
+    {"data_millicycles", 1, 1000000000000ull, 0}, /* Bytes that pass the bus in one cycle. [bytes] */ \
+    {"modules", 1, 1024, 0}, /* Memory modules, lines interleaved over them. [modules] */ \
+    {"memory_millicycles", 0, 1000000000000ull, 0}, /* From the address to the data of a module. [ns] */ \
+    {"memory_busy_millicycles", 0, 1000000000000ull, 0}, /* A module is busy with one line. [ns] */ \
+    {"supply_millicycles", 0, 1000000000000ull, 0}, /* From a cache's answer to its data, when it has the dirty copy. [ns] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_HYPERNODE_PARAMETERS \
-    {"hypernodes", 1, 64}, /* Hypernodes on a ring. [hypernodes] */ \
-    {"hypernode_processors", 1, 64}, /* Processors of one hypernode. [processors] */ \
-    {"rings", 1, 64}, /* Rings, and functional units of a hypernode, lines interleaved over them. [rings] */ \
-    {"crossbar_cycles", 0, 100000}, /* One passage of the crossbar. [cycles] */ \
-    {"crossbar_bytes", 1, 4096}, /* Bytes of a line that pass a port of the crossbar in one cycle. [bytes] */ \
-    {"memory_cycles", 1, 100000}, /* A unit's memory is busy with reading or writing a line. [cycles] */ \
-    {"directory_cycles", 0, 100000}, /* A unit's memory is busy with its directory alone. [cycles] */ \
-    {"snoop_cycles", 0, 100000}, /* A cache needs to answer a request of the directory. [cycles] */ \
-    {"controller_cycles", 0, 100000}, /* One passage between a unit and its ring. [cycles] */ \
-    {"hop_cycles", 1, 10000}, /* From one hypernode to the next on a ring. [cycles] */ \
-    {"ring_bytes", 1, 4096}, /* Bytes that pass a link of a ring in one cycle. [bytes] */ \
-    {"header_bytes", 1, 4096}, /* Header of a packet. [bytes] */ \
-    {NULL, 0, 0}
+    {"hypernodes", 1, 64, 0}, /* Hypernodes on a ring. [hypernodes] */ \
+    {"hypernode_processors", 1, 64, 0}, /* Processors of one hypernode. [processors] */ \
+    {"rings", 1, 64, 0}, /* Rings, and functional units of a hypernode, lines interleaved over them. [rings] */ \
+    {"crossbar_cycles", 0, 100000, 0}, /* One passage of the crossbar. [cycles] */ \
+    {"crossbar_bytes", 1, 4096, 0}, /* Bytes of a line that pass a port of the crossbar in one cycle. [bytes] */ \
+    {"memory_cycles", 1, 100000, 0}, /* A unit's memory is busy with reading or writing a line. [cycles] */ \
+    {"directory_cycles", 0, 100000, 0}, /* A unit's memory is busy with its directory alone. [cycles] */ \
+    {"snoop_cycles", 0, 100000, 0}, /* A cache needs to answer a request of the directory. [cycles] */ \
+    {"controller_cycles", 0, 100000, 0}, /* One passage between a unit and its ring. [cycles] */ \
+    {"hop_cycles", 1, 10000, 0}, /* From one hypernode to the next on a ring. [cycles] */ \
+    {"ring_bytes", 1, 4096, 0}, /* Bytes that pass a link of a ring in one cycle. [bytes] */ \
+    {"header_bytes", 1, 4096, 0}, /* Header of a packet. [bytes] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_LOCAL_PARAMETERS \
-    {"modules", 1, 1024}, /* Memory modules of a node, lines interleaved over them. [modules] */ \
-    {"memory_cycles", 0, 1000000000}, /* From the miss of the last cache to the data. [ns] */ \
-    {"memory_busy_cycles", 0, 1000000000}, /* A module is busy with one line. [ns] */ \
-    {"transfer_cycles", 0, 1000000000}, /* From a miss to the data of another cache of the node. [ns] */ \
-    {"snoop_cycles", 0, 1000000000}, /* To invalidate the copies within the node. [ns] */ \
-    {NULL, 0, 0}
+    {"modules", 1, 1024, 0}, /* Memory modules of a node, lines interleaved over them. [modules] */ \
+    {"memory_cycles", 0, 1000000000, 0}, /* From the miss of the last cache to the data. [ns] */ \
+    {"memory_busy_cycles", 0, 1000000000, 0}, /* A module is busy with one line. [ns] */ \
+    {"transfer_cycles", 0, 1000000000, 0}, /* From a miss to the data of another cache of the node. [ns] */ \
+    {"snoop_cycles", 0, 1000000000, 0}, /* To invalidate the copies within the node. [ns] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_MESH_PARAMETERS \
-    {"width", 1, 64}, /* Columns of tiles. [tiles] */ \
-    {"height", 1, 64}, /* Rows of tiles. [tiles] */ \
-    {"router_cycles", 0, 10000}, /* First flit of a message through one router. [cycles] */ \
-    {"link_cycles", 1, 10000}, /* And over one link. [cycles] */ \
-    {"flit_bytes", 1, 4096}, /* Bytes that pass a link in one cycle. [bytes] */ \
-    {"header_bytes", 1, 4096}, /* Header of a message. [bytes] */ \
-    {"directory_cycles", 0, 100000}, /* A tile's part of the directory is busy with one request. [cycles] */ \
-    {"snoop_cycles", 0, 100000}, /* A cache needs to answer a request of the directory. [cycles] */ \
-    {"controllers", 1, 128}, /* Memory controllers, at the west and the east edge in turn. [controllers] */ \
-    {"banks", 1, 1024}, /* Banks of one controller, lines interleaved over them. [banks] */ \
-    {"memory_cycles", 0, 1000000}, /* A controller needs to read a line. [cycles] */ \
-    {"bank_busy_cycles", 0, 1000000}, /* A bank is busy with one line. [cycles] */ \
-    {NULL, 0, 0}
+    {"width", 1, 64, 0}, /* Columns of tiles. [tiles] */ \
+    {"height", 1, 64, 0}, /* Rows of tiles. [tiles] */ \
+    {"router_cycles", 0, 10000, 0}, /* First flit of a message through one router. [cycles] */ \
+    {"link_cycles", 1, 10000, 0}, /* And over one link. [cycles] */ \
+    {"flit_bytes", 1, 4096, 0}, /* Bytes that pass a link in one cycle. [bytes] */ \
+    {"header_bytes", 1, 4096, 0}, /* Header of a message. [bytes] */ \
+    {"directory_cycles", 0, 100000, 0}, /* A tile's part of the directory is busy with one request. [cycles] */ \
+    {"snoop_cycles", 0, 100000, 0}, /* A cache needs to answer a request of the directory. [cycles] */ \
+    {"controllers", 1, 128, 0}, /* Memory controllers, at the west and the east edge in turn. [controllers] */ \
+    {"banks", 1, 1024, 0}, /* Banks of one controller, lines interleaved over them. [banks] */ \
+    {"memory_cycles", 0, 1000000, 0}, /* A controller needs to read a line. [cycles] */ \
+    {"bank_busy_cycles", 0, 1000000, 0}, /* A bank is busy with one line. [cycles] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_MULTISTAGE_PARAMETERS \
-    {"radix", 2, 64}, /* Inputs and outputs of a switch. [ports] */ \
-    {"least_ports", 2, 65536}, /* Ports of the smallest network; a run with more processors has more stages. [ports] */ \
-    {"switch_cycles", 1, 10000}, /* First flit of a message through one stage. [cycles] */ \
-    {"flit_bytes", 1, 4096}, /* Bytes that pass a switch port in one cycle. [bytes] */ \
-    {"header_bytes", 1, 4096}, /* Header of a message. [bytes] */ \
-    {"memory_cycles", 1, 100000}, /* A memory module is busy with reading or writing a line. [cycles] */ \
-    {"directory_cycles", 1, 100000}, /* A memory module is busy with its directory alone. [cycles] */ \
-    {"snoop_cycles", 0, 100000}, /* A cache needs to answer a request of the directory. [cycles] */ \
-    {"retry_cycles", 0, 100000}, /* Circuits: a request that finds a port of its path taken tries again so much later. [cycles] */ \
-    {NULL, 0, 0}
+    {"radix", 2, 64, 0}, /* Inputs and outputs of a switch. [ports] */ \
+    {"least_ports", 2, 65536, 0}, /* Ports of the smallest network; a run with more processors has more stages. [ports] */ \
+    {"switch_cycles", 1, 10000, 0}, /* First flit of a message through one stage. [cycles] */ \
+    {"flit_bytes", 1, 4096, 0}, /* Bytes that pass a switch port in one cycle. [bytes] */ \
+    {"header_bytes", 1, 4096, 0}, /* Header of a message. [bytes] */ \
+    {"memory_cycles", 1, 100000, 0}, /* A memory module is busy with reading or writing a line. [cycles] */ \
+    {"directory_cycles", 1, 100000, 0}, /* A memory module is busy with its directory alone. [cycles] */ \
+    {"snoop_cycles", 0, 100000, 0}, /* A cache needs to answer a request of the directory. [cycles] */ \
+    {"retry_cycles", 0, 100000, 0}, /* Circuits: a request that finds a port of its path taken tries again so much later. [cycles] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_NUMA_PARAMETERS \
-    {"sockets", 1, 64}, /* Sockets. [sockets] */ \
-    {"topology", 0, 2}, /* full: a link between every two sockets; ring: between neighbours; hypercube: between those whose numbers differ in one binary digit. */ \
-    {"socket_processors", 1, 4096}, /* Processors (cores) of one socket. [processors] */ \
-    {"channels", 1, 1024}, /* Memory channels of one socket, lines interleaved over them. [channels] */ \
-    {"channel_line_millicycles", 0, 1000000000000ull}, /* Bandwidth of one memory channel. [GB/s] */ \
-    {"banks", 1, 1024}, /* Banks of one channel, lines interleaved over them. [banks] */ \
-    {"bank_millicycles", 0, 1000000000000ull}, /* A bank is busy with one line; 0: only the channel's bandwidth counts. [ns] */ \
-    {"memory_cycles", 0, 1000000000}, /* From the miss of the last cache to the data of the own memory. [ns] */ \
-    {"transfer_cycles", 0, 1000000000}, /* The same to the data of another cache of the socket. [ns] */ \
-    {"snoop_cycles", 0, 1000000000}, /* To invalidate the copies within one socket. [ns] */ \
-    {"link_cycles", 0, 1000000000}, /* A message one way over one link. [ns] */ \
-    {"link_line_millicycles", 0, 1000000000000ull}, /* Bandwidth of a link, each direction. [GB/s] */ \
-    {"link_control_millicycles", 0, 1000000000000ull}, /* Bandwidth of a link, each direction. [GB/s] */ \
-    {NULL, 0, 0}
+    {"sockets", 1, 64, 0}, /* Sockets. [sockets] */ \
+    {"topology", 0, 2, 0}, /* full: a link between every two sockets; ring: between neighbours; hypercube: between those whose numbers differ in one binary digit. */ \
+    {"socket_processors", 1, 4096, 0}, /* Processors (cores) of one socket. [processors] */ \
+    {"channels", 1, 1024, 0}, /* Memory channels of one socket, lines interleaved over them. [channels] */ \
+    {"channel_line_millicycles", 0, 1000000000000ull, 0}, /* Bandwidth of one memory channel. [GB/s] */ \
+    {"channel_write_millicycles", 0, 1000000000000ull, 1}, /* For how many reads a line that is written occupies its channel: more than 1 as the channel turns round. [reads] */ \
+    {"memory_nodes", 1, 64, 1}, /* Memory nodes of a socket: each has its part of the processors, of the channels and of the addresses. [nodes] */ \
+    {"node_cycles", 0, 1000000000, 1}, /* Memory in another memory node of the socket is farther by so much. [ns] */ \
+    {"mesh_line_millicycles", 0, 1000000000000ull, 1}, /* Bandwidth between the processors of a memory node and all that is beyond their caches: memory, other caches and written lines together (mesh, or the link of a die); 0: no limit. [GB/s] */ \
+    {"banks", 1, 1024, 0}, /* Banks of one channel, lines interleaved over them. [banks] */ \
+    {"bank_millicycles", 0, 1000000000000ull, 0}, /* A bank is busy with one line; 0: only the channel's bandwidth counts. [ns] */ \
+    {"memory_cycles", 0, 1000000000, 0}, /* From the miss of the last cache to the data of the own memory. [ns] */ \
+    {"transfer_cycles", 0, 1000000000, 0}, /* The same to the data of another cache of the socket. [ns] */ \
+    {"group_transfer_cycles", 0, 1000000000, 1}, /* The same to a cache of a processor with the same last level; 0: as transfer_ns. [ns] */ \
+    {"remote_transfer_cycles", 0, 1000000000, 1}, /* The same to a cache of another socket, without the links; 0: as transfer_ns. [ns] */ \
+    {"snoop_cycles", 0, 1000000000, 0}, /* To invalidate the copies within one socket. [ns] */ \
+    {"link_cycles", 0, 1000000000, 0}, /* A message one way over one link. [ns] */ \
+    {"link_line_millicycles", 0, 1000000000000ull, 0}, /* Bandwidth of a link, each direction. [GB/s] */ \
+    {"link_control_millicycles", 0, 1000000000000ull, 0}, /* Bandwidth of a link, each direction. [GB/s] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_RING_PARAMETERS \
-    {"ring_processors", 1, 1024}, /* Processors on one ring. [processors] */ \
-    {"rings", 1, 1024}, /* Rings that the upper ring can join. [rings] */ \
-    {"hop_cycles", 1, 10000}, /* Time of a slot from one station of a ring to the next. [cycles] */ \
-    {"upper_hop_cycles", 1, 10000}, /* The same on the upper ring, one station for each ring. [cycles] */ \
-    {"interface_cycles", 0, 100000}, /* Time in the asking processor's ring interface, both ways together. [cycles] */ \
-    {"holder_cycles", 0, 100000}, /* A processor's cache is busy with supplying one line. [cycles] */ \
-    {"router_cycles", 0, 100000}, /* One passage between a ring and the upper ring. [cycles] */ \
-    {NULL, 0, 0}
+    {"ring_processors", 1, 1024, 0}, /* Processors on one ring. [processors] */ \
+    {"rings", 1, 1024, 0}, /* Rings that the upper ring can join. [rings] */ \
+    {"hop_cycles", 1, 10000, 0}, /* Time of a slot from one station of a ring to the next. [cycles] */ \
+    {"upper_hop_cycles", 1, 10000, 0}, /* The same on the upper ring, one station for each ring. [cycles] */ \
+    {"interface_cycles", 0, 100000, 0}, /* Time in the asking processor's ring interface, both ways together. [cycles] */ \
+    {"holder_cycles", 0, 100000, 0}, /* A processor's cache is busy with supplying one line. [cycles] */ \
+    {"router_cycles", 0, 100000, 0}, /* One passage between a ring and the upper ring. [cycles] */ \
+    {NULL, 0, 0, 0}
 
 enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_ETHERNET, SG_WIRE_FAT_TREE, SG_WIRE_HYPERCUBE, SG_WIRE_MESH, SG_WIRE_STAR, SG_WIRE_TORUS, SG_WIRE_XNET };
 #define SG_WIRES(X) X(crossbar) X(dragonfly) X(ethernet) X(fat_tree) X(hypercube) X(mesh) X(star) X(torus) X(xnet)
 
 #define SG_WIRE_PARAMETERS \
-    {"switching", 0, 2}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096}, /* Data of the shortest packet; less is filled up. [bytes] */
+    {"switching", 0, 2, 0}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a link, each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull, 0}, /* The head of a message through one router and over one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull, 0}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256, 0}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824, 0}, /* Data of a packet; a longer message is several. [bytes] */ \
+    {"header_bytes", 0, 4096, 0}, /* Bytes of a packet besides its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096, 0}, /* Data of the shortest packet; less is filled up. [bytes] */
 
 #define SG_WIRE_CROSSBAR_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"ports", 1, 16384}, /* Ports of the switch. [ports] */ \
-    {NULL, 0, 0}
+    {"ports", 1, 16384, 0}, /* Ports of the switch. [ports] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_WIRE_DRAGONFLY_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"groups", 1, 1024}, /* Groups. [groups] */ \
-    {"group_routers", 1, 64}, /* Routers of a group. [routers] */ \
-    {"router_nodes", 1, 64}, /* Nodes of a router. [nodes] */ \
-    {"global_links", 1, 64}, /* Links of a router to other groups. [links] */ \
-    {"global_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a link between two groups, each direction. [MB/s] */ \
-    {"global_hop_millicycles", 0, 1000000000000000ull}, /* The head of a message through one router and over a link between groups. [ns] */ \
-    {"routing", 0, 1}, /* minimal: over the link between the two groups; valiant: by way of a third group, chosen at random, but the same in every run. */ \
-    {NULL, 0, 0}
+    {"groups", 1, 1024, 0}, /* Groups. [groups] */ \
+    {"group_routers", 1, 64, 0}, /* Routers of a group. [routers] */ \
+    {"router_nodes", 1, 64, 0}, /* Nodes of a router. [nodes] */ \
+    {"global_links", 1, 64, 0}, /* Links of a router to other groups. [links] */ \
+    {"global_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a link between two groups, each direction. [MB/s] */ \
+    {"global_hop_millicycles", 0, 1000000000000000ull, 0}, /* The head of a message through one router and over a link between groups. [ns] */ \
+    {"routing", 0, 1, 0}, /* minimal: over the link between the two groups; valiant: by way of a third group, chosen at random, but the same in every run. */ \
+    {NULL, 0, 0, 0}
 
 #define SG_WIRE_ETHERNET_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"stations", 1, 1024}, /* Nodes on the cable. [nodes] */ \
-    {"slot_millicycles", 0, 1000000000000000ull}, /* What the collisions of a frame cost that finds the cable taken: one slot on average. [ns] */ \
-    {NULL, 0, 0}
+    {"stations", 1, 1024, 0}, /* Nodes on the cable. [nodes] */ \
+    {"slot_millicycles", 0, 1000000000000000ull, 0}, /* What the collisions of a frame cost that finds the cable taken: one slot on average. [ns] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_WIRE_FAT_TREE_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"arity", 2, 64}, /* Nodes of a switch of the first level, and groups of a level in one of the next. [groups] */ \
-    {"levels", 1, 14}, /* Levels of switches. [levels] */ \
-    {"tapered_levels", 0, 14}, /* Levels, from the first on, that have half the links up that full bandwidth takes. [levels] */ \
-    {"routing", 0, 1}, /* Which of several links a message takes: static: its receiver's number decides; adaptive: the one that is free first, on the way up. */ \
-    {NULL, 0, 0}
+    {"arity", 2, 64, 0}, /* Nodes of a switch of the first level, and groups of a level in one of the next. [groups] */ \
+    {"levels", 1, 14, 0}, /* Levels of switches. [levels] */ \
+    {"tapered_levels", 0, 14, 0}, /* Levels, from the first on, that have half the links up that full bandwidth takes. [levels] */ \
+    {"routing", 0, 1, 0}, /* Which of several links a message takes: static: its receiver's number decides; adaptive: the one that is free first, on the way up. */ \
+    {NULL, 0, 0, 0}
 
 #define SG_WIRE_HYPERCUBE_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"dimension", 0, 14}, /* Dimensions: links of a node. [dimensions] */ \
-    {NULL, 0, 0}
+    {"dimension", 0, 14, 0}, /* Dimensions: links of a node. [dimensions] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_WIRE_MESH_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"columns", 1, 1024}, /* Nodes of a row. [nodes] */ \
-    {"rows", 1, 1024}, /* Nodes of a column. [nodes] */ \
-    {"layers", 1, 256}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
-    {NULL, 0, 0}
+    {"columns", 1, 1024, 0}, /* Nodes of a row. [nodes] */ \
+    {"rows", 1, 1024, 0}, /* Nodes of a column. [nodes] */ \
+    {"layers", 1, 256, 0}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_WIRE_STAR_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"switch_nodes", 1, 1024}, /* Nodes of a switch. [nodes] */ \
-    {"switches", 1, 1024}, /* Switches with nodes; one needs no other in the middle. [switches] */ \
-    {"uplinks", 1, 64}, /* Links of such a switch to the one in the middle. [links] */ \
-    {"uplink_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of such a link, each direction. [MB/s] */ \
-    {NULL, 0, 0}
+    {"switch_nodes", 1, 1024, 0}, /* Nodes of a switch. [nodes] */ \
+    {"switches", 1, 1024, 0}, /* Switches with nodes; one needs no other in the middle. [switches] */ \
+    {"uplinks", 1, 64, 0}, /* Links of such a switch to the one in the middle. [links] */ \
+    {"uplink_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of such a link, each direction. [MB/s] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_WIRE_TORUS_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"columns", 1, 1024}, /* Nodes of a row. [nodes] */ \
-    {"rows", 1, 1024}, /* Nodes of a column. [nodes] */ \
-    {"layers", 1, 256}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
-    {NULL, 0, 0}
+    {"columns", 1, 1024, 0}, /* Nodes of a row. [nodes] */ \
+    {"rows", 1, 1024, 0}, /* Nodes of a column. [nodes] */ \
+    {"layers", 1, 256, 0}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
+    {NULL, 0, 0, 0}
 
 #define SG_WIRE_XNET_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"rows", 0, 1024}, /* Rows of processing elements; 0 rows and columns: a grid of exactly the elements of a run, as square as their number allows, with no fewer columns than rows. [nodes] */ \
-    {"columns", 0, 1024}, /* Columns of processing elements; 0 if rows is. [nodes] */ \
-    {"reach", 0, 2048}, /* Steps over the grid at most; what is farther goes through the router. [steps] */ \
-    {"cluster_side", 1, 64}, /* Rows, and columns, of a square of elements that share one channel of the router. [nodes] */ \
-    {"router_byte_microcycles", 0, 1000000000000000ull}, /* Bandwidth of a channel of the router, each direction. [MB/s] */ \
-    {"router_millicycles", 0, 1000000000000000ull}, /* From an element into the router, and again out of it. [ns] */ \
-    {NULL, 0, 0}
+    {"rows", 0, 1024, 0}, /* Rows of processing elements; 0 rows and columns: a grid of exactly the elements of a run, as square as their number allows, with no fewer columns than rows. [nodes] */ \
+    {"columns", 0, 1024, 0}, /* Columns of processing elements; 0 if rows is. [nodes] */ \
+    {"reach", 0, 2048, 0}, /* Steps over the grid at most; what is farther goes through the router. [steps] */ \
+    {"cluster_side", 1, 64, 0}, /* Rows, and columns, of a square of elements that share one channel of the router. [nodes] */ \
+    {"router_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a channel of the router, each direction. [MB/s] */ \
+    {"router_millicycles", 0, 1000000000000000ull, 0}, /* From an element into the router, and again out of it. [ns] */ \
+    {NULL, 0, 0, 0}
 
 /* Keys that a configuration may leave out, and their values then. */
 #define SG_MACHINE_DEFAULTS \
@@ -223,7 +231,15 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.message_one_sided", "software"}, \
     {"machine.message_one_sided_cycles", "100"}, \
     {"machine.prefetch.under_way", "0"}, \
+    {"machine.prefetch.next_page", "0"}, \
     {"machine.alone_cycles", "0"}, \
+    {"machine.core_read_millicycles", "0"}, \
+    {"machine.core_write_millicycles", "0"}, \
+    {"machine.write_allocate", "always"}, \
+
+/* The same of a cache level. */
+#define SG_LEVEL_DEFAULTS \
+    {"victim", "1"}, \
 
 /* Fields of a configuration: member, key, and range or (enum, names). */
 #define SG_MACHINE_FIELDS(U32, U64, REAL, NAME) \
@@ -246,11 +262,15 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     NAME(placement, "placement", sg_placement, SG_PLACE_NAMES) /* first_touch: a page lives where it was touched first; interleave: pages go round; block: blocks of pages go round; node: all live in one place. A program that places its own pages has its way. */ \
     U32(placement_block_pages, "placement_block_pages", 1, 1048576) /* Pages of a block, for placement block. [pages] */ \
     U32(placement_node, "placement_node", 0, 65535) /* Where all pages live, for placement node. */ \
+    U32(core_read_millicycles, "core_read_millicycles", 0, 4294967295) /* Bandwidth at which one processor's private caches take lines, wherever they come from; 0: no limit. [GB/s] */ \
+    U32(core_write_millicycles, "core_write_millicycles", 0, 4294967295) /* Written-back lines hold those up that the prefetcher brings, at this bandwidth; 0: they do not. [GB/s] */ \
+    NAME(write_allocate, "write_allocate", sg_write_allocate, SG_ALLOCATE_NAMES) /* Whether a store that misses reads the line: always; never, where the prefetcher sees a stream of stores that fills whole lines; busy: not then, if the channel is so busy that the read would wait for longer than memory takes. */ \
     NAME(prefetch, "prefetch.kind", sg_prefetch_kind, SG_PREFETCH_NAMES) /* next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps in a page. */ \
     U32(prefetch_level, "prefetch.level", 0, 3) /* Number of the private level that lines are brought into; the first is 0. */ \
     U32(prefetch_degree, "prefetch.degree", 1, 16) /* Lines brought at a time. [lines] */ \
     U32(prefetch_distance, "prefetch.distance", 1, 64) /* How many lines ahead the first of them is; a new stream catches up. [lines] */ \
     U32(prefetch_under_way, "prefetch.under_way", 0, 1024) /* Lines that are on their way to a processor at a time, of all streams; 0: any number. [lines] */ \
+    U32(prefetch_next_page, "prefetch.next_page", 0, 1) /* A stream goes on behind its page, where the next page has been touched; else it ends there. */ \
     NAME(barrier, "barrier", sg_barrier_kind, SG_BARRIER_NAMES) /* simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; tree: counters in a tree; hardware: a wire. */ \
     U32(barrier_radix, "barrier_radix", 2, 4096) /* Arrivals at one counter of a tree barrier. [processors] */ \
     U32(barrier_hardware_cycles, "barrier_hardware_cycles", 0, 1000000) /* Hardware barrier: from the last arrival to the release. [cycles] */ \
@@ -278,7 +298,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(translation_walk_cycles, "translation_walk_cycles", 0, 100000) /* What a reference takes besides whose page's place is not known; 0: translation costs nothing. [cycles] */ \
     U32(translation_entries, "translation_entries", 16, 1048576) /* Pages whose place a processor knows: a power of two. [pages] */ \
     U32(node_processors, "node_processors", 0, 4096) /* Processors of a node; 0: all of the machine, which is one node then. [processors] */ \
-    U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes; 0: as much as a program wants. [MiB] */ \
+    U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes, of a program without messages for its heap; 0: as much as a program wants. [MiB] */ \
     U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions of a send. [cycles] */ \
     U32(message_send_byte_millicycles, "message_send_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
     U32(message_receive_cycles, "message_receive_cycles", 0, 1000000000) /* Instructions of a receive. [cycles] */ \
@@ -300,7 +320,8 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(hit_cycles, "hit_cycles", 0, 100000) /* Time to search this level after a miss of the level before; 0 where operation_cycles include it. [cycles] */ \
     U32(shared_by, "shared_by", 1, 4096) /* Processors that share one instance; 1 is a private cache. [processors] */ \
     NAME(replacement, "replacement", sg_replacement, SG_REPLACE_NAMES) /* Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of bits takes for it; random: any, the same in every run; fifo: the one that has been there longest. */ \
-    U32(remote_only, "remote_only", 0, 1) /* A shared level keeps only lines whose memory is elsewhere (network cache). */
+    U32(remote_only, "remote_only", 0, 1) /* A shared level keeps only lines whose memory is elsewhere (network cache). */ \
+    U32(victim, "victim", 0, 1) /* A shared level keeps what the private ones give up, and gives a line to the only one that wants it; else it is inclusive: it has all that they have, and they lose what it gives up. */
 
 #define SG_MOST_OP_COST 100000000
 

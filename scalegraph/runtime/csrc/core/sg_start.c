@@ -199,6 +199,8 @@ static void run_main(void)
 {
     if (sg->ranks > 0)
         sg_ranks_start(real_main, arguments.argc, arguments.argv, arguments.envp);
+    else
+        sg_rank_memory_alone();
     exit(sg_posix_main(call_main));
 }
 

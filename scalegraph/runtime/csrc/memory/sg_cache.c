@@ -46,7 +46,9 @@ int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t insta
 {
     uint64_t sets = level->size_bytes / level->line_bytes / level->ways;
     cache->ways = level->ways;
-    cache->set_mask = sets - 1;
+    cache->sets = sets;
+    cache->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
+    cache->by_sets = sg_divisor_of(sets);
     cache->line_shift = (uint32_t)__builtin_ctz(level->line_bytes);
     cache->hit_cycles = level->hit_cycles;
     cache->instances = instances;

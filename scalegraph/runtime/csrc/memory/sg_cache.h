@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "sg_config.h"
+#include "sg_divisor.h"
 
 /* State of a copy. EXCLUSIVE may be written without a message and then is MODIFIED. */
 enum sg_copy { SG_INVALID, SG_SHARED, SG_EXCLUSIVE, SG_MODIFIED };
@@ -34,7 +35,10 @@ typedef struct sg_cache {
     size_t rest_step;       /* of way 1 for each entry of way 0 */
     size_t way_stride;      /* from way 1 on: from one way to the next */
     size_t bytes;
-    uint64_t set_mask;
+    uint64_t sets;
+    uint64_t
+        set_mask; /* sets - 1 where their number is a power of two; else 0, and the line modulo sets counts */
+    sg_divisor by_sets;
     uint64_t *listed; /* FIFO, tree-PLRU: lines + 1 of each set, 0 = empty */
     size_t listed_bytes;
     uint64_t *random; /* state of the generator */
@@ -83,7 +87,9 @@ static inline int sg_entry_is(uint64_t entry, uint64_t line)
 
 static inline sg_set sg_cache_set(const sg_cache *c, uint32_t instance, uint64_t line)
 {
-    size_t at = instance * c->stride + (line & c->set_mask) * c->set_stride;
+    uint64_t number =
+        __builtin_expect(c->set_mask != 0, 1) ? line & c->set_mask : sg_remainder(line, &c->by_sets);
+    size_t at = instance * c->stride + number * c->set_stride;
     return (sg_set){c->first + at, c->rest + at * c->rest_step};
 }
 

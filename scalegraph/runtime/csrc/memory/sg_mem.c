@@ -322,6 +322,7 @@ static inline void ask(const sg_mem *mem, sg_request *r, uint32_t processor, uin
     r->from = SG_FROM_HOME;
     r->supplier = 0;
     r->dirty = r->keeps = 0;
+    r->claim = SG_CLAIM_READS;
 }
 
 /* The copy that `r` ends with, after the transaction. */
@@ -332,6 +333,7 @@ static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, 
     r->busy = &entry->busy;
     if (mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK))
         entry->busy = 0;
+    enter(mem, r, out);
     find_others(mem, entry, r);
     if (r->kind != SG_FETCH_READ && r->copies <= SG_AHEAD_COPIES)
         sg_ahead_others(mem, mem->others, r->line);
@@ -382,8 +384,8 @@ int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address)
     return sg_set_find(c, sg_cache_set(c, p, line), line) >= 0;
 }
 
-uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level, uint64_t now,
-                      sg_outcome *out, int *remote)
+uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level, enum sg_claim claim,
+                      uint64_t now, sg_outcome *out, int *remote, uint64_t *waited)
 {
     uint64_t wide = sg_mem_global(mem, p, address);
     char *chunk = sg_dir_chunk(&mem->dir, wide);
@@ -395,12 +397,16 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
     sg_request r;
     ask(mem, &r, p, wide, SG_FETCH_READ, now);
     r.home = home - 1;
+    r.claim = claim;
     enum sg_copy state = transact(mem, entry, &r, &own);
     hold(entry, p, state);
     fill_levels(mem, p, address, state, (int)mem->private_levels - 1, (int)level, now, &own);
+    if (mem->inclusive)
+        sg_shared_include(mem, p, entry, r.line, now, &own);
     out->count[SG_COUNTER_INVALIDATIONS] += own.count[SG_COUNTER_INVALIDATIONS];
     out->count[SG_COUNTER_WRITEBACKS] += own.count[SG_COUNTER_WRITEBACKS];
     *remote = own.count[SG_COUNTER_REMOTE_READS] > 0;
+    *waited = own.stall[SG_CATEGORY_STALL_CONTENTION];
     return own.cycles;
 }
 
@@ -421,7 +427,7 @@ static __attribute__((noinline)) int serve_now(sg_mem *mem, uint32_t processor, 
     if (!serve(mem, processor, address, kind, at, outcome))
         return 0;
     if (prefetched)
-        sg_prefetch_next(mem, processor, address, begin, outcome);
+        sg_prefetch_next(mem, processor, address, kind != SG_READ, begin, outcome);
     return 1;
 }
 
@@ -456,6 +462,9 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     sg_line *entry = at->entry;
     r.home = touch_page(mem, at->home, wide, &r, outcome);
     uint64_t seen = r.now; /* by the prefetcher */
+    if (r.kind == SG_FETCH_WRITE && mem->claim != SG_CLAIM_READS &&
+        sg_prefetch_fills(mem, processor, address))
+        r.claim = mem->claim;
     enum sg_copy state = kind == SG_READ ? SG_EXCLUSIVE : SG_MODIFIED;
     int own_page = mem->attraction && entry->state == SG_LINE_UNTOUCHED && r.home == processor;
     if (!own_page) {
@@ -474,6 +483,8 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     } else {
         fill(mem, processor, address, state, (int)mem->private_levels - 1, r.now, outcome);
         if (mem->prefetch)
-            sg_prefetch_next(mem, processor, address, seen, outcome);
+            sg_prefetch_next(mem, processor, address, kind != SG_READ, seen, outcome);
     }
+    if (mem->inclusive)
+        sg_shared_include(mem, processor, entry, wide >> mem->line_shift, r.now, outcome);
 }

@@ -43,6 +43,18 @@ static int check_holder(check *c, uint64_t number, const sg_line *line, uint32_t
     return 0;
 }
 
+/* The inclusive shared caches have what their processors have; that of an owned line is the owner's alone. */
+static int check_inclusion(check *c, uint64_t number, const sg_line *line)
+{
+    for (uint32_t p = 0; p < c->mem->processors; p++)
+        if (sg_bit(line->holders, p) && !(line->shared_caches >> sg_group_of(c->mem, p) & 1))
+            return broken(c, "line %#llx: processor %u has it, but not its shared cache",
+                          (unsigned long long)number, p);
+    if (line->state == SG_LINE_OWNED && line->shared_caches != 1ull << sg_group_of(c->mem, line->owner))
+        return broken(c, "line %#llx: is owned, and in another shared cache", (unsigned long long)number);
+    return 0;
+}
+
 static int check_line(void *context, uint64_t number, const sg_line *line)
 {
     check *c = context;
@@ -66,7 +78,9 @@ static int check_line(void *context, uint64_t number, const sg_line *line)
     if (line->overflowed && (!mem->broadcast || line->state == SG_LINE_OWNED))
         return broken(c, "line %#llx: its directory entry is overflowed in state %u",
                       (unsigned long long)number, line->state);
-    if (line->state == SG_LINE_OWNED && line->shared_caches)
+    if (mem->inclusive && check_inclusion(c, number, line) != 0)
+        return -1;
+    if (line->state == SG_LINE_OWNED && line->shared_caches && !mem->inclusive)
         return broken(c, "line %#llx: has an owner and is in a shared cache", (unsigned long long)number);
     uint32_t dirty = 0;
     for (uint64_t left = line->shared_caches; left; left &= left - 1) {
@@ -140,7 +154,7 @@ static int check_one(const sg_mem *mem, char *error, unsigned error_size)
         const sg_cache *cache = &mem->level[k];
         uint64_t copies = 0;
         for (uint32_t i = 0; i < cache->instances; i++)
-            for (uint64_t s = 0; s <= cache->set_mask; s++)
+            for (uint64_t s = 0; s < cache->sets; s++)
                 if (check_set(&c, k, i, sg_cache_set(cache, i, s), &copies) != 0)
                     return -1;
         if (k + 1 == mem->private_levels && copies != c.private_copies)

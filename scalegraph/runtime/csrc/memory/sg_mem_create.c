@@ -40,10 +40,11 @@ static int check_levels(const sg_config *config, char *error, unsigned error_siz
             REFUSE("machine.level.%u.line_bytes: expected a power of two, not smaller than that of the level "
                    "before nor larger than the coherence line of %u, got %u",
                    k, config->coherence_line_bytes, l->line_bytes);
-        if (l->size_bytes % ((uint64_t)l->line_bytes * l->ways) != 0 ||
-            !power_of_two(l->size_bytes / l->line_bytes / l->ways))
-            REFUSE("machine.level.%u.size_bytes: expected lines times ways times a power of two, got %llu", k,
-                   (unsigned long long)l->size_bytes);
+        uint64_t sets = l->size_bytes / l->line_bytes / l->ways;
+        if (l->size_bytes % ((uint64_t)l->line_bytes * l->ways) != 0 || sets == 0 ||
+            (k == 0 && !power_of_two(sets)))
+            REFUSE("machine.level.%u.size_bytes: expected lines times ways times a %s, got %llu", k,
+                   k == 0 ? "power of two" : "whole number", (unsigned long long)l->size_bytes);
         if (l->shared_by > 1 && (k + 1 != config->levels || k == 0))
             REFUSE("machine.level.%u.shared_by: expected 1; only the last of several levels may be shared",
                    k);
@@ -91,6 +92,10 @@ static int check_protocol(const sg_mem *mem, const sg_config *config, char *erro
         (config->prefetch_level == 0 || config->prefetch_level >= mem->private_levels))
         REFUSE("machine.prefetch.level: expected a private level behind the first, got %u",
                config->prefetch_level);
+    if (config->write_allocate != SG_ALLOCATE_ALWAYS &&
+        (config->prefetch != SG_PREFETCH_STRIDE || config->network != SG_NET_NUMA))
+        REFUSE("machine.write_allocate: expected always; others need the network 'numa' and a prefetcher of "
+               "kind stride");
     return 0;
 }
 
@@ -107,6 +112,18 @@ static int create_pages(sg_mem *mem, const sg_config *config)
     return sg_cache_create(&mem->pages, &level, mem->processors, 0);
 }
 
+/* What the last level keeps, what stores read, and how fast lines come in. */
+static void take_present(sg_mem *mem, const sg_config *config)
+{
+    const sg_cache_level *last = &config->level[config->levels - 1];
+    mem->inclusive = mem->has_shared && !last->victim && !(mem->ideal & SG_IDEAL_CACHE);
+    mem->claim = config->write_allocate == SG_ALLOCATE_NEVER  ? SG_CLAIM_ONLY
+                 : config->write_allocate == SG_ALLOCATE_BUSY ? SG_CLAIM_BUSY
+                                                              : SG_CLAIM_READS;
+    if (!(mem->ideal & SG_IDEAL_CONTENTION))
+        mem->read_millicycles = config->core_read_millicycles;
+}
+
 static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, char *error, unsigned error_size)
 {
     const sg_cache_level *last = &config->level[config->levels - 1];
@@ -115,6 +132,7 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
     mem->group = sg_divisor_of(mem->has_shared ? last->shared_by : 1);
     mem->attraction = config->coherence == SG_COH_RING_SNOOP;
     mem->remote_only = mem->has_shared && last->remote_only;
+    take_present(mem, config);
     if (check_protocol(mem, config, error, error_size) != 0)
         return -1;
     if (mem->has_shared && (mem->processors + last->shared_by - 1) / last->shared_by > 64)
@@ -150,6 +168,10 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
     mem->homes = sg_homes_create(config);
     if (config->prefetch != SG_PREFETCH_NONE)
         mem->prefetch = sg_prefetch_create(config);
+    if (mem->read_millicycles > 0)
+        mem->entrance = calloc(mem->processors, sizeof *mem->entrance);
+    if (mem->read_millicycles > 0 && !mem->entrance)
+        REFUSE("the host has no memory for the simulated machine");
     if (!mem->others || !mem->told || !mem->homes || (config->prefetch != SG_PREFETCH_NONE && !mem->prefetch))
         REFUSE("the host has no memory for the simulated machine");
     mem->net = mem->ops->create(config, error, error_size);
@@ -207,6 +229,7 @@ void sg_mem_destroy_one(sg_mem *mem)
     sg_unmap(mem->found, mem->processors * sizeof *mem->found);
     free(mem->others);
     free(mem->told);
+    free(mem->entrance);
     free(mem);
 }
 

@@ -10,7 +10,7 @@
 
 #include "sg_mem_state.h"
 
-enum { AWAITED = 32, STREAMS = 8 };
+enum { AWAITED_BITS = 8, AWAITED = 1 << AWAITED_BITS, STREAMS = 8 };
 
 typedef struct awaited {
     uint64_t line; /* + 1; 0: free */
@@ -21,13 +21,13 @@ typedef struct awaited {
 typedef struct stream {
     uint64_t last;
     int64_t stride;
-    int64_t ahead; /* strides from `last` to the farthest line that was brought */
-    int used;
+    int64_t ahead;    /* strides from `last` to the farthest line that was brought */
+    int used, writes; /* the last reference that it saw was a store */
 } stream;
 
 typedef struct watcher {
-    awaited awaited[AWAITED];
-    uint32_t next_awaited;
+    awaited
+        awaited[AWAITED]; /* each line has one place: what two want is taken to have arrived for the first */
     stream stream[STREAMS];
     uint32_t next_stream;
     uint64_t free; /* when the next line can set out, times as many lines as are under way at a time */
@@ -36,6 +36,8 @@ typedef struct watcher {
 struct sg_prefetch {
     enum sg_prefetch_kind kind;
     uint32_t level, degree, distance, under_way;
+    int next_page;              /* a stream goes on behind the page */
+    uint64_t write_millicycles; /* a written line holds up what is on its way */
     watcher watcher[];
 };
 
@@ -49,6 +51,8 @@ struct sg_prefetch *sg_prefetch_create(const sg_config *config)
     prefetch->degree = config->prefetch_degree;
     prefetch->distance = config->prefetch_distance;
     prefetch->under_way = config->prefetch_under_way;
+    prefetch->next_page = config->prefetch_next_page != 0;
+    prefetch->write_millicycles = config->core_write_millicycles;
     return prefetch;
 }
 
@@ -57,13 +61,16 @@ void sg_prefetch_destroy(struct sg_prefetch *prefetch)
     free(prefetch);
 }
 
+static inline awaited *place_of(const sg_mem *mem, uint32_t p, uint64_t line)
+{
+    return &mem->prefetch->watcher[p].awaited[line * 0x9e3779b97f4a7c15ull >> (64 - AWAITED_BITS)];
+}
+
 static awaited *find(const sg_mem *mem, uint32_t p, uint64_t address)
 {
-    awaited *list = mem->prefetch->watcher[p].awaited;
-    for (uint32_t i = 0; i < AWAITED; i++)
-        if (list[i].line == (address >> mem->line_shift) + 1)
-            return &list[i];
-    return NULL;
+    uint64_t line = address >> mem->line_shift;
+    awaited *place = place_of(mem, p, line);
+    return place->line == line + 1 ? place : NULL;
 }
 
 int sg_prefetch_awaits(const sg_mem *mem, uint32_t p, uint64_t address)
@@ -80,56 +87,90 @@ uint64_t sg_prefetch_use(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now
 }
 
 /* When a line arrives that takes `cycles` and is wanted from `now` on: so many at most are under way at a
- * time. */
-static uint64_t arrival(const struct sg_prefetch *prefetch, watcher *w, uint64_t now, uint64_t cycles)
+ * time. What it waits for others takes no room from those behind it. */
+static uint64_t arrival(const struct sg_prefetch *prefetch, watcher *w, uint64_t now, uint64_t cycles,
+                        uint64_t waited)
 {
     uint64_t lines = prefetch->under_way;
     if (lines == 0)
         return now + cycles;
     uint64_t begin = w->free > now * lines ? w->free : now * lines;
-    w->free = begin + cycles;
+    w->free = begin + cycles - waited;
     return (begin + lines - 1) / lines + cycles;
 }
 
 /* Brings one line, if it is of the same page and not here yet. */
-static void bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, uint64_t now, sg_outcome *out)
+static void bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, enum sg_claim claim, uint64_t now,
+                  sg_outcome *out)
 {
     struct sg_prefetch *prefetch = mem->prefetch;
     uint64_t wanted = address + ((uint64_t)lines << mem->line_shift);
-    if (wanted >> mem->page_shift != address >> mem->page_shift || sg_mem_has(mem, p, wanted))
+    if ((!prefetch->next_page && wanted >> mem->page_shift != address >> mem->page_shift) ||
+        sg_mem_has(mem, p, wanted))
         return;
     int remote = 0;
-    uint64_t cycles = sg_mem_bring(mem, p, wanted, prefetch->level, now, out, &remote);
+    uint64_t waited = 0,
+             cycles = sg_mem_bring(mem, p, wanted, prefetch->level, claim, now, out, &remote, &waited);
     if (cycles == UINT64_MAX)
         return;
     watcher *w = &prefetch->watcher[p];
-    awaited *old = find(mem, p, wanted), *entry = old ? old : &w->awaited[w->next_awaited++ % AWAITED];
-    *entry = (awaited){(wanted >> mem->line_shift) + 1, arrival(prefetch, w, now, cycles), remote};
+    *place_of(mem, p, wanted >> mem->line_shift) =
+        (awaited){(wanted >> mem->line_shift) + 1, arrival(prefetch, w, now, cycles, waited), remote};
     out->count[SG_COUNTER_PREFETCHES]++;
 }
 
+/* Does `line` go on behind the page of the stream? */
+static int goes_on(const struct sg_prefetch *prefetch, const stream *s, uint64_t line)
+{
+    return prefetch->next_page && s->used && s->stride != 0 && (int64_t)(line - s->last) == s->stride;
+}
+
 /* The stream of this page, made if need be. */
-static stream *stream_of(watcher *w, uint64_t line, uint32_t page_lines_shift)
+static stream *stream_of(const struct sg_prefetch *prefetch, watcher *w, uint64_t line,
+                         uint32_t page_lines_shift)
 {
     for (uint32_t i = 0; i < STREAMS; i++)
         if (w->stream[i].used && w->stream[i].last >> page_lines_shift == line >> page_lines_shift)
+            return &w->stream[i];
+    for (uint32_t i = 0; i < STREAMS; i++)
+        if (goes_on(prefetch, &w->stream[i], line))
             return &w->stream[i];
     stream *made = &w->stream[w->next_stream++ % STREAMS];
     *made = (stream){.last = line, .used = 1};
     return made;
 }
 
-void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, sg_outcome *out)
+int sg_prefetch_fills(const sg_mem *mem, uint32_t p, uint64_t address)
+{
+    uint64_t line = address >> mem->line_shift;
+    uint32_t shift = mem->page_shift - mem->line_shift;
+    const stream *s = mem->prefetch->watcher[p].stream;
+    for (uint32_t i = 0; i < STREAMS; i++, s++)
+        if (s->used && (s->last >> shift == line >> shift || goes_on(mem->prefetch, s, line)))
+            return s->writes && (s->stride == 1 || s->stride == -1) && (int64_t)(line - s->last) == s->stride;
+    return 0;
+}
+
+void sg_prefetch_wrote(sg_mem *mem, uint32_t p, uint64_t now)
+{
+    const struct sg_prefetch *prefetch = mem->prefetch;
+    uint64_t lines = prefetch->under_way, *free = &mem->prefetch->watcher[p].free;
+    if (lines == 0 || prefetch->write_millicycles == 0)
+        return;
+    *free = (*free > now * lines ? *free : now * lines) + prefetch->write_millicycles * lines / 1000;
+}
+
+void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, int writes, uint64_t now, sg_outcome *out)
 {
     const struct sg_prefetch *prefetch = mem->prefetch;
     const int64_t farthest = (int64_t)prefetch->distance + (int64_t)prefetch->degree - 1;
     if (prefetch->kind != SG_PREFETCH_STRIDE) {
         for (int64_t lines = prefetch->distance; lines <= farthest; lines++)
-            bring(mem, p, address, lines, now, out);
+            bring(mem, p, address, lines, SG_CLAIM_READS, now, out);
         return;
     }
     uint64_t line = address >> mem->line_shift;
-    stream *s = stream_of(&mem->prefetch->watcher[p], line, mem->page_shift - mem->line_shift);
+    stream *s = stream_of(prefetch, &mem->prefetch->watcher[p], line, mem->page_shift - mem->line_shift);
     int64_t step = (int64_t)(line - s->last);
     if (step == 0)
         return;
@@ -137,6 +178,10 @@ void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, s
     s->ahead = known && s->ahead > 0 ? s->ahead - 1 : 0;
     s->stride = step;
     s->last = line;
+    enum sg_claim claim = writes && s->writes && (step == 1 || step == -1) ? mem->claim : SG_CLAIM_READS;
+    s->writes = writes;
+    if (claim == SG_CLAIM_ONLY)
+        return; /* stores claim the lines when they come */
     for (uint32_t i = 0; known && i < 2 * prefetch->degree && s->ahead < farthest; i++)
-        bring(mem, p, address, step * ++s->ahead, now, out);
+        bring(mem, p, address, step * ++s->ahead, claim, now, out);
 }

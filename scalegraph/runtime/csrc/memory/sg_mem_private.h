@@ -69,4 +69,15 @@ static inline void search(const sg_mem *mem, uint32_t processor, uint64_t addres
     at->cycles = cycles;
 }
 
+/* Lines come into the private caches of a processor one after the other. */
+static inline void enter(sg_mem *mem, sg_request *r, sg_outcome *out)
+{
+    if (__builtin_expect(mem->entrance == NULL, 1) || r->kind == SG_UPGRADE)
+        return;
+    uint64_t *taken = &mem->entrance[r->processor], now = r->now * 1000;
+    if (*taken > now)
+        sg_mem_stall(out, SG_CATEGORY_STALL_CONTENTION, (*taken - now + 999) / 1000, &r->now);
+    *taken = (*taken > now ? *taken : now) + mem->read_millicycles;
+}
+
 #endif

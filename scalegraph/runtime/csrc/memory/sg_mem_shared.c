@@ -6,6 +6,8 @@
 void sg_mem_write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_outcome *out)
 {
     out->count[SG_COUNTER_WRITEBACKS]++;
+    if (mem->prefetch)
+        sg_prefetch_wrote(mem, p, now);
     if (!(mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK)))
         mem->ops->write_back(mem->net, now, p, line, sg_mem_home_of(mem, line << mem->line_shift));
 }
@@ -43,6 +45,53 @@ void sg_shared_drop(sg_mem *mem, sg_line *entry, uint64_t line)
     entry->shared_caches = 0;
 }
 
+/* Takes the copies of a line from the processors of `group`. Returns whether one of them was dirty. */
+static int take_back(sg_mem *mem, uint32_t group, sg_line *entry, uint64_t line, sg_outcome *out)
+{
+    uint32_t first = group * (uint32_t)mem->group.by, end = first + (uint32_t)mem->group.by;
+    int dirty = 0;
+    for (uint32_t q = first; q < end && q < mem->processors; q++) {
+        if (!sg_bit(entry->holders, q))
+            continue;
+        uint64_t own = sg_mem_local_line(mem, q, line);
+        const sg_cache *c = &mem->level[mem->private_levels - 1];
+        sg_set set = sg_cache_set(c, q, own);
+        int way = sg_set_find(c, set, own);
+        dirty |= way >= 0 && sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED;
+        dirty |= entry->state == SG_LINE_DIRTY_SHARED && entry->owner == q;
+        sg_mem_invalidate(mem, q, own, mem->line_shift, mem->private_levels);
+        entry->holders[q >> 6] &= ~(1ull << (q & 63));
+        out->count[SG_COUNTER_INVALIDATIONS]++;
+        if (mem->lost)
+            mem->lost(mem->first + q, own, 0);
+    }
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < mem->dir.words; i++)
+        any |= entry->holders[i];
+    if (any == 0)
+        entry->state = SG_LINE_HOME;
+    else if (dirty)
+        entry->state = SG_LINE_SHARED;
+    return dirty;
+}
+
+void sg_shared_include(sg_mem *mem, uint32_t p, sg_line *entry, uint64_t line, uint64_t now, sg_outcome *out)
+{
+    const sg_cache *c = &mem->level[mem->private_levels];
+    uint32_t group = sg_group_of(mem, p);
+    if (entry->shared_caches >> group & 1)
+        return;
+    uint64_t gone = sg_set_insert(c, sg_cache_set(c, group, line), sg_entry_make(line, SG_SHARED));
+    entry->shared_caches |= 1ull << group;
+    if (!gone)
+        return;
+    uint64_t other = sg_entry_line(gone), address = other << mem->line_shift;
+    sg_line *old = sg_dir_line(&mem->dir, sg_dir_chunk(&mem->dir, address), address);
+    old->shared_caches &= ~(1ull << group);
+    if (take_back(mem, group, old, other, out) || sg_entry_state(gone) == SG_MODIFIED)
+        sg_mem_write_back(mem, p, other, now, out);
+}
+
 /* The shared cache that answers for a line that several may have: the one with the dirty copy, or any; -1
  * when memory is nearer than a clean copy in a network cache. */
 int sg_shared_choose(const sg_mem *mem, const sg_line *entry, uint64_t line, int *dirty)
@@ -71,12 +120,17 @@ enum sg_copy sg_shared_try(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcom
         return SG_INVALID;
     if (entry->busy > r->now)
         sg_mem_stall(out, SG_CATEGORY_STALL_CONTENTION, entry->busy - r->now, &r->now);
+    if (mem->inclusive && (entry->state == SG_LINE_OWNED || entry->state == SG_LINE_DIRTY_SHARED))
+        return SG_INVALID; /* a private cache has the data */
     sg_set set = sg_cache_set(c, group, r->line);
     int way = sg_set_find(c, set, r->line);
     enum sg_copy state = sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED ? SG_MODIFIED : SG_EXCLUSIVE;
     if (r->copies == 0 && entry->shared_caches == 1ull << group &&
         (mem->exclusive || r->kind == SG_FETCH_WRITE)) {
-        sg_shared_drop(mem, entry, r->line); /* moves up: nobody else has it */
+        if (mem->inclusive)
+            sg_set_front(c, set, way, sg_entry_make(r->line, SG_SHARED)); /* a dirty one is so above now */
+        else
+            sg_shared_drop(mem, entry, r->line); /* moves up: nobody else has it */
         entry->busy = r->now;
         return r->kind == SG_FETCH_WRITE ? SG_MODIFIED : state;
     }

@@ -43,8 +43,14 @@ struct sg_mem {
     uint32_t remote_only;   /* the shared level keeps lines of other nodes only */
     struct sg_homes *homes; /* sg_homes.c */
     struct sg_prefetch *prefetch; /* sg_mem_prefetch.c; NULL: none */
-    uint32_t line_shift;          /* of a coherence line */
-    uint64_t set_bits;            /* of its number: where two differ they are in different private sets */
+    uint32_t inclusive;           /* the shared level has all that the private ones have */
+    enum sg_claim claim;          /* of a stream of stores */
+    uint32_t
+        read_millicycles; /* a line takes that long to get into a processor's private caches; 0: nothing */
+
+    uint64_t *entrance;  /* of each processor's private caches: taken until then, in thousandths */
+    uint32_t line_shift; /* of a coherence line */
+    uint64_t set_bits;   /* of its number: where two differ they are in different private sets */
     uint32_t page_shift;
     uint32_t page_miss_cycles;
     uint32_t private_cycles; /* examining all private levels in vain */
@@ -162,6 +168,8 @@ static inline int sg_shared_keeps(const sg_mem *mem, uint32_t p, uint64_t addres
 }
 
 void sg_shared_drop(sg_mem *mem, sg_line *entry, uint64_t line);
+/* The inclusive shared cache of `p` gets a line that `p` has now; what it gives up its processors lose. */
+void sg_shared_include(sg_mem *mem, uint32_t p, sg_line *entry, uint64_t line, uint64_t now, sg_outcome *out);
 /* The shared cache that answers for a line that several may have: the one with the dirty copy, or any; -1
  * when memory is nearer than a clean copy in a network cache. */
 int sg_shared_choose(const sg_mem *mem, const sg_line *entry, uint64_t line, int *dirty);
@@ -187,9 +195,10 @@ void sg_ideal_transact(sg_mem *mem, const sg_request *request, sg_reply *reply);
 
 /* sg_mem.c, for the prefetcher: brings the line of `address`, of which no private cache of `p` has a copy,
  * into the private levels from `level` on, by a read at `now` that nobody waits for. Returns the cycles until
- * it is there, or UINT64_MAX when it cannot be brought. Counts in `out` what happens to others. */
-uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level, uint64_t now,
-                      sg_outcome *out, int *remote);
+ * it is there, `waited` of them for others, or UINT64_MAX when it cannot be brought. Counts in `out` what
+ * happens to others. */
+uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level, enum sg_claim claim,
+                      uint64_t now, sg_outcome *out, int *remote, uint64_t *waited);
 int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address);
 
 /* sg_homes.c */
@@ -206,6 +215,10 @@ int sg_prefetch_awaits(const sg_mem *mem, uint32_t p, uint64_t address);
 /* The processor uses the line now: returns how long it has to wait for its arrival, forgets it. */
 uint64_t sg_prefetch_use(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, int *remote);
 /* A miss or the first use of a prefetched line at `address`: brings what will be wanted next. */
-void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, sg_outcome *out);
+void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, int writes, uint64_t now, sg_outcome *out);
+/* Is a store to `address` the next one of a stream that fills line after line? */
+int sg_prefetch_fills(const sg_mem *mem, uint32_t p, uint64_t address);
+/* A line of `p` is written back: it holds up what is on its way. */
+void sg_prefetch_wrote(sg_mem *mem, uint32_t p, uint64_t now);
 
 #endif

@@ -23,6 +23,13 @@ enum sg_supplier {
     SG_FROM_OWN_GROUP,    /* the requester's own shared cache has it: only copies elsewhere must go */
 };
 
+/* Is the line's content wanted? A stream of stores fills whole lines. */
+enum sg_claim {
+    SG_CLAIM_READS, /* yes */
+    SG_CLAIM_BUSY,  /* not if reading it would wait for long */
+    SG_CLAIM_ONLY,  /* no: only the right to write */
+};
+
 typedef struct sg_request {
     uint64_t now;
     uint64_t line; /* address / coherence line size */
@@ -31,7 +38,8 @@ typedef struct sg_request {
     enum sg_transaction kind;
     enum sg_supplier from;
     uint32_t supplier;
-    int dirty;               /* the supplier's copy differs from memory and goes home too ... */
+    int dirty; /* the supplier's copy differs from memory and goes home too ... */
+    enum sg_claim claim;
     int keeps;               /* ... unless the supplier keeps it and answers for it from now on */
     const uint64_t *holders; /* bitmap of the other processors that have a copy */
     const uint64_t *targets; /* bitmap of the processors that have to drop theirs, if they have one */

@@ -11,6 +11,11 @@
  * cycle, since a line takes a fraction of one. The directory is at the home; a snoop filter of the
  * socket finds copies in its own caches without asking home.
  *
+ * A socket may have several memory nodes: each has its part of the processors (side by side in number) and of
+ * the channels, and a home is one of them; memory of another node of the socket is farther. Lines that the
+ * processors of a node fetch, and write back, occupy its way out (mesh, or the link of a die) if that has a
+ * limit. A line that is written occupies its channel for longer than one that is read, as the machine says.
+ *
  * A line comes from a cache of the own socket if one has it, else from a cache of another socket that owns
  * it or keeps it in its shared cache, else from the memory of its home. Invalidations go to all sockets with
  * copies at once; the farthest decides. A line that changes its owner is served to nobody until it has
@@ -25,13 +30,18 @@
 #include "sg_divisor.h"
 
 typedef struct numa_net {
-    uint32_t sockets, cores, channels, banks, topology;
-    sg_divisor by_cores, by_channels, by_banks;
-    uint64_t memory, transfer, snoop, link;
-    uint64_t channel_busy, bank_busy, link_busy, link_short; /* millicycles */
-    sg_calendar *channel;                                    /* [sockets][channels] */
-    sg_calendar *bank;                                       /* [sockets][channels][banks] */
-    sg_calendar *links;                                      /* [from][to] */
+    uint32_t sockets, cores, topology;
+    uint32_t parts, channels, banks; /* memory nodes of a socket, channels of one, banks of a channel */
+    uint32_t group;                  /* processors with the same last level */
+    sg_divisor by_cores, by_node_cores, by_parts, by_channels, by_banks, by_group;
+    uint64_t memory, node, snoop, link;
+    uint64_t transfer, group_transfer,
+        remote_transfer; /* from a cache of the socket, the group, another socket */
+    uint64_t channel_busy, channel_write, bank_busy, link_busy, link_short, mesh_busy; /* millicycles */
+    sg_calendar *channel; /* [sockets][parts][channels] */
+    sg_calendar *bank;    /* [sockets][parts][channels][banks] */
+    sg_calendar *links;   /* [from][to] */
+    sg_calendar *mesh;    /* [sockets][parts] */
     size_t bytes;
 } numa_net;
 
@@ -39,29 +49,51 @@ enum { FULL, RING, HYPERCUBE };
 
 static const sg_net_parameter parameters[] = {SG_NUMA_PARAMETERS};
 
+/* A parameter that may be missing, and what stands for it then. */
+static uint64_t later(const sg_config *config, const char *name, uint64_t otherwise)
+{
+    uint64_t given = sg_config_u64(config, name);
+    return given != 0 ? given : otherwise;
+}
+
+static void read_values(numa_net *net, const sg_config *config)
+{
+    net->sockets = (uint32_t)sg_config_u64(config, "sockets");
+    net->cores = (uint32_t)sg_config_u64(config, "socket_processors");
+    net->parts = (uint32_t)later(config, "memory_nodes", 1);
+    net->channels = (uint32_t)sg_config_u64(config, "channels") / net->parts;
+    net->banks = (uint32_t)sg_config_u64(config, "banks");
+    net->by_cores = sg_divisor_of(net->cores);
+    net->group = config->level[config->levels - 1].shared_by;
+    net->by_group = sg_divisor_of(net->group);
+    net->by_parts = sg_divisor_of(net->parts);
+    net->by_channels = sg_divisor_of(net->channels > 0 ? net->channels : 1);
+    net->by_banks = sg_divisor_of(net->banks);
+    net->topology = (uint32_t)sg_config_u64(config, "topology");
+    net->memory = sg_config_u64(config, "memory_cycles");
+    net->node = sg_config_u64(config, "node_cycles");
+    net->transfer = sg_config_u64(config, "transfer_cycles");
+    net->group_transfer = later(config, "group_transfer_cycles", net->transfer);
+    net->remote_transfer = later(config, "remote_transfer_cycles", net->transfer);
+    net->snoop = sg_config_u64(config, "snoop_cycles");
+    net->link = sg_config_u64(config, "link_cycles");
+    net->channel_busy = sg_config_u64(config, "channel_line_millicycles");
+    net->channel_write = later(config, "channel_write_millicycles", net->channel_busy);
+    net->mesh_busy = sg_config_u64(config, "mesh_line_millicycles");
+    net->bank_busy = sg_config_u64(config, "bank_millicycles");
+    net->link_busy = sg_config_u64(config, "link_line_millicycles");
+    net->link_short = sg_config_u64(config, "link_control_millicycles");
+}
+
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {
     numa_net *net = calloc(1, sizeof *net);
     if (!net)
         return NULL;
-    net->sockets = (uint32_t)sg_config_u64(config, "sockets");
-    net->cores = (uint32_t)sg_config_u64(config, "socket_processors");
-    net->channels = (uint32_t)sg_config_u64(config, "channels");
-    net->banks = (uint32_t)sg_config_u64(config, "banks");
-    net->by_cores = sg_divisor_of(net->cores);
-    net->by_channels = sg_divisor_of(net->channels);
-    net->by_banks = sg_divisor_of(net->banks);
-    net->topology = (uint32_t)sg_config_u64(config, "topology");
-    net->memory = sg_config_u64(config, "memory_cycles");
-    net->transfer = sg_config_u64(config, "transfer_cycles");
-    net->snoop = sg_config_u64(config, "snoop_cycles");
-    net->link = sg_config_u64(config, "link_cycles");
-    net->channel_busy = sg_config_u64(config, "channel_line_millicycles");
-    net->bank_busy = sg_config_u64(config, "bank_millicycles");
-    net->link_busy = sg_config_u64(config, "link_line_millicycles");
-    net->link_short = sg_config_u64(config, "link_control_millicycles");
-    size_t channels = (size_t)net->sockets * net->channels;
-    net->bytes = (channels * (1 + net->banks) + (size_t)net->sockets * net->sockets) * sizeof(sg_calendar);
+    read_values(net, config);
+    size_t nodes = (size_t)net->sockets * net->parts, channels = nodes * net->channels;
+    net->bytes =
+        (channels * (1 + net->banks) + (size_t)net->sockets * net->sockets + nodes) * sizeof(sg_calendar);
     const sg_cache_level *last = &config->level[config->levels - 1];
     if (net->sockets * net->cores < config->max_processors)
         snprintf(error, error_size,
@@ -71,6 +103,12 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
         snprintf(error, error_size,
                  "machine.level.%u.shared_by: expected a divisor of the %u processors of a socket",
                  config->levels - 1, net->cores);
+    else if (net->channels * net->parts != sg_config_u64(config, "channels") || net->cores % net->parts != 0)
+        snprintf(
+            error, error_size,
+            "machine.network.memory_nodes: expected a divisor of the %u processors and of the channels of a "
+            "socket, got %u",
+            net->cores, net->parts);
     else if (net->topology == HYPERCUBE && (net->sockets & (net->sockets - 1)) != 0)
         snprintf(error, error_size, "machine.network.sockets: expected a power of two in a hypercube, got %u",
                  net->sockets);
@@ -79,6 +117,8 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     else {
         net->bank = net->channel + channels;
         net->links = net->bank + channels * net->banks;
+        net->mesh = net->links + (size_t)net->sockets * net->sockets;
+        net->by_node_cores = sg_divisor_of(net->cores / net->parts);
         return net;
     }
     free(net);
@@ -95,6 +135,17 @@ static void destroy(void *state)
 static inline uint32_t socket_of(const numa_net *net, uint32_t processor)
 {
     return (uint32_t)sg_quotient(processor, &net->by_cores);
+}
+
+/* The memory node of a processor. */
+static inline uint32_t home_of(const numa_net *net, uint32_t processor)
+{
+    return (uint32_t)sg_quotient(processor, &net->by_node_cores);
+}
+
+static inline uint32_t socket_of_home(const numa_net *net, uint32_t home)
+{
+    return (uint32_t)sg_quotient(home, &net->by_parts);
 }
 
 /* Reserves `millicycles` of a resource at `time`; returns the whole cycles to wait. */
@@ -135,22 +186,55 @@ static inline int has_copies(const numa_net *net, const sg_request *r, const uin
     return sg_any_bit(bits, r->words, socket * net->cores, (socket + 1) * net->cores);
 }
 
-static uint64_t from_memory(numa_net *net, uint32_t socket, uint64_t line, uint64_t time, uint64_t *wait)
+/* Occupies bank and channel of a line that is read or written; returns the cycles to wait for them. */
+static uint64_t take_channel(numa_net *net, uint32_t home, uint64_t line, uint64_t time, uint64_t millicycles)
 {
     uint64_t row = sg_quotient(line, &net->by_channels);
-    size_t channel = (size_t)socket * net->channels + (line - row * net->channels);
+    size_t channel = (size_t)home * net->channels + (line - row * net->channels);
     size_t bank = channel * net->banks + sg_remainder(row, &net->by_banks);
     uint64_t waited = occupy(&net->bank[bank], time, net->bank_busy);
-    waited += occupy(&net->channel[channel], time + waited, net->channel_busy);
+    return waited + occupy(&net->channel[channel], time + waited, millicycles);
+}
+
+/* When a line of the memory of `home` is here, that a processor of node `node` asked for. */
+static uint64_t from_memory(numa_net *net, uint32_t home, uint32_t node, uint64_t line, uint64_t time,
+                            uint64_t *wait, int *remote)
+{
+    uint64_t waited = take_channel(net, home, line, time, net->channel_busy);
     *wait += waited;
-    return time + waited + net->memory;
+    int far = home != node && socket_of_home(net, home) == socket_of_home(net, node);
+    *remote |= far;
+    return time + waited + net->memory + (far ? net->node : 0);
+}
+
+/* The way out of a memory node: returns the cycles to wait for it. */
+static inline uint64_t pass_mesh(numa_net *net, uint32_t node, uint64_t time)
+{
+    return net->mesh_busy == 0 ? 0 : occupy(&net->mesh[node], time, net->mesh_busy);
+}
+
+/* Would a read of the line wait for longer than memory takes? */
+static int is_busy(const numa_net *net, uint32_t home, uint64_t line, uint64_t time)
+{
+    const sg_calendar *channel =
+        &net->channel[(size_t)home * net->channels + sg_remainder(line, &net->by_channels)];
+    return channel->busy[0].end > (time + net->memory) * 1000;
+}
+
+/* From a processor's miss to the data in a cache of the own socket. */
+static uint64_t own_transfer(const numa_net *net, const sg_request *r)
+{
+    uint32_t first = (uint32_t)sg_quotient(r->processor, &net->by_group) * net->group;
+    int near = r->from == SG_FROM_CACHE ? r->supplier - first < net->group
+                                        : sg_any_bit(r->holders, r->words, first, first + net->group);
+    return near ? net->group_transfer : net->transfer;
 }
 
 /* When the data of a fetch is here. */
 static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t time, uint64_t *wait,
                       int *remote)
 {
-    uint32_t home = r->home, source = home;
+    uint32_t source = socket_of_home(net, r->home), node = home_of(net, r->processor);
     int cache = 1;
     if (r->from == SG_FROM_HOME && !has_copies(net, r, r->holders, own))
         cache = 0;
@@ -160,9 +244,19 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
         source = socket_of(net, r->supplier);
     if (source != own)
         time = cross(net, own, source, time, net->link_short, wait);
-    time = cache ? time + net->transfer : from_memory(net, source, r->line, time, wait);
+    int claims = !cache && (r->claim == SG_CLAIM_ONLY ||
+                            (r->claim == SG_CLAIM_BUSY && is_busy(net, r->home, r->line, time)));
+    uint64_t waited = claims ? 0 : pass_mesh(net, node, time);
+    *wait += waited;
+    time += waited;
+    if (claims)
+        time += net->snoop;
+    else if (!cache)
+        time = from_memory(net, r->home, node, r->line, time, wait, remote);
+    else
+        time += source != own ? net->remote_transfer : own_transfer(net, r);
     if (source != own) {
-        time = cross(net, source, own, time, net->link_busy, wait);
+        time = cross(net, source, own, time, claims ? net->link_short : net->link_busy, wait);
         *remote = 1;
     }
     return time;
@@ -174,7 +268,8 @@ static uint64_t invalidate(numa_net *net, const sg_request *r, uint32_t own, uin
 {
     uint64_t last = start, last_wait = 0;
     for (uint32_t socket = 0; socket < net->sockets; socket++) {
-        int ask = r->kind == SG_UPGRADE && socket == r->home; /* the directory must agree */
+        int ask =
+            r->kind == SG_UPGRADE && socket == socket_of_home(net, r->home); /* the directory must agree */
         if (!ask && (r->invalidations == 0 || !has_copies(net, r, r->targets, socket)))
             continue;
         uint64_t branch_wait = 0, time = start;
@@ -220,18 +315,20 @@ static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t l
     numa_net *net = state;
     uint32_t own = socket_of(net, processor);
     uint64_t wait = 0;
-    now = cross(net, own, home, now, net->link_busy, &wait);
-    from_memory(net, home, line, now, &wait);
+    now += pass_mesh(net, home_of(net, processor), now);
+    now = cross(net, own, socket_of_home(net, home), now, net->link_busy, &wait);
+    take_channel(net, home, line, now, net->channel_write);
 }
 
 static uint32_t nodes(const void *state)
 {
-    return ((const numa_net *)state)->sockets;
+    const numa_net *net = state;
+    return net->sockets * net->parts;
 }
 
 static uint32_t node_of(const void *state, uint32_t processor)
 {
-    return socket_of(state, processor);
+    return home_of(state, processor);
 }
 
 static void statistics(const void *state, sg_usage_visit *visit, void *context)
@@ -242,7 +339,10 @@ static void statistics(const void *state, sg_usage_visit *visit, void *context)
             if (from != to && next_socket(net, from, to) == to)
                 sg_usage_tell(&net->links[(size_t)from * net->sockets + to], 1, 1000, SG_USAGE_LINK, visit,
                               context, "link %u>%u", from, to);
-    for (uint32_t channel = 0; channel < net->sockets * net->channels; channel++) {
+    uint32_t nodes = net->sockets * net->parts;
+    for (uint32_t node = 0; net->mesh_busy > 0 && node < nodes; node++)
+        sg_usage_tell(&net->mesh[node], 1, 1000, SG_USAGE_LINK, visit, context, "mesh %u", node);
+    for (uint32_t channel = 0; channel < nodes * net->channels; channel++) {
         sg_usage_tell(&net->channel[channel], 1, 1000, SG_USAGE_MODULE, visit, context, "memory %u.%u",
                       channel / net->channels, channel % net->channels);
         if (net->bank_busy > 0)

@@ -332,7 +332,7 @@ static bool open_classes(void)
     const sg_cache *last = &mem->level[mem->private_levels - 1];
     c->line_shift = mem->line_shift;
     c->grain_shift = c->line_shift > 6 + WORD_SHIFT ? c->line_shift - 6 : WORD_SHIFT;
-    c->capacity = (last->set_mask + 1) * last->ways;
+    c->capacity = last->sets * last->ways;
     c->record_bytes = sizeof(record) + (sizeof(word) << (c->line_shift - WORD_SHIFT));
     c->node = sg_reserve(MOST_NODES * sizeof(node), PURPOSE);
     c->record = sg_reserve(MOST_LINES * c->record_bytes, PURPOSE);

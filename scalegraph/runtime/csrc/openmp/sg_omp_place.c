@@ -138,6 +138,9 @@ uint32_t sg_omp_place_size(const char *kind)
         for (int i = 0; names[i] != NULL; i++)
             if (sg_config_u64(config, names[i]) != 0)
                 size = sg_config_u64(config, names[i]);
+        uint64_t parts = sg_config_u64(config, "memory_nodes"); /* of a socket; 0 where there are none */
+        if (parts > 1 && strcmp(kind, "numa_domains") == 0)
+            size /= parts;
     }
     return size > 0 ? (uint32_t)size : 1;
 }

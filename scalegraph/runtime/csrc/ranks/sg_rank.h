@@ -105,6 +105,8 @@ bool sg_ranks_have_shared(void);
 
 /* From now on the ranks of a node have no more memory than the machine says, if it does. */
 void sg_rank_memory_open(void);
+/* The same of the heap of a program that is one process. */
+void sg_rank_memory_alone(void);
 
 /* ---- sg_image.c: static data ---- */
 

@@ -34,6 +34,28 @@ static void take(const sg_rank *rank, uint64_t bytes)
     *left -= bytes;
 }
 
+static void refuse_program(uint64_t bytes)
+{
+    uint64_t all = sg->config.node_memory_bytes;
+    sg_stop(SG_STATUS_OUT_OF_MEMORY,
+            "the program needs %llu bytes more for its data, but the machine has %llu bytes of memory "
+            "(nodes.memory_mib), of which it has taken %llu; choose a smaller size, or a machine with more "
+            "memory",
+            (unsigned long long)bytes, (unsigned long long)all, (unsigned long long)(all - *left_of));
+}
+
+void sg_rank_memory_alone(void)
+{
+    if (sg->config.node_memory_bytes == 0)
+        return;
+    left_of = sg_new(sizeof *left_of);
+    *left_of = sg->config.node_memory_bytes;
+    uint64_t taken = sg_alloc_share(NULL, left_of, refuse_program);
+    if (taken > *left_of)
+        refuse_program(taken);
+    *left_of -= taken;
+}
+
 void sg_rank_memory_open(void)
 {
     if (sg->config.node_memory_bytes == 0)

@@ -1,0 +1,135 @@
+"""A machine as so many processors of it see it: the clock follows the active cores, hardware threads share a core.
+
+All cycles stay cycles of ``processor.clock_mhz``, the fastest clock that a core has. Where more cores are active and
+all of them slower, what a core does takes more of these cycles; what has a clock of its own (shared levels, the
+network, memory) does not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scalegraph.machine.fields import Section
+    from scalegraph.machine.model import Machine
+
+_OF_THE_CORE = ("synchronisation", "branches", "translation", "threads", "monitor")
+
+
+def active(machine: Machine, processors: int) -> Machine:
+    """Return *machine* with the values that hold while *processors* of it work: itself if none depends on that."""
+    if machine.processor.threads_per_core > 1:
+        machine = _threads(machine, processors)
+    slower = machine.clock_hz / clock_hz(machine, processors)
+    return machine if slower == 1 else _slower(machine, slower)
+
+
+def clock_hz(machine: Machine, processors: int) -> float:
+    """Return the clock of the cores, in cycles a second, while *processors* of *machine* work.
+
+    They fill one socket after the other, and the fullest decides for all: a parallel program goes at the pace of its
+    slowest.
+    """
+    cores, clocks = machine.processor.turbo_cores, machine.processor.turbo_clock
+    if not cores:
+        return machine.clock_hz
+    busy = min(processors, machine.network.cluster() or machine.node_processors)
+    return machine.clock_hz * next((part for most, part in zip(cores, clocks, strict=True) if busy <= most), clocks[-1])
+
+
+def values(machine: Machine) -> dict[str, str]:
+    """Return the values that decide what `active` does; empty where it does nothing."""
+    names = ("threads_per_core", "turbo_cores", "turbo_clock")
+    fields = type(machine.processor).model_fields
+    found = {name: getattr(machine.processor, name) for name in names}
+    return {f"active.{name}": str(value) for name, value in found.items() if value != fields[name].default}
+
+
+_Part = TypeVar("_Part", bound="Section")
+
+
+def _changed(section: _Part, changes: dict[str, Any]) -> _Part:
+    return section.model_copy(update=changes)
+
+
+def _scaled(section: _Part, by: float, names: Iterable[str]) -> _Part:
+    """Return *section* with the fields *names*, cycles, times *by*; whole numbers stay whole."""
+    found = {name: getattr(section, name) for name in names}
+    whole = {name: round(value * by) if isinstance(value, int) else value * by for name, value in found.items()}
+    return _changed(section, whole)
+
+
+def _cycles(section: Section) -> list[str]:
+    from scalegraph.machine.fields import unit_of
+
+    return [name for name in type(section).model_fields if unit_of(type(section), name) == "cycles"]
+
+
+def _slower(machine: Machine, by: float) -> Machine:
+    """Return *machine* with cores whose cycles take *by* of its cycles."""
+    processor = machine.processor
+    pipeline = _scaled(processor.pipeline, by, _cycles(processor.pipeline))
+    if pipeline.issue == 0:
+        pipeline = _changed(pipeline, {"issue": by / processor.issue_width})
+    operations = _scaled(processor.operation_cycles, by, _cycles(processor.operation_cycles))
+    levels = [level if level.shared_by > 1 else _scaled(level, by, ["hit_cycles"]) for level in machine.cache]
+    return _changed(
+        machine,
+        {
+            "processor": _changed(processor, {"pipeline": pipeline, "operation_cycles": operations}),
+            "cache": tuple(levels),
+            "memory": _scaled(machine.memory, by, ["page_miss_cycles"]),
+            **{name: _scaled(getattr(machine, name), by, _cycles(getattr(machine, name))) for name in _OF_THE_CORE},
+        },
+    )
+
+
+def _threads(machine: Machine, processors: int) -> Machine:
+    """Return *machine* with hardware threads as processors where *processors* are more than its cores.
+
+    Each has its part of the core then: issue slots, units, window, scheduler, misses under way, lines of the private
+    caches and pages whose place is known. Latencies are those of the core.
+    """
+    each = machine.processor.threads_per_core
+    cores = machine.processor.count // each
+    if processors <= cores:
+        return machine
+    processor, pipeline, prefetch = machine.processor, machine.processor.pipeline, machine.prefetch
+    issue = pipeline.issue or 1 / processor.issue_width
+    shared = {
+        "window": pipeline.window // each,
+        "scheduler": pipeline.scheduler // each,
+        "misses": math.ceil(pipeline.misses / each),
+        "issue": issue * each,
+        "taken": pipeline.taken * each,
+        "fp_mixed": pipeline.fp_mixed * each,
+        "select": pipeline.select * each,
+        "compare": pipeline.compare * each,
+    }
+    operations = _scaled(processor.operation_cycles, each, type(processor.operation_cycles).model_fields)
+    levels = [
+        _changed(level, {"shared_by": level.shared_by * each})
+        if level.shared_by > 1
+        else _changed(level, {"size_kib": level.size_kib // each, "ways": level.ways // each})
+        for level in machine.cache
+    ]
+    return _changed(
+        machine,
+        {
+            "processor": _changed(
+                processor,
+                {
+                    "pipeline": _changed(pipeline, shared),
+                    "operation_cycles": operations,
+                    "memory_parallelism": max(1.0, processor.memory_parallelism / each),
+                },
+            ),
+            "cache": tuple(levels),
+            "network": _changed(machine.network, {"socket_processors": machine.network.cluster() * each}),
+            "prefetch": _changed(prefetch, {"under_way": math.ceil(prefetch.under_way / each)}),
+            "translation": _changed(machine.translation, {"entries": max(16, machine.translation.entries // each)}),
+        },
+    )
