@@ -48,6 +48,8 @@ def test_an_empty_message_takes_what_was_measured(wire: MakeWire) -> None:
     assert total_us(wire("cm5"), "cm5", 0) == pytest.approx(86, rel=0.03)
     assert total_us(wire("cluster-hdr"), "cluster-hdr", 0) == pytest.approx(1.15, rel=0.1)
     assert total_us(wire("dragonfly"), "dragonfly", 0) == pytest.approx(1.8, rel=0.1)
+    assert total_us(wire("cluster-hdr100"), "cluster-hdr100", 0) == pytest.approx(1.15, rel=0.1)
+    assert total_us(wire("cluster-slingshot"), "cluster-slingshot", 0) == pytest.approx(1.8, rel=0.1)
     assert total_us(wire("cm5"), "cm5", 10**6) == pytest.approx(10**6 / 9, rel=0.05)  # 9 MB/s
 
 
