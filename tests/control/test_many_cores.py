@@ -98,7 +98,7 @@ def test_each_distance_has_a_pair() -> None:
 
 def test_the_clock_has_a_step_where_it_changes() -> None:
     found = turbo(recorded(), ICELAKE)
-    assert found == {"turbo_cores": [2, 8, 18, 36], "turbo_mhz": [3500.0, 3300.0, 3200.0, 3100.0]}
+    assert found == {"turbo_cores": [2, 8, 18, 36], "turbo_clock": [1.0, 0.9429, 0.9143, 0.8857]}
     steady = Origins({f"clock_by_{n}": Sample("ns", 0.3 + n * 1e-5, 0.3, 0.3, n) for n in (1, 2, 4, 36)})
     assert turbo(steady, ICELAKE) == {}
 
@@ -131,10 +131,16 @@ def test_the_file_of_a_many_core_is_whole_and_says_what_was_measured(tmp_path: P
     assert machine.load(path) == found
     network = found.network
     assert isinstance(network, Numa)
-    assert (network.sockets, network.socket_processors) == (2, 72)
+    assert (network.sockets, network.socket_processors, network.memory_nodes) == (2, 36, 2)
     assert network.link_ns == pytest.approx((246 - 166) / 2)
+    assert network.node_ns == pytest.approx(171 - 166)
+    assert network.write_cost == pytest.approx(0.8, abs=0.01)
+    assert (found.processor.turbo_cores, found.processor.turbo_clock[-1]) == ((2, 8, 18, 36), 0.8857)
+    assert (found.max_processors, found.processor.threads_per_core) == (144, 2)
+    assert [cache.shared_by for cache in found.cache] == [1, 1, 36]  # cores
     assert "page_touch by cores in ns: 1: 809, 2: 818" in found.origin["memory.page_miss_cycles"]
     assert "72: 1640" in found.origin["synchronisation.barrier_cycles"]
+    assert found.origin["network.memory_nodes"].startswith("system: ")
     assert found.origin["network.channel_gb_s"].startswith("measured: ")
     assert found.summary.startswith(
         "2 sockets, 72 cores, 144 hardware threads, 4 memory nodes, 256 GiB, Linux 6.1. This"

@@ -117,10 +117,11 @@ def translation(origins: Origins) -> dict[str, Any]:
 
 
 def _described(host: Host) -> tuple[CacheLevel, ...]:
-    """Return at most four levels, with the coherence line everywhere and only the last shared."""
+    """Return at most four levels, with the coherence line everywhere and only the last shared, by so many cores."""
     levels = host.caches[:4] or _FALLBACK
     line = levels[-1].line_bytes
-    share = len(host.processors) // host.nodes if host.nodes else 1
+    threads = host.threads_per_core
+    share = len(host.processors) // threads // host.sockets
     last = len(levels) - 1
     return tuple(
         CacheLevel(
@@ -128,7 +129,7 @@ def _described(host: Host) -> tuple[CacheLevel, ...]:
             level.size_bytes,
             line,
             level.ways,
-            _divisor(share, level.shared_by) if number == last and number > 0 else 1,
+            _divisor(share, level.shared_by // threads) if number == last and number > 0 else 1,
         )
         for number, level in enumerate(levels)
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.units import counted
@@ -20,8 +20,6 @@ from scalegraph.control.calibration.many import bandwidth, fork_share, in_words,
 from scalegraph.control.calibration.measure import Sample
 from scalegraph.control.calibration.pipeline import branches, issued, pipeline
 from scalegraph.machine import Machine
-from scalegraph.machine.model import Processor
-from scalegraph.machine.networks.numa import Numa
 from scalegraph.machine.text import keys
 
 _SUMMARY = (
@@ -89,12 +87,11 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
     """
     origins = Origins(measured)
     levels = cache_levels(origins, host)
-    processor, network = _processor(origins, host), _network(origins, host, levels)
     sections: dict[str, Any] = {
-        "processor": processor,
+        "processor": _processor(origins, host),
         "cache": levels,
         "coherence": _coherence(origins, host, levels),
-        "network": network,
+        "network": _network(origins, host, levels),
         "memory": _memory(origins, host),
         "synchronisation": _synchronisation(origins, host),
         "threads": _threads(origins),
@@ -102,7 +99,6 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         "translation": translation(origins),
         "prefetch": prefetcher(origins, host),
     }
-    sections["processor"], sections["network"] = _known(Processor, processor), _known(Numa, network)
     title = f"{host.model}, {len(host.processors)} processors"[:120]
     try:
         found = Machine.model_validate({"name": name, "title": title, "summary": _summary(host), **sections})
@@ -111,8 +107,7 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         place = ".".join(map(str, first["loc"]))
         raise WorkError(f"the measurements make no machine ({place}: {first['msg']}); is the host busy?") from error
     rest = {key: "choice: what a machine file has that does not say" for key in keys(found) if "." in key}
-    said = {key: text for key, text in origins.said.items() if key in rest}
-    return found.model_copy(update={"origin": {**rest, **said}})
+    return found.model_copy(update={"origin": {**rest, **origins.said}})
 
 
 def _summary(host: Host) -> str:
@@ -124,10 +119,6 @@ def _summary(host: Host) -> str:
     parts += [host.system] if host.system else []
     where = " in a virtual machine, whose hypervisor may hide what there is" if host.is_virtual else ""
     return f"{', '.join(parts)}{where}. {_SUMMARY}"
-
-
-def _known(model: type[BaseModel], section: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in section.items() if key in model.model_fields}
 
 
 def _threads(origins: Origins) -> dict[str, Any]:
@@ -154,7 +145,7 @@ def _processor(origins: Origins, host: Host) -> dict[str, Any]:
         ),
         **turbo(origins, host),
         "threads_per_core": origins.note(
-            f"{key}.threads_per_core", min(2, host.threads_per_core), "system: of the processors that may be used"
+            f"{key}.threads_per_core", host.threads_per_core, "system: of the processors that may be used"
         ),
         "issue_width": origins.measured_as(f"{key}.issue_width", width, issue),
         "out_of_order": origins.note(f"{key}.out_of_order", True, "estimate: so are all processors of this kind"),
@@ -214,11 +205,11 @@ def _network(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict
     memory_ns = max(0.0, origins.measured["memory_chase"].median - before)
     names = [name for name in ("read_by_one", "read_by_two") if name in origins.measured]
     rate = max(origins.measured[name].median for name in names)
-    share = (len(host.processors) + host.sockets - 1) // host.sockets
+    share = (len(host.processors) // host.threads_per_core + host.sockets - 1) // host.sockets
     values: dict[str, Any] = {
         "kind": origins.note(f"{key}.kind", "numa", "choice"),
         "sockets": origins.note(f"{key}.sockets", host.sockets, "system"),
-        "socket_processors": origins.note(f"{key}.socket_processors", share, "system"),
+        "socket_processors": origins.note(f"{key}.socket_processors", share, "system: cores of a socket"),
         "channels": origins.note(f"{key}.channels", 1, "estimate: one value for all, the system does not report them"),
         "channel_gb_s": origins.measured_as(f"{key}.channel_gb_s", round(rate, 2), *names, how="the larger"),
         "memory_ns": origins.measured_as(

@@ -11,7 +11,7 @@ _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 
 @dataclass(frozen=True)
 class CacheLevel:
-    """One level of data cache as the system describes it. *shared_by*: processors that share one instance."""
+    """One level of data cache as the system describes it. *shared_by*: processors in use that share one instance."""
 
     level: int
     size_bytes: int
@@ -68,8 +68,9 @@ class Host:
 
     @property
     def threads_per_core(self) -> int:
-        """Processors of a core, of those in use."""
-        return len(self.places) // len({(place.socket, place.core) for place in self.places})
+        """Processors of a core, of those in use: 2 where all cores have two of them, else 1."""
+        cores = len({(place.socket, place.core) for place in self.places})
+        return 2 if len(self.places) == 2 * cores else 1
 
 
 def this_host(root: Path = Path("/")) -> Host:

@@ -77,11 +77,12 @@ def turbo(origins: Origins, host: Host) -> dict[str, Any]:
     if len(steps) < 2:
         return {}
     names = [f"clock_by_{count}" for count, _ in found]
-    how = "a dependent addition takes one cycle, all cores at work"
+    shares = [round(mhz / steps[0][1], 4) for _, mhz in steps]
+    how = f"a dependent addition takes one cycle; {', '.join(f'{mhz:.0f}' for _, mhz in steps)} MHz"
     key = "processor"
     return {
-        "turbo_cores": origins.measured_as(f"{key}.turbo_cores", [count for count, _ in steps], *names, how=how),
-        "turbo_mhz": origins.measured_as(f"{key}.turbo_mhz", [round(mhz, 1) for _, mhz in steps], *names, how=how),
+        "turbo_cores": origins.measured_as(f"{key}.turbo_cores", [count for count, _ in steps], *names),
+        "turbo_clock": origins.measured_as(f"{key}.turbo_clock", shares, *names, how=how),
     }
 
 
