@@ -21,6 +21,7 @@ from scalegraph.base.run import RunPoint
 from scalegraph.link import Job, Limits, Simulated
 from scalegraph.link.build import Build
 from scalegraph.machine import Machine
+from scalegraph.machine.active import active
 
 KERNELS: Final = tables.TABLES / "kernels"
 # vectors of 32 bytes, whatever the host is; a loop that copies shall not become a call of memcpy
@@ -64,7 +65,7 @@ def run(machine: Machine, processors: int, name: str, *arguments: object) -> lis
     """Return the rows that kernel *name* prints on *machine*, split at semicolons."""
     job = Job(
         _kernel(name),
-        machine,
+        active(machine, processors),
         RunPoint(processors=processors),
         tuple(map(str, arguments)),
         limits=Limits(time_s=_LIMIT_S),
@@ -201,7 +202,7 @@ def program(table: tables.Program, counts: Few, report: Report, directory: Path)
     for count in counts(list(measured)):
         report(f"{table.title}: N = {count}")
         times[count] = _time(
-            table.run, Job(build, machine, RunPoint(processors=count), **_how(table.run, count, place))
+            table.run, Job(build, active(machine, count), RunPoint(processors=count), **_how(table.run, count, place))
         )
         yield Point("time", str(count), measured[count], times[count], "s")
     first = min(times)
