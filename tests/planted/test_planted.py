@@ -13,7 +13,7 @@ from tests.planted.run import planted_lines, verified
 pytestmark = pytest.mark.compiler
 THREADED = {**openmp.texts(), **threads.texts()}
 # on which machines each kind of program is checked, and those of them that are not
-MACHINES = {"ksr1": tuple(openmp.texts()), "server-2x32": ("queue.c", "join_late.c", "creation.c")}
+MACHINES = {"ksr1": tuple(openmp.texts()), "server-2x32": ("join_late.c", "creation.c")}
 CLUSTERS = ("cluster-hdr", "cm5")
 NOT_ON = {("hybrid_serial.c", "cm5")}  # its nodes have one processor
 QUICK = {("one_chunk.c", "ksr1"), ("critical.c", "ksr1"), ("gather.c", "cluster-hdr")}

@@ -9,7 +9,6 @@ HEAD = """
 static int threads;
 static double sums[64];
 static double total;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static double work(int n)
 {
@@ -43,24 +42,6 @@ static void *body(void *arg)
     if (me == threads - 1)
         for (int k = 0; k < 60000; k++) // <<
             sums[me] += sums[me] * 0.5 + k; // >>
-    return 0;
-}
-""",
-    "queue": """
-static int next;
-static int take(void)
-{
-    pthread_mutex_lock(&lock); // <<
-    int i = next++;
-    total += work(1500);
-    pthread_mutex_unlock(&lock); // >>
-    return i;
-}
-static void *body(void *arg)
-{
-    long me = (long)arg;
-    while (take() < 64)
-        sums[me] += work(1000);
     return 0;
 }
 """,
