@@ -3,7 +3,8 @@
 Set-up and self-checks hide how a kernel scales; its own time and speedup do not. What the program times is found out by
 one rule (docs/METRICS.md): of all stretches from the first read of a clock at one place to the last read at another,
 by the main thread, the shortest that has nine tenths of the parallel work between the first read of all and the last.
-The run on the fewest processors decides; the same two places count in all others.
+The run on the fewest processors that has such a stretch decides (one process of an MPI program has no parallel work);
+the same two places count in all others.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.run import ClockRead, Region, RunRecord
+from scalegraph.base.run import ClockRead, Region, RunPoint, RunRecord
 from scalegraph.base.units import significant
 
 CLOCK = "clock"
@@ -46,9 +47,7 @@ def clock_part(runs: Sequence[RunRecord]) -> Part | None:
     Unit: as in `Part`. Source: ScaleGraph.
     """
     good = sorted((run for run in runs if run.ok and run.clock_hz), key=lambda run: run.point.processors)
-    if not good:
-        return None
-    places = _stretch(good[0])
+    places = next(filter(None, map(_stretch, good)), None)
     if places is None:
         return None
     times: dict[str, float] = {}
@@ -59,6 +58,17 @@ def clock_part(runs: Sequence[RunRecord]) -> Part | None:
             if cycles > 0:
                 times[run.point.key] = cycles / run.clock_hz
     return Part(CLOCK, _label(*places), times)
+
+
+def deciding(points: Iterable[RunPoint], *, mpi: bool) -> list[RunPoint]:
+    """Return those of *points* whose runs can say what the program times, in the order in which they are made.
+
+    The fewest processors do; one process of an *mpi* program has no parallel work, so the next number does, then.
+
+    Shape: up to two points. Unit: none. Source: ScaleGraph.
+    """
+    rising = sorted(points, key=lambda point: (bool(point.variant), point.processors))
+    return rising[: 2 if mpi else 1]
 
 
 def by_place(reads: Iterable[ClockRead]) -> dict[str, ClockRead]:

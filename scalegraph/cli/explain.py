@@ -9,6 +9,12 @@ import click
 
 from scalegraph.base import glossary
 from scalegraph.cli.output import echo
+from scalegraph.runtime.mpi import rules
+
+_RULES = f"""{rules.VARIABLE} chooses algorithms of MPI's collective operations, as
+--env {rules.VARIABLE}=allreduce=ring,bcast=binomial.
+What it does not name, or cannot be done so by the ranks of a call, goes by MPICH's switch points. There are
+"""
 
 
 @click.command("explain")
@@ -21,6 +27,9 @@ def explain(words: tuple[str, ...], *, list_: bool, as_json: bool) -> int:
         known = glossary.terms().values()
         lines = [f"{term.name:<20} {term.meaning}" for term in known]
         echo(json.dumps([asdict(term) for term in known], ensure_ascii=False) if as_json else "\n".join(lines))
+        return 0
+    if words == (rules.VARIABLE,):
+        echo(json.dumps(rules.algorithms()) if as_json else _RULES + rules.listed().replace("; ", "\n"))
         return 0
     term = glossary.find(" ".join(words))
     echo(json.dumps(asdict(term), ensure_ascii=False) if as_json else glossary.text(term))

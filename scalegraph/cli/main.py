@@ -27,7 +27,10 @@ from scalegraph.cli.output import STANDARD_OUTPUT, echo
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "The main job on real input: shipped programs on the simulated KSR-1."),
     "doctor": ("doctor", "Check what works on this computer and say what to install."),
-    "simulate": ("simulate", "Run an unmodified C program with OpenMP on a simulated machine."),
+    "simulate": (
+        "simulate",
+        "Run an unmodified program (C, C++, Fortran; OpenMP, threads, MPI) on a simulated machine.",
+    ),
     "measure": (
         "measuring.command",
         "Measure a program on this computer: `scalegraph simulate --target host`.",

@@ -14,7 +14,7 @@ from scalegraph.base.events import Note
 from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import counted
-from scalegraph.cli.asked import request_option
+from scalegraph.cli.asked import Amount, request_option
 from scalegraph.cli.host_schedules import WRITTEN, Series, measured, show
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
@@ -27,6 +27,7 @@ from scalegraph.request import Session
 from scalegraph.request.model.extras import Schedules, WhatIf
 from scalegraph.request.model.request import Request, RunLimits
 from scalegraph.request.model.resolve import resolved
+from scalegraph.request.model.values import request_value
 from scalegraph.runtime import schedules as known
 from scalegraph.store import Study
 from scalegraph.subjects.schedule_runs import Advice, saving, schedule_runs
@@ -41,6 +42,11 @@ from scalegraph.views.study.schedules import words
 @request_option("program.cflags", default="")
 @request_option("program.ldflags", default="")
 @request_option("program.include")
+@request_option("program.env")
+@request_option("program.stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=None)
+@request_option("program.cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None)
+@request_option("program.accept_exit", type=Amount(request_value("program.accept_exit")))
+@request_option("limits.time_s", "timeout")
 @request_option("collect.sample", "sample")
 @click.option("--list", "listing", is_flag=True, help="List the schedules that there are; so does no SRC.")
 @click.option("--schedules", "chosen", default="all", show_default=True, metavar="LIST",
@@ -121,18 +127,16 @@ class _Found:
 
 
 def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Request, Sequence[int]]:
+    limits = RunLimits(time_s=given["timeout"])
     return make_request(
         Given(
-            **given,
+            **{name: value for name, value in given.items() if name != "timeout"},
             arguments=tuple(arguments),
             overrides=(),
             schedule="",
-            env=(),
-            stdin=None,
-            cwd=None,
             executable="",
             build="",
-            limits=RunLimits(),
+            limits=limits,
             regions=True,
             reference=False,
         )

@@ -26,6 +26,7 @@ from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import Unrecorded, progress
 from scalegraph.cli.run_table import document, print_losses, print_table, verified_documents
+from scalegraph.cli.standard_input import redirected
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if, what_ifs
 from scalegraph.link import loops
@@ -110,6 +111,7 @@ class Given:
     parameters: tuple[str, ...] = ()
     repeat: int = 1
     verify: bool = False
+    args_at: tuple[str, ...] = ()
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -128,6 +130,7 @@ class Given:
 @click.option("--task-queue", type=click.Choice(["members", "central"]), default="members", show_default=True,
               help="Where OpenMP tasks wait: a queue for each member of the team, or one for all.")  # fmt: skip
 @request_option("program.env")
+@request_option("program.args_at", "args_at")
 @request_option("program.stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=None)
 @request_option("program.cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None)
 @target_options
@@ -279,17 +282,18 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
         loops.parse(given.schedule)
     except ValueError as error:
         faults.append(Fault(str(error), key="--schedule"))
+    args_at = _collect(faults, lambda: _arguments_at(given)) or {}
     cflags = _collect(faults, lambda: _words("--cflags", given.cflags)) or ()
     ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()
     variants = _collect(faults, lambda: what_ifs(_ideals(given), given.speedups)) or ()
-    faults += _contradictions(given)
-    if faults:
+    if faults := [*faults, *_contradictions(given)]:
         raise InputError(faults)
     request = Request(
         program=ProgramChoice(
             **_which(given, cflags, ldflags),
             env=env,
-            stdin=str(given.stdin or ""),
+            args_at=args_at,
+            stdin=_input(given),
             directory=str(Path.cwd()),  # a study that is opened elsewhere finds its sources again
             cwd=str(given.cwd or ""),
             accept_exit=given.accept_exit,
@@ -388,6 +392,22 @@ def _which(given: Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> d
     if executable := _executable(given):
         return plain | {"executable": executable, "build": given.build, "args": arguments}
     return programs.chosen(given.sources, arguments, **plain)
+
+
+def _input(given: Given) -> str:
+    return str(given.stdin or redirected([given.executable] if given.executable else given.sources) or "")
+
+
+def _arguments_at(given: Given) -> dict[int, str]:
+    """Return the arguments by number of processors; braces that stand for nothing stay, as in those behind ``--``."""
+    found = {}
+    for count, words in pairs("--args-at", given.args_at).items():
+        if not count.strip().isdecimal():
+            raise InputError(
+                Fault(f"'{count}={words}': a number of processors was expected before the '='", key="--args-at")
+            )
+        found[int(count)] = words if given.parameters else programs.verbatim((words,))[0]
+    return found
 
 
 def _executable(given: Given) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -43,9 +44,14 @@ _LINKED = frozenset(
     ("atexit", "at_quick_exit", "pthread_atfork", "stat", "fstat", "lstat", "fstatat", "mknod", "mknodat")
 )
 HOW = (
-    "build it with ScaleGraph's compilers: CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc (see docs/BUILD.md), "
-    "or name its sources"
+    "build it with scalegraph-gcc, scalegraph-g++ or scalegraph-gfortran in place of your compilers (make "
+    "CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc, see docs/BUILD.md), or name its sources"
 )
+HOW_MPI = (
+    "build it with scalegraph-mpicc, scalegraph-mpicxx or scalegraph-mpifort in place of mpicc and its kin (as make "
+    "CC=scalegraph-mpicc CXX=scalegraph-mpicxx FC=scalegraph-mpifort, see docs/MPI.md), or name its sources"
+)
+_OTHER_MPI = re.compile(rb"\0(P?MPI_Init(_thread)?|p?mpi_init_(thread_)?|libmpi[a-z_]*\.so[0-9.]*)\0")
 
 
 class Manifest(BaseModel):
@@ -203,7 +209,8 @@ def _ours(path: Path, name: str) -> None:
     except InputError as error:
         raise InputError([replace(fault, file=name) for fault in error.faults]) from error
     if runtime is None:
-        raise InputError(Fault(f"was not built for the simulator; {HOW}", file=name))
+        how = HOW_MPI if _OTHER_MPI.search(path.read_bytes()) else HOW
+        raise InputError(Fault(f"was not built for the simulator; {how}", file=name))
     if runtime.decode("ascii", "replace") != sources_digest():
         raise InputError(
             Fault("was built by another version of ScaleGraph; build it again (make clean first)", file=name)

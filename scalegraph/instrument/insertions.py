@@ -133,7 +133,7 @@ class Places:
 
 def line_directive(line: int, filename: str) -> str:
     """Return the ``#line`` directive that makes the next line *line* of *filename*."""
-    escaped = filename.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = filename.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'#line {line} "{escaped}"'
 
 

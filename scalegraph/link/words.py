@@ -39,6 +39,9 @@ _WHAT = pattern(
     re.MULTILINE,
 )
 
+_RANK_ENDED = pattern(r"rank \d+ ended with exit code \d+ [^;]*?, without MPI_Finalize")
+_IN_CALL = pattern(r"(?P<thread>thread \d+) waits in (?P<call>\w+) at ")
+
 
 def wait_in_words(category: str, thing: int, holder: int | None = None) -> str:
     """Return what a thread that waits in *category* is doing.
@@ -95,11 +98,14 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
     if status == "failed":
         return f"the program ended with exit code {outcome.exit_code}" + _last_words(outcome)
     if status == "timeout":
-        where = waits_in_words(waits)
+        _, _, ranks = told.partition("; ")
+        where = _with_last_words(ranks, outcome) if ranks.startswith("rank ") else waits_in_words(waits)
         limit = f"stopped at its time limit of {significant(time_s)} s"
         return f"{limit}: {where}" if where else limit
     if status == "deadlock" and waits and "; rank " not in told:
-        return f"deadlock: {waits_in_words(waits)}"
+        return f"deadlock: {_with_calls(waits_in_words(waits), told)}"
+    if told.startswith("rank "):
+        return _with_last_words(told, outcome)
     if told:
         return with_what(told, outcome.stderr).replace(
             "raise the stack size of the run", "set OMP_STACKSIZE in its environment to a larger one"
@@ -107,6 +113,23 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
     if outcome.signal is not None:
         return _signal_in_words(outcome.signal)
     return f"the simulator left no result (exit code {outcome.exit_code})" + _last_words(outcome)
+
+
+def _with_last_words(told: str, outcome: Outcome) -> str:
+    """Return the sentence *told* with what a rank that ended too early printed before, right behind that."""
+    end = _RANK_ENDED.match(told)
+    said = [line for line in outcome.stderr.splitlines() if line.strip(_RULES) and not line.startswith("scalegraph: ")]
+    if end is None or not said:
+        return told
+    return f'{end[0]} (its last words: "{said[-1].strip()[:_LAST_LENGTH]}"){told[end.end() :]}'
+
+
+def _with_calls(waits: str, told: str) -> str:
+    """Return the sentence *waits* with the calls of the system in which threads wait, as the runtime has *told*."""
+    for one in _IN_CALL.finditer(told):
+        thread = one["thread"]
+        waits = waits.replace(f"{thread} sleeps", f"{thread} waits in {one['call']}, where nothing can come,", 1)
+    return waits
 
 
 def with_what(told: str, stderr: str) -> str:

@@ -18,6 +18,17 @@ _MPI = pattern(
     r"|undefined reference to [`'](P?MPI_\w+|p?mpi_\w+_)'"
     r"|\bmpi(cc|cxx|c\+\+|CC|f77|f90|fort|run|exec): (command )?(not found|No such file)",
 )
+# What g++ says of things that are newer than its standard (C++17); of the library's it only says that they are missing.
+_NEWER_NAMES = (
+    "barrier|latch|jthread|stop_token|counting_semaphore|binary_semaphore|span|ranges|views|source_location|atomic_ref|"
+    "bit_cast|popcount|endian|strong_ordering|partial_ordering|convertible_to|integral|floating_point|coroutine_handle|"
+    "suspend_always|numbers|midpoint|lerp|erase_if|ssize|to_array|osyncstream"
+)
+_NEWER = pattern(
+    r"only available with .-std=c\+\+(?P<said>\d\d)|only available from C\+\+(?P<from>\d\d) onwards|<=>"
+    r"|error: .(requires|concept|co_await|co_return|co_yield|consteval|constinit)\W"
+    rf"|error: .(std::)?({_NEWER_NAMES}). (is not a member of|was not declared|in namespace|has not been declared)"
+)
 # What compilers make of a function: parts of it, outlined or specialised.
 _PARTS = pattern(
     r"(in function [`'][^`'\s.]+)(?:\.(?:_omp_fn|_omp_cpyfn|cold|constprop|isra|part|lto_priv)(?:\.\d+)?)+(')"
@@ -46,6 +57,14 @@ def with_mpi(sentence: str, output: str) -> str:
     """Return *sentence*, with what to know about MPI if that is what *output* misses."""
     said = about_mpi(output)
     return f"{sentence.removesuffix(_HINT)}: {said}" if said else sentence
+
+
+def with_standard(sentence: str, output: str) -> str:
+    """Return *sentence*, with the option that a C++ program needs, by *output*, to be compiled as a newer standard."""
+    if "std=" in sentence or (found := _NEWER.search(output)) is None:
+        return sentence
+    standard = found["said"] or found["from"] or "20"
+    return f"{sentence}: this is C++{standard}: add --cflags=-std=c++{standard} (CXXFLAGS with your own build)"
 
 
 def in_users_terms(output: str, names: Mapping[Path, str], cwd: Path) -> str:

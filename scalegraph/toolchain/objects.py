@@ -20,7 +20,7 @@ from scalegraph.runtime.languages import FIXED_FORM, Language
 from scalegraph.runtime.library import PROBE_HEADER
 from scalegraph.runtime.tools import call
 from scalegraph.toolchain.command import without_rules
-from scalegraph.toolchain.complaints import with_mpi
+from scalegraph.toolchain.complaints import with_mpi, with_standard
 from scalegraph.toolchain.inlining import hooks
 from scalegraph.toolchain.loops import compile_asking, fortran_asking, name_static_loops
 
@@ -262,7 +262,7 @@ def _add_record(compilation: Compilation, unit: Unit, item: Path, target: Path, 
 
 
 def _escaped(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
+    return name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def first_error(output: str, file: str) -> str:
@@ -274,4 +274,4 @@ def first_error(output: str, file: str) -> str:
         last = output.strip().splitlines()[-1:] or ["the compiler gave no message"]
         return f"{file}: does not compile: {last[0]}"
     more = f" (and {errors - 1} more)" if errors > 1 else ""
-    return with_mpi(f"{match['file']}:{match['line']}: {match['text']}{more}", output)
+    return with_standard(with_mpi(f"{match['file']}:{match['line']}: {match['text']}{more}", output), output)

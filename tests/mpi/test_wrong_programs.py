@@ -374,7 +374,7 @@ def test_a_rank_that_leaves_without_finalize_is_named_by_those_who_wait_for_it(s
     assert row["status"] == "deadlock"
     waits = f"rank 0 waits in MPI_Barrier for a message from rank 1 with tag 1 at {line_of(body, 'MPI_Barrier')}"
     assert waits in row["message"]
-    assert row["message"].endswith(f"; {end}")
+    assert row["message"].startswith(f"{end}; then deadlock: ")
     assert row["warnings"] == [end]
 
 
@@ -452,3 +452,60 @@ def test_messages_that_nobody_receives_are_named(simulate: Simulate, more: str) 
         "rank 1 ends MPI without having received 12 bytes with tag 5 that rank 0 has sent with MPI_Send "
         f"at {line_of(body, 'MPI_Send')}{more}"
     )
+
+
+SAID = {
+    "wildcard": (
+        """if (rank) MPI_Send(&in[0], 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+        else for (int i = 1; i < 3; i++) MPI_Recv(in, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, 0);""",
+        ("rank 0 receives from any rank with MPI_Recv", "rank 1 (MPI_Send", "rank 2 (MPI_Send", "both be the first"),
+    ),
+    "puts": (
+        """MPI_Win w; MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_fence(0, w);
+        MPI_Put(out, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+        MPI_Win_fence(0, w); MPI_Win_free(&w);""",
+        ("(MPI_Put at", "access the same bytes of rank 0 between two fences"),
+    ),
+    "block": (
+        """int *b = malloc(40), *c = calloc(200, 4);
+        if (rank == 0) MPI_Send(c, 200, MPI_INT, 1, 1, MPI_COMM_WORLD);
+        if (rank == 1) MPI_Recv(b + 2, 200, MPI_INT, 0, 1, MPI_COMM_WORLD, 0);
+        free(b);""",
+        ("rank 1 writes the 800 bytes of a message from rank 0 with MPI_Recv", "block of 40 bytes, allocated at"),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", SAID)
+def test_what_time_decides_and_what_a_message_overwrites_is_said_once(simulate: Simulate, fault: str) -> None:
+    body, words = SAID[fault]
+    (remark,) = simulate(body, processors=3)["warnings"]
+    assert [word for word in words if word not in remark] == [], remark
+
+
+def test_puts_to_places_of_their_own_and_sums_are_no_conflict(simulate: Simulate) -> None:
+    body = """MPI_Win w; MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_fence(0, w);
+        MPI_Put(out, 1, MPI_INT, 0, rank, 1, MPI_INT, w); MPI_Win_fence(0, w);
+        MPI_Accumulate(out, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, w); MPI_Win_fence(0, w);
+        if (rank == 0) MPI_Put(out, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+        MPI_Win_fence(0, w); MPI_Win_free(&w);"""
+    assert simulate(body, processors=3)["warnings"] == []
+
+
+def test_the_first_rank_that_ended_comes_first_with_its_last_words(simulate: Simulate) -> None:
+    body = 'if (rank == 1) { fprintf(stderr, "cannot open input.dat\\n"); exit(1); } MPI_Barrier(MPI_COMM_WORLD);'
+    message = simulate(body, processors=3, code=1)["message"]
+    assert message.startswith("rank 1 ended with exit code 1 at ")
+    assert '(its last words: "cannot open input.dat"); then deadlock' in message
+    assert "rank 0 waits in MPI_Barrier" in message
+
+
+def test_a_message_in_another_communicator_is_named(simulate: Simulate) -> None:
+    body = """MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c);
+        if (rank == 0) MPI_Recv(in, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, 0); else MPI_Send(in, 1, MPI_INT, 0, 5, c);"""
+    assert "(rank 1 has sent it one in another communicator, with MPI_Send at" in simulate(body, code=1)["message"]
+
+
+def test_the_name_of_a_processor_is_its_node_s(simulate: Simulate) -> None:
+    body = 'char n[MPI_MAX_PROCESSOR_NAME]; int l; MPI_Get_processor_name(n, &l); if (!rank) printf("%s\\n", n);'
+    assert simulate(body)["stdout"] == "node0\n"

@@ -9,12 +9,19 @@ from random_parts import Parts
 PRELUDE = """\
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
@@ -24,6 +31,13 @@ PRELUDE = """\
 
 HELPERS = """\
 static word faults;
+
+static _Thread_local volatile int handled;
+
+static void on_signal(int number)
+{
+    handled += number == SIGUSR1;
+}
 
 static void add(word *sum, word x)
 {

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from random_parts import WORK, joined
+from thread_files import Files
 from thread_parts import HELPERS, PRELUDE, Act
-from thread_waits import Waits
 
 
-class Generator(Waits):
+class Generator(Files):
     """Writes one program."""
 
     def program(self) -> str:
@@ -47,6 +47,10 @@ class Generator(Waits):
             self.sleep,
             self.c11,
             self.stream,
+            self.tokens,
+            self.events,
+            self.pushed,
+            self.raised,
         ]
         acts = []
         for _ in range(self.number(2, 5)):

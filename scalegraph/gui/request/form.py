@@ -66,6 +66,7 @@ class RequestForm:
     build: str = ""
     executable: str = ""
     args: str = ""
+    args_at: Pairs = ()
     cflags: str = ""
     ldflags: str = ""
     include: str = ""
@@ -275,6 +276,7 @@ def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         made["args"] = reader.take("program.args", text.words, form.args)
     for key in ("cflags", "ldflags", "include"):
         made[key] = reader.take(f"program.{key}", text.words, getattr(form, key))
+    made["args_at"] = _pairs(form.args_at, "program.args_at", reader, str)
     made["env"] = _pairs(form.env, "program.env", reader, str)
     if form.accept_exit.strip():
         made["accept_exit"] = reader.take("program.accept_exit", text.exit_codes, form.accept_exit)
@@ -343,6 +345,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         build=choice.build,
         executable=choice.executable,
         args=text.words_text(choice.args if choice.args is not None else program.args if program else ()),
+        args_at=tuple((str(count), words) for count, words in choice.args_at.items()),
         cflags=text.words_text(choice.cflags),
         ldflags=text.words_text(choice.ldflags),
         include=text.words_text(choice.include),

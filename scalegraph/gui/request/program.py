@@ -146,6 +146,7 @@ class ProgramSection(Section):
             editor.show_text(getattr(form, attribute))
         self._args_entry.show_text(form.args)
         self.tables["program.env"].show_pairs(form.env)
+        self.tables["program.args_at"].show_pairs(form.args_at)
 
     def _ways_to_own(self) -> QWidget:
         """Return what is first in the panel while nothing is chosen: the ways to a program of the user's own."""
@@ -214,10 +215,17 @@ class ProgramSection(Section):
         dress(env, "program.env")
         self.tables["program.env"] = env
         column.addWidget(env)
+        args_at = PairsEditor("arguments", self._args_at_typed, name_hint="N", add="Add arguments at N")
+        dress(args_at, "program.args_at")
+        self.tables["program.args_at"] = args_at
+        column.addWidget(args_at)
         self._more.hide()
 
     def _env_typed(self, pairs: Pairs, typing: str) -> None:
         self.model.edit("change of the environment", typing=f"env {typing}" if typing else "", env=pairs)
+
+    def _args_at_typed(self, pairs: Pairs, typing: str) -> None:
+        self.model.edit("change of arguments at N", typing=f"args at {typing}" if typing else "", args_at=pairs)
 
     def _show_more(self, shown: bool) -> None:
         self._more.setVisible(shown)

@@ -139,6 +139,8 @@ def _program(target: Target, risks: Iterable[Item]) -> Iterator[Item]:
         yield Item("sources", shlex.join(target.sources))
     if target.args and not target.command:
         yield Item("arguments", shlex.join(target.args))
+    for count, words in target.args_at.items():
+        yield Item(f"arguments at N = {count}", shlex.join(words))
     for what, words in (("compiler options", target.cflags), ("linker options", target.ldflags)):
         if words:
             yield Item(what, shlex.join(words))
@@ -176,6 +178,8 @@ def _fingerprint(found: Resolved) -> str:
         said["command"] = program_contents(found)
     if away := [item.text for item in _elsewhere(found)]:
         said["target"] = away
+    if target.args_at:
+        said["args_at"] = [[str(count), *words] for count, words in sorted(target.args_at.items())]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 

@@ -75,6 +75,19 @@ class ProgramChoice(Strict):
         hint="for instance {n} -v, where {n} stands for the parameter n",
         help="Arguments of the program; {name} stands for a parameter, {N} for the processors",
     )
+    args_at: dict[int, Text] = asked(
+        default_factory=dict,
+        label="Arguments at N",
+        help="Arguments of the runs on so many processors, in place of the others; as there, {px}, {py} and {pz} stand "
+        "for the sides of a grid of the processes",
+        option=option(
+            "--args-at",
+            metavar="N=ARGS",
+            help="The program's arguments on N processors, as 8='-P 2 2 2'; {px} {py} {pz} stand for balanced factors "
+            "of the number of processes, there and behind --",
+            repeat=True,
+        ),
+    )
     cflags: tuple[Text, ...] = asked(
         default=(),
         label="Compiler flags",
@@ -165,6 +178,7 @@ class ProgramChoice(Strict):
             *(self.args or ()),
         )
         texts = (*texts, *self.cflags, *self.ldflags, *self.include, *self.env, *self.env.values())
+        texts = (*texts, *self.args_at.values())
         if any("\0" in text for text in texts):
             raise ValueError("a zero byte cannot be in a name, an argument or the environment")
         if wrong := [name for name in self.env if not name or "=" in name]:

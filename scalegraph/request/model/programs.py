@@ -47,6 +47,7 @@ integer stays an integer: grown values are rounded. Growth factors must be great
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,6 +65,9 @@ from scalegraph.base.units import as_read
 from scalegraph.request.model.defaults import default_machine
 from scalegraph.request.model.request import Name, RequestBody, Strict, Text
 
+SIDES = ("px", "py", "pz")
+"""Stand for the sides of a grid of the processes, balanced factors of their number."""
+_COUNTS = re.compile(r"(\{(?:N|px|py|pz)\})")
 COUNT = "{N}"  # stands for the number of processors among arguments and in values of the environment
 
 
@@ -237,8 +241,15 @@ def available() -> tuple[Described, ...]:
 
 
 def verbatim(args: Iterable[str]) -> tuple[str, ...]:
-    """Return *args* so that `fill` leaves them as they are, but for `COUNT`, the number of processors."""
-    return tuple(COUNT.join(part.replace("{", "{{").replace("}", "}}") for part in word.split(COUNT)) for word in args)
+    """Return *args* so that `fill` leaves them as they are, but for `COUNT` and the sides of a process grid."""
+    return tuple(_kept_literal(word) for word in args)
+
+
+def _kept_literal(word: str) -> str:
+    parts = _COUNTS.split(word)
+    return "".join(
+        part if index % 2 else part.replace("{", "{{").replace("}", "}}") for index, part in enumerate(parts)
+    )
 
 
 def fill_count(text: str, processors: int) -> str:
@@ -287,14 +298,36 @@ def machine_for(sources: Sequence[str]) -> str:
     return load(sources[0]).program.request.machine.reference or default_machine(sources[0])
 
 
-def fill(args: tuple[str, ...], parameters: Mapping[str, Value], processors: int) -> tuple[str, ...]:
+def fill(
+    args: tuple[str, ...], parameters: Mapping[str, Value], processors: int, processes: int | None = None
+) -> tuple[str, ...]:
     """Return *args* with every ``{name}`` replaced by the parameter; ``{{`` and ``}}`` are braces.
 
-    ``{N}`` is the number of *processors*, unless a parameter is called N. Raises `ValueError` naming a placeholder that
-    is no parameter.
+    ``{N}`` is the number of *processors*, ``{px}``, ``{py}`` and ``{pz}`` are the sides of a grid of the *processes*
+    (without: of the processors), as many as *args* name, unless a parameter is called so. Raises `ValueError` naming a
+    placeholder that is no parameter.
     """
-    known = {COUNT[1:-1]: processors, **parameters}
+    known = {COUNT[1:-1]: processors, **_sides(args, processes or processors), **parameters}
     return tuple(_filled(arg, known) for arg in args)
+
+
+def _sides(args: tuple[str, ...], processes: int) -> dict[str, Value]:
+    """Return the sides of a grid of *processes* by the names that *args* have for them."""
+    dimensions = max(
+        (index + 1 for index, name in enumerate(SIDES) if any(f"{{{name}}}" in arg for arg in args)), default=0
+    )
+    return dict(zip(SIDES, balanced_factors(processes, dimensions), strict=False)) if dimensions else {}
+
+
+def balanced_factors(count: int, dimensions: int) -> tuple[int, ...]:
+    """Return *dimensions* factors of *count*, the largest first, whose sum is the least: as MPI_Dims_create does."""
+    if dimensions == 1:
+        return (count,)
+    divisors = [number for number in range(1, count + 1) if count % number == 0]
+    found = (
+        tuple(sorted((number, *balanced_factors(count // number, dimensions - 1)), reverse=True)) for number in divisors
+    )
+    return min(found, key=lambda sides: (sum(sides), sides))
 
 
 def _filled(arg: str, parameters: Mapping[str, Value]) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from scalegraph import machine as machines
 from scalegraph.analyze import workload
 from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.run import Value
+from scalegraph.base.run import RunPoint, Value
 from scalegraph.base.units import as_read
 from scalegraph.request.model import (
     collecting,
@@ -27,6 +28,9 @@ from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Described, Parameter
 from scalegraph.request.model.request import Request
 from scalegraph.runtime.languages import EXPECTED, is_program_part
+from scalegraph.runtime.mpi import rules
+
+_VARIABLES = (rules.VARIABLE, "SCALEGRAPH_TASK_QUEUE")  # that change how a program is simulated
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,12 @@ class Target:
     executable: str = ""
     build: str = ""
     command: bool = False  # *args* are all words of a command that is measured as it is
+    args_at: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def arguments(self, point: RunPoint, threads_per_process: int) -> tuple[str, ...]:
+        """Return the arguments of the run of *point*."""
+        words = self.args_at.get(point.processors, self.args)
+        return programs.fill(words, point.parameters, point.processors, max(1, point.processors // threads_per_process))
 
 
 @dataclass(frozen=True)
@@ -109,10 +119,14 @@ class _Work:
             return None
         target = self._target(described)
         base = self._parameters(described)
+        target = replace(target, args_at=self._arguments_at())
+        self._environment()
         if target.command:
             self.faults += commands.faults(self.request, target.args, target.env, base, target.run_dir)
         else:
-            self._arguments(target.args, base)
+            self._arguments("program.args", target.args, base)
+            for count, words in target.args_at.items():
+                self._arguments(f"program.args_at.{count}", words, base)
         method, grow = self._growth(described)
         self._bounds(method, grow)
         machine = self._machine()
@@ -208,12 +222,38 @@ class _Work:
                     self.fault(f"parameters.{name}", problem)
         return described.program.parameters() | {name: _typed(known.get(name), value) for name, value in base.items()}
 
-    def _arguments(self, args: tuple[str, ...], base: Mapping[str, Value]) -> None:
+    def _arguments(self, key: str, args: tuple[str, ...], base: Mapping[str, Value]) -> None:
         for index, arg in enumerate(args):
             try:
                 programs.fill((arg,), base, 1)
             except ValueError as error:
-                self.fault(f"program.args.{index}", str(error))
+                self.fault(f"{key}.{index}", str(error))
+
+    def _environment(self) -> None:
+        """Find variables of ours that do not exist, or have no such value."""
+        for name, value in self.request.program.env.items():
+            if name == rules.VARIABLE:
+                for fault in rules.faults(value):
+                    self.fault(f"program.env.{name}", fault)
+            elif name.startswith("SCALEGRAPH_") and name not in _VARIABLES:
+                self.fault(
+                    f"program.env.{name}", f"no variable of ScaleGraph is called '{name}'{near(name, _VARIABLES)}"
+                )
+
+    def _arguments_at(self) -> dict[int, tuple[str, ...]]:
+        """Return the arguments by number of processors, which must all be among those that are run."""
+        found = {}
+        for count, text in self.request.program.args_at.items():
+            if count not in self.request.every_count():
+                self.fault(
+                    f"program.args_at.{count}",
+                    f"arguments for N = {count} (--args-at), but nothing runs on {count} processors",
+                )
+            try:
+                found[count] = tuple(shlex.split(text))
+            except ValueError as error:
+                self.fault(f"program.args_at.{count}", f"cannot be split into words ({str(error).lower()}): {text}")
+        return found
 
     def _growth(self, described: Described | None) -> tuple[str, dict[str, str]]:
         scaling = self.request.scaling

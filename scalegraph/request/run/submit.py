@@ -190,7 +190,7 @@ class Submission:
             identity=targeted.identity(
                 {
                     "program": build.digest,
-                    "arguments": digest(target.args, dict(target.env)),
+                    "arguments": digest(target.args, dict(target.env), *map(str, sorted(target.args_at.items()))),
                     "machine": digest(
                         found.machine.runtime_config() | found.machine.pipeline_config() | active.values(found.machine)
                     ),
@@ -265,11 +265,12 @@ class Submission:
             self._round(study, build, more, searches)
 
     def _time_clock(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
-        """Run that of *points* which decides what the program times; raise `InputError` if that is nothing."""
-        first = min(points, key=lambda point: (bool(point.variant), point.processors))
-        self._round(study, build, [first], searches, traced=True)
-        if record := self._records.get(first.key):
-            timed.chosen_part([record], build.regions, timed.CLOCK)
+        """Run those of *points* that decide what the program times; raise `InputError` if that is nothing."""
+        for point in timed.deciding(points, mpi=build.mpi):
+            if not self._cancel.cancelled and timed.clock_part(list(self._records.values())) is None:
+                self._round(study, build, [point], searches, traced=True)
+        if self._records:
+            timed.chosen_part(list(self._records.values()), build.regions, timed.CLOCK)
 
     def _what_if(self, study: Study, build: Build, searches: Searches) -> None:
         """Run what can be asked only now: variants of the sizes that were found, speedups of what costs most."""
@@ -382,7 +383,7 @@ class Submission:
         known, identity = self._records.values(), study.manifest.identity
         request, target = self._found.request, self._found.target
         limits = request.limits
-        plain = () if target.command else programs.fill(target.args, point.parameters, point.processors)
+        plain = () if target.command else target.arguments(point, request.program.threads_per_process)
         job = Job(
             point=point,
             build=build,

@@ -1,12 +1,15 @@
 /* Signals: a crash of the program becomes a result with its place; SIGTERM becomes a timeout. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 
+#include "sg_alloc.h"
 #include "sg_arch.h"
 #include "sg_inline.h"
 #include "sg_omp.h"
+#include "sg_signal.h"
 #include "sg_throw.h"
 
 #define ALTERNATE_STACK (256u << 10)
@@ -30,8 +33,23 @@ static const char *name_of(int number)
     case SIGKILL:
         return "SIGKILL (killed)";
     default:
-        return "a fatal signal";
+        return strsignal(number);
     }
+}
+
+int sg_fault_action(int number, const struct sigaction *action, struct sigaction *before)
+{
+    typedef int function(int, const struct sigaction *, struct sigaction *);
+    function *real = (function *)dlsym(RTLD_NEXT, "sigaction");
+    return real(number, action, before);
+}
+
+static void set_action(int number, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+    struct sigaction action = {.sa_flags = flags};
+    if (handler != NULL)
+        action.sa_sigaction = handler;
+    sg_fault_action(number, &action, NULL);
 }
 
 /* ---- exceptions of C++ ---- */
@@ -182,7 +200,7 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     sg_say(text);
     if (_IO_ftrylockfile(stdout) == 0)
         fflush(stdout);
-    signal(number, SIG_DFL);
+    set_action(number, NULL, 0);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, number);
@@ -206,7 +224,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 {
     if (reads_counter(number, info, context))
         return;
-    signal(number, SIG_DFL); /* a fault in here must not come back */
+    set_action(number, NULL, 0); /* a fault in here must not come back */
     if (!sg->finished)
         crash(number, info->si_code == SI_KERNEL ? UINT64_MAX : (uint64_t)(uintptr_t)info->si_addr, context);
 }
@@ -225,25 +243,49 @@ static void on_stop(int number, siginfo_t *info, void *context)
     sg_now->limit = 0;
     struct itimerval soon = {.it_value = {.tv_usec = 300000}};
     sg_arch_syscall(SYS_setitimer, ITIMER_REAL, (long)&soon, 0, 0);
-    struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigaction(SIGALRM, &action, NULL);
+    set_action(SIGALRM, on_stop, SA_SIGINFO | SA_ONSTACK);
+}
+
+/* A limit that the user has set for the run. */
+static void on_limit(int number, siginfo_t *info, void *context)
+{
+    (void)info, (void)context;
+    if (sg->finished)
+        return;
+    sg_stop(number == SIGXCPU ? SG_STATUS_TIMEOUT : SG_STATUS_CRASHED, "the run has reached %s",
+            number == SIGXCPU
+                ? "its limit of processor time (ulimit -t, RLIMIT_CPU): raise that, or make the "
+                  "problem smaller"
+                : "the limit of a file's size (ulimit -f, RLIMIT_FSIZE): raise that, or write less");
+}
+
+void sg_fault_watch(int number)
+{
+    set_action(number, on_crash, SA_SIGINFO | SA_ONSTACK | SA_NODEFER);
+}
+
+void sg_fault_end(int number)
+{
+    crash(number, 0, NULL);
+    __builtin_unreachable();
 }
 
 void sg_fault_open(void)
 {
+    sg_alloc_caller = sg_fault_caller;
     stack_t stack = {.ss_sp = sg_new(ALTERNATE_STACK + (1u << 18)), .ss_size = ALTERNATE_STACK};
     sigaltstack(&stack, NULL);
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
-        struct sigaction action = {.sa_sigaction = on_crash,
-                                   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-        sigaction(fatal[i], &action, NULL);
-    }
+    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
+        sg_fault_watch(fatal[i]);
     if (sg->alone)
         return; /* SIGTERM is no time limit there, and processes that it starts read the host's counter */
     sg_arch_trap_counter();
-    struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-    sigaction(SIGTERM, &action, NULL);
+    set_action(SIGTERM, on_stop, SA_SIGINFO | SA_ONSTACK | SA_RESTART);
+    set_action(SIGXCPU, on_limit, SA_SIGINFO | SA_ONSTACK);
+    set_action(SIGXFSZ, on_limit, SA_SIGINFO | SA_ONSTACK);
+    struct sigaction ignored = {.sa_handler = SIG_IGN};
+    sg_fault_action(SIGPIPE, &ignored, NULL); /* a call that fails so raises it in its thread: sg_files.c */
 }
 
 /* ---- the program's own calls that end it: the host thread that would get the signal sleeps ---- */
@@ -254,12 +296,18 @@ void __wrap___assert_fail(const char *assertion, const char *file, unsigned line
     __attribute__((noreturn));
 void __wrap___stack_chk_fail(void) __attribute__((noreturn));
 
+void (*sg_fault_deliver)(int number) = NULL;
+
 void sg_fault_raise(int number)
 {
+    if (sg_now->coroutine != NULL && !sg->alone && sg_fault_deliver != NULL) {
+        sg_fault_deliver(number);
+        return;
+    }
     struct sigaction now;
     if (number == SIGKILL)
         crash(number, 0, NULL);
-    sigaction(number, NULL, &now);
+    sg_fault_action(number, NULL, &now);
     if ((now.sa_flags & SA_SIGINFO) && (now.sa_sigaction == on_crash || now.sa_sigaction == on_stop))
         crash(number, 0, NULL);
     sg_arch_syscall(SYS_tgkill, sg_arch_syscall(SYS_getpid, 0, 0, 0, 0),
@@ -277,6 +325,8 @@ SG_API void __wrap_abort(void)
 SG_API int __wrap_raise(int number)
 {
     sg_now->site = SG_CALLER;
+    if (number < 1 || number > 64)
+        return errno = EINVAL, -1;
     sg_fault_raise(number);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "sg_arch.h"
 #include "sg_omp.h"
+#include "sg_signal.h"
 
 static bool is_on_stack(const sg_thread *t, uint64_t address)
 {
@@ -74,6 +75,8 @@ static void check(const void *buffer, const void *site)
         return;
     const sg_team *team = t->team;
     uint64_t target = target_of(buffer);
+    if (target != 0)
+        sg_signals_left(target);
     if (target == 0 && team != NULL && team->level > 0)
         refuse(team, site, "where this C library does not let the simulator see");
     if (target == 0)

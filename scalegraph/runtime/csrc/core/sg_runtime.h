@@ -26,6 +26,11 @@ long sg_descriptor_high(long file);
 /* Maps a whole file; returns NULL when it is empty or cannot be read. */
 const char *sg_map_file(const char *path, size_t *size);
 
+/* ---- sg_host_limit.c ---- */
+
+/* "; your limit of ... is ...": which limit of the host's memory, or `of_threads`, is in the way of a run. */
+const char *sg_host_limit(bool of_threads);
+
 /* ---- sg_alloc.c ---- */
 
 /* While `own`, malloc serves the runtime (threads, directories), not the program's heap. Returns what was. */

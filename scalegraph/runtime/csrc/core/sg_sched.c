@@ -5,8 +5,9 @@
 #include "sg_deferred.h"
 #include "sg_expect.h"
 #include "sg_inline.h"
+#include "sg_interrupt.h"
+#include "sg_limit.h"
 #include "sg_tick.h"
-#include "sg_timed.h"
 
 static void make_ready(sg_thread *t, uint64_t when);
 
@@ -27,41 +28,6 @@ static void fire_timer(uint64_t now)
 }
 
 /* ---- which thread a processor runs ---- */
-
-/* The same where ranks have several threads: the quantum is between threads, the slack between ranks. */
-static uint64_t group_limit(uint64_t limit)
-{
-    uint64_t own = sg->run_queue[sg->group_node];
-    if (limit != SG_NEVER)
-        limit += (sg->slack >> SG_KEY_BITS) - sg->config.quantum_cycles;
-    if (own == UINT64_MAX)
-        return limit;
-    own = (own >> SG_KEY_BITS) + sg->config.quantum_cycles;
-    return own < limit ? own : limit;
-}
-
-static inline uint64_t limit_of(const sg_processor *p)
-{
-    uint64_t limit = SG_NEVER;
-    if (sg_first_key() != UINT64_MAX)
-        limit = (sg_first_key() >> SG_KEY_BITS) + sg->config.quantum_cycles;
-    if (SG_UNLIKELY(sg->grouped))
-        limit = group_limit(limit);
-    if (SG_UNLIKELY(p->ready.head != NULL)) {
-        uint64_t next = p->ready.head->ready_at > p->slice_end ? p->ready.head->ready_at : p->slice_end;
-        limit = next < limit ? next : limit;
-    }
-    if (SG_UNLIKELY(sg->lone_due) && sg->rest_since - 1 < limit)
-        limit = sg->rest_since - 1;
-    if (SG_UNLIKELY(sg->next_tick != NULL) && sg->next_tick[p->id] - 1 < limit)
-        limit = sg->next_tick[p->id] - 1;
-    return limit;
-}
-
-static __attribute__((noinline)) void set_attentive_limit(sg_processor *p)
-{
-    p->limit = sg->stop_signal ? 0 : sg_observed.limit(p, limit_of(p));
-}
 
 void sg_refresh_limit(sg_processor *p)
 {
@@ -255,7 +221,8 @@ static sg_processor *take_next(void)
     for (;;) {
         uint64_t id = sg_run_queue_next();
         if (SG_UNLIKELY(id == UINT64_MAX)) {
-            if (sg->nobody_runs == NULL || !sg->nobody_runs())
+            if ((sg->nobody_runs == NULL || !sg->nobody_runs()) &&
+                (sg->wait_for_files == NULL || !sg->wait_for_files()))
                 sg_stop_deadlock();
             continue;
         }
@@ -365,11 +332,10 @@ static inline bool stays(sg_processor *p)
     return sg_observed.stays != NULL && sg_observed.stays(p);
 }
 
-void sg_give_way(sg_processor *p, const void *site)
+static void give_way(sg_processor *p)
 {
-    p->site = site;
     if (SG_UNLIKELY(p->clock >= SG_TRAP)) {
-        sg_branch_enter(p, site);
+        sg_branch_enter(p, p->site);
         if (sg->attention != 0 ? stays(p) : p->clock <= p->limit)
             return;
     }
@@ -389,6 +355,14 @@ void sg_give_way(sg_processor *p, const void *site)
     sg_refresh_limit(p);
 }
 
+void sg_give_way(sg_processor *p, const void *site)
+{
+    p->site = site;
+    give_way(p);
+    if (SG_UNLIKELY(sg->signals_due != 0) && sg_self()->queue == NULL)
+        sg->deliver_signals();
+}
+
 void sg_yield(sg_processor *p, const void *site)
 {
     if (SG_UNLIKELY(sg->attention != 0) && stays(p))
@@ -405,21 +379,48 @@ void sg_pass(const void *site)
     sg_give_way(p, site);
 }
 
-void sg_suspend(enum sg_category category, uint64_t object, int32_t holder)
+/* The running thread waits as it has noted. */
+static void rest(sg_thread *t)
 {
-    sg_settle();
     sg_processor *p = sg_now;
-    sg_thread *t = leave(p);
-    sg->lock_waiters += category == SG_CATEGORY_IDLE_LOCK;
+    leave(p);
+    sg->lock_waiters += t->wait_category == SG_CATEGORY_IDLE_LOCK;
     t->late[SG_BLAME_FORK_JOIN] = t->late[SG_BLAME_LOCK] = 0;
     t->complete = SG_NEVER;
-    t->wait_category = category;
-    t->wait_object = object;
-    t->wait_holder = holder;
     t->state = SG_BLOCKED;
     if (SG_UNLIKELY(sg->stop_signal))
         sg_stop_timeout();
     run_another(p, t);
+}
+
+void sg_suspend(enum sg_category category, uint64_t object, int32_t holder)
+{
+    sg_settle();
+    sg_thread *t = sg_self();
+    if (SG_UNLIKELY(t->interrupted))
+        sg_stop(
+            SG_STATUS_UNSUPPORTED,
+            "a signal handler waits at 0x%llx while its thread waits, which the simulator does not support",
+            (unsigned long long)(uintptr_t)sg_now->site);
+    t->wait_category = category;
+    t->wait_object = object;
+    t->wait_holder = holder;
+    if (SG_UNLIKELY(t->signalled) && may_interrupt(t)) {
+        note_interruption(t);
+        if (!waits_on(t))
+            return;
+    }
+    do
+        rest(t);
+    while (SG_UNLIKELY(t->interrupted) && waits_on(t));
+}
+
+void sg_interrupt(sg_thread *t)
+{
+    if (t->state != SG_BLOCKED || t->interrupted || !may_interrupt(t))
+        return;
+    note_interruption(t);
+    make_ready(t, sg_now->clock);
 }
 
 bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline)
@@ -448,6 +449,10 @@ void sg_thread_end(void)
 
 void sg_wake(sg_thread *t, uint64_t when)
 {
+    if (SG_UNLIKELY(t->interrupted)) {
+        t->woken = true;
+        return;
+    }
     if (SG_UNLIKELY(t->state != SG_BLOCKED || t->queue != NULL))
         sg_stop(SG_STATUS_INTERNAL, "thread %u is woken, but it %s", t->id,
                 t->queue != NULL ? "stands in a queue" : "does not sleep");
@@ -479,12 +484,6 @@ void sg_wake_by(sg_thread *t, uint64_t when)
     sg_observe_wakes(t, when);
     start_timing(t, when);
     sg_refresh_limit(sg_now);
-}
-
-void sg_wake_all(sg_queue *queue, uint64_t when)
-{
-    for (sg_thread *t; (t = sg_queue_take(queue)) != NULL;)
-        sg_wake(t, when);
 }
 
 sg_processor *sg_sched_first(sg_thread *t)

@@ -45,6 +45,8 @@ void sg_pass(const void *site);
 void sg_suspend(enum sg_category category, uint64_t object, int32_t holder);
 /* The same, at most until the clock `deadline`; false: nobody woke it, and it has left its queue. */
 bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline);
+/* `t` has a signal to handle: if it waits, it does so now, and goes on waiting. */
+void sg_interrupt(sg_thread *t);
 /* Makes the blocked thread `t` ready at time `when`. */
 void sg_wake(sg_thread *t, uint64_t when);
 /* The thread `t`, which sleeps or is about to, goes on at time `when` at the latest; until then another call

@@ -221,6 +221,8 @@ typedef struct sg_path {
     uint32_t region[SG_BLAME_COUNT];
 } sg_path;
 
+enum sg_breaks { SG_GOES_ON, SG_BREAKS };
+
 struct sg_thread {
     /* While it is on no processor: where to go on, and the code address at which it entered the runtime. */
     void *stack_pointer;
@@ -245,6 +247,10 @@ struct sg_thread {
     bool by_message;
     bool for_first; /* it waits for several things: what is known to come may be overtaken until it has */
     bool timed, timed_out;
+    /* Signals: one that it does not block is pending; its handler runs while it waits, which it did in a
+     * queue, until a time, and which has ended meanwhile; a handler has ended the wait, all restart it. */
+    bool signalled, interrupted, queued, was_timed, woken, broken, restarts;
+    enum sg_breaks breaks; /* what a handler does to the wait */
     bool away;             /* it uses no data of the program before sg_rank_return */
     bool granted;          /* taken from that queue: what it waits for is its own */
     sg_thread *next_ready; /* behind it on its processor */
@@ -414,10 +420,15 @@ typedef struct sg_context {
     char warnings[1024];
     /* Writes the result of a run that does not end by itself: sg_result_write. */
     void (*report)(enum sg_status status, const char *message, int signal_number);
-    uint32_t regions_watched; /* observers that want to know when a thread's regions change */
-    uint64_t writes_seen;     /* by the hint at races: the time of all that it notes */
-    uint64_t threads_ran;     /* cycles of all threads but the main one */
-    int64_t skipped;          /* cycles that sampling adds to every clock, see observe/sg_sample.c */
+    struct sg_signals *signals; /* posix/sg_signal.c; NULL: the program uses none */
+    uint32_t signals_due;       /* threads that have to handle some */
+    void (*deliver_signals)(void);
+    void (*files_changed)(void);  /* a file may have become ready: posix/sg_files.c; NULL: nobody waits */
+    bool (*wait_for_files)(void); /* for what comes from outside; false: nothing can */
+    uint32_t regions_watched;     /* observers that want to know when a thread's regions change */
+    uint64_t writes_seen;         /* by the hint at races: the time of all that it notes */
+    uint64_t threads_ran;         /* cycles of all threads but the main one */
+    int64_t skipped;              /* cycles that sampling adds to every clock, see observe/sg_sample.c */
 } sg_context;
 
 /* No clock gets there; as a deadline: never. A block whose cost is scaled has SG_TRAP cycles, beyond every

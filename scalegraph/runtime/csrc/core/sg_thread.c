@@ -75,7 +75,25 @@ static void map_places(uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end; i++)
         if (thread_at(i)->stack_low != NULL)
             return;
-    places_mapped = map_at((char *)(SG_STACK_BASE + first * stride), (end - first) * stride, PROT_NONE);
+    places_mapped =
+        map_at((char *)(SG_STACK_BASE + first * stride), (end - first) * stride, PROT_READ | PROT_WRITE);
+}
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+/* Makes the first page of a stack of `size` bytes behind it, and what is behind that up to the next one,
+ * fault. The host has a limit of maps, so it does that without splitting one where it can (Linux 6.13). */
+static bool guard(char *low, uint64_t size)
+{
+    static bool light = true;
+    uint64_t behind = places_mapped ? sg_stack_stride() - size - PAGE : 0;
+    if (light && madvise(low, PAGE, MADV_GUARD_INSTALL) == 0)
+        return behind == 0 || madvise(low + PAGE + size, behind, MADV_GUARD_INSTALL) == 0;
+    light = false;
+    return mprotect(low, PAGE, PROT_NONE) == 0 &&
+           (behind == 0 || mprotect(low + PAGE + size, behind, PROT_NONE) == 0);
 }
 
 /* Memory for a stack: the place that the thread's number says, or behind all those when it must be larger. */
@@ -94,11 +112,10 @@ static void map_stack(sg_thread *t, uint64_t size)
         size = ordinary;
     }
     char *low = (char *)at;
-    bool done = places_mapped
-                    ? mprotect(low + PAGE, size, PROT_READ | PROT_WRITE) == 0
-                    : map_at(low, size + PAGE, PROT_READ | PROT_WRITE) && mprotect(low, PAGE, PROT_NONE) == 0;
-    if (!done)
-        sg_stop(SG_STATUS_INTERNAL, "no memory for the stack of thread %u", t->id);
+    bool done = places_mapped || map_at(low, size + PAGE, PROT_READ | PROT_WRITE);
+    if (!done || !guard(low, size))
+        sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for the stack of thread %u%s", t->id,
+                sg_host_limit(false));
     t->stack_low = low;
     t->stack_size = size;
 }
@@ -127,7 +144,7 @@ static bool start_host(sg_thread *t, void *stack, uint64_t size)
     if (error == EINVAL)
         return false;
     if (error != 0)
-        sg_stop(SG_STATUS_INTERNAL, "no host thread for thread %u: the limit of processes is reached", t->id);
+        sg_stop(SG_STATUS_OUT_OF_MEMORY, "no thread of the host for thread %u%s", t->id, sg_host_limit(true));
     return true;
 }
 
@@ -151,10 +168,10 @@ static const bool side_by_side = true;
  * parked; false: the stack given is too small. */
 static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size)
 {
-    sigset_t all, old;
+    uint64_t all = UINT64_MAX, old = 0;
     bool started = true;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &old); /* the parked threads take no signals */
+    sg_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old,
+                    sizeof all); /* the parked threads take no signals */
     sg_alloc_own(true);
     if (end - first > 1)
         map_places(first, end);
@@ -168,7 +185,7 @@ static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size
         wait_for_host(sg->thread[i]);
     places_mapped = false;
     sg_alloc_own(false);
-    sigprocmask(SIG_SETMASK, &old, NULL);
+    sg_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
     if (end > sg->threads)
         sg->threads = end;
     return started;
@@ -176,7 +193,11 @@ static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size
 
 static void refuse_more(void)
 {
-    sg_stop(SG_STATUS_UNSUPPORTED, "the program has more than %u threads at a time", SG_MAX_THREADS);
+    sg_stop(
+        SG_STATUS_UNSUPPORTED,
+        "the program has more than %u threads at a time, which is the most that the simulator has: let fewer "
+        "be alive together, or fewer processors have more work each",
+        SG_MAX_THREADS);
 }
 
 void sg_thread_prepare(uint32_t count)

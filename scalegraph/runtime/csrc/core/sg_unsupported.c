@@ -1,7 +1,5 @@
 /* What the simulator does not support ends the run with a sentence, at once: it must neither hang nor
  * run wrongly. */
-#include <errno.h>
-
 #include "sg_posix.h"
 
 #define REFUSE(name, why)                                                                                    \
@@ -15,31 +13,13 @@
     }
 
 #define THREADS "threads come from pthreads, C11, C++ or OpenMP"
-#define SIGNALS "signals to threads and between them"
 #define TIMERS  "a timer of the host would disturb simulated time"
 
 REFUSE(clone, THREADS)
-REFUSE(pthread_sigqueue, SIGNALS)
-REFUSE(sigwait, SIGNALS)
-REFUSE(sigwaitinfo, SIGNALS)
-REFUSE(sigtimedwait, SIGNALS)
-REFUSE(sigsuspend, SIGNALS)
-REFUSE(pause, SIGNALS)
 REFUSE(timer_create, TIMERS)
 REFUSE(setitimer, TIMERS)
 
 /* ---- what is refused only where it would matter ---- */
-
-int __wrap_pthread_kill(pthread_t thread, int number);
-SG_API int __wrap_pthread_kill(pthread_t thread, int number)
-{
-    sg_now->site = SG_CALLER;
-    if (number != 0)
-        sg_stop(SG_STATUS_UNSUPPORTED,
-                "the program called pthread_kill at 0x%llx, which the simulator does not support: " SIGNALS,
-                (unsigned long long)(uintptr_t)SG_CALLER);
-    return sg_thread_of(thread) != NULL ? 0 : ESRCH;
-}
 
 unsigned __wrap_alarm(unsigned seconds);
 SG_API unsigned __wrap_alarm(unsigned seconds)

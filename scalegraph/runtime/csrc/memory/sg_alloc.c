@@ -8,24 +8,21 @@
 #include <sys/mman.h>
 
 #include "sg_alloc.h"
+#include "sg_block.h"
 #include "sg_fence.h"
 
-#define CLASSES     52
+#define CLASSES     SG_CLASSES
 #define SMALL_LIMIT 65536u
 #define CHUNK       65536u
-#define PAGE        4096u
+#define PAGE        SG_PAGE
 #define GROW        (32ull << 20)
 
-/* In front of every block. */
-typedef struct header {
-    uint64_t capacity;
-    uint32_t size_class; /* CLASSES for a large block */
-    uint32_t offset;     /* from the start of the block to the pointer handed out */
-} header;
+typedef sg_block_header header;
 
-_Static_assert(sizeof(header) == 16, "blocks are aligned to 16 bytes");
-
+/* A free large block. */
 typedef struct span {
+    header head;
+    sg_free_block free;
     struct span *next; /* by address */
     uint64_t size;
 } span;
@@ -48,9 +45,11 @@ static struct {
     heap program, own;
     heap *current;                  /* that of the rank that runs; NULL: the program's only one */
     void (*refuse)(uint64_t bytes); /* when that is not enough; does not return */
+    uint64_t set_limit;             /* by the program itself */
     bool own_mode;
     bool huge; /* own memory has huge pages */
 } memory = {
+    .set_limit = UINT64_MAX,
     .program = {.base = SG_HEAP_BASE, .top = SG_HEAP_BASE, .mapped = SG_HEAP_BASE, .limit = UINT64_MAX},
     .own = {.base = SG_OWN_HEAP_BASE,
             .top = SG_OWN_HEAP_BASE,
@@ -105,6 +104,11 @@ uint64_t sg_alloc_share(struct sg_heap *heap, uint64_t *left, void (*refuse)(uin
     return h->top - h->base;
 }
 
+void sg_alloc_set_limit(uint64_t bytes)
+{
+    memory.set_limit = bytes;
+}
+
 void sg_alloc_limit(uint64_t bytes)
 {
     memory.program.limit = bytes;
@@ -121,6 +125,10 @@ void sg_alloc_ahead(uint64_t *low, uint64_t *high)
 /* Fresh zeroed pages at the top of the heap, or NULL. */
 static void *grow(heap *h, uint64_t size)
 {
+    if (h != &memory.own && h->top - h->base + size > memory.set_limit) {
+        sg_limit_met(size);
+        return NULL;
+    }
     if (h->top - h->base + size > h->limit) {
         if (sg != NULL) {
             sg->arena_exhausted = true;
@@ -155,14 +163,6 @@ static uint32_t class_of(uint64_t size)
     return 8 + 4 * (log - 7) + (uint32_t)((size - 1) >> (log - 2) & 3);
 }
 
-static uint64_t class_size(uint32_t c)
-{
-    if (c < 8)
-        return 16 * (c + 1);
-    uint32_t log = 7 + (c - 8) / 4;
-    return (1ull << log) + (((c - 8) % 4 + 1) << (log - 2));
-}
-
 static local_heap *local_of(heap *h)
 {
     if (h->local == NULL) {
@@ -174,25 +174,34 @@ static local_heap *local_of(heap *h)
     return &h->local[h != &memory.own && self != NULL ? self->id : 0];
 }
 
+static bool is_free_block(const heap *h, const sg_free_block *block)
+{
+    uint64_t next = (uint64_t)(uintptr_t)block->next;
+    return sg_is_sealed(sg_header_of(block), true) &&
+           (next == 0 || (next > h->base && next < h->top && next % 16 == 0));
+}
+
 static void *allocate_small(heap *h, uint64_t size)
 {
     local_heap *local = local_of(h);
     uint32_t c = class_of(size);
     if (local == NULL)
         return NULL;
-    void *block = local->free[c];
+    sg_free_block *block = local->free[c];
     if (block != NULL) {
-        local->free[c] = *(void **)block;
+        if (SG_UNLIKELY(!is_free_block(h, block)))
+            sg_refuse_use(block);
+        local->free[c] = block->next;
         return block;
     }
-    uint64_t need = sizeof(header) + class_size(c);
+    uint64_t need = sizeof(header) + sg_class_size(c);
     if ((uint64_t)(local->end - local->next) < need) {
         uint64_t chunk = need > CHUNK / 4 ? (need + PAGE - 1) & ~(uint64_t)(PAGE - 1) : CHUNK;
         char *fresh = grow(h, chunk);
         if (fresh == NULL)
             return NULL;
         if (chunk != CHUNK) {
-            *(header *)fresh = (header){class_size(c), c, sizeof(header)};
+            *(header *)fresh = (header){.size_class = c, .offset = sizeof(header)};
             return fresh + sizeof(header);
         }
         local->next = fresh;
@@ -200,7 +209,7 @@ static void *allocate_small(heap *h, uint64_t size)
     }
     header *head = (header *)local->next;
     local->next += need;
-    *head = (header){class_size(c), c, sizeof(header)};
+    *head = (header){.size_class = c, .offset = sizeof(header)};
     return head + 1;
 }
 
@@ -218,6 +227,7 @@ static void *allocate_large(heap *h, uint64_t size, bool *zeroed)
         span *rest = (*best)->next;
         if ((*best)->size > need) {
             span *tail = (span *)(start + need);
+            tail->head = (header){.pages = 0};
             tail->size = (*best)->size - need;
             tail->next = rest;
             rest = tail;
@@ -230,8 +240,24 @@ static void *allocate_large(heap *h, uint64_t size, bool *zeroed)
     }
     if (start == NULL)
         return NULL;
-    *(header *)start = (header){need - sizeof(header), CLASSES, sizeof(header)};
+    *(header *)start = (header){.pages = need / PAGE, .size_class = CLASSES, .offset = sizeof(header)};
     return start + sizeof(header);
+}
+
+static header *header_of(const void *pointer)
+{
+    return sg_header_of(pointer);
+}
+
+/* The block, or what is aligned in it, is in use from now on, with `size` bytes. */
+static void claim(header *head, uint64_t size, const void *caller)
+{
+    uint64_t slack = sg_capacity(head) + sizeof *head - head->offset - size,
+             site = (uint64_t)(uintptr_t)caller;
+    head->slack = slack < SG_SLACK_UNKNOWN ? slack : SG_SLACK_UNKNOWN;
+    head->site = site <= UINT32_MAX ? (uint32_t)site : 0;
+    sg_mark_end(head);
+    sg_seal(head, false);
 }
 
 /* `caller`: code address behind the program's call, NULL when the runtime itself asks. */
@@ -244,19 +270,16 @@ static void *allocate(uint64_t size, bool *zeroed, const void *caller)
     void *block = size <= SMALL_LIMIT ? allocate_small(h, size) : allocate_large(h, size, zeroed);
     if (block == NULL)
         return errno = ENOMEM, NULL;
-    sg_fence_shut((char *)block - sizeof(header), sizeof(header));
+    header *head = header_of(block);
+    claim(head, size, caller);
+    sg_fence_shut(head, sizeof(header));
     sg_fence_open(block, size);
-    sg_fence_shut((char *)block + size, ((header *)block - 1)->capacity - size);
+    sg_fence_shut((char *)block + size, sg_capacity(head) - size);
     if (!memory.own_mode && caller != NULL && sg != NULL) {
         sg_observe_allocated(block, size, caller, size > SMALL_LIMIT);
         sg_synchronise(); /* who had the block before is done with it */
     }
     return block;
-}
-
-static header *header_of(void *pointer)
-{
-    return (header *)pointer - 1;
 }
 
 static void release_large(heap *h, char *start, uint64_t size)
@@ -280,28 +303,62 @@ static void release_large(heap *h, char *start, uint64_t size)
     }
 }
 
-SG_API void free(void *pointer)
+/* Ends the run if `pointer` is no whole block in use; `verb`: what the call before `site` does with it. */
+static void examine(const heap *h, void *pointer, const void *site, const char *verb)
+{
+    header *head = header_of(pointer);
+    if (SG_UNLIKELY(((uint64_t)pointer & 15) != 0 || !sg_is_sealed(head, false) ||
+                    !sg_is_whole(head, h->top)))
+        sg_refuse_pointer(pointer, site, verb, h->base, h->top);
+}
+
+/* The heap of `pointer`; NULL: none that the running rank has. */
+static heap *heap_of(const void *pointer)
+{
+    uint64_t at = (uint64_t)pointer;
+    heap *h = at >= memory.own.base && at < memory.own.top ? &memory.own : programs();
+    return at < h->base || at >= h->top ? NULL : h;
+}
+
+void sg_alloc_release(void *pointer, const void *site)
 {
     if (pointer == NULL)
         return;
-    uint64_t at = (uint64_t)pointer;
-    heap *h = at >= memory.own.base && at < memory.own.top ? &memory.own : programs();
-    if (at < h->base || at >= h->top)
+    heap *h = heap_of(pointer);
+    if (h == NULL) {
+        sg_refuse_foreign(pointer, site, "frees");
         return;
-    if (h != &memory.own)
+    }
+    header *head = header_of(pointer), *first = sg_first_header(head);
+    if (h != &memory.own) {
+        examine(h, pointer, site, "frees");
         sg_observe_freed(pointer);
-    header *head = header_of(pointer);
-    char *start = (char *)pointer - head->offset;
-    head = (header *)start;
-    sg_fence_shut(head + 1, head->capacity);
-    if (head->size_class == CLASSES) {
-        release_large(h, start, head->capacity + sizeof(header));
+        first = sg_first_header(head);
+    }
+    sg_free_block *block = (sg_free_block *)(first + 1);
+    sg_fence_shut(block, sg_capacity(first));
+    if (head != first)
+        sg_seal(head, true);
+    sg_seal(first, true);
+    block->site = site;
+    if (first->size_class == CLASSES) {
+        release_large(h, (char *)first, sg_capacity(first) + sizeof(header));
         return;
     }
     local_heap *local = local_of(h);
-    void *block = head + 1;
-    *(void **)block = local->free[head->size_class];
-    local->free[head->size_class] = block;
+    block->next = local->free[first->size_class];
+    local->free[first->size_class] = block;
+}
+
+bool sg_alloc_exceeds(void *pointer, size_t bytes, char text[96])
+{
+    const heap *h = heap_of(pointer);
+    return h != NULL && h != &memory.own && sg_block_exceeded(pointer, bytes, h->base, h->top, text);
+}
+
+SG_API void free(void *pointer)
+{
+    sg_alloc_release(pointer, SG_CALLER);
 }
 
 SG_API void *malloc(size_t size)
@@ -327,22 +384,34 @@ SG_API void *calloc(size_t count, size_t size)
     return allocate_zeroed(count, size, SG_CALLER);
 }
 
+void *sg_alloc_plain(size_t size, const void *site)
+{
+    bool zeroed;
+    return allocate(size, &zeroed, site);
+}
+
 void *sg_alloc_for(size_t size, const void *site)
 {
     return allocate_zeroed(1, size, site);
 }
 
 /* Bytes that may be used from `pointer` on. */
-static size_t usable(void *pointer)
+static size_t usable(const void *pointer)
 {
-    header *head = header_of(pointer);
-    header *first = (header *)((char *)pointer - head->offset);
-    return first->capacity + sizeof(header) - head->offset;
+    const header *head = header_of(pointer);
+    return sg_capacity(head) + sizeof *head - head->offset;
 }
 
 SG_API size_t malloc_usable_size(void *pointer)
 {
-    return pointer == NULL ? 0 : usable(pointer);
+    const heap *h = pointer != NULL ? heap_of(pointer) : NULL;
+    if (h == NULL)
+        return 0;
+    if (h != &memory.own)
+        examine(h, pointer, SG_CALLER, "asks for the size of");
+    claim(header_of(pointer), usable(pointer),
+          (void *)(uintptr_t)header_of(pointer)->site); /* it may use all */
+    return usable(pointer);
 }
 
 static void *reallocate(void *pointer, size_t size, const void *caller)
@@ -351,10 +420,16 @@ static void *reallocate(void *pointer, size_t size, const void *caller)
     if (pointer == NULL)
         return allocate(size, &zeroed, caller);
     if (size == 0)
-        return free(pointer), NULL;
+        return sg_alloc_release(pointer, caller), NULL;
+    const heap *h = heap_of(pointer);
+    if (h == NULL)
+        sg_refuse_foreign(pointer, caller, "reallocates");
+    else if (h != &memory.own)
+        examine(h, pointer, caller, "reallocates");
     size_t old = usable(pointer);
     if (size <= old && (old <= SMALL_LIMIT || size > old / 2)) {
         sg_fence_open(pointer, size);
+        claim(header_of(pointer), size, caller);
         sg_fence_shut((char *)pointer + size, old - size);
         return pointer;
     }
@@ -363,7 +438,7 @@ static void *reallocate(void *pointer, size_t size, const void *caller)
         return NULL;
     sg_fence_open(pointer, old);
     memcpy(block, pointer, old < size ? old : size);
-    free(pointer);
+    sg_alloc_release(pointer, caller);
     return block;
 }
 
@@ -380,7 +455,7 @@ SG_API void *reallocarray(void *pointer, size_t count, size_t size)
     return reallocate(pointer, total, SG_CALLER);
 }
 
-static void *allocate_aligned(size_t alignment, size_t size, const void *caller)
+void *sg_alloc_aligned(size_t alignment, size_t size, const void *caller)
 {
     bool zeroed;
     if (alignment <= 16)
@@ -391,72 +466,15 @@ static void *allocate_aligned(size_t alignment, size_t size, const void *caller)
     if (block == NULL)
         return NULL;
     uint64_t aligned = ((uint64_t)block + alignment - 1) & ~(uint64_t)(alignment - 1);
-    if (aligned != (uint64_t)block) {
-        header *first = header_of(block), *head = header_of((void *)aligned);
-        *head = (header){first->capacity, first->size_class, (uint32_t)(aligned - (uint64_t)first)};
+    header *first = header_of(block), *head = header_of((void *)aligned);
+    if (head != first) {
+        *head = *first;
+        head->offset = (uint32_t)(aligned - (uint64_t)first);
     }
+    claim(head, size, caller);
     if (!memory.own_mode)
         sg_observe_allocated((void *)aligned, size, caller, size + alignment > SMALL_LIMIT);
     return (void *)aligned;
-}
-
-SG_API void *memalign(size_t alignment, size_t size)
-{
-    return allocate_aligned(alignment, size, SG_CALLER);
-}
-
-SG_API int posix_memalign(void **pointer, size_t alignment, size_t size)
-{
-    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0)
-        return EINVAL;
-    int saved = errno;
-    void *block = allocate_aligned(alignment, size, SG_CALLER);
-    errno = saved;
-    if (block == NULL)
-        return ENOMEM;
-    *pointer = block;
-    return 0;
-}
-
-SG_API void *aligned_alloc(size_t alignment, size_t size)
-{
-    return allocate_aligned(alignment, size, SG_CALLER);
-}
-
-SG_API void *valloc(size_t size)
-{
-    return allocate_aligned(PAGE, size, SG_CALLER);
-}
-
-SG_API void *pvalloc(size_t size)
-{
-    return allocate_aligned(PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1), SG_CALLER);
-}
-
-/* C++ allocates through its library, which is not the place that a user searches for: operator new here,
- * unless the program has its own. */
-extern void sg_throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak, noreturn));
-
-static void *allocate_object(size_t size, const void *caller)
-{
-    bool zeroed;
-    void *block = allocate(size, &zeroed, caller);
-    if (block == NULL && sg_throw_bad_alloc != NULL)
-        sg_throw_bad_alloc();
-    return block;
-}
-
-void *sg_operator_new(size_t size) __asm__("_Znwm");
-void *sg_operator_new_array(size_t size) __asm__("_Znam");
-
-__attribute__((weak)) SG_API void *sg_operator_new(size_t size)
-{
-    return allocate_object(size, SG_CALLER);
-}
-
-__attribute__((weak)) SG_API void *sg_operator_new_array(size_t size)
-{
-    return allocate_object(size, SG_CALLER);
 }
 
 char *sg_alloc_string(const char *text)

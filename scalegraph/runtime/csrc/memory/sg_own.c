@@ -25,14 +25,14 @@ void *sg_new(size_t wanted)
     if (size > (1u << 18)) {
         void *large = map(size);
         if (large == NULL)
-            sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
+            sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for the simulation itself%s", sg_host_limit(false));
         sg_fence_shut((char *)large + wanted, size - wanted);
         return large;
     }
     if ((size_t)(end - next) < size) {
         next = map(chunk);
         if (next == NULL)
-            sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
+            sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for the simulation itself%s", sg_host_limit(false));
         end = next + chunk;
         if (chunk > CHUNK)
             madvise(next, chunk, MADV_HUGEPAGE);
@@ -60,7 +60,7 @@ void *sg_reserve(size_t size, const char *purpose)
 {
     void *memory = map(size);
     if (memory == NULL)
-        sg_stop(SG_STATUS_INTERNAL, "the host has no memory for %s", purpose);
+        sg_stop(SG_STATUS_OUT_OF_MEMORY, "the host has no memory for %s%s", purpose, sg_host_limit(false));
     return memory;
 }
 
@@ -72,6 +72,6 @@ const char *sg_map_file(const char *path, size_t *size)
         return NULL;
     *size = fstat(file, &status) == 0 ? (size_t)status.st_size : 0;
     const char *data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-    close(file);
+    sg_arch_syscall(SYS_close, file, 0, 0, 0);
     return data == MAP_FAILED ? NULL : data;
 }

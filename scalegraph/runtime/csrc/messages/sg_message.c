@@ -1,4 +1,5 @@
 /* Messages are sent, received and matched. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sg_lockstep.h"
@@ -66,10 +67,63 @@ static sg_journey carry(const sg_message *m, const sg_rank *from, const sg_rank 
     return SG_UNLIKELY(m->free) ? (sg_journey){now, now, 0} : sg_transport(from, to, now, bytes);
 }
 
+/* ---- receives from any rank ---- */
+
+/* What such a receive or probe of a rank took last. */
+typedef struct choice {
+    uint32_t context;
+    int32_t tag; /* wanted */
+    const sg_rank *from;
+    sg_signature of;
+    uint64_t done; /* clock at which it had the message */
+    const char *call;
+    const void *site; /* where the receiver was */
+} choice;
+
+static choice *choices = NULL; /* by rank */
+
+/* A message that was on its way before that, from another rank, could have come first: time decides. */
+static void find_rival(const choice *c, const sg_message *m)
+{
+    static bool told = false;
+    char text[400], at[40] = "";
+    if (told || c->from == NULL || c->from == m->from || c->context != m->context || m->began >= c->done ||
+        m->signature.site == NULL || (c->tag != SG_ANY && c->tag != m->tag))
+        return;
+    told = true;
+    if (c->site != NULL)
+        snprintf(at, sizeof at, " at 0x%llx", (unsigned long long)(uintptr_t)c->site);
+    snprintf(text, sizeof text,
+             "rank %u receives from any rank with %s%s: the messages with tag %d of rank %u (%s at 0x%llx) "
+             "and rank "
+             "%u (%s at 0x%llx) can both be the first, as time decides",
+             m->to->number, c->call != NULL ? c->call : "a request", at, m->tag, c->from->number, c->of.call,
+             (unsigned long long)(uintptr_t)c->of.site, m->from->number, m->signature.call,
+             (unsigned long long)(uintptr_t)m->signature.site);
+    sg_warn(text);
+}
+
+/* A receive or probe for messages of `source`, which may be any, takes `m`, which is there at `done`. */
+static void note_choice(const sg_message *m, int32_t source, int32_t tag, uint64_t done)
+{
+    if (m->tag < 0 || m->context % 2 != 0 || m->signature.site == NULL)
+        return; /* the library's own */
+    if (choices == NULL && source != SG_ANY)
+        return;
+    if (choices == NULL)
+        choices = sg_new(sg->ranks * sizeof *choices);
+    choice *c = &choices[m->to->number];
+    find_rival(c, m);
+    if (source == SG_ANY)
+        *c =
+            (choice){m->context, tag, m->from, m->signature, done, m->to->main->call, m->to->main->call_site};
+}
+
 /* Receive and message have found each other at the clock `now`: when has each side all? */
 static void match(sg_receive *r, sg_message *m, uint64_t now)
 {
     sg_completion *done = &r->completion;
+    int32_t source = r->source, tag = r->tag;
     r->source = m->source;
     r->from = (int32_t)m->from->number;
     r->tag = m->tag;
@@ -97,6 +151,7 @@ static void match(sg_receive *r, sg_message *m, uint64_t now)
             sg_waiters_wake(m->send->waiters, &m->send->completion, now);
         }
     }
+    note_choice(m, source, tag, done->clock);
     sg_waiters_wake(r->waiters, done, now);
 }
 
@@ -324,7 +379,11 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
     }
     if (m != NULL && wait)
         sg_completion_wait(&(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
-    return m != NULL && m->arrival <= sg_now->clock ? m : NULL;
+    if (m == NULL || m->arrival > sg_now->clock)
+        return NULL;
+    if (source == SG_ANY)
+        note_choice(m, source, tag, sg_now->clock);
+    return m;
 }
 
 void sg_message_take(sg_message *m)

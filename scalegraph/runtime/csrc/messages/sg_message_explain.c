@@ -20,11 +20,32 @@ static int explain_wait(uint32_t rank, const sg_rank_wait *wait, char *text, siz
                     what, other, tag, (unsigned long long)(uintptr_t)wait->thread->site);
 }
 
+/* A message from the rank that a receive waits for, which does not match it: why. */
+static int explain_mismatch(uint32_t rank, const sg_rank_wait *wait, char *text, size_t size)
+{
+    const struct sg_mailbox *box = sg->all_ranks[rank]->mailbox;
+    const sg_receive *r = box->posted;
+    while (r != NULL && (r->from != wait->other || r->tag != wait->tag))
+        r = r->next;
+    for (const sg_message *m = box->first; r != NULL && m != NULL; m = m->next) {
+        if (m->tag < 0 || m->signature.site == NULL || (r->from >= 0 && (int32_t)m->from->number != r->from))
+            continue;
+        bool elsewhere = m->context != r->context;
+        char tag[40] = "in another communicator";
+        if (!elsewhere)
+            snprintf(tag, sizeof tag, "with tag %d", m->tag);
+        return snprintf(text, size, " (rank %u has sent it one %s, with %s at 0x%llx)", m->from->number, tag,
+                        m->signature.call, (unsigned long long)(uintptr_t)m->signature.site);
+    }
+    return 0;
+}
+
 /* The first few threads that wait. */
 void sg_messages_explain(char *text, size_t size)
 {
     enum { SHOWN = 4 };
     uint32_t shown = 0, more = 0;
+    text[0] = '\0';
     for (uint32_t i = 0; i < sg->ranks; i++)
         for (const sg_rank_wait *wait = sg->all_ranks[i]->waits; wait != NULL; wait = wait->next) {
             if (shown++ >= SHOWN) {
@@ -32,6 +53,8 @@ void sg_messages_explain(char *text, size_t size)
                 continue;
             }
             int used = explain_wait(i, wait, text, size);
+            if (used >= 0 && (size_t)used < size && !wait->sends && wait->what == NULL)
+                used += explain_mismatch(i, wait, text + used, size - (size_t)used);
             if (used < 0 || (size_t)used >= size)
                 return;
             text += used;
@@ -42,11 +65,6 @@ void sg_messages_explain(char *text, size_t size)
         text += used;
         size -= (size_t)used;
     }
-    for (uint32_t i = 0; i < sg->ranks; i++)
-        if (sg->all_ranks[i]->end != NULL) {
-            snprintf(text, size, "; %s", sg->all_ranks[i]->end);
-            return;
-        }
 }
 
 void sg_messages_explain_left(char *text, size_t size)

@@ -31,6 +31,43 @@ static void name_end(int status, const void *site)
     sg_warn(text);
 }
 
+/* The first requests of a rank that nobody has answered. */
+static void explain_requests(const sg_rank *rank, char **text, size_t *size, uint32_t *shown)
+{
+    enum { SHOWN = 3 };
+    const struct sg_mpi *m = rank->mpi;
+    for (uint32_t i = 1; m != NULL && i < m->place_count && *shown < SHOWN; i++) {
+        const sg_request *r = m->places[i].object;
+        char partner[32] = "any rank", tag[32] = "";
+        if (r == NULL || m->places[i].kind != SG_KIND_REQUEST || !r->active || r->receive == NULL ||
+            r->kind != SG_REQUEST_RECEIVE || r->receive->completion.clock != SG_NEVER)
+            continue;
+        if (r->partner >= 0)
+            snprintf(partner, sizeof partner, "rank %d", r->partner);
+        if (r->tag >= 0)
+            snprintf(tag, sizeof tag, " with tag %d", r->tag);
+        int used = snprintf(*text, *size, "; nobody has sent what rank %u's %s at 0x%llx expects from %s%s",
+                            rank->number, r->call, (unsigned long long)(uintptr_t)r->site, partner, tag);
+        if (used < 0 || (size_t)used >= *size)
+            return;
+        *text += used;
+        *size -= (size_t)used;
+        ++*shown;
+    }
+}
+
+/* When nobody can go on, or the time is up: which ranks wait for whom. */
+static void explain(char *text, size_t size)
+{
+    sg_messages_explain(text, size);
+    size_t used = strlen(text);
+    uint32_t shown = 0;
+    text += used;
+    size -= used;
+    for (uint32_t i = 0; i < sg->ranks; i++)
+        explain_requests(sg->all_ranks[i], &text, &size, &shown);
+}
+
 static int begin(int level, const char *call, const void *site)
 {
     struct sg_mpi *m = sg_mpi_enter_always(call, site);
@@ -38,6 +75,7 @@ static int begin(int level, const char *call, const void *site)
         sg_mpi_fatal("MPI was initialised already");
     m->initialised = true;
     sg_rank_self()->name_end = name_end;
+    sg->explain_deadlock = explain;
     m->thread_level = level;
     sg_comm_open(m);
     return meet(m);
@@ -173,7 +211,8 @@ SG_API int PMPI_Get_processor_name(char *name, int *length)
 {
     SG_ENTER("Get_processor_name");
     SG_NEEDS(name, length)
-    *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "processor%u", sg_now->id);
+    *length =
+        snprintf(name, MPI_MAX_PROCESSOR_NAME, "node%u", sg_now->id / sg_config_node_processors(&sg->config));
     return MPI_SUCCESS;
 }
 

@@ -1,4 +1,7 @@
 /* What sends and receives of all kinds share. */
+#include <stdio.h>
+
+#include "sg_alloc.h"
 #include "sg_mpi_request.h"
 #include "sg_mpi_signature.h"
 
@@ -48,6 +51,21 @@ sg_receive *sg_begin_receive(const sg_comm *c, int from, int tag)
     return sg_message_receive(c->context, source, rank, tag == MPI_ANY_TAG ? SG_ANY : tag);
 }
 
+/* The message is longer than what is left of the block of memory in which the buffer begins. */
+static void check_block(const sg_receive *r, void *buffer, int64_t count, const sg_type *type, size_t bytes,
+                        const char *call, const void *site)
+{
+    char text[300], block[96];
+    if (buffer == NULL || bytes == 0 || !sg_type_flat(type, count) ||
+        !sg_alloc_exceeds((char *)buffer + type->true_lb, bytes, block))
+        return;
+    snprintf(text, sizeof text,
+             "rank %u writes the %zu bytes of a message from rank %d with %s at 0x%llx beyond the end of a "
+             "block%s",
+             r->rank->number, bytes, r->from, call, (unsigned long long)(uintptr_t)site, block);
+    sg_warn(text);
+}
+
 int sg_take_receive(sg_comm *c, sg_receive *r, void *buffer, int64_t count, sg_type *type, const char *call,
                     const void *site, MPI_Status *status)
 {
@@ -61,6 +79,7 @@ int sg_take_receive(sg_comm *c, sg_receive *r, void *buffer, int64_t count, sg_t
     }
     sg_status_set(status, source, tag, (int64_t)(bytes < room ? bytes : room), false);
     sg_signature_check(&r->message->signature, r->from, type, count, call, site);
+    check_block(r, buffer, count, type, bytes < room ? bytes : room, call, site);
     sg_type_unpack(r->data, bytes < room ? bytes : room, buffer, count, type);
     sg_receive_free(r);
     if (bytes > room)

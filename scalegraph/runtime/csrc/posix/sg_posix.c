@@ -15,12 +15,18 @@ sg_posix *sg_posix_of(sg_thread *t)
 /* The number of an ended thread is given to a new one. */
 static void reset(sg_thread *t)
 {
-    if (t->posix == NULL)
+    const sg_thread *creator = sg_self();
+    uint64_t blocked = creator != NULL && creator->posix != NULL ? creator->posix->blocked : 0;
+    if (t->signalled) {
+        t->signalled = false;
+        sg->signals_due--;
+    }
+    if (t->posix == NULL && blocked == 0)
         return;
-    void **values = t->posix->values;
+    void **values = sg_posix_of(t)->values;
     if (values != NULL)
         memset(values, 0, SG_KEYS * sizeof(void *));
-    *t->posix = (sg_posix){.values = values};
+    *t->posix = (sg_posix){.values = values, .blocked = blocked};
 }
 
 void sg_posix_open(void)

@@ -38,7 +38,22 @@ typedef struct sg_posix {
     sg_destructor *destructors;
     void **values; /* by key; NULL: none has been set */
     char name[16];
+    /* Signals, a bit for each. */
+    uint64_t blocked, awaited;
+    struct sg_signal_info *pending;
+    struct sg_handling *handling; /* the innermost handler that runs */
 } sg_posix;
+
+typedef struct sg_signal_info {
+    struct sg_signal_info *next;
+    siginfo_t info;
+} sg_signal_info;
+
+typedef struct sg_handling {
+    struct sg_handling *outer;
+    uint64_t before; /* what was blocked */
+    uint64_t frame;
+} sg_handling;
 
 /* Notes where the program entered the runtime. False: the simulation has not begun or is over, and nobody
  * else runs. */
@@ -114,11 +129,26 @@ uint64_t sg_deadline_in(const struct timespec *duration);
 
 #define SG_DATE_S 946684800 /* the day: 2000-01-01 00:00:00 UTC, in seconds since the epoch */
 
+/* A handler has ended the wait of the running thread, whose call does not begin anew (`restartable`). */
+static inline bool sg_take_broken(sg_thread *t, bool restartable)
+{
+    bool broken = t->broken && !(restartable && t->restarts);
+    t->broken = false;
+    return broken;
+}
+
+/* What the program does may let others go on that wait for a file. */
+static inline void sg_files_notify(void)
+{
+    if (SG_UNLIKELY(sg->files_changed != NULL))
+        sg->files_changed();
+}
+
 /* ---- sg_time.c ---- */
 
 int sg_clock_gettime(clockid_t id, struct timespec *time, const void *site);
-/* The running thread sleeps until then. */
-void sg_sleep(uint64_t deadline, const void *site);
+/* The running thread sleeps until then; false: a handler has ended that. */
+bool sg_sleep(uint64_t deadline, const void *site);
 static inline bool sg_is_time(const struct timespec *time)
 {
     return time->tv_nsec >= 0 && time->tv_nsec < 1000000000;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "sg_arch.h"
-#include "sg_runtime.h"
+#include "sg_signal.h"
 
 void sg_process_call(const char *name, const void *caller);
 void sg_process_call(const char *name, const void *caller)
@@ -48,7 +48,10 @@ long sg_signal_call(long process, long number)
     if (number < 0 || number > SIGRTMAX)
         return -EINVAL;
     if (is_itself(process)) {
-        sg_fault_raise((int)number);
+        if (sg_now->coroutine != NULL)
+            sg_signal_process((int)number, SI_USER, (union sigval){0});
+        else
+            sg_fault_raise((int)number);
         return 0;
     }
     char remark[200];
@@ -86,6 +89,9 @@ API int killpg(pid_t group, int number)
 
 API int sigqueue(pid_t process, int number, union sigval value)
 {
-    (void)value;
+    if (!sg->alone && number > 0 && number <= SIGRTMAX && is_itself(process) && sg_enter(SG_CALLER)) {
+        sg_signal_process(number, SI_QUEUE, value);
+        return 0;
+    }
     return sent(process, number, SG_CALLER);
 }

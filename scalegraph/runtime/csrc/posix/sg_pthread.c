@@ -77,7 +77,8 @@ static void finish(void)
     if (is_last(t)) /* from here on nobody else ends first */
         exit(0);
     posix->ended = true;
-    if (posix->joiner != NULL && posix->joiner->state == SG_BLOCKED) /* else it is on its way already */
+    if (posix->joiner != NULL && (posix->joiner->state == SG_BLOCKED ||
+                                  posix->joiner->interrupted)) /* else it is on its way already */
         sg_wake(posix->joiner, sg_now->clock);
     sg_thread_end();
 }
@@ -380,7 +381,7 @@ SG_API int pthread_cancel(pthread_t handle)
     sg_posix *posix = sg_posix_of(t);
     sg_touch(sg_now, t->variable, SG_WRITE, SG_CATEGORY_PRIM_THREAD);
     posix->cancelled = true;
-    if (t->state == SG_BLOCKED && posix->waits && !posix->cancel_disabled) {
+    if ((t->state == SG_BLOCKED || t->interrupted) && posix->waits && !posix->cancel_disabled) {
         sg_queue_remove(t);
         sg_wake(t, sg_now->clock);
     }

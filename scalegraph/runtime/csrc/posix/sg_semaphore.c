@@ -54,7 +54,11 @@ static int take(sem_t *variable, uint64_t deadline, const void *site)
         if (sg_now->clock >= deadline)
             return fail(ETIMEDOUT);
         sg_queue_add(&s->waiting, sg_self());
+        sg_self()->breaks = SG_BREAKS;
         sg_posix_wait(SG_CATEGORY_IDLE_WAIT, at, -1, deadline);
+        sg_self()->breaks = SG_GOES_ON;
+        if (sg_take_broken(sg_self(), true))
+            return fail(EINTR);
         if (!sg_self()->granted) /* else what was posted would be lost to the others */
             sg_posix_test_cancel();
         sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);

@@ -1,13 +1,10 @@
 /* Time as the program sees it: that of the simulated machine.
  * Clocks that run begin at 0 with the run. The date is always the same one at the beginning of a run, so that
  * two runs read the same, and not 0, which programs that make a seed of it would multiply by. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/select.h>
 #include <sys/time.h>
 #include <sys/times.h>
 
@@ -120,41 +117,53 @@ SG_API int getrusage(__rusage_who_t who, struct rusage *usage)
 
 /* ---- sleeping: the thread waits for a simulated time, its processor is free for others ---- */
 
-void sg_sleep(uint64_t deadline, const void *site)
+bool sg_sleep(uint64_t deadline, const void *site)
 {
     if (!sg_enter(site))
-        return;
+        return true;
     sg_posix_test_cancel();
-    if (deadline > sg_now->clock)
+    if (deadline > sg_now->clock) {
+        sg_self()->breaks = SG_BREAKS;
         sg_posix_wait(SG_CATEGORY_IDLE_WAIT, 0, -1, deadline);
-    else
+        sg_self()->breaks = SG_GOES_ON;
+    } else {
         sg_pass(site);
+    }
     sg_posix_test_cancel();
+    return !sg_take_broken(sg_self(), false);
 }
 
-static int sleep_or_fail(const struct timespec *time, uint64_t deadline, const void *site)
+/* What is left until `deadline`, in nanoseconds. */
+static uint64_t left_ns(uint64_t deadline)
+{
+    uint64_t now = sg_now->clock;
+    return deadline > now ? (uint64_t)((double)(deadline - now) / sg->config.clock_hz * 1e9) : 0;
+}
+
+static int sleep_or_fail(const struct timespec *time, uint64_t deadline, struct timespec *left,
+                         const void *site)
 {
     if (time->tv_sec < 0 || !sg_is_time(time))
         return EINVAL;
-    sg_sleep(deadline, site);
-    return 0;
+    bool slept = sg_sleep(deadline, site);
+    uint64_t ns = slept ? 0 : left_ns(deadline);
+    if (left != NULL)
+        *left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    return slept ? 0 : EINTR;
 }
 
 SG_API int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
-    errno = sleep_or_fail(wanted, sg_deadline_in(wanted), SG_CALLER);
-    if (left != NULL)
-        *left = (struct timespec){0, 0};
-    return errno == 0 ? 0 : -1;
+    int error = sleep_or_fail(wanted, sg_deadline_in(wanted), left, SG_CALLER);
+    return error == 0 ? 0 : (errno = error, -1);
 }
 
 SG_API int clock_nanosleep(clockid_t id, int flags, const struct timespec *wanted, struct timespec *left)
 {
     (void)id;
-    if (left != NULL && !(flags & TIMER_ABSTIME))
-        *left = (struct timespec){0, 0};
-    uint64_t deadline = flags & TIMER_ABSTIME ? sg_deadline(wanted) : sg_deadline_in(wanted);
-    return sleep_or_fail(wanted, deadline, SG_CALLER);
+    bool absolute = (flags & TIMER_ABSTIME) != 0;
+    uint64_t deadline = absolute ? sg_deadline(wanted) : sg_deadline_in(wanted);
+    return sleep_or_fail(wanted, deadline, absolute ? NULL : left, SG_CALLER);
 }
 
 static uint64_t after_us(uint64_t us)
@@ -165,38 +174,13 @@ static uint64_t after_us(uint64_t us)
 
 SG_API int usleep(useconds_t wanted)
 {
-    sg_sleep(after_us(wanted), SG_CALLER);
-    return 0;
+    return sg_sleep(after_us(wanted), SG_CALLER) ? 0 : (errno = EINTR, -1);
 }
 
 SG_API unsigned sleep(unsigned wanted)
 {
-    sg_sleep(after_us(1000000ull * wanted), SG_CALLER);
-    return 0;
-}
-
-/* Without a file to wait for, these two are ways to sleep. */
-SG_API int poll(struct pollfd *files, nfds_t count, int timeout)
-{
-    if (count == 0 && sg_now->coroutine != NULL && timeout >= 0) {
-        sg_sleep(after_us(1000ull * (uint64_t)timeout), SG_CALLER);
-        return 0;
-    }
-    int (*real)(struct pollfd *, nfds_t, int) =
-        (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
-    return real(files, count, timeout);
-}
-
-SG_API int select(int count, fd_set *restrict reading, fd_set *restrict writing, fd_set *restrict except,
-                  struct timeval *restrict timeout)
-{
-    if (count == 0 && sg_now->coroutine != NULL && timeout != NULL) {
-        sg_sleep(after_us(1000000ull * (uint64_t)timeout->tv_sec + (uint64_t)timeout->tv_usec), SG_CALLER);
-        return 0;
-    }
-    int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) =
-        (int (*)(int, fd_set *, fd_set *, fd_set *, struct timeval *))dlsym(RTLD_NEXT, "select");
-    return real(count, reading, writing, except, timeout);
+    uint64_t deadline = after_us(1000000ull * wanted);
+    return sg_sleep(deadline, SG_CALLER) ? 0 : (unsigned)((left_ns(deadline) + 999999999) / 1000000000);
 }
 
 SG_API int sched_yield(void)

@@ -30,6 +30,7 @@ static void leave(sg_rank *rank)
     rank->locks = sg->locks;
     rank->futexes = sg->futexes;
     rank->files = sg->files;
+    rank->signals = sg->signals;
 }
 
 static void enter(sg_rank *rank)
@@ -38,6 +39,7 @@ static void enter(sg_rank *rank)
     sg->locks = rank->locks;
     sg->futexes = rank->futexes;
     sg->files = rank->files;
+    sg->signals = rank->signals;
     sg_alloc_heap(rank->heap);
     sg->rank = rank;
 }

@@ -44,6 +44,7 @@ struct sg_rank {
     struct sg_omp *omp;      /* while it does not run: */
     sg_table locks, futexes; /* what belongs to addresses of its data */
     struct sg_file *files;
+    struct sg_signals *signals;
     struct sg_mailbox *mailbox; /* sg_message.c */
     struct sg_mpi *mpi;         /* the MPI library */
     sg_last_call *last_calls;

@@ -143,6 +143,7 @@ static sg_remote *new_access(sg_window *w, const call *c, sg_type *data, sg_type
 static void issue(sg_window *w, sg_remote *a)
 {
     w->used = true;
+    sg_conflict_check(w, a);
     sg_access_begin(a, sg_window_target(w, a->target));
     if (w->last != NULL)
         w->last->next = a;

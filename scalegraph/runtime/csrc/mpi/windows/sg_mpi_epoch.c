@@ -24,6 +24,7 @@ SG_API int PMPI_Win_fence(int assert, MPI_Win win)
     sg_window_complete(w, -1, true);
     w->fenced = (assert &MPI_MODE_NOSUCCEED) == 0;
     w->used = false;
+    w->fences++;
     return sg_window_meet(w);
 }
 

@@ -60,6 +60,7 @@ typedef struct sg_window {
     struct sg_remote *first, *last; /* accesses that are not complete, in the order of their issue */
     bool fenced, all_locked, all_checked;
     bool used;              /* an access was issued since the last fence */
+    uint64_t fences;        /* so far */
     sg_members *started;    /* of MPI_Win_start; NULL: no such epoch */
     sg_members *posted;     /* of MPI_Win_post */
     sg_receive **completed; /* messages that they have done their accesses */
@@ -150,6 +151,11 @@ void sg_each_value(const sg_type *t, char *base, int64_t count,
 bool sg_accumulates(uintptr_t op, const sg_type *t);
 /* Whether memory belongs to what a rank exposes; the type's items begin at `at`. */
 bool sg_exposes(const sg_exposure *e, bool dynamic, char *at, int64_t count, const sg_type *t);
+
+/* ---- sg_mpi_conflict.c ---- */
+
+/* The running rank accesses memory of another one, between two fences: names who else does. */
+void sg_conflict_check(const sg_window *w, const sg_remote *a);
 
 /* ---- sg_mpi_lock.c ---- */
 

@@ -1,0 +1,85 @@
+"""Standard input that the user redirects: read once, given to every run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import select
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from scalegraph.base.patterns import pattern
+from scalegraph.cli.output import echo
+from scalegraph.runtime.cache import cache_root, trim
+
+_SILENT_S: Final = 2.0  # a pipe that is quiet for so long, and not ended, is one that nobody writes into
+_CHUNK: Final = 1 << 20
+_LIMIT_BYTES: Final = 256 * 2**20
+_READS = pattern(
+    r"\b(stdin|getchar|gets|scanf|cin|getline|fgets|read|STDIN_FILENO)\b|\bread\s*[(*]|\baccept\s*[(*]|/dev/stdin",
+)
+_READS_FORTRAN = pattern(r"(?i)\bread\b\s*[(*'\"0-9]|\baccept\b|input_unit")
+_FORTRAN = frozenset((".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08"))
+
+
+def redirected(sources: Sequence[str]) -> Path | None:
+    """Return a file with what standard input is redirected from; None for a terminal, a device, or nothing.
+
+    A regular file is returned as it is. A pipe is read to its end, but only if one of *sources* reads standard input,
+    or cannot be looked at: else it may be meant for somebody else. A pipe in which nothing is, and which does not end,
+    is given up after some seconds, with a remark.
+    """
+    try:
+        status = os.fstat(0)
+        if stat.S_ISREG(status.st_mode):
+            return _file()
+        piped = stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
+    except OSError:  # it is closed
+        return None
+    if not piped or not any(map(_may_read, sources)):
+        return None
+    if not select.select([0], [], [], _SILENT_S)[0]:
+        echo(
+            "standard input is a pipe in which nothing is: the runs get an empty one (--stdin FILE gives them another)",
+            err=True,
+        )
+        return None
+    return _kept(b"".join(iter(lambda: os.read(0, _CHUNK), b"")))
+
+
+def _file() -> Path | None:
+    """Return the file that standard input is, or a copy of what is left of it, or of one that has no name."""
+    place = Path(f"/proc/self/fd/{0}")
+    at = os.lseek(0, 0, os.SEEK_CUR)
+    named = Path(os.path.realpath(place))
+    if at == 0 and named.is_file() and os.path.samestat(named.stat(), os.fstat(0)):
+        return named
+    with place.open("rb") as file:
+        file.seek(at)
+        return _kept(file.read())
+
+
+def _may_read(source: str) -> bool:
+    """Return whether *source* may read standard input; what is no text may."""
+    path = Path(source)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return path.exists()
+    found = _READS_FORTRAN if path.suffix.lower() in _FORTRAN else _READS
+    return found.search(text) is not None
+
+
+def _kept(content: bytes) -> Path:
+    """Return the file with *content* in the cache: its name says what is in it, so that a study can be resumed."""
+    parent = cache_root() / "input"
+    path = parent / hashlib.sha256(content).hexdigest()[:32]
+    if not path.is_file():
+        parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(f".{os.getpid()}")
+        fresh.write_bytes(content)
+        fresh.replace(path)
+        trim(parent, _LIMIT_BYTES, keep=path)
+    return path

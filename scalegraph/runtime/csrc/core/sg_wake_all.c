@@ -1,0 +1,8 @@
+/* Everybody who stands in a queue goes on. */
+#include "sg_runtime.h"
+
+void sg_wake_all(sg_queue *queue, uint64_t when)
+{
+    for (sg_thread *t; (t = sg_queue_take(queue)) != NULL;)
+        sg_wake(t, when);
+}
