@@ -69,7 +69,12 @@ def test_the_bound_of_slalom_is_half_of_what_one_processor_tends_to(tmp_path: Pa
         source = resource_dir("programs") / "mpi" / "slalom.c"
         study_path = tmp_path / f"{n}.sgstudy"
         with session.simulate(
-            [source], machine="ncube2", processors=(1,), args=(str(n), "unchecked"), ldflags=("-lm",), study_path=study_path
+            [source],
+            machine="ncube2",
+            processors=(1,),
+            args=(str(n), "unchecked"),
+            ldflags=("-lm",),
+            study_path=study_path,
         ) as study:
             (run,) = study.runs()
         speeds[n] = (2 * n**3 / 3 + 41 * n**2) / (run.time_s or 0)  # W as the program's description counts it
