@@ -381,8 +381,7 @@ class Submission:
 
     def _job(self, study: Study, point: RunPoint, build: Build, *, traced: bool) -> Job:
         known, identity = self._records.values(), study.manifest.identity
-        request, target = self._found.request, self._found.target
-        limits = request.limits
+        request, target, limits = self._found.request, self._found.target, self._found.request.limits
         plain = () if target.command else target.arguments(point, request.program.threads_per_process)
         job = Job(
             point=point,
@@ -406,9 +405,8 @@ class Submission:
         return commands.started(self._found, job) if target.command else job
 
     def _machine_of(self, point: RunPoint) -> Machine:
-        if not point.variant.machine:
-            return self._found.machine
-        return variants.machine_of(self._found.request, self._found.machine_reference, point.variant)
+        found, what = self._found, point.variant
+        return variants.machine_of(found.request, found.machine_reference, what) if what.machine else found.machine
 
     def _keep(self, study: Study, record: RunRecord) -> None:
         before = self._records.get(record.point.key)
