@@ -137,14 +137,16 @@ def predict(
         found = _from_program(request, wanted, blocks, study)
     if graph is not None:
         _write_graph(found, graph)
-    _show(found, as_json=as_json)
-    if any(point.predicted is None for point in found.points):
-        ctx.exit(1)
+    _end(ctx, found, as_json=as_json)
 
 
 def _predict_graph(ctx: click.Context, path: Path, at: str, processors: str, *, as_json: bool) -> None:
     """Show what the graph file at *path* predicts."""
-    found = predict_graph(path, sizes(at, "--at") if at else [], _counts(processors, "-p"))
+    _end(ctx, predict_graph(path, sizes(at, "--at") if at else [], _counts(processors, "-p")), as_json=as_json)
+
+
+def _end(ctx: click.Context, found: Predictions, *, as_json: bool) -> None:
+    """Show what was found; end with exit code 1 if a point has no prediction."""
     _show(found, as_json=as_json)
     if any(point.predicted is None for point in found.points):
         ctx.exit(1)
