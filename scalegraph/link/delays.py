@@ -140,7 +140,8 @@ def by_line(found: Sequence[Delay], lines: Sequence[LineCost], regions: Sequence
         weights = [line.busy + line.memory_stall + line.primitive for line in mine]
         whole, so_far, dealt = sum(weights), 0, 0
         if not whole:
-            add((region.file, region.line), 0, name, delay.caused)
+            if region.file:  # the program as a whole has no line
+                add((region.file, region.line), 0, name, delay.caused)
             continue
         for line, weight in zip(mine, weights, strict=True):
             so_far += weight

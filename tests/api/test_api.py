@@ -122,7 +122,7 @@ def test_time_spans_are_seconds_and_blanks_around_titles_do_not_count() -> None:
 
 
 def test_numbers_of_a_frame_keep_every_digit() -> None:
-    exact = [1 / 3, 2.5e-7, 3e-300]
+    exact = [1 / 3, 2.5e-7, 3e-100]
     found = sg.frame(pd.DataFrame({"p": [1, 2, 4], "t": exact}), processors="p", time="t", unit="s")
     assert list(found.runs["time_s"]) == exact
 
@@ -336,7 +336,7 @@ def test_the_lists_name_what_there_is() -> None:
         ({"sources": "nothing.c"}, "program.sources.0: 'nothing.c': no such file"),
         ({"sources": "prog.c", "machine": "kssr"}, "machine.name: unknown machine 'kssr'; did you mean 'ksr1'?"),
         ({"sources": "prog.c", "processors": [0]}, "processors.0: expected 1 to 65536 processors; got 0"),
-        ({}, "either 'name' (a shipped program), 'sources' or 'executable' was expected"),
+        ({}, "either 'name' (a shipped program), 'sources', 'executable' or 'command' was expected"),
     ],
 )
 def test_requests_that_are_none_are_told(place: Path, options: dict[str, Any], sentence: str) -> None:

@@ -15,9 +15,16 @@ FILES = {
     "deep.json": (b"[" * 200_000, "is no"),
     "cut.cubex": (b"PK\x03\x04", "is no whole Cube4 profile"),
     "cut.extra-p": (b"abc", "is no whole Extra-P experiment"),
-    "huge.csv": (b"p,time_s\n1,1e300\n2,5e299\n", "point p = 1: time_s = 1e+300: input should be less"),
-    "ops.csv": (b"p,time_s,ops\n1,2,1e300\n2,1,1e300\n", "point p = 1: work_ops"),
+    "huge.csv": (b"p,time_s\n1,1e300\n2,5e299\n", "huge.csv:2: holds no measured value"),
 }
+
+
+def test_numbers_that_no_product_could_hold_are_left_out_with_a_word(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "ops.csv"
+    path.write_text("p,time_s,ops\n1,2,1e300\n2,1,1e300\n")
+    code, out, err = call("import", path, "-o", tmp_path / "s.sgstudy")
+    assert (code, err) == (0, "")
+    assert "skipped: cells (2): no number from 1e-150 to 1e150, nor 0, first at" in out
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -190,7 +190,7 @@ def test_code_of_no_cost_that_spins_still_sees_the_others_work(run: Runner, tmp_
     ("text", "said"),
     [
         ("item code 3 1\n", "expected an item's kind"),
-        ("item cod 3 1 1\n", "expected code, region"),
+        ("item cod 3 1 1\n", "expected a kind of item"),
         ("item code 4 1 1\n", "expected an item's kind"),
         ("item code 3 1 0\n", "expected an item's kind"),
         ("range 1 2\n", "before the first item"),
