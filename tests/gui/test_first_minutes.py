@@ -334,7 +334,7 @@ def test_an_own_program_is_answered_in_three_clicks_with_the_line_that_stops_it(
     qtbot.mouseClick(window.request.side.run, LEFT)
     qtbot.waitUntil(lambda: window.page == "study" and not window.runner.busy and not window.jobs.running, timeout=LONG)
     entry = window.runner.entries[0]
-    assert (entry.phase, entry.title) == ("done", "heat on Two-socket server, 2 x 32 cores"), entry.message
+    assert (entry.phase, entry.title) == ("done", "heat on Two-socket server, 2 x 32 out-of-order cores"), entry.message
     area = window.study.area
     assert area is not None
     seen = {dock.view.name: dock for dock in area.docks if not dock.visibleRegion().isEmpty()}

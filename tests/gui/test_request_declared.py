@@ -37,6 +37,7 @@ ELSEWHERE = {
         "scaling",
         "schedules",
         "target",
+        "verify",  # not in the window yet: the command line and request files have it
     ),
 }
 
