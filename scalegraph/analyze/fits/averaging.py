@@ -63,6 +63,7 @@ _NOISE_PRIOR = np.logaddexp(
     -0.5 * (np.log(_NOISES / 0.03) / 1.2) ** 2, math.log(0.02) - 0.5 * np.abs(np.log(_NOISES / 0.03))
 )
 _TRUST = 0.9  # power of the likelihood: no hypothesis is quite true, so evidence counts for less than it says
+_LEAST = 1e-150  # a quotient by less may not be a number
 _DRAWS = 4000
 _NEGLIGIBLE = 10.0  # of -ln probability behind the best: one in 20,000
 
@@ -166,14 +167,14 @@ class _Group:
 def averaged(x: Floats, sample: Sample, draws: int = _DRAWS, seed: int = 1) -> Averaged | None:
     """Return what all hypotheses say of the one series of *sample* at *x* (points,).
 
-    ``None`` where values are not all above 0, as they then have no relative noise, or for fewer than three points.
+    ``None`` where values are not all well above 0, as they then have no relative noise, or for fewer than three points.
 
     Shape: (draws, ..) of its arrays. Unit: that of the values. Source: model averaging (Hoeting and others 1999); the
     dictionary and the priors are ScaleGraph's.
     """
     known = sample.count[0] > 0
     places, mean = x[known], sample.mean[0, known]
-    if len(np.unique(places)) < 3 or not (mean > 0).all() or not (places > 0).all():
+    if len(np.unique(places)) < 3 or not (mean > _LEAST).all() or not (places > 0).all():
         return None
     weight = _TRUST * (sample.count * sample.weight)[0, known] * mean**2
     factors = tuple(factor for factor, _ in _DICTIONARY if _usable(factor, places))
