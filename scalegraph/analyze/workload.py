@@ -6,14 +6,15 @@ operations of the sequential algorithm (isospeed.txt II.B), most often by a form
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pandas as pd
-
-from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_columns
 from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from scalegraph.analyze.table import Floats
 
 OPERATIONS: Final = "operations"
 FLOPS: Final = "flops"
@@ -61,6 +62,10 @@ def by_formula(runs: pd.DataFrame, text: str) -> Floats:
         InputError: the formula is none, or uses what is no numeric parameter of the runs.
 
     """
+    import numpy as np  # requests check formulas in runs that need no such library
+
+    from scalegraph.analyze.table import PARAMETER, numbers, parameter_columns
+
     columns = {name.removeprefix(PARAMETER): numbers(runs, name) for name in parameter_columns(runs)}
     known = {name: values for name, values in columns.items() if np.isfinite(values).any()}
     wrong = fault(text, frozenset(known))

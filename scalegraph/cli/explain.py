@@ -11,8 +11,8 @@ from scalegraph.base import glossary
 from scalegraph.cli.output import echo
 from scalegraph.runtime.mpi import rules
 
-_RULES = f"""{rules.VARIABLE} chooses algorithms of MPI's collective operations, as
---env {rules.VARIABLE}=allreduce=ring,bcast=binomial.
+_RULES = f"""{rules.VARIABLE} in the program's environment chooses algorithms of MPI's collective operations, as
+{rules.VARIABLE}=allreduce=ring,bcast=binomial.
 What it does not name, or cannot be done so by the ranks of a call, goes by MPICH's switch points. There are
 """
 

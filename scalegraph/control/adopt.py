@@ -31,7 +31,7 @@ from scalegraph.toolchain.complaints import with_mpi
 from scalegraph.toolchain.mpi import is_mpi
 
 if TYPE_CHECKING:
-    from scalegraph.instrument.plain_loops import Plain
+    from scalegraph.instrument.plain import Plain
 
 _LIMIT_BYTES = 256 * 2**20
 _SHOWN_LINES = 60  # of what a build command says before it fails

@@ -38,7 +38,7 @@ from scalegraph.toolchain.preprocessing import preprocessed
 
 if TYPE_CHECKING:
     from scalegraph.instrument import Detail
-    from scalegraph.instrument.plain_loops import Plain
+    from scalegraph.instrument.plain import Plain
 
 _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20

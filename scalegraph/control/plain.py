@@ -16,7 +16,7 @@ from scalegraph.toolchain.command import with_arguments
 from scalegraph.toolchain.linking import driver
 
 if TYPE_CHECKING:
-    from scalegraph.instrument.plain_loops import Plain
+    from scalegraph.instrument.plain import Plain
     from scalegraph.instrument.units import LinkCommand, LinkedUnit
 
 PLACES: Final = "places.json"
@@ -56,7 +56,7 @@ def plain_build(key: str, sources: Sequence[PlainSource], linking: Linking, canc
 
     Raises `BuildError`, `Cancelled`.
     """
-    from scalegraph.instrument.plain_loops import Plain  # only for machines with a pipeline
+    from scalegraph.instrument.plain import Plain  # only for machines with a pipeline
 
     parent = cache_root() / "plain"
     directory = parent / key[:32]

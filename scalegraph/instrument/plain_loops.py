@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from scalegraph.instrument.blocks import disassemble
@@ -23,6 +22,7 @@ from scalegraph.instrument.image import Function, Image
 from scalegraph.instrument.innermost import joint
 from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.places import LineMap, load, source_name
+from scalegraph.instrument.plain import Plain
 from scalegraph.instrument.steps import plain_steps
 from scalegraph.instrument.strides import Reference, decoded, references
 from scalegraph.instrument.ways import Ways
@@ -33,14 +33,6 @@ Line: TypeAlias = tuple[str, int]
 _ARITHMETIC: Final = re.compile(r"v?(?:add|sub|mul|div|sqrt|fn?m(?:add|sub)\d*|fmaddsub\d*|fmsubadd\d*)([ps])([sd])")
 _MOST: Final = 1024  # rounds that one of the plain loop replaces: 64 bytes, unrolled sixteen times
 _SHARED: Final = 0.5  # of the lines of references, so many at least are common
-
-
-@dataclass(frozen=True)
-class Plain:
-    """The plain build of a program: its *executable*, which is never run, and what `places.save` wrote of it."""
-
-    executable: Path
-    places: Path
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ from scalegraph.instrument.flow import Chunk, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
 from scalegraph.instrument.pipeline import Origins, Step, execute
 from scalegraph.instrument.places import LineMap
-from scalegraph.instrument.plain_loops import Plain, plain_code
+from scalegraph.instrument.plain import Plain
+from scalegraph.instrument.plain_loops import plain_code
 from scalegraph.instrument.replaced import PlainLoops, Replaced
 from scalegraph.instrument.steps import steps_of
 from scalegraph.instrument.ways import Bodies, Ways, turned

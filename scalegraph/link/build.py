@@ -13,7 +13,7 @@ from scalegraph.base.run import Region
 
 if TYPE_CHECKING:
     from scalegraph.instrument.places import LineMap, Places
-    from scalegraph.instrument.plain_loops import Plain
+    from scalegraph.instrument.plain import Plain
     from scalegraph.instrument.variables import VariableMap
 
 

@@ -13,7 +13,7 @@ from scalegraph.runtime import format as written
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 
 if TYPE_CHECKING:
-    from scalegraph.instrument.plain_loops import Plain
+    from scalegraph.instrument.plain import Plain
 
 _LIMIT_BYTES: Final = 128 * 2**20
 _TABLE: Final = "blocks"

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault
-from scalegraph.base.units import thousands
+from scalegraph.base.units import significant, thousands
 
 # What a metric counts; "time" is converted to seconds when it is used, by its unit.
 MetricKind: TypeAlias = Literal["time", "count", "bytes", "ratio", "other"]
@@ -145,13 +145,13 @@ def beyond(measured: MeasurementSet) -> Fault | None:
             size = np.abs(column.to_numpy(dtype=float, na_value=np.nan))
             wrong = np.flatnonzero((size > MOST) | ((size < LEAST) & (size > 0)))
             if len(wrong):
-                return Fault(f"{name} = {column.iloc[wrong[0]]:g}; {_RANGE}", file=file)
+                return Fault(f"{name} = {significant(column.iloc[wrong[0]])}; {_RANGE}", file=file)
     values = measured.values["value"].to_numpy()
     size = np.abs(values)
     wrong = np.flatnonzero((size > MOST) | ((size < LEAST) & (size > 0)))
     if len(wrong):
         metric = measured.metrics[int(measured.values["metric"].iloc[wrong[0]])].name
-        return Fault(f"{metric} = {values[wrong[0]]:g}; {_RANGE}", file=file)
+        return Fault(f"{metric} = {significant(values[wrong[0]])}; {_RANGE}", file=file)
     return None
 
 

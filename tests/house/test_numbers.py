@@ -11,8 +11,11 @@ HOME = "base"  # of the formatter
 # Modules that may write digits with a format of their own, with the reason.
 ELSEWHERE = {
     "analyze/consistency.py": "the digits that a table has in print are counted and compared",
+    "analyze/culprits.py": "a factor that the runtime reads",
+    "analyze/wording.py": "the rest of an identity is an order of magnitude: 4e-16",
     "analyze/fits/select.py": "a ratio of likelihoods has two digits, and none behind the point from 100 on",
     "control/calibration/derive.py": "a text for the machine file that calibration writes",
+    "control/calibration/many.py": "a text for the machine file that calibration writes",
     "cli/matrix.py": "the rest of an identity is an order of magnitude: 4e-16",
     "figures/timelines.py": "times have the digits that separate neighbours: ticks, or pixels",
     "gui/base/style.py": "sizes in a style sheet, which Qt reads",
@@ -24,7 +27,6 @@ ELSEWHERE = {
     "measurements/readers/published.py": "the text of a bound that names a table",
     "request/model/extras.py": "the text that names a factor",
     "request/planning/search.py": "sizes that a search tried",
-    "views/study/scalability/matrix.py": "the rest of an identity is an order of magnitude: 4e-16",
 }
 
 

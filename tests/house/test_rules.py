@@ -102,8 +102,8 @@ def test_shipped_programs_compile_without_warnings(root: Path, tmp_path: Path) -
         assert done.returncode == 0, done.stderr
 
 
-def test_no_folder_holds_more_than_forty_sources(root: Path) -> None:
+def test_no_folder_holds_more_than_forty_five_sources(root: Path) -> None:
     roots = [root / name for name in ("scalegraph", "tests", "benchmarks", "resources")]
     sources = [path for top in roots for path in top.rglob("*") if path.suffix in (".py", ".c", ".h", ".cpp", ".f90")]
     sizes = Counter(path.parent.relative_to(root) for path in sources)
-    assert {str(folder): size for folder, size in sizes.items() if size > 40} == {}
+    assert {str(folder): size for folder, size in sizes.items() if size > 45} == {}

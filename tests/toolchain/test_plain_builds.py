@@ -7,7 +7,7 @@ import pytest
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.control import adopt
-from scalegraph.instrument.plain_loops import Plain
+from scalegraph.instrument.plain import Plain
 from scalegraph.instrument.units import section
 from tests.toolchain.conftest import Run, need
 

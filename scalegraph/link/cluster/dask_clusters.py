@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from scalegraph.base.units import seconds
 from scalegraph.base.workplaces import workplace
 from scalegraph.link.cluster import ssh_hosts
 from scalegraph.link.cluster.attended import DIRECTORY
@@ -164,7 +165,7 @@ async def _reached(where: Where) -> Any:
     except TimeoutError as error:
         raise Unreachable(
             f"{where.address}: no Dask scheduler answers there: something listens and does not speak as one in "
-            f"{_TIMEOUT_S:.0f} s"
+            f"{seconds(_TIMEOUT_S)}"
         ) from error
     except (OSError, RuntimeError, ValueError, TypeError) as error:
         reason = why(error) if isinstance(error, OSError) else error

@@ -29,7 +29,7 @@ from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.format import VERSION as RESULTS
 
 if TYPE_CHECKING:
-    from scalegraph.instrument.plain_loops import Plain
+    from scalegraph.instrument.plain import Plain
 
 FORMAT: Final = 3
 _FILES: Final = ("executable", "launcher", "blocks", "places")  # of `Build`, in the order in which they travel
@@ -288,7 +288,7 @@ def build_of(parcel: bytes, digest: str) -> Build:
 
 def _plain(directory: Path, cancel: CancelToken) -> Plain:
     """Return the plain build that came with a program into *directory*."""
-    from scalegraph.instrument.plain_loops import Plain
+    from scalegraph.instrument.plain import Plain
 
     cancel.check()
     return Plain(directory / "plain", directory / "plain_places")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from scalegraph.base.units import seconds
 from scalegraph.link.cluster import frames
 
 SILENT_S: Final = 60.0
@@ -78,7 +79,7 @@ class Routes:
         quiet = {address for address, seen in self.live.items() if now - seen.heard > SILENT_S}
         if gone := sorted(self.live[address].name for address in quiet - self.silent):
             words = _named(gone, "has", "have")
-            self.say(f"{words} not been heard of for {SILENT_S:.0f} s, what runs there goes to others")
+            self.say(f"{words} not been heard of for {seconds(SILENT_S)}, what runs there goes to others")
         if back := sorted(self.live[address].name for address in self.silent - quiet):
             self.say(f"{_named(back, 'is', 'are')} heard of again")
         self.silent = quiet

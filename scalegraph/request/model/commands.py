@@ -15,7 +15,7 @@ from scalegraph.base.errors import Fault
 from scalegraph.base.run import RunPoint, Value
 from scalegraph.base.units import as_read
 from scalegraph.link.build import AsItIs, Build
-from scalegraph.link.commands import reported, words
+from scalegraph.link.commands import words
 from scalegraph.link.targets import named as target_named
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def _words(choice: ProgramChoice) -> Iterator[Fault]:
         words.split(choice.command, shell=choice.shell)
     except ValueError as error:
         yield Fault(str(error), key=KEY)
+    from scalegraph.link.commands import reported  # loads what reads tables
+
     for key in ("time_from", "rate_from"):
         if (text := getattr(choice, key)) and (fault := reported.fault(text)):
             yield Fault(f"'{text}' {fault}", key=f"program.{key}")
