@@ -31,6 +31,8 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/measuring/": ("measure",),
     "request/model/commands.py": ("measure",),
     "request/model/program_choice.py": ("measure", "simulate"),
+    "request/run/predicting_graphs.py": ("predict",),
+    "views/empty_states.py": ("measure",),
     "link/commands/": ("measure",),
     "cli/standard_input.py": ("simulate",),
     "cli/machines.py": ("machines", "machines list", "machines show"),
