@@ -60,6 +60,7 @@ class Compilation:
                     passed = time.monotonic() - began
                     left = passed / done * (len(missing) - done) if done >= _KNOWN else None
                     progress(len(units) - len(missing) + done, len(units), left)
+                    self.cancel.check()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise

@@ -26,7 +26,7 @@ static inline void reference(volatile const void *address, unsigned size, enum s
 enum { ON_THEIR_WAY = 256 };
 static struct {
     uint64_t line, until;
-} on_its_way[ON_THEIR_WAY];
+} on_its_way[ON_THEIR_WAY] = {{0}};
 
 /* Brings the line of `at` to `p` to be modified, when it has come to whoever asked before. */
 static void bring(sg_processor *p, uint64_t at)
@@ -86,7 +86,7 @@ static inline bool again(volatile const void *address, uint64_t value)
         const sg_processor *by;
         volatile const void *address;
         uint64_t value, clock;
-    } last;
+    } last = {0};
     const sg_processor *p = sg_now;
     bool same =
         last.address == address && last.by == p && last.value == value && p->clock - last.clock < SPINNING;
