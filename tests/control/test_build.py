@@ -70,7 +70,7 @@ def test_two_that_start_at_once_share_one_build(place: Path, empty_cache: Path) 
     assert [process.returncode for process in both] == [0, 0]
     assert len(answers) == 1
     assert Path(answers.pop().strip()).exists()
-    left = [path.name for path in empty_cache.glob("*/.new-*")]
+    left = [path.name for path in empty_cache.glob("builds/.new-*")]
     assert left == []
 
 
