@@ -24,6 +24,14 @@ from scalegraph.request.model.request import MachineChoice, ProgramChoice, Reque
 from tests.security.conftest import foreign_study
 
 C = "int main(void) { return 0; }\n"
+SHARED = """static volatile int a[3000];
+int main(void) {
+#pragma omp parallel for
+    for (int i = 0; i < 3000; i++)
+        a[i] = i;
+    return 0;
+}
+"""
 HELD = pytest.mark.compiler
 
 
@@ -274,12 +282,12 @@ def test_escape_sequences_cannot_hide_a_command(tmp_path: Path, call: Any) -> No
 @HELD
 def test_a_study_made_here_does_not_ask(tmp_path: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a.c").write_text(C)
+    Path("a.c").write_text(SHARED)
     assert call("simulate", "a.c", "-p", "1,2,4", "-m", "ksr1", "--env", "LD_BIND_NOW=1", "-o", "s.sgstudy")[0] == 0
     assert call("advise", "s.sgstudy", "--run", "--at", "16")[0] == 0
-    Path("a.c").write_text(C + "\n")  # not what was built here
-    code, _, err = call("advise", "s.sgstudy", "--run", "--at", "32")
-    assert code == 2
+    Path("a.c").write_text(SHARED + "\n")  # not what was built here
+    code, out, err = call("advise", "s.sgstudy", "--run", "--at", "32")
+    assert code == 2, out + err
     assert "was not written here" in err
 
 
