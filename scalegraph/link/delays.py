@@ -84,6 +84,9 @@ def _caller(texts: Mapping[str, Sequence[str]], path: Sequence[Region], line: in
     name = inner.name.removeprefix("function ").rpartition("::")[2]
     if inner.end_line - inner.line >= _WRAPS or not inner.line <= line <= inner.end_line or name == "main":
         return ""
+    body = "\n".join(_text(texts, inner.file)[inner.line - 1 : inner.end_line])
+    if len(_CALL.findall(body)) != 1:  # it does something of its own
+        return ""
     word = re.compile(rf"\b{re.escape(name)}\s*\(", re.IGNORECASE)
     text = _text(texts, outer.file)
     for number in range(outer.line, min(outer.end_line, len(text)) + 1):
