@@ -60,7 +60,7 @@ async def connected(where: Where, before: Mapping[str, str]) -> AsyncIterator[Co
     """
     if (certificates := Certificates.of(before)) is not None and before["scheduler"].startswith("tls://"):
         with contextlib.suppress(OSError, TimeoutError):
-            client = await _client(before["scheduler"], _BEFORE_S, certificates.security())
+            client = await _client(before["scheduler"], _TIMEOUT_S, certificates.security(), _BEFORE_S)
             async with client:
                 yield Connected(client, before, adopted=True)
                 return
@@ -178,14 +178,17 @@ async def _listening(where: Where) -> None:
     writer.close()
 
 
-async def _client(address: Any, timeout: float, security: Any) -> Any:
-    """Return a client that is connected; nothing of it stays when this is stopped or fails."""
+async def _client(address: Any, timeout: float, security: Any, first: float | None = None) -> Any:
+    """Return a client that is connected after *first* seconds, *timeout* if None, which its later requests may take.
+
+    Nothing of it stays when this is stopped or fails.
+    """
     from distributed import Client
 
     more = {} if security is None else {"security": security}
     client = Client(address, asynchronous=True, timeout=timeout, set_as_default=False, **more)
     try:
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(first or timeout):
             return await client
     except BaseException:
         with contextlib.suppress(Exception):
