@@ -70,8 +70,8 @@ class Study:
             try:
                 with _temporary(path) as fresh, cls.memory(manifest) as study:
                     study._copy_to(fresh)
-                    if overwrite:
-                        path.with_name(path.name + "-journal").unlink(missing_ok=True)
+                    # of a study that was here before, if its writer was killed: it is no part of this one
+                    path.with_name(path.name + "-journal").unlink(missing_ok=True)
                     fresh.replace(path)
                 return cls._opened(path, lock)
             except BaseException:
