@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -49,9 +50,10 @@ def public() -> Iterator[Path]:
 
 
 @contextmanager
-def running(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+def running(command: list[str], temporary: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Yield the process of *command*, which is stopped where a test fails before it ends."""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    env = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env) as process:
         try:
             yield process
         finally:
@@ -61,12 +63,16 @@ def running(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
 @as_root
 @pytest.mark.slow
 @pytest.mark.compiler
-def test_another_account_runs_nothing_on_a_local_cluster(gate: Gate, public: Path) -> None:
+def test_another_account_runs_nothing_on_a_local_cluster(gate: Gate, public: Path, tmp_path: Path) -> None:
     """Every port of submitter, scheduler, nannies and workers is tried as client, peer, worker and browser."""
     path = gate.request.with_suffix(".sgstudy")
     command = [*COMMAND, "run", str(gate.request), "-o", str(path), "--on", "local:1"]
-    with running(command) as submitter:
+    (temporary := tmp_path / "temporary").mkdir()
+    with running(command, temporary) as submitter:
         gate.wait_for(1, "begun")
+        known = re.compile(r"scalegraph-[a-z]+-\w{8}")  # the end is random
+        assert [path.name for path in temporary.iterdir() if not known.fullmatch(path.name)] == []
+        assert {stat.S_IMODE(path.stat().st_mode) for path in temporary.iterdir()} == {0o700}
         contact = remote._contact(path)
         assert stat.S_IMODE(contact.stat().st_mode) == 0o600
         assert stat.S_IMODE(contact.parent.stat().st_mode) == 0o700
@@ -85,6 +91,7 @@ def test_another_account_runs_nothing_on_a_local_cluster(gate: Gate, public: Pat
     assert submitter.returncode == 0
     assert gate.notes() == ["begun", "ended"]
     assert not contact.exists()
+    assert list(temporary.iterdir()) == []
 
 
 def test_an_address_without_its_certificate_is_not_adopted(gate: Gate) -> None:

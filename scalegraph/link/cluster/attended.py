@@ -46,11 +46,14 @@ async def _serve(order: dict[str, Any], over: asyncio.Event, out: IO[str]) -> No
     if found is None:
         raise ValueError("the order has no certificates")
     more = {"security": found.security(), "protocol": "tls://"}
+    import dask
+
     with workplace(DIRECTORY) as place:
+        dask.config.set({"temporary-directory": str(place)})
         if order["what"] == "scheduler":
             made: Any = Scheduler(dashboard=False, port=0, **options, **more)
         else:
-            made = Nanny(order["scheduler"], local_directory=str(place), dashboard=False, **options, **more)
+            made = Nanny(order["scheduler"], dashboard=False, **options, **more)
         async with made:
             out.write(f"{READY} {made.address}\n")
             out.flush()

@@ -15,6 +15,7 @@ def main() -> None:
 
     dask.config.set(CONFIG)
     with workplace(DIRECTORY) as place:
+        dask.config.set({"temporary-directory": str(place)})
         more = ["--nanny", "--no-dashboard", "--local-directory", str(place)]
         dask_worker.main([*sys.argv[1:], *more], standalone_mode=False)
 

@@ -26,7 +26,6 @@ _STARTING_S: Final = 180.0  # for workers to be started, or submitted
 _CLOSING_S: Final = 20.0
 _BEFORE_S: Final = 3.0  # for a scheduler that an earlier ScaleGraph has left, which may be gone
 _ORPHANED_S: Final = 30  # for which the worker of a batch job looks for its scheduler
-_SCRATCH: Final = "scratch"  # the setting of the directory that Dask writes into
 _MEMORY: Final = "2 GiB"
 _BATCH_CLASSES: Final = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster", "sge": "SGECluster"}
 _PROJECT: Final = ("lsf", "sge")  # where an account is called a project
@@ -72,8 +71,9 @@ async def connected(where: Where, before: Mapping[str, str]) -> AsyncIterator[Co
     async with contextlib.AsyncExitStack() as stack:
         there, security = stack.enter_context(_prepared(where, certificates))
         cluster, expected = await asyncio.wait_for(_started(there, certificates, security), _STARTING_S)
+        stack.push_async_callback(_ended, cluster, there)
         client = await _client(cluster, _TIMEOUT_S, None)
-        stack.push_async_callback(_ended, cluster, client, there)
+        stack.push_async_callback(_parted, client)
         contact = {"scheduler": cluster.scheduler_address, **certificates.values()}
         kept = asyncio.create_task(keep(cluster, there, expected)) if where.kind in _BATCH_CLASSES else None
         try:
@@ -84,11 +84,15 @@ async def connected(where: Where, before: Mapping[str, str]) -> AsyncIterator[Co
                 await asyncio.gather(kept, return_exceptions=True)
 
 
-async def _ended(cluster: Any, client: Any, where: Where) -> None:
-    """Close *client* and *cluster*; delete batch jobs that are still there."""
-    numbers = {str(job.job_id) for job in cluster.workers.values() if getattr(job, "job_id", None)}
-    with contextlib.suppress(Exception):  # a scheduler that another ScaleGraph has ended
+async def _parted(client: Any) -> None:
+    """Close *client*."""
+    with contextlib.suppress(Exception):  # of a scheduler that another ScaleGraph has ended
         await client.close(timeout=_CLOSING_S)
+
+
+async def _ended(cluster: Any, where: Where) -> None:
+    """Close *cluster*; delete batch jobs that are still there."""
+    numbers = {str(job.job_id) for job in cluster.workers.values() if getattr(job, "job_id", None)}
     with contextlib.suppress(Exception):
         await asyncio.wait_for(cluster.close(), _CLOSING_S)
     if where.kind in _BATCH_CLASSES:
@@ -98,12 +102,18 @@ async def _ended(cluster: Any, client: Any, where: Where) -> None:
 
 @contextlib.contextmanager
 def _prepared(where: Where, certificates: Certificates) -> Iterator[tuple[Where, Any]]:
-    """Yield *where*, with directories for what its workers write, and the security of its connections."""
-    if where.kind not in _BATCH_CLASSES:
-        with workplace(DIRECTORY) as place:
-            yield replace(where, settings={**where.settings, _SCRATCH: str(place)}), certificates.security()
-        return
-    with logged(where) as there, contextlib.ExitStack() as stack:
+    """Yield *where*, with directories for what its workers write, and the security of its connections.
+
+    Dask would write, and take Python's modules, from a directory with a name that is known to every account.
+    """
+    import dask
+
+    with contextlib.ExitStack() as stack:
+        dask.config.set({"temporary-directory": str(stack.enter_context(workplace(DIRECTORY)))})
+        if where.kind not in _BATCH_CLASSES:
+            yield where, certificates.security()
+            return
+        there = stack.enter_context(logged(where))
         # beside what the jobs print: the nodes and this computer share that directory
         place = _own_place(where, stack)
         yield there, certificates.written(place)
@@ -136,10 +146,12 @@ async def _started(where: Where, certificates: Certificates, security: Any) -> t
         return await cluster, expected
     except ssh_hosts.Refused as error:
         raise Unreachable(f"{where.name}: {error}") from error
-    except Exception as error:
+    except BaseException as error:
         if cluster is not None:
             with contextlib.suppress(Exception):
                 await cluster.close()
+        if not isinstance(error, Exception):  # a request to stop
+            raise
         text = f"'{error.filename}' was not found" if isinstance(error, FileNotFoundError) else str(error)
         last = [line.strip() for line in text.splitlines() if line.strip()][-1:] or [type(error).__name__]
         raise Unreachable(f"{where.name}: no workers could be started: {last[0]}") from error
@@ -209,7 +221,6 @@ async def _cluster(where: Where, certificates: Certificates, security: Any) -> t
             "host": "127.0.0.1",
             "protocol": "tls://",
             "memory_limit": 0,
-            "local_directory": where.settings[_SCRATCH],
             "security": security,
         }
         made = LocalCluster(n_workers=number, threads_per_worker=threads, asynchronous=True, **options)
