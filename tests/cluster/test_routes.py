@@ -75,7 +75,7 @@ def test_a_worker_that_is_not_heard_of_is_given_up_until_it_is(place: Place) -> 
     place.now += SILENT_S / 2 + 1
     place.look(A, B, silent=A)
     assert place.routes.good() == {B}
-    assert place.said == ["worker 10.0.0.1:4000 has not been heard of for 60 s, what runs there goes to others"]
+    assert place.said == ["worker 10.0.0.1:4000 has not been heard of for 1 min 0 s, what runs there goes to others"]
     place.now += 1
     place.look(A, B)
     assert place.routes.good() == {A, B}
