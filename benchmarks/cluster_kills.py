@@ -124,10 +124,10 @@ class _Sweep:
         return True
 
     def kept(self) -> list[str]:
-        """Return the keys of the runs in the study that ended well, as its file has them."""
+        """Return the keys of the runs that ended well; as any reader, roll back what a killed writer has left half done."""
         if not self.study.exists():
             return []
-        connection = sqlite3.connect(f"file:{self.study}?mode=ro", uri=True, timeout=60)
+        connection = sqlite3.connect(f"file:{self.study}?mode=rw", uri=True, timeout=60)
         try:
             return [row[0] for row in connection.execute("SELECT key FROM runs WHERE status = 'ok'")]
         finally:
