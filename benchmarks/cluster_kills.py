@@ -124,7 +124,7 @@ class _Sweep:
         return True
 
     def kept(self) -> list[str]:
-        """Return the keys of the runs that ended well; as any reader, roll back what a killed writer has left half done."""
+        """Return the keys of the runs that ended well; as any reader, roll back what a killed writer has left."""
         if not self.study.exists():
             return []
         connection = sqlite3.connect(f"file:{self.study}?mode=rw", uri=True, timeout=60)

@@ -19,7 +19,7 @@ from scalegraph.runtime.library import SOURCES, Library, library
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FENCES = ("-DSG_FENCES", "-DSG_BASE=0x200000000000ull")
-EARLY = ("sg_alloc.c", "sg_keys.c", "sg_own.c")
+EARLY = ("sg_alloc.c", "sg_keys.c", "sg_limits.c", "sg_own.c")
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 # The sanitizer has C++'s operators too, and would take back with its own what was allocated with ours.
@@ -44,6 +44,10 @@ void delete6(void *m, unsigned long n, unsigned long a) { (void)n, (void)a; free
 @dataclass(frozen=True)
 class Sanitizing(Compiler):
     """A compiler that builds the runtime with the sanitizers."""
+
+    @property
+    def identity(self) -> str:
+        return "\n".join([super().identity, *EARLY])  # objects are kept by it
 
     def run(self, arguments: Sequence[str], **options: Any) -> CompletedProcess[str]:
         names = [Path(word).name for word in arguments if word.startswith(str(SOURCES)) and word.endswith(".c")]
