@@ -405,9 +405,11 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
 def common_efficiencies(
     scaling: pd.DataFrame, candidates: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), **options: Any
 ) -> tuple[float, ...]:
-    """Return the *candidates* that the runs meet at as many processor counts as at any: a set for `average`.
+    """Return the *candidates* that the runs meet at the same counts of processors, for `average`.
 
-    *options* as in `bounds.anchors`. Empty where none is met at two counts above one.
+    These are the most counts that two of the candidates have in common.
+
+    *options* as in `bounds.anchors`. Empty where no two are met at the same two counts above one.
 
     Shape: (efficiencies,). Unit: none. Source: latency-metric.txt eq. 3.8.
     """
@@ -419,8 +421,8 @@ def common_efficiencies(
         )
         for target in candidates
     }
-    most = max(met.values(), key=len, default=frozenset())
     # the same counts everywhere, since a pair is known only where every efficiency knows it
+    most = max((one & other for one, other in combinations(met.values(), 2)), key=len, default=frozenset())
     return tuple(target for target in candidates if len(most) > 1 and met[target] >= most)
 
 

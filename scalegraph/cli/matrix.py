@@ -157,9 +157,9 @@ def _averaged(
     """Return the mean over the efficiencies of *average* (latency-metric eq. 3.8), and which these are."""
     from scalegraph.subjects import matrices
 
-    wanted = _efficiencies(average)
     if bound != "efficiency":
         raise InputError(Fault("an average is over efficiencies: --bound efficiency was expected", key="--average"))
+    wanted = _efficiencies(average)
     found = matrices.averaged(session.study_data(study), wanted or None, **options)
     if found is None:
         raise WorkError(

@@ -125,6 +125,7 @@ CLASS_NAMES: Final = tuple(name for name, _ in MISS_CLASSES)
 KIND_NAMES: Final = tuple(name for name, _ in VARIABLE_KINDS)
 OWN_NAMES: Final = tuple(name for name, _ in OWN_VARIABLES)
 STALL_NAMES: Final = tuple(name for name, group, _ in CATEGORIES if group == "memory_stall")
+BUSY_NAMES: Final = tuple(name for name, group, _ in CATEGORIES if group == "busy")
 # The counters that are kept by cause, in the order of COUNTERS.
 CAUSE_COUNTERS: Final = COUNTER_NAMES[COUNTER_NAMES.index("reads") : COUNTER_NAMES.index("page_misses") + 1]
 

@@ -18,6 +18,7 @@ from scalegraph.base.run import Region
 from scalegraph.runtime import shares
 from scalegraph.runtime.accounts import MEASURED
 from scalegraph.runtime.format import (
+    BUSY_NAMES,
     CATEGORIES,
     CATEGORY_NAMES,
     ENDIAN_MARK,
@@ -450,7 +451,7 @@ def _accounting(costs: Records, processors: int) -> dict[str, Any]:
         for number, row in enumerate(by_region)
         if row.any()
     }
-    return {"leaves": categories, "regions": regions}
+    return {"leaves": categories, "regions": regions, "rounded": list(BUSY_NAMES)}
 
 
 def _cut(source: _Raw, result: Result | None) -> str:

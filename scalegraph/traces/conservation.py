@@ -4,6 +4,10 @@ The property ``accounting`` of a trace is JSON: ``{"leaves": {category: [ticks b
 {number: {category: ticks}}}``, where a category is the key of a state. A category that is not named is 0 everywhere. If
 a trace has the property and shares, the shares of every location cover the run without a gap, and their sums equal the
 accounting to the tick.
+
+Where ticks are made of parts, each stretch shares its whole ticks out among the categories before the parts of later
+ones are known. Those that this concerns are named: ``"rounded": [category]``. Together they agree to the tick; one of
+them may be a tick off in each region of each location.
 """
 
 from __future__ import annotations
@@ -25,8 +29,10 @@ if TYPE_CHECKING:
 ACCOUNTING = "accounting"
 
 
-def accounting(trace: Trace) -> tuple[Array, Array] | None:
-    """Return the accounting of *trace*: ticks by location and state, by region and state; None without one.
+def accounting(trace: Trace) -> tuple[Array, Array, list[int]] | None:
+    """Return the accounting of *trace*: ticks by location and state, by region and state, and which states are rounded.
+
+    None without one.
 
     A category that no state has comes after the states. Raises `ValueError` with a sentence when it cannot be read.
     """
@@ -36,9 +42,9 @@ def accounting(trace: Trace) -> tuple[Array, Array] | None:
     defined = trace.definitions
     try:
         data: Any = json.loads(text)
-        categories = dict(data["leaves"])
+        categories, rounded = dict(data["leaves"]), [str(category) for category in data.get("rounded", [])]
         regions = {int(number): dict(by_category) for number, by_category in dict(data["regions"]).items()}
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ValueError("is not readable: categories and regions were expected") from None
     number = _numbers(trace, [*categories, *(category for by_category in regions.values() for category in by_category)])
     by_location = np.zeros((len(defined.locations), len(number)), np.int64)
@@ -52,7 +58,7 @@ def accounting(trace: Trace) -> tuple[Array, Array] | None:
             raise ValueError(f"tells of region {region}, there are {len(defined.regions)}")
         for category, ticks in by_category.items():
             by_region[region, number[category]] = _whole([ticks])[0]
-    return by_location, by_region
+    return by_location, by_region, [number[category] for category in rounded if category in number]
 
 
 def _whole(values: list[Any]) -> list[int]:
@@ -76,14 +82,14 @@ class Conservation:
     def __init__(self, found: Found) -> None:
         self._found = found
         self._trace = trace = found.trace
-        self._known: tuple[Array, Array] | None = None
+        self._known: tuple[Array, Array, list[int]] | None = None
         try:
             self._known = accounting(trace) if trace.count("shares") else None
         except ValueError as error:
             self._say("accounting", f"the trace's accounting {error}", 1)
         if self._known is None:
             return
-        self._by_location, self._by_region = (np.zeros_like(table) for table in self._known)
+        self._by_location, self._by_region = (np.zeros_like(table) for table in self._known[:2])
         self._reached = np.full(len(trace.definitions.locations), trace.meta.begin, np.int64)
 
     def look(self, columns: Columns, row: int) -> None:
@@ -128,9 +134,27 @@ class Conservation:
             where = int(short[0])
             self._gap(where, int(self._reached[where]), self._trace.meta.end, len(short), -1)
         defined = self._trace.definitions
-        self._compare("conservation", self._by_location, self._known[0], lambda at: defined.locations[at].name)
-        self._compare("conservation_by_region", self._by_region, self._known[1],
-                      lambda at: f"region {defined.regions[at].name}")  # fmt: skip
+        self._compare(
+            "conservation",
+            self._rounded(self._by_location, self._known[0], len(defined.regions)),
+            self._known[0],
+            lambda at: defined.locations[at].name,
+        )
+        self._compare(
+            "conservation_by_region",
+            self._rounded(self._by_region, self._known[1], len(defined.locations)),
+            self._known[1],
+            lambda at: f"region {defined.regions[at].name}",
+        )
+
+    def _rounded(self, shares: Array, account: Array, most: int) -> Array:
+        """Return *shares*, with *account*'s ticks where rounding, by *most* ticks, can be all of the difference."""
+        which = self._known[2] if self._known is not None else []
+        off = (shares - account)[:, which]
+        fine = (off.sum(axis=1) == 0) & (np.abs(off) <= most).all(axis=1)
+        made = shares.copy()
+        made[np.ix_(fine, which)] = account[np.ix_(fine, which)]
+        return made
 
     def _compare(self, rule: str, shares: Array, account: Array, name: Callable[[int], str]) -> None:
         wrong = np.argwhere(shares != account)

@@ -117,7 +117,7 @@ def test_points_come_while_the_command_runs(page: CommandPage, qtbot: QtBot, tmp
         page.changed(entry)
     assert not page.can_run
     assert not page.halt.isHidden()
-    line = page.plot.plot.lines[0]
+    line = page.points.plot.plot.lines[0]
     assert line.x == (1.0, 2.0)
     assert line.low == (1.0, 0.5)
     assert "3 of 4 runs" in page.state.text()

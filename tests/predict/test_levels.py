@@ -174,7 +174,8 @@ def test_a_run_whose_data_leave_a_cache_is_predicted(
     (tmp_path / "sweep.c").write_text(SWEEP)
     monkeypatch.chdir(tmp_path)
     # 16 and 32 KiB are in the first level of 48 KiB, 256 KiB are not
-    words = ["predict", "sweep.c", "-p", "1", "--samples", "n=2048,4096", "--at", "n=32768", "--verify", "--json"]
+    words = ["predict", "sweep.c", "-p", "1", "-m", "server-2x32-inorder"]  # where misses are not hidden
+    words += ["--samples", "n=2048,4096", "--at", "n=32768", "--verify", "--json"]
     for switch, error, said in ((["-o", "kept.sgstudy"], 0.05, ""), (["--no-smaller-caches"], 1.0, "leave l1")):
         with pytest.raises(SystemExit) as ended:
             main([*words, *switch, "--", "{n}"])
@@ -199,7 +200,8 @@ def test_ranks_whose_data_leave_a_cache_are_predicted(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     machine = (resource_dir("machines") / "cluster-hdr.toml").read_text()
-    (tmp_path / "small.toml").write_text(machine.replace("size_kib = 2048 ", "size_kib = 256 "))
+    in_order = machine.replace('machine = "server-2x32"', 'machine = "server-2x32-inorder"')  # misses are not hidden
+    (tmp_path / "small.toml").write_text(in_order + '\n[[cache]]\nname = "l2"\nsize_kib = 256\n')
     words = ["predict", "halo2d", "-m", "small.toml", "-p", "4", "--samples", "size=64,128", "--at", "size=512"]
     words += ["--verify", "--json"]
     errors = []

@@ -261,7 +261,6 @@ def test_waiting_in_vain_is_a_deadlock_with_who_waits_for_what(
     [
         ("fork", "the program called fork at 0x"),
         ("alarm", "a timer of the host would disturb simulated time"),
-        ("kill", "signals to threads and between them"),
         ("asynchronous", "asynchronous cancellation"),
     ],
 )
@@ -269,6 +268,12 @@ def test_what_threads_cannot_do_is_named(run: Runner, what: str, sentence: str) 
     outcome = run("stuck", 2, args=[what])
     assert outcome.status == "unsupported"
     assert sentence in outcome.result.meta["message"]
+
+
+def test_a_signal_that_a_thread_sends_itself_ends_the_program_as_natively(run: Runner) -> None:
+    outcome = run("stuck", 2, args=["kill"])
+    assert (outcome.status, outcome.returncode) == ("crashed", -10)
+    assert "the program ended with User defined signal 1 on processor 0 at 0x" in outcome.result.meta["message"]
 
 
 def test_functions_that_move_and_search_memory_do_their_work_and_are_counted(run: Runner, simulator: Any) -> None:

@@ -78,6 +78,18 @@ def test_a_tick_in_another_state_is_told_though_the_stretch_is_full() -> None:
     assert found["conservation"].endswith("the accounting says 90: 1 too few, and 1 more")
 
 
+def test_rounding_may_move_a_tick_among_the_states_that_it_concerns() -> None:
+    account: Any = {**ACCOUNT, "rounded": ["busy", "stall", "never"]}
+    moved = changed((0, 5, 31), (1, 5, 9))
+    assert set(sentences(made(moved))) == {"conservation", "conservation_by_region"}
+    in_one_region = {**account, "regions": {"0": {"busy": 31, "idle": 20}, "1": {"busy": 110, "stall": 9, "idle": 30}}}
+    assert check(made(moved, in_one_region)).holds  # by location busy has one more and stall one less
+    far = {**account, "leaves": {"busy": [87, 50], "stall": [13, 0], "idle": [0, 50]}}
+    assert "3 too many, and 1 more" in str(sentences(made(SHARES, far)))  # more than one for each of two regions
+    idle = {**account, "leaves": {"busy": [90, 51], "stall": [10, 0], "idle": [0, 49]}}
+    assert "1 too few, and 1 more" in str(sentences(made(SHARES, idle)))  # waiting is not rounded
+
+
 def test_a_tick_in_another_region_is_told_by_region_only() -> None:
     found = sentences(made(changed((2, 4, 0))))
     assert set(found) == {"conservation_by_region"}

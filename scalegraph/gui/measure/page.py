@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QScrollArea, QWidget
@@ -18,9 +18,6 @@ from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import Field, Group, align, button, label
-from scalegraph.gui.figures.plot.panel import PlotPanel
-from scalegraph.gui.figures.table.panel import TablePanel
-from scalegraph.gui.measure import live
 from scalegraph.gui.measure.form import CommandForm, of_request, read, what_n_sets
 from scalegraph.gui.queue.state import QueueEntry
 from scalegraph.gui.request.sections import dress
@@ -29,6 +26,9 @@ from scalegraph.link.targets import targets
 from scalegraph.request.model.origin import HERE, Origin, of_study
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.values import request_value
+
+if TYPE_CHECKING:
+    from scalegraph.gui.measure.points_panel import PointsPanel
 
 _PAUSE_MS: Final = 150  # after the last key, before the command is checked
 _SETTING: Final = "measure/form"  # the last command
@@ -56,6 +56,7 @@ class CommandPage(QWidget):
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._timer.timeout.connect(self._check)
         self.banner = Banner()
+        self.points: PointsPanel | None = None  # from the first point on
         self.fields: list[Field] = []
         self._entries: dict[str, Entry] = {}
         self._lay()
@@ -151,15 +152,16 @@ class CommandPage(QWidget):
             self._study = entry.path  # started again, it completes this study
 
     def _show_points(self, records: Sequence[Any]) -> None:
-        found = live.points(records)
-        known = [point for point in found if point.median_s is not None]
-        self.sentence.setText(live.sentence(found) if found else _NO_POINTS)
-        self.plot.set_plot(live.plot(known))
-        self.plot.setVisible(bool(known))
-        self.table.setVisible(bool(found))
-        self.blank.setVisible(not known)
-        if found:
-            self.table.set_table(live.table(found))
+        if records and self.points is None:
+            # what draws is loaded ahead in the background, not while the window comes up
+            from scalegraph.gui.measure.points_panel import PointsPanel
+
+            self.points = PointsPanel(self._theme.name)
+            self._pictures.insertWidget(1, self.points, 5)
+        self.sentence.setText(self.points.show_points(records) if self.points and records else _NO_POINTS)
+        if self.points is not None:
+            self.points.setVisible(bool(records))
+        self.blank.setVisible(not records)
         faults = list(dict.fromkeys(run.message for run in records if not run.ok and run.message))
         self.faults.setText("\n".join(faults[:3]))
         self.faults.setVisible(bool(faults))
@@ -319,19 +321,15 @@ class CommandPage(QWidget):
     def _side(self) -> QWidget:
         side = QWidget()
         side.setMinimumWidth(_SIDE)
-        column = vertical(side, (0, 14, 0, 0), spacing=8)
+        column = self._pictures = vertical(side, (0, 14, 0, 0), spacing=8)
         self.sentence = label(_NO_POINTS, "heading", wrap=True)
         self.sentence.setAccessibleName("What the points say")
-        self.plot = PlotPanel(live.plot([]), self._theme.name)
-        self.table = TablePanel(live.table([]), self._theme.name, searchable=False)
         self.blank = label("", "muted")
         self.faults = label("", "fault", wrap=True)
         self.state = label("", "muted", wrap=True)
         self.state.setAccessibleName("Progress")
         column.addWidget(self.sentence)
-        column.addWidget(self.plot, 3)
-        column.addWidget(self.blank, 3)
-        column.addWidget(self.table, 2)
+        column.addWidget(self.blank, 5)
         column.addWidget(self.faults)
         column.addLayout(self._buttons())
         return side
@@ -388,8 +386,8 @@ class CommandPage(QWidget):
             self._typed()
 
     def _dress(self, name: str) -> None:
-        self.plot.set_theme(name)
-        self.table.set_theme(name)
+        if self.points is not None:
+            self.points.set_theme(name)
 
 
 def _below(key: str, above: str) -> bool:
