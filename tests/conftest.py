@@ -82,9 +82,38 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return cache
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a compiler where there is none."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the switch that lifts the budgets of `pytest.mark.few`."""
+    parser.addoption("--all-cases", action="store_true", help="run every case of tests that are marked few(n)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep within the budgets of long tests; skip what needs a compiler where there is none."""
+    if not config.getoption("--all-cases"):
+        beyond = _beyond_budget(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in beyond])
+        items[:] = [item for item in items if item not in beyond]
     if shutil.which((shlex.split(os.environ.get("CC", "")) or ["gcc"])[0]) is None:
         for item in items:
             if item.get_closest_marker("compiler"):
                 item.add_marker(pytest.mark.skip(reason="needs gcc: apt-get install gcc libc6-dev"))
+
+
+def _beyond_budget(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the cases of long tests that are run with --all-cases only.
+
+    A test that is marked few(n) runs n of its cases, spread evenly over all. Who names a case or a few gets them.
+    """
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("few"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    beyond: set[pytest.Item] = set()
+    for found in cases.values():
+        marker = found[0].get_closest_marker("few")
+        assert marker is not None
+        (count,) = marker.args
+        if len(found) > count:
+            kept = {found[at * (len(found) - 1) // max(count - 1, 1)] for at in range(count)}
+            beyond |= set(found) - kept
+    return beyond

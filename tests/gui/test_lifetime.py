@@ -27,6 +27,7 @@ class Sender(QObject):
     changed = Signal()
 
 
+@pytest.mark.few(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TIMED)
 def test_a_closed_view_is_not_asked_to_follow_the_time(

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 RUNS = Path(__file__).with_name("random_worlds.py")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_random_user_is_served(world: str, seed: int, root: Path) -> None:

@@ -146,6 +146,7 @@ def test_a_study_opens_with_the_overview_drawn(area: ViewArea, study: Any, settl
     assert figure.panels
 
 
+@pytest.mark.few(25)
 @pytest.mark.parametrize("name", list(views.registry()))
 def test_every_view_can_be_opened_and_says_something(name: str, area: ViewArea, study: Any, settle: Any) -> None:
     dock = area.show_view(study, name)

@@ -51,6 +51,7 @@ def printed(run: RunRecord) -> tuple[float, Array]:
     return float(head.rpartition(" ")[2]), np.array([float(number) for number in numbers])
 
 
+@pytest.mark.few(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("size", TYPES)
 @pytest.mark.parametrize("name", ["ge1", "ge2"])

@@ -125,6 +125,7 @@ def built(pair: tuple[Simulator, Simulator], name: str, monkeypatch: pytest.Monk
     return paths[0], paths[1]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("name", "processors", "machine"), CASES)
 def test_runs_are_the_same_to_the_cycle_and_the_reference(
     both: tuple[Simulator, Simulator], name: str, processors: int, machine: str, monkeypatch: pytest.MonkeyPatch

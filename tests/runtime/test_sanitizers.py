@@ -57,6 +57,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Simulator:
     return Simulator(directory, found)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("run", RUNS)
 def test_no_stray_access_and_no_undefined_behaviour(checked: Simulator, run: str) -> None:
     name, processors, on, settings, env = RUNS[run]

@@ -168,6 +168,7 @@ def whole(run: Traced) -> None:
     assert sums == [counted[name] for name in METRICS]
 
 
+@pytest.mark.few(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("processors", [1, 4, 16])
 @pytest.mark.parametrize(

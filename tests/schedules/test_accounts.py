@@ -50,6 +50,7 @@ def the_loop(record: RunRecord) -> LoopCost:
     return loop
 
 
+@pytest.mark.few(5)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "schedule", ["static", "dynamic,7", "guided", "ML", "SE", "SE-wrapped", "EA", "HA", "AF", "steal"]

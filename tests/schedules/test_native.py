@@ -76,6 +76,7 @@ def play(tmp_path: Path) -> Play:
     return made
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("seed", range(20))
 def test_every_iteration_once(tmp_path: Path, seed: int) -> None:
     assert check(seed, tmp_path, native_too=True, simulate=False, runs=3) == []

@@ -118,6 +118,7 @@ def test_adaptive_factoring_gives_slow_members_less(play: Play) -> None:
     assert [a.count for a in found][:4] == [10, 10, 10, 10]
 
 
+@pytest.mark.few(45)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("members", [1, 2, 3, 7, 64])
 def test_every_iteration_is_given_once(play: Play, kind: str, members: int) -> None:

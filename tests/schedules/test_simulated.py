@@ -114,6 +114,7 @@ int main(void) {
 """
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", [one.name for one in schedules.shipped() if one.family == "central queue"])
 def test_nobody_takes_iterations_before_the_queue_is_ready(run: Run, name: str) -> None:
     """Members come while the first of them still writes the numbers of the queue, one reference after the other."""

@@ -26,6 +26,7 @@ def most() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+@pytest.mark.few(20)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in damage.samples() if not name.startswith("trace own a.otf2")])
 def test_damage_at_any_byte_is_a_sentence_or_a_result(name: str, tmp_path: Path) -> None:
@@ -47,6 +48,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return full_study(tmp_path_factory.mktemp("study") / "whole.sgstudy")
 
 
+@pytest.mark.few(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [*STUDIES, *SEEDS])
 def test_a_study_that_is_changed_inside_is_a_sentence_or_a_result(seed: int, study: Path, tmp_path: Path) -> None:

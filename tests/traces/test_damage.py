@@ -109,6 +109,7 @@ def _reader(path: Path) -> str:
     return next(reader.name for reader in readers().values() if path.name.endswith(reader.endings))
 
 
+@pytest.mark.few(10)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRACES)
 @pytest.mark.parametrize("damage", ["changed", "cut"])

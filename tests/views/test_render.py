@@ -52,6 +52,7 @@ def _shown(sheet: Sheet) -> list[Text]:
     return [text for text in texts if text.get_visible() and text.get_text().strip()]
 
 
+@pytest.mark.few(20)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_text_of_a_picture_is_cut_off(name: str, figures: dict[str, Figure]) -> None:
@@ -113,6 +114,7 @@ def test_a_size_no_picture_fits_in_is_refused(size: tuple[float, float], figures
         render.content(figures["time"], "png", size_cm=size)
 
 
+@pytest.mark.few(20)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_smallest_picture_still_draws(name: str, figures: dict[str, Figure]) -> None:

@@ -61,6 +61,7 @@ def test_every_view_of_a_full_study_has_a_title_a_sentence_and_panels(name: str,
     assert all(figure.notes)
 
 
+@pytest.mark.few(120)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("which", list(studies.few()))
@@ -74,6 +75,7 @@ def test_with_little_data_a_view_shows_it_or_says_what_is_missing(name: str, whi
         assert "nan" not in figure.sentence.lower()
 
 
+@pytest.mark.few(25)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_building_a_view_changes_nothing(name: str) -> None:

@@ -110,6 +110,7 @@ def built(subject: str, data: Any, *, every: bool) -> Iterator[tuple[str, Figure
                 continue
 
 
+@pytest.mark.few(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some_studies())
 def test_what_the_window_shows_of_a_study_names_no_switch_or_section(name: str) -> None:

@@ -50,6 +50,7 @@ def test_an_exact_model_is_found_with_its_numbers(term: str, curve: Callable[[Fl
     assert models[0].cv_error < 1e-6
 
 
+@pytest.mark.few(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.01, 0.1])
 @pytest.mark.parametrize(("term", "curve"), CASES)

@@ -86,6 +86,7 @@ def words(figure: Figure) -> str:
     return " ".join((figure.title, figure.sentence, *figure.notes))
 
 
+@pytest.mark.few(60)
 @pytest.mark.slow
 @pytest.mark.parametrize("view", OF_STUDIES, ids=lambda view: view.name)
 def test_no_selection_takes_anything_out_of_a_view(view: View, study: StudyData) -> None:
@@ -106,6 +107,7 @@ def test_no_selection_takes_anything_out_of_a_view(view: View, study: StudyData)
             )
 
 
+@pytest.mark.few(75)
 @pytest.mark.slow
 @pytest.mark.parametrize("view", OF_STUDIES, ids=lambda view: view.name)
 def test_a_view_that_follows_n_shows_one_run_and_says_which(view: View, study: StudyData) -> None:

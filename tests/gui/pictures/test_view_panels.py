@@ -187,6 +187,7 @@ def test_a_curve_without_any_value_is_said_rather_than_passed_over(show: Any) ->
     assert "all missing: no values" in plot_of(show(figures.gaps())).label_texts()
 
 
+@pytest.mark.few(24)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(figures.all_figures()))
 @pytest.mark.parametrize("size", [(1280, 720), (380, 280)])
