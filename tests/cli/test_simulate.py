@@ -348,3 +348,13 @@ def test_an_accepted_exit_code_keeps_the_numbers_with_a_mark(place: Path, capsys
     assert kept[1]["speedup"] > 1
     assert all(row["warnings"] == ["ended with exit code 3, which is accepted"] for row in kept)
     assert document(capsys, *arguments, "--accept-exit", "4", "--", "{N}", "3", code=1)["runs"][0]["status"] == "failed"
+
+
+def test_a_program_that_needs_more_than_the_machine_has_ends_with_the_sentence(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["sum.c", "-p", "1", "--json", "--set", "nodes.memory_mib=1", "--"]
+    assert document(capsys, *words, "10000")["runs"][0]["status"] == "ok"
+    ended = document(capsys, *words, "1000000", code=1)["runs"][0]
+    assert ended["status"] == "out_of_memory"
+    assert "the machine has 1048576 bytes of memory (nodes.memory_mib)" in ended["message"]
