@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from scalegraph.analyze.fits import Fit, fit_laws, fit_models
 from scalegraph.analyze.fits.curve import Curve
@@ -270,7 +270,7 @@ def advise(
     costs = _costs(model, rows, seconds, cost, host or {})
     narrowed = model.best.narrowed(rows, goal, repetitions)
     apart = _apart(model, rows, seconds, repetitions)
-    then = narrowed * min(own, now) + max(0.0, now - own) * 2 * special.ndtr(-apart / 2)
+    then = narrowed * min(own, now) + max(0.0, now - own) * 2 * scipy.special.ndtr(-apart / 2)
     known = {tuple(point) for point in model.points.tolist()}
     found = [
         Advice(

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_matrix
+import scipy
 
 from scalegraph.analyze.matrix import Matrix, Pair
 
@@ -153,9 +152,9 @@ def _potentials(processors: Sequence[int], entries: Sequence[_Entry]) -> dict[in
     free: list[tuple[float | None, float | None]] = [(None, None)] * size
     if not any(n == n2 for (n, n2), _, _ in entries):
         free[0] = (0.0, 0.0)  # only ratios are known
-    made = linprog(
+    made = scipy.optimize.linprog(
         cost,
-        A_ub=coo_matrix((data, (rows, columns)), shape=(row, size + 2 * count)).tocsr(),
+        A_ub=scipy.sparse.coo_matrix((data, (rows, columns)), shape=(row, size + 2 * count)).tocsr(),
         b_ub=np.array(limits),
         bounds=[*free, *[(0.0, None)] * (2 * count)],
         method="highs",

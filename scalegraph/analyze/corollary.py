@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.units import significant
@@ -46,8 +46,8 @@ def _slope(
     error = math.sqrt(float(np.sum((y - start - slope * x) ** 2)) / freedom / float(np.sum((x - x.mean()) ** 2)))
     if error <= 1e-12 * max(abs(slope), float(np.abs(y).max())):
         return slope, slope, 0.0 if slope > 1e-12 else 1.0
-    reach = float(special.stdtrit(freedom, 1 - LEVEL)) * error
-    return slope, slope - reach, float(special.stdtr(freedom, -slope / error))
+    reach = float(scipy.special.stdtrit(freedom, 1 - LEVEL)) * error
+    return slope, slope - reach, float(scipy.special.stdtr(freedom, -slope / error))
 
 
 def _words(slope: float, p_value: float) -> str:

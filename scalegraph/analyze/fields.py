@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.interpolate import LinearNDInterpolator
+import scipy
 
 from scalegraph.analyze.table import Floats, numbers
 
@@ -78,7 +78,7 @@ def _triangles(rows: pd.DataFrame, columns: Floats, nodes: Floats) -> Floats:
     NaN above the line through the largest sizes of the counts, and below that through the smallest.
     """
     places = np.column_stack([np.log(numbers(rows, "processors")), np.log(numbers(rows, "work"))])
-    made = LinearNDInterpolator(places, numbers(rows, "value"), rescale=True)
+    made = scipy.interpolate.LinearNDInterpolator(places, numbers(rows, "value"), rescale=True)
     across, up = np.meshgrid(np.log(columns), np.log(nodes))
     ends = rows.groupby("processors")["work"].agg(["min", "max"])
     counts = np.log(ends.index.to_numpy(dtype=np.float64))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.units import significant
@@ -97,7 +97,7 @@ def _interval(design: Floats, slope: float, error: float, freedom: int) -> tuple
     scale = _scale(design)
     inverse = np.linalg.pinv((design / scale).T @ (design / scale))
     spread = error * math.sqrt(float(inverse[1, 1])) / float(scale[1])
-    reach = float(special.stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * spread
+    reach = float(scipy.special.stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * spread
     return 1 / (slope + reach), 1 / (slope - reach) if slope > reach else math.inf
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from scalegraph.analyze import matrix as matrices
 from scalegraph.analyze.bounds import Anchor
@@ -50,7 +50,7 @@ def over_log2(made: Matrix, up_to: int | None = None) -> Matrix:
     slope, start = (float(value) for value in np.polyfit(x, y, 1))
     freedom = len(x) - 2
     error = math.sqrt(float(np.sum((y - start - slope * x) ** 2)) / freedom)
-    reach = float(special.stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * error
+    reach = float(scipy.special.stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * error
     spread = float(np.sum((x - x.mean()) ** 2))
     anchors, ends = {}, {n: (time, time) for n, time in known.items()}
     for n in wanted:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from scalegraph.analyze import matrix as matrices
 from scalegraph.analyze.bounds import Anchor
@@ -37,7 +37,9 @@ def solved_work(n: int, speed: float, one: SequentialTime, overhead: Overhead) -
     left = [lacking(float(share)) for share in steps]
     for place in range(_STEPS - 1):
         if left[place] > 0 >= left[place + 1]:
-            share = optimize.brentq(lacking, steps[place], steps[place + 1], xtol=1e-12 * steps[place], rtol=1e-14)
+            share = scipy.optimize.brentq(
+                lacking, steps[place], steps[place + 1], xtol=1e-12 * steps[place], rtol=1e-14
+            )
             return n * float(share)
     return None
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from scalegraph.base import expression
 from scalegraph.base.errors import InputError
@@ -426,7 +426,7 @@ def fit_sizes(sizes: Sequence[Size], samples: Sequence[Place], times_s: Sequence
         matrix = np.array([_row(sizes, wac, place) for place in samples]) / times[:, None]
         scale = np.linalg.norm(matrix, axis=0)
         scale[scale == 0] = 1.0
-        found, residual = nnls(matrix / scale, np.ones(len(times)))
+        found, residual = scipy.optimize.nnls(matrix / scale, np.ones(len(times)))
         residual /= math.sqrt(len(times))
         if best is None or residual < best.residual * (1 - 1e-9):
             best = Sizes(tuple(sizes), tuple(map(float, found / scale)), wac, float(residual))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import nnls
+import scipy
 
 from scalegraph.predict.counts import CannotTellError, Count
 
@@ -211,7 +211,7 @@ def _solved(matrix: Floats, times: Floats) -> Floats:
     weighted = matrix * weights[:, None]
     scale = np.linalg.norm(weighted, axis=0)
     scale[scale == 0] = 1.0
-    found, _ = nnls(weighted / scale, times * weights)
+    found, _ = scipy.optimize.nnls(weighted / scale, times * weights)
     return np.asarray(found / scale, dtype=np.float64)
 
 

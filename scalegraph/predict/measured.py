@@ -12,7 +12,7 @@ from statistics import median_low, stdev
 from typing import ClassVar, Final
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from scalegraph.analyze.calltree import of_set
 from scalegraph.base.run import Region, RegionCost, RunRecord
@@ -82,7 +82,7 @@ def _noise(times_s: Sequence[float]) -> float:
     if len(times_s) < 2:
         return 0.0
     error = _OF_MEDIAN * stdev(times_s) / math.sqrt(len(times_s))
-    return float(stdtrit(len(times_s) - 1, _SIDE)) * error / median_low(times_s)
+    return float(scipy.special.stdtrit(len(times_s) - 1, _SIDE)) * error / median_low(times_s)
 
 
 def _with_paths(runs: Sequence[RunRecord], profile: Profile | None) -> tuple[tuple[Region, ...], list[RunRecord]]:

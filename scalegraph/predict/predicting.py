@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from scipy.special import stdtrit
+import scipy
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import Region, RunRecord
@@ -279,7 +279,7 @@ class Predictor:
             left_out += [checks.left_out] if checks.left_out is not None else []
         freedom = max(1, len(left_out) or len(samples))
         own = self._checks(processors).left_out or 0.0
-        model = max(own, float(stdtrit(freedom, _SIDE)) * math.hypot(_mean(samples), _mean(left_out)))
+        model = max(own, float(scipy.special.stdtrit(freedom, _SIDE)) * math.hypot(_mean(samples), _mean(left_out)))
         return math.hypot(model, max(run.time_error for run in self.runs if run.point.processors == processors))
 
     def _back_test(self, runs: Sequence[RunRecord]) -> float | None:

@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from scipy import special
+import scipy
 
 from scalegraph.analyze.fits.noise import RESOLUTION, Floats, Indices, Sample
 from scalegraph.analyze.fits.terms import Factor
@@ -161,7 +161,7 @@ class _Group:
         vectors = self.vectors[at]
         mean = (vectors * (self.projected[at] / variance / precision)[:, None, :]).sum(axis=2)
         deviation = np.sqrt((vectors**2 / precision[:, None, :]).sum(axis=2))
-        return np.asarray(special.log_ndtr(mean / deviation).sum(axis=1))
+        return np.asarray(scipy.special.log_ndtr(mean / deviation).sum(axis=1))
 
 
 def averaged(x: Floats, sample: Sample, draws: int = _DRAWS, seed: int = 1) -> Averaged | None:
@@ -286,8 +286,8 @@ def _above_zero(mean: Floats, covariance: Floats, random: np.random.Generator) -
     drawn, values, chance = np.zeros((places, size)), np.zeros((places, size)), np.zeros(places)
     for column in range(size):
         middle = mean[:, column] / deviation[:, column] + (root[:, column, :column] * drawn[:, :column]).sum(axis=1)
-        above = special.log_ndtr(middle / root[:, column, column])
-        drawn[:, column] = -special.ndtri_exp(np.log(random.random(places)) + above)
+        above = scipy.special.log_ndtr(middle / root[:, column, column])
+        drawn[:, column] = -scipy.special.ndtri_exp(np.log(random.random(places)) + above)
         chance += above
         values[:, column] = np.maximum(middle + root[:, column, column] * drawn[:, column], 0.0)
     return values * deviation, chance

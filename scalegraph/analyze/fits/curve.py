@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy import special
+import scipy
 
 from scalegraph.analyze.fits.noise import RESOLUTION, Floats
 
@@ -159,4 +159,4 @@ def student(probability: float, freedom: float) -> float:
 
     Unit: none. Source: Student 1908.
     """
-    return math.inf if freedom <= 0 else float(special.stdtrit(freedom, probability))
+    return math.inf if freedom <= 0 else float(scipy.special.stdtrit(freedom, probability))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from scalegraph.analyze.fits import deciding, select
 from scalegraph.analyze.fits.curve import student
@@ -107,7 +107,7 @@ def _judged(logs: Mapping[str, Floats], hidden: Flags, power: tuple[float, float
     shares = select.evidence(scores)
     # as `select.plausible`, which has the reason
     reach = count * math.log1p(
-        float(special.fdtri(1.0, max(count - 1.0, 1.0), 1.0 - select.AGAINST)) / max(count - 1.0, 1.0)
+        float(scipy.special.fdtri(1.0, max(count - 1.0, 1.0), 1.0 - select.AGAINST)) / max(count - 1.0, 1.0)
     )
     near = scores - scores.min() < reach
     order = np.argsort(scores, kind="stable")

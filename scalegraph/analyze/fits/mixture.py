@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
+import scipy
 
 from scalegraph.analyze.fits.noise import Floats
 
@@ -23,7 +23,7 @@ def mixture_band(
     tail = (1 - confidence) / 2
     counted = share > 0
     safe = np.maximum(freedom, 1.0)[:, :, None]
-    reach = special.stdtrit(safe, 1 - tail) * error * 1.0001
+    reach = scipy.special.stdtrit(safe, 1 - tail) * error * 1.0001
     low = np.where(counted[:, :, None], middle - reach, np.inf).min(axis=1)
     high = np.where(counted[:, :, None], middle + reach, -np.inf).max(axis=1)
     alone = counted.sum(axis=1) == 1
@@ -34,7 +34,7 @@ def mixture_band(
             for _ in range(_STEPS):
                 centre = (a + b) / 2
                 score = (centre[:, None] - middle) / np.where(error > 0, error, 1e-300)
-                below = (share[:, :, None] * special.stdtr(safe, np.clip(score, -1e8, 1e8))).sum(axis=1) < goal
+                below = (share[:, :, None] * scipy.special.stdtr(safe, np.clip(score, -1e8, 1e8))).sum(axis=1) < goal
                 a, b = np.where(below, centre, a), np.where(below, b, centre)
             ends.append((a + b) / 2)
         else:

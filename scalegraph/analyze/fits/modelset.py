@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import special
+import scipy
 
 from scalegraph.analyze.fits import doubting, select, spread, terms
 from scalegraph.analyze.fits.averaging import Averaged, averaged
@@ -106,7 +106,7 @@ class Models:
         self.aicc[rows] = select.akaike(part, found.squares, np.array(float(size)), self.pooled[rows])
         freedom = self.freedom[rows, 0]
         tail = 1 - (1 - self.confidence) / 2
-        reach = np.where(freedom > 0, special.stdtrit(np.maximum(freedom, 1.0), tail), np.inf)
+        reach = np.where(freedom > 0, scipy.special.stdtrit(np.maximum(freedom, 1.0), tail), np.inf)
         error = self.sigma[rows, 0, None] * np.sqrt(np.diagonal(found.inverse, axis1=1, axis2=2))
         edge = np.maximum(reach[:, None] * error, RESOLUTION * np.abs(found.theta))
         self.low[rows, :size] = found.theta - edge

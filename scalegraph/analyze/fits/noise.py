@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import special
+import scipy
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
@@ -113,4 +113,6 @@ def _unequal(share: Floats, freedom: Floats) -> Flags:
     inverse = np.where(freedom > 0, 1.0 / np.maximum(freedom, 1.0), 0.0).sum(axis=1)
     correction = 1.0 + (inverse - 1.0 / np.maximum(total, 1.0)) / (3.0 * np.maximum(groups - 1, 1))
     statistic = -(freedom * np.log(own)).sum(axis=1) / correction
-    return np.asarray((groups > 1) & (special.chdtrc(np.maximum(groups - 1, 1), np.maximum(statistic, 0.0)) < _UNEQUAL))
+    return np.asarray(
+        (groups > 1) & (scipy.special.chdtrc(np.maximum(groups - 1, 1), np.maximum(statistic, 0.0)) < _UNEQUAL)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
+import scipy
 
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample
 from scalegraph.base.measures import percent
@@ -39,7 +39,7 @@ def criterion(
     penalty = np.zeros(np.broadcast_shapes(count.shape, np.shape(columns)))
     for number in range(2, int(np.max(columns)) + 1):
         left = count - number
-        needed = special.fdtri(1.0, np.maximum(left, 1.0), 1.0 - (first if number == 2 else more))
+        needed = scipy.special.fdtri(1.0, np.maximum(left, 1.0), 1.0 - (first if number == 2 else more))
         step = np.where(left >= 1, count * np.log1p(needed / np.maximum(left, 1.0)), np.inf)
         penalty = penalty + np.where(columns >= number, step, 0.0)
     enough = np.isfinite(squares) & (count > columns)
@@ -53,7 +53,7 @@ def plausible(sample: Sample, columns: Floats, pooled: Flags) -> Floats:
     """
     count = np.where(pooled, sample.observations, sample.points)
     left = np.maximum(count - columns, 1.0)
-    return np.asarray(count * np.log1p(special.fdtri(1.0, left, 1.0 - AGAINST) / left))
+    return np.asarray(count * np.log1p(scipy.special.fdtri(1.0, left, 1.0 - AGAINST) / left))
 
 
 def akaike(sample: Sample, squares: Floats, columns: Floats, pooled: Flags) -> Floats:

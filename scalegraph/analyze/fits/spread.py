@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from scalegraph.analyze.fits.linear import Solution
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample, sizes
@@ -54,7 +54,7 @@ def repeats_explain(sample: Sample, squares: Floats, columns: float | Floats) ->
     left = np.maximum(sample.points - columns, 0.0)
     usable = (sample.freedom > 0) & (sample.within > sample.observations * RESOLUTION**2)
     ratio = (squares / np.maximum(left, 1.0)) / np.where(usable, sample.within / np.maximum(sample.freedom, 1.0), 1.0)
-    chance = special.fdtrc(np.maximum(left, 1.0), np.maximum(sample.freedom, 1.0), ratio)
+    chance = scipy.special.fdtrc(np.maximum(left, 1.0), np.maximum(sample.freedom, 1.0), ratio)
     return np.asarray(usable & ((left == 0) | (chance >= _MISFIT)))
 
 

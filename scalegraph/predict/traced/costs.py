@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from scalegraph.predict.traced.operations import COLLECTIVE, RECEIVE, SEND, Operations, Read
 from scalegraph.traces.kinds import Array, Operation
@@ -139,6 +139,6 @@ def _line(pairs: Iterable[Array], share: float | None = None) -> Line:
     matrix = np.column_stack([np.ones(len(known)), middle]) * weights[:, None]
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0] = 1.0
-    found, _ = nnls(matrix / scale, times * weights)
+    found, _ = scipy.optimize.nnls(matrix / scale, times * weights)
     fixed, each = found / scale
     return Line(float(fixed), float(each))
