@@ -4,6 +4,10 @@ Measured: operations by class as `operations.decode` counts them, executed insid
 processors with fused multiply-add), mean of 1000 calls with arguments spread over an everyday range, rounded. Other
 libraries differ; a program whose time goes into such calls is simulated with this much trust and no more. Memory that
 these functions read (their tables) is private and small and is not simulated.
+
+*latency*: cycles from the argument to the result on a processor whose additions and multiplications take 3 cycles,
+fused ones 4, divisions 14, roots 21, conversions 7, and loads 4: calls that wait for each other, measured with the same
+library on an EPYC (Zen 3 or later, as `scalegraph machines calibrate` found it), arguments from 0.05 to 0.95.
 """
 
 from __future__ import annotations
@@ -17,75 +21,89 @@ from scalegraph.runtime.format import OP_CLASS_NAMES
 
 _COLUMNS: Final = (*OP_CLASS_NAMES, "flops")
 _TABLE: Final = """
-function int_alu int_mul int_div load store branch call fp_add fp_mul fp_fma fp_div fp_sqrt fp_other flops
-sqrt           0       0       0    0     0      2    1      1      0      0      0       1        0     1
-cbrt          38       1       0   13     1     19    7     16     10      0      1       0        3    21
-exp           10       0       0   12     0      5    4      4      2      8      0       0        1    20
-exp2          10       0       0    8     0      2    1      9      8      0      0       0        0    17
-expm1         18       0       0   12     0     10    1      9      7      9      1       0        2    34
-log           19       0       0   10     0      5    1      5      2      8      0       0        1    22
-log2          19       0       0   11     0      2    1      6      3      9      0       0        1    27
-log10         33       0       0   13     0      6    4      7      5      9      0       0        2    29
-log1p         16       0       0   13     0     11    1     10      8      8      2       0        1    34
-pow           30       0       0   25     0      7    4     17      6     20      0       0        2    61
-sin           20       0       0   18     0     10    1     10      3     13      0       0        4    37
-cos           21       0       0   19     0     11    1     10      3     13      0       0        4    38
-tan           13       0       0   19     0     12    1     14      4      8      1       0        5    28
-asin          28       0       0   11     0      9    1      3      1      7      0       0        1    16
-acos          28       0       0   13     0      9    1      5      1      7      0       0        1    19
-atan          13       0       0   15     0      7    1      8      1      8      1       0        6    22
-atan2         34       0       0   17     0     27    4     20      2      7      2       0        9    25
-sinh          27       0       0   17     0     16    6     12      8      9      2       0        4    38
-cosh          14       0       0   14     0      5    6      4      3      8      1       0        2    23
-tanh          29       0       0   16     0     17    4     11      7      9      2       0        3    38
-hypot          0       0       0    6     0      8    1     17      6      0      1       1        2    19
-fmod          60       0       0    2     0     26    1      2      0      0      0       0        1     0
-floor          0       0       0    0     0      0    1      0      0      0      0       0        1     0
-ceil           0       0       0    0     0      0    1      0      0      0      0       0        1     0
-round         13       0       0    0     0      3    1      0      0      0      0       0        0     0
-rint           0       0       0    0     0      0    1      0      0      0      0       0        1     0
-trunc          0       0       0    0     0      0    1      0      0      0      0       0        1     0
-erf           24       0       0   34     0     10    6     20     22     12      3       0        2    69
-tgamma        96       0       0   58     4     51   20     70     38     24      5       0       13   150
-lgamma        31       0       0   27     1     14    5     19     16      6      1       0        3    47
-sqrtf          0       0       0    0     0      2    1      1      0      0      0       1        0     1
-cbrtf         31       1       0    9     1     19    7     11      6      0      1       0        8    13
-expf           7       0       0    7     0      1    1      1      2      5      0       0        2    13
-exp2f          7       0       0    6     0      1    1      3      2      3      0       0        2    11
-expm1f        14       0       0   12     0     10    1     18     13      0      1       0        2    32
-logf          12       0       0    7     0      2    1      1      1      5      0       0        3    12
-log2f         12       0       0    7     0      2    1      1      1      5      0       0        3    12
-log10f        23       0       0   10     0      6    4      4      4      5      0       0        4    17
-log1pf        13       0       0   13     0     10    1     18     13      0      2       0        1    31
-powf          21       0       0   14     0      3    1      4      5      9      0       0        4    27
-sinf          11       0       0    6     0      3    1      0      4      4      0       0        4    13
-cosf          11       0       0    6     0      3    1      0      4      4      0       0        4    13
-tanf          18       0       0   17     0      8    1     20     21      0      1       0        6    41
-asinf          5       0       0    9     0      6    1     10      7      0      0       0        1    18
-acosf          5       0       0   15     0      6    1     14     12      0      1       0        1    28
-atanf         10       0       0   15     0      7    1     14     14      0      1       0        1    29
-atan2f        37       0       0   16     0     20    5     16     14      0      2       0        2    31
-sinhf         22       0       0   17     0     16    5     21     15      0      2       0        4    36
-coshf         10       0       0   11     0      4    6      4      4      5      1       0        4    17
-tanhf         24       0       0   16     0     17    3     20     14      0      2       0        3    36
-hypotf         0       0       0    2     0      3    1      4      2      0      0       1        6     4
-fmodf         53       0       0    2     0     28    1      2      0      0      0       0        1     0
-floorf         0       0       0    0     0      0    1      0      0      0      0       0        1     0
-ceilf          0       0       0    0     0      0    1      0      0      0      0       0        1     0
-roundf        13       0       0    0     0      3    1      0      0      0      0       0        0     0
-rintf          0       0       0    0     0      0    1      0      0      0      0       0        1     0
-truncf         0       0       0    0     0      0    1      0      0      0      0       0        1     0
-erff          18       0       0   29     0      8    6     18     19      8      3       0        5    55
-tgammaf       90       1       0   54     3     46   23     36     26     19      5       1       16    95
-lgammaf       22       0       0   24     1     13    5     17     15      4      1       0        5    39
+function int_alu int_mul int_div load store branch call fp_add fp_mul fp_fma fp_div fp_sqrt fp_other flops latency
+sqrt           0       0       0    0     0      2    1      1      0      0      0       1        0     1      20
+cbrt          38       1       0   13     1     19    7     16     10      0      1       0        3    21      92
+exp           10       0       0   12     0      5    4      4      2      8      0       0        1    20      33
+exp2          10       0       0    8     0      2    1      9      8      0      0       0        0    17      30
+expm1         18       0       0   12     0     10    1      9      7      9      1       0        2    34      63
+log           19       0       0   10     0      5    1      5      2      8      0       0        1    22      46
+log2          19       0       0   11     0      2    1      6      3      9      0       0        1    27      42
+log10         33       0       0   13     0      6    4      7      5      9      0       0        2    29      67
+log1p         16       0       0   13     0     11    1     10      8      8      2       0        1    34      70
+pow           30       0       0   25     0      7    4     17      6     20      0       0        2    61      92
+sin           20       0       0   18     0     10    1     10      3     13      0       0        4    37      43
+cos           21       0       0   19     0     11    1     10      3     13      0       0        4    38      42
+tan           13       0       0   19     0     12    1     14      4      8      1       0        5    28      63
+asin          28       0       0   11     0      9    1      3      1      7      0       0        1    16      50
+acos          28       0       0   13     0      9    1      5      1      7      0       0        1    19      53
+atan          13       0       0   15     0      7    1      8      1      8      1       0        6    22      53
+atan2         34       0       0   17     0     27    4     20      2      7      2       0        9    25      81
+sinh          27       0       0   17     0     16    6     12      8      9      2       0        4    38      88
+cosh          14       0       0   14     0      5    6      4      3      8      1       0        2    23      60
+tanh          29       0       0   16     0     17    4     11      7      9      2       0        3    38     105
+hypot          0       0       0    6     0      8    1     17      6      0      1       1        2    19      62
+fmod          60       0       0    2     0     26    1      2      0      0      0       0        1     0      10
+floor          0       0       0    0     0      0    1      0      0      0      0       0        1     0       2
+ceil           0       0       0    0     0      0    1      0      0      0      0       0        1     0       3
+round         13       0       0    0     0      3    1      0      0      0      0       0        0     0       9
+rint           0       0       0    0     0      0    1      0      0      0      0       0        1     0       4
+trunc          0       0       0    0     0      0    1      0      0      0      0       0        1     0       2
+erf           24       0       0   34     0     10    6     20     22     12      3       0        2    69      40
+tgamma        96       0       0   58     4     51   20     70     38     24      5       0       13   150     119
+lgamma        31       0       0   27     1     14    5     19     16      6      1       0        3    47      68
+sqrtf          0       0       0    0     0      2    1      1      0      0      0       1        0     1      14
+cbrtf         31       1       0    9     1     19    7     11      6      0      1       0        8    13      79
+expf           7       0       0    7     0      1    1      1      2      5      0       0        2    13      29
+exp2f          7       0       0    6     0      1    1      3      2      3      0       0        2    11      27
+expm1f        14       0       0   12     0     10    1     18     13      0      1       0        2    32      83
+logf          12       0       0    7     0      2    1      1      1      5      0       0        3    12      35
+log2f         12       0       0    7     0      2    1      1      1      5      0       0        3    12      33
+log10f        23       0       0   10     0      6    4      4      4      5      0       0        4    17      57
+log1pf        13       0       0   13     0     10    1     18     13      0      2       0        1    31      82
+powf          21       0       0   14     0      3    1      4      5      9      0       0        4    27      61
+sinf          11       0       0    6     0      3    1      0      4      4      0       0        4    13      25
+cosf          11       0       0    6     0      3    1      0      4      4      0       0        4    13      26
+tanf          18       0       0   17     0      8    1     20     21      0      1       0        6    41      78
+asinf          5       0       0    9     0      6    1     10      7      0      0       0        1    18      49
+acosf          5       0       0   15     0      6    1     14     12      0      1       0        1    28      61
+atanf         10       0       0   15     0      7    1     14     14      0      1       0        1    29      61
+atan2f        37       0       0   16     0     20    5     16     14      0      2       0        2    31      84
+sinhf         22       0       0   17     0     16    5     21     15      0      2       0        4    36     104
+coshf         10       0       0   11     0      4    6      4      4      5      1       0        4    17      60
+tanhf         24       0       0   16     0     17    3     20     14      0      2       0        3    36     120
+hypotf         0       0       0    2     0      3    1      4      2      0      0       1        6     4      33
+fmodf         53       0       0    2     0     28    1      2      0      0      0       0        1     0      11
+floorf         0       0       0    0     0      0    1      0      0      0      0       0        1     0       4
+ceilf          0       0       0    0     0      0    1      0      0      0      0       0        1     0       3
+roundf        13       0       0    0     0      3    1      0      0      0      0       0        0     0      11
+rintf          0       0       0    0     0      0    1      0      0      0      0       0        1     0       4
+truncf         0       0       0    0     0      0    1      0      0      0      0       0        1     0       3
+erff          18       0       0   29     0      8    6     18     19      8      3       0        5    55      50
+tgammaf       90       1       0   54     3     46   23     36     26     19      5       1       16    95     113
+lgammaf       22       0       0   24     1     13    5     17     15      4      1       0        5    39      66
 """
 
 
-def _read(table: str) -> dict[str, Counts]:
+_LATENCIES: Final = {"fp_add": 3.0, "fp_mul": 3.0, "fp_fma": 4.0, "fp_div": 14.0, "fp_sqrt": 21.0, "fp_other": 7.0}
+
+
+def _read(table: str, *columns: str) -> dict[str, Counts]:
     header, *rows = (line.split() for line in table.strip().splitlines())
-    order = [header.index(column) for column in _COLUMNS]
+    order = [header.index(column) for column in columns]
     return {row[0]: np.array([float(row[column]) for column in order]) for row in rows}
 
 
-MATH_COSTS: Final = _read(_TABLE)
+def _in_turn(costs: Counts, latency: float) -> float:
+    """Return which share of its floating-point latencies a function's *latency* is, at most all of them."""
+    whole = sum(float(costs[OP_CLASS_NAMES.index(name)]) * cycles for name, cycles in _LATENCIES.items())
+    return min(1.0, latency / whole) if whole else 1.0
+
+
+MATH_COSTS: Final = _read(_TABLE, *_COLUMNS)
 """Operations by class, then flops, of one call, without the call itself."""
+
+MATH_IN_TURN: Final = {
+    name: _in_turn(MATH_COSTS[name], float(row[0])) for name, row in _read(_TABLE, "latency").items()
+}
+"""Of the floating-point operations of one call, the share of which each waits for the one before."""

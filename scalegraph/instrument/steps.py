@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from scalegraph.instrument.architecture import X86_64
 from scalegraph.instrument.costs import left_out
 from scalegraph.instrument.effects import Effects
 from scalegraph.instrument.flow import Instruction
-from scalegraph.instrument.mathlib import MATH_COSTS
+from scalegraph.instrument.mathlib import MATH_COSTS, MATH_IN_TURN
 from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Step
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
 _LINE_BYTES: Final = 64  # of code, as x86-64 processors fetch it
 _REPORTS: Final = "__tsan_"  # how hooks are called that report references
+_ARGUMENT: Final = Step(0.0, (), ("v0", "v1"), ("argument", "chain"))  # of a function of mathematics
 _RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
 
@@ -40,7 +42,10 @@ def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], 
         fuses = number not in dropped and effect.fuses
         if sites and (step.loads or step.stores) and not (frame_is_memory and _is_of_frame(step)):
             step, sites = replace(step, sites=sites), ()
-        steps.append(step)
+        if instruction.callee in MATH_COSTS and step.slots > 0:
+            steps.extend((_ARGUMENT, step, *_mathematics(instruction.callee)))
+        else:
+            steps.append(step)
     return steps
 
 
@@ -55,7 +60,8 @@ def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects
     for instruction in instructions:
         effect = known.get(instruction.address, Effects())
         line = 1 + (instruction.address + instruction.size - 1) // _LINE_BYTES
-        step = replace(_step(instruction, effect, frame_is_memory=True), slots=1.0, line=line)
+        slots = 1.0 + float(MATH_COSTS[instruction.callee][:-1].sum()) if instruction.callee in MATH_COSTS else 1.0
+        step = replace(_step(instruction, effect, frame_is_memory=True), slots=slots, line=line)
         if instruction.operation.is_jump and fuses:
             crosses = instruction.address // _LINE_BYTES + 1 < line
             of_both = line if crosses else steps[-1].line
@@ -78,7 +84,7 @@ def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -
     copies, place = effect.copies, effect.place
     loads, stores = LOAD in classes, STORE in classes
     if operation.is_call:
-        return _call(instruction, loads, place)
+        return _call(instruction, loads)
     if place is not None and not loads and not stores:  # a register that the instrumentation has driven out
         slot = f"{place.base}{place.offset:+d}"
         kept = LOAD in operation.frame, STORE in operation.frame
@@ -106,10 +112,29 @@ def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -
     )
 
 
-def _call(instruction: Instruction, loads: bool, place: object) -> Step:
-    """Return a call: what the library's mathematics cost is work of it, one after the other only in its classes."""
-    del place
-    counts = MATH_COSTS.get(instruction.callee)
+def _call(instruction: Instruction, loads: bool) -> Step:
     work = tuple(OP_CLASS_NAMES[kind] for kind in instruction.operation.classes if kind != LOAD)
-    slots = 1.0 if counts is None else 1.0 + float(counts[:-1].sum())
-    return Step(slots, work, ("v0", "v1") if counts is not None else (), (), None, loads, False, None, _RETURNED)
+    return Step(1.0, work, (), (), None, loads, False, None, _RETURNED)
+
+
+@cache
+def _mathematics(name: str) -> tuple[Step, ...]:
+    """Return what the library's function *name* executes, from `_ARGUMENT` to the result in v0.
+
+    Of its floating-point operations some wait for each other (`MATH_IN_TURN`); all others only for the argument.
+    """
+    kinds = zip(OP_CLASS_NAMES, MATH_COSTS[name], strict=False)
+    operations = [(number / count, kind) for kind, count in kinds for number in range(round(count))]
+    steps: list[Step] = []
+    in_turn = 0.0
+    for _, kind in sorted(operations):  # all kinds evenly through the function
+        chained = False
+        if kind.startswith("fp_"):
+            in_turn += MATH_IN_TURN[name]
+            chained = in_turn >= 1
+            in_turn -= chained
+        if chained:
+            steps.append(Step(1.0, (kind,), ("chain",), ("chain",)))
+        else:
+            steps.append(Step(1.0, (kind,), ("argument",) if kind.startswith("fp_") else ()))
+    return (*steps, Step(0.0, (), ("chain",), ("v0",)))
