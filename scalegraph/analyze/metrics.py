@@ -187,6 +187,7 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("prim_message", "prim_send", "prim_receive", "prim_pack", "prim_collective"),
         "primitive:9",
     ),
+    ("mpi_start_s", "starting and ending MPI", ("prim_start",), "primitive:5"),
     (
         "other_primitive_s",
         "scheduling, tasks, threads, monitoring, disturbance",

@@ -26,13 +26,24 @@ def machines(ctx: click.Context, *, as_json: bool) -> None:
     if as_json:
         print_json(
             [
-                {"name": item.name, "title": item.title, "processors": item.processors_max, "path": str(item.path)}
+                {
+                    "name": item.name,
+                    "title": item.title,
+                    "processors": item.processors_max,
+                    "processors_of_a_process": item.process_max,
+                    "threads_of_a_run": item.threads_max,
+                    "path": str(item.path),
+                }
                 for item in known
             ]
         )
         return
-    rows = [[item.name, f"1 to {item.processors_max}", item.title] for item in known]
-    print_rows(("name", "processors", "title"), rows, left=(0, 2))
+    rows = [
+        [item.name, f"1 to {item.processors_max}", str(item.process_max), str(item.threads_max), item.title]
+        for item in known
+    ]
+    print_rows(("name", "processors", "of a process", "ranks, threads", "title"), rows, left=(0, 4))
+    echo("\nA process without MPI has the processors of one node at most, a run so many ranks and threads at a time.")
 
 
 @machines.command("show")

@@ -101,6 +101,7 @@ class Given:
     timed: str = ""
     work: str = ""
     threads_per_process: int = 1
+    ranks_per_node: int = 0
     target: str = SIMULATED
     target_set: tuple[str, ...] = ()
     pin: Pin = "close"
@@ -122,6 +123,7 @@ class Given:
 @request_option("machine.name")
 @request_option("processors")
 @request_option("program.threads_per_process")
+@request_option("program.ranks_per_node")
 @request_option("machine.overrides", "overrides")
 @request_option("program.cflags", default="")
 @request_option("program.ldflags", default="")
@@ -298,6 +300,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
             cwd=str(given.cwd or ""),
             accept_exit=given.accept_exit,
             threads_per_process=given.threads_per_process,
+            ranks_per_node=given.ranks_per_node,
         ),
         parameters=parameters,
         machine=MachineChoice(**{_named_by(wanted): wanted}, overrides=overrides),

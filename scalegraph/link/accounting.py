@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from scalegraph.base.run import RegionCost
 from scalegraph.link.job import Job
+from scalegraph.runtime.accounts import BORROWED
 from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, COUNTER_NAMES
 from scalegraph.runtime.results import Result
 
@@ -191,6 +192,7 @@ def _threads(
         row = {name: round(own * scale) for name, own in zip(CATEGORY_NAMES, cost["categories"], strict=True) if own}
         if _AS_WRITTEN in row:
             row[COMPUTING] = row.pop(_AS_WRITTEN)
+        row = {BORROWED.get(name, name): own for name, own in row.items()}
         done = round(operating.get((cost["processor"], cost["region"]), 0) * scale)
         if done := min(done, row.get(TOGETHER, 0)):
             row[TOGETHER] -= done

@@ -29,7 +29,8 @@ class Job:
     *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark. *trace*: a trace is
     written of it; nothing else of the record is different then, but the host's time. *estimate_s*: host seconds that it
     is expected to take, if known; used for the time left only. *threads_per_process*: N processors are N / T processes
-    of an MPI program; of others it is 1. *command*: of one that is measured as it is. *measuring*, *settings*: of real
+    of an MPI program; of others it is 1. *ranks_per_node*: see `machine.active.spread`.
+    *command*: of one that is measured as it is. *measuring*, *settings*: of real
     targets, see `link.targets.base`.
     """
 
@@ -48,6 +49,7 @@ class Job:
     trace: TraceOrder | None = None
     estimate_s: float | None = None
     threads_per_process: int = 1
+    ranks_per_node: int = 0
     command: AsItIs | None = None
     measuring: Measuring = field(default_factory=Measuring)
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.runtime.results import Result
 
 _NOTICED = 0.02  # share of the processors' time that another program took which is worth a remark
+_STARTING = 0.1  # share of the time that MPI takes to start and end which is said
 _DISTURBED = 0.1  # share that the monitor itself took
 _LISTED = 6
 
@@ -136,6 +137,9 @@ def _observations(job: Job, account: Account) -> Iterable[str]:
             f"up to {account.threads} threads shared {job.point.processors} processors; "
             "waiting of the threads that were too many is left out"
         )
+    starting = account.categories().get("prim_start", 0) / max(account.ticks * len(account.processors), 1)
+    if starting > _STARTING:
+        yield f"MPI_Init and MPI_Finalize took {percent(starting)} of the time; --timed clock leaves them out"
     own = account.monitor_share()
     if own > _DISTURBED:
         yield f"the monitor itself took {percent(own)} of the time; times of regions are compensated for that"

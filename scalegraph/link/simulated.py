@@ -22,7 +22,7 @@ from scalegraph.link.job import Job
 from scalegraph.link.record import make_record
 from scalegraph.link.scale import scale_file
 from scalegraph.link.timing import timed_blocks
-from scalegraph.machine.active import active
+from scalegraph.machine.active import active, spread
 from scalegraph.runtime.results import Result, ResultError, read_result, write_config
 
 # What the program sees of the user's environment, besides what the request sets: enough to find its files, and no more,
@@ -50,6 +50,8 @@ class Simulated:
         whole processes fill, `RunError` when the program cannot be started at all.
         """
         processors = job.point.processors
+        if job.build.mpi:
+            job = replace(job, machine=spread(job.machine, job.ranks_per_node, job.threads_per_process))
         if refusal := job.machine.refusal(processors, job.processes or 1):
             raise InputError(f"{processors} processors: {refusal}")
         if processors > 1 and processors % job.threads_per_process:

@@ -8,7 +8,9 @@ network, memory) does not.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from scalegraph.base.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +18,33 @@ if TYPE_CHECKING:
     from scalegraph.machine.fields import Section
     from scalegraph.machine.model import Machine
 
+RANKS_PER_NODE: Final = "program.ranks_per_node"
 _OF_THE_CORE = ("synchronisation", "branches", "translation", "threads", "monitor")
+
+
+def spread(machine: Machine, ranks: int, threads: int) -> Machine:
+    """Return *machine* with at most *ranks* processes of *threads* threads on a node, whose other processors stay idle.
+
+    Zero ranks stand for as many as a node has room for. Raises `InputError` where a node has no room for them.
+    """
+    each = ranks * threads
+    if each == 0 or each == machine.node_processors:
+        return machine
+    if machine.interconnect is None:
+        text = f"machine '{machine.name}' is one node; ranks a node are chosen on a machine with an interconnect"
+        raise InputError(Fault(text, key=RANKS_PER_NODE))
+    if each > machine.node_processors:
+        processes = f"{ranks} ranks" + (f" of {threads} threads" if threads > 1 else "")
+        text = f"{processes}: a node of machine '{machine.name}' has {machine.node_processors} processors"
+        raise InputError(Fault(text, key=RANKS_PER_NODE))
+    nodes = machine.processor.count // machine.node_processors
+    return _changed(
+        machine,
+        {
+            "nodes": _changed(machine.nodes, {"processors": each}),
+            "processor": _changed(machine.processor, {"count": nodes * each}),
+        },
+    )
 
 
 def active(machine: Machine, processors: int) -> Machine:
@@ -36,7 +64,7 @@ def clock_hz(machine: Machine, processors: int) -> float:
     cores, clocks = machine.processor.turbo_cores, machine.processor.turbo_clock
     if not cores:
         return machine.clock_hz
-    busy = min(processors, machine.network.cluster() or machine.node_processors)
+    busy = min(processors, machine.network.cluster() or machine.node_processors, machine.node_processors)
     return machine.clock_hz * next((part for most, part in zip(cores, clocks, strict=True) if busy <= most), clocks[-1])
 
 

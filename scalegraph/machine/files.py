@@ -18,7 +18,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.resources import resource_dir
 from scalegraph.machine.checks import Inconsistent
 from scalegraph.machine.fields import fill
-from scalegraph.machine.model import Machine
+from scalegraph.machine.model import MOST_THREADS, Machine
 from scalegraph.machine.nodes import COUNT, MACHINE, Composition, reference
 
 # A comment behind a value that begins with one of these says where the value comes from.
@@ -28,13 +28,19 @@ OVERRIDE = "override"
 
 @dataclass(frozen=True)
 class MachineSummary:
-    """What a list of machines shows. *origin* is ``"shipped"`` or ``"file"``."""
+    """What a list of machines shows. *origin* is ``"shipped"`` or ``"file"``.
+
+    *process_max*: processors that one process can have, those of a node. *threads_max*: threads and ranks that a run
+    can have at a time.
+    """
 
     name: str
     title: str
     path: Path
     processors_max: int
     origin: str
+    process_max: int
+    threads_max: int
 
 
 def available() -> list[MachineSummary]:
@@ -44,7 +50,10 @@ def available() -> list[MachineSummary]:
 
 def _summary(path: Path) -> MachineSummary:
     machine = load(str(path))
-    return MachineSummary(machine.name, machine.title, path, machine.max_processors, "shipped")
+    most = machine.max_processors
+    return MachineSummary(
+        machine.name, machine.title, path, most, "shipped", machine.node_processors, min(most, MOST_THREADS)
+    )
 
 
 def load(name_or_path: str | Path, overrides: Mapping[str, str] | None = None) -> Machine:

@@ -30,6 +30,7 @@ from scalegraph.machine.text import write
 from scalegraph.machine.timing import Branches, Pipeline, Translation
 
 MOST_PROCESSORS: Final = 16_384
+MOST_THREADS: Final = 8_704  # of a simulated run at a time, ranks among them: SG_MAX_THREADS of the runtime
 _CYCLES = "cycles"
 
 

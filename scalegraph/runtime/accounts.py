@@ -53,7 +53,10 @@ MEASURED: Final[tuple[tuple[str, str, str], ...]] = (
     ("idle_preempted", "idle", "ready to execute, but the system gave the processor to something else"),
     ("prim_collective", "primitive", "executing a collective operation after all have come that it needs"),
     ("unattributed", "idle", "blocked in the system, in nothing that is observed; and what else is left of N x T"),
+    ("prim_start", "primitive", "starting and ending MPI: MPI_Init, MPI_Init_thread, MPI_Finalize"),
 )
+# What the monitor counts under a category that it has no other use for.
+BORROWED: Final = {"prim_disturbance": "prim_start"}
 
 # Event counts kept beside the categories, for every processor and region.
 # References are those of the program (one for each access, one for each 8-byte word of a bulk operation of the C

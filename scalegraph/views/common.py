@@ -77,6 +77,7 @@ CATEGORY_WORDS = {
     "idle_preempted": "other programs",
     "prim_collective": "executing collectives",
     "unattributed": "not attributed",
+    "prim_start": "starting and ending MPI",
 }
 # The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
 _SHADES = {
@@ -119,6 +120,7 @@ _SHADES = {
     "idle_preempted": 15,
     "prim_collective": 13,
     "unattributed": 16,
+    "prim_start": 14,
 }
 
 SIZE = Option(

@@ -7,6 +7,8 @@ import pytest
 from scalegraph import machine
 from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
+from scalegraph.machine.model import MOST_THREADS
+from scalegraph.runtime.library import SOURCES
 
 SHIPPED = (
     "a64fx",
@@ -197,3 +199,11 @@ def test_a_hash_in_a_text_is_no_comment(tmp_path: Path, text: str) -> None:
     loaded = machine.load(path)
     assert loaded.title.startswith("# paper: KSR-1")
     assert "title" not in loaded.origin
+
+
+def test_lists_of_machines_say_how_many_threads_a_run_and_a_process_have() -> None:
+    text = (SOURCES / "core" / "sg_state.h").read_text("utf-8")
+    assert f"#define SG_MAX_THREADS     {MOST_THREADS}u" in text
+    found = {item.name: (item.processors_max, item.process_max, item.threads_max) for item in machine.available()}
+    assert found["cluster-hdr"] == (16384, 64, MOST_THREADS)
+    assert found["ksr1"] == (1088, 1088, 1088)

@@ -62,6 +62,8 @@ def test_two_ranks_wait_for_messages_and_for_each_other(tmp_path: Path) -> None:
     assert waited(record, "idle_message") > 0.01  # the receiver came before the sender
     assert record.categories["idle_collective"] > 0
     assert record.categories["prim_send"] > 0
+    assert record.categories["prim_start"] > 0  # MPI_Init and MPI_Finalize are apart
+    assert record.categories["prim_thread"] == record.categories.get("prim_disturbance", 0) == 0
 
 
 COLLECTIVES = r"""

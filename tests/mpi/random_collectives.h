@@ -1,5 +1,5 @@
 /* Parts of random MPI programs: collective operations, communicators, topologies, one-sided operations. */
-#include "random_windows.h"
+#include "random_threads.h"
 
 static void finished(int waits, MPI_Request *request)
 {

@@ -31,7 +31,7 @@ from tests.mpi.native import MISSING, Native, find
 HERE = Path(__file__).parent
 UNIT = 20  # programs compiled together
 RANKS = (2, 4)
-FLAGS = ("-Wno-unused-function", f"-I{HERE}")  # a unit rarely calls all parts
+FLAGS = ("-fopenmp", "-Wno-unused-function", f"-I{HERE}")  # a unit rarely calls all parts
 
 # seed -> ranks (text, as JSON has it) -> what the program prints
 Expected = dict[str, dict[str, str]]
@@ -191,6 +191,29 @@ def _atomics(draw: Draw) -> str:
     return f"atomics({draw.world()}, {draw.number(-2, 5)}, {draw.number(1, 6)}, {draw.number(0, 1)});"
 
 
+def _threads_exchange(draw: Draw) -> str:
+    sizes = f"{draw.number(1, 4)}, {draw.number(-2, 5)}, {draw.number(1, 6)}, {draw.number(0, 1)}"
+    return f"threads_exchange({draw.world()}, {sizes}, {draw.next_tag()});"
+
+
+def _threads_of_pipes(draw: Draw) -> str:
+    sizes = f"{draw.number(2, 4)}, {draw.number(-2, 5)}, {draw.number(1, 6)}, {draw.number(0, 1)}"
+    return f"threads_of_pipes({draw.world()}, {sizes}, {draw.next_tag()});"
+
+
+def _threads_in_turn(draw: Draw) -> str:
+    sizes = f"{draw.number(1, 4)}, {draw.number(-2, 5)}, {draw.number(1, 6)}, {draw.number(0, 1)}"
+    return f"threads_in_turn({draw.world()}, {sizes}, {draw.next_tag()});"
+
+
+def _threads_of_events(draw: Draw) -> str:
+    return f"threads_of_events({draw.world()}, {draw.number(-2, 5)}, {draw.number(1, 9)}, {draw.next_tag()});"
+
+
+def _teams_of_signals(draw: Draw) -> str:
+    return f"teams_of_signals({draw.world()}, {draw.number(1, 3)}, {draw.number(1, 3)}, {draw.number(1, 5)});"
+
+
 PARTS: dict[str, tuple[Callable[[Draw], str], ...]] = {
     "messages": (_plain_shift, _plain_shift, _pairs, _to_root, _in_order, _many),
     "datatypes": (_shift, _shift, _shift, _packed),
@@ -199,6 +222,7 @@ PARTS: dict[str, tuple[Callable[[Draw], str], ...]] = {
     "communicators": (_inside, _inside, _two_groups),
     "topologies": (_cartesian, _graph),
     "onesided": (_one_sided, _accumulated, _requested, _exposed, _atomics),
+    "threads": (_threads_exchange, _threads_of_pipes, _threads_in_turn, _threads_of_events, _teams_of_signals),
 }
 
 
@@ -222,7 +246,9 @@ def source(seeds: range, kinds: Sequence[str] = tuple(PARTS)) -> str:
     return (
         '#include "random_collectives.h"\n\n'
         + "\n".join(program(seed, kinds) for seed in seeds)
-        + "\nint main(int argc, char **argv)\n{\n    MPI_Init(&argc, &argv);\n    for (int i = 1; i < argc; i++)\n"
+        + "\nint main(int argc, char **argv)\n{\n    int level;\n"
+        + "    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);\n"
+        + "    if (level != MPI_THREAD_MULTIPLE)\n        return 77;\n    for (int i = 1; i < argc; i++)\n"
         + f"        switch (atoi(argv[i])) {{\n{cases}        }}\n    MPI_Finalize();\n    return 0;\n}}\n"
     )
 
@@ -288,7 +314,9 @@ def native_result(native: Native, units: Units, seed: int, ranks: int, limit: fl
 
 def simulated_result(units: Units, seed: int, ranks: int, machine: str) -> str:
     """Return what the program prints on *ranks* of *machine*; raises `ValueError` with what is wrong."""
-    job = Job(units.build(seed), machines.load(machine), RunPoint(processors=ranks), (str(seed),))
+    on = machines.load(machine)
+    each = 1 + seed % 2 if "threads" in units.kinds and on.node_processors % 2 == 0 else 1
+    job = Job(units.build(seed), on, RunPoint(processors=ranks * each), (str(seed),), threads_per_process=each)
     record = Simulated().run(job)
     if not record.ok:
         raise ValueError(f"program {seed} on {ranks} ranks of {machine}: {record.status}, {record.message}")

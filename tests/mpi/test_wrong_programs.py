@@ -466,6 +466,45 @@ SAID = {
         MPI_Win_fence(0, w); MPI_Win_free(&w);""",
         ("(MPI_Put at", "access the same bytes of rank 0 between two fences"),
     ),
+    "lines of puts": (
+        """MPI_Datatype t; MPI_Win w; MPI_Type_vector(3, 1, 4, MPI_INT, &t); MPI_Type_commit(&t);
+        MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_fence(0, w);
+        MPI_Put(out, 3, MPI_INT, 0, rank % 2, 1, t, w);
+        MPI_Win_fence(0, w); MPI_Win_free(&w); MPI_Type_free(&t);""",
+        ("rank 0 (MPI_Put at", "and rank 2 (MPI_Put at", "access the same bytes of rank 0 between two fences"),
+    ),
+    "shared locks": (
+        """MPI_Win w; MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w); MPI_Put(out, 1, MPI_INT, 0, 0, 1, MPI_INT, w);
+        MPI_Win_unlock(0, w); MPI_Win_free(&w);""",
+        ("(MPI_Put at", "access the same bytes of rank 0 while nothing orders one before the other"),
+    ),
+    "an early result": (
+        """MPI_Win w; MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_lock_all(0, w);
+        if (rank == 0) MPI_Get(out, 1, MPI_INT, 1, 0, 1, MPI_INT, w);
+        if (rank == 0 && out[0] == 77) puts("?");
+        MPI_Win_unlock_all(w); MPI_Win_free(&w);""",
+        ("rank 0: the buffer of MPI_Get at", "is read at", "before MPI_Win_unlock or MPI_Win_flush completes it"),
+    ),
+    "an early copy": (
+        """MPI_Win w; MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_fence(0, w);
+        MPI_Get(out, 60, MPI_INT, 0, 0, 60, MPI_INT, w); memcpy(d, out + 30, 80 + 8 * rank);
+        MPI_Win_fence(0, w); MPI_Win_free(&w);""",
+        ("the buffer of MPI_Get at", "is read at", "before MPI_Win_fence completes it"),
+    ),
+    "a late change": (
+        """MPI_Win w; MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_fence(0, w);
+        MPI_Put(out, 1, MPI_INT, other & 1, rank, 1, MPI_INT, w); out[0] = 7;
+        MPI_Win_fence(0, w); MPI_Win_free(&w);""",
+        ("the buffer of MPI_Put at", "is changed at", "before MPI_Win_fence completes it"),
+    ),
+    "an early receive": (
+        """MPI_Irecv(in, 10, MPI_INT, (rank + 1) % 3, 1, MPI_COMM_WORLD, &r[0]);
+        MPI_Send(out, 10, MPI_INT, (rank + 2) % 3, 1, MPI_COMM_WORLD); MPI_Barrier(MPI_COMM_WORLD);
+        if (in[3] == 77) puts("?");
+        MPI_Wait(&r[0], 0);""",
+        ("the buffer of MPI_Irecv at", "is read at", "before MPI_Wait or MPI_Test completes it"),
+    ),
     "block": (
         """int *b = malloc(40), *c = calloc(200, 4);
         if (rank == 0) MPI_Send(c, 200, MPI_INT, 1, 1, MPI_COMM_WORLD);
@@ -492,6 +531,18 @@ def test_puts_to_places_of_their_own_and_sums_are_no_conflict(simulate: Simulate
     assert simulate(body, processors=3)["warnings"] == []
 
 
+def test_what_is_used_after_it_is_complete_or_beside_it_is_no_fault(simulate: Simulate) -> None:
+    body = """MPI_Win w; long sum = 0; MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w); MPI_Put(out, 1, MPI_INT, 0, 0, 1, MPI_INT, w); MPI_Win_unlock(0, w);
+        MPI_Irecv(in + 4, 10, MPI_INT, other, 1, MPI_COMM_WORLD, &r[0]);
+        for (int i = 0; i < 500; i++) { d[i % 90] += i; sum += in[i % 4] + in[20 + i * 7 % 70]; }
+        MPI_Send(out, 10, MPI_INT, other, 1, MPI_COMM_WORLD);
+        MPI_Wait(&r[0], 0);
+        MPI_Win_lock_all(0, w); MPI_Get(out, 4, MPI_INT, other, 10, 4, MPI_INT, w); MPI_Win_flush(other, w);
+        counts[0] = in[4] + out[0] + (int)sum; MPI_Win_unlock_all(w); MPI_Win_free(&w);"""
+    assert simulate(body)["warnings"] == []
+
+
 def test_the_first_rank_that_ended_comes_first_with_its_last_words(simulate: Simulate) -> None:
     body = 'if (rank == 1) { fprintf(stderr, "cannot open input.dat\\n"); exit(1); } MPI_Barrier(MPI_COMM_WORLD);'
     message = simulate(body, processors=3, code=1)["message"]
@@ -509,3 +560,12 @@ def test_a_message_in_another_communicator_is_named(simulate: Simulate) -> None:
 def test_the_name_of_a_processor_is_its_node_s(simulate: Simulate) -> None:
     body = 'char n[MPI_MAX_PROCESSOR_NAME]; int l; MPI_Get_processor_name(n, &l); if (!rank) printf("%s\\n", n);'
     assert simulate(body)["stdout"] == "node0\n"
+
+
+def test_so_many_ranks_are_on_each_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = 'char n[MPI_MAX_PROCESSOR_NAME]; int l; MPI_Get_processor_name(n, &l); printf("%d %s\\n", rank, n);'
+    (tmp_path / "p.c").write_text(BEGIN + body + END)
+    words = ["-m", "cluster-hdr", "-p", "6", "--ranks-per-node", "2", "--no-reference", "--json"]
+    assert scalegraph(["simulate", str(tmp_path / "p.c"), *words]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert sorted(row["stdout"].splitlines()) == [f"{rank} node{rank // 2}" for rank in range(6)]

@@ -13,6 +13,7 @@ from scalegraph import machine as machines
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint
 from scalegraph.link import Job, Simulated
+from scalegraph.machine.active import spread
 from scalegraph.request import Request, Session
 from scalegraph.request.model import processes
 from scalegraph.request.model.resolve import resolve
@@ -95,3 +96,26 @@ def test_threads_of_a_process_divide_the_processors_of_a_node(hybrid: Requests) 
     assert processes.of_machine(hybrid(threads=3, processors=[3, 12]), cube) == []
     (fault,) = processes.of_machine(hybrid(threads=4, processors=[4, 12]), cube)
     assert fault.message == "12: 4 threads a process: no divisor of the 6 processors of a node"
+
+
+def test_ranks_a_node_leave_the_rest_of_each_node_idle() -> None:
+    cluster = machines.load("cluster-hdr")
+    placed = spread(cluster, 4, 2)
+    assert (placed.node_processors, placed.max_processors) == (8, 256 * 8)
+    assert spread(cluster, 0, 2) is cluster
+    assert spread(cluster, 32, 2) is cluster
+    with pytest.raises(InputError, match="33 ranks of 2 threads: a node of machine 'cluster-hdr' has 64 processors"):
+        spread(cluster, 33, 2)
+    with pytest.raises(InputError, match="machine 'ksr1' is one node; ranks a node are chosen on a machine with"):
+        spread(machines.load("ksr1"), 2, 1)
+
+
+def test_ranks_a_node_bound_the_processors_and_need_an_mpi_program(hybrid: Requests) -> None:
+    made = hybrid(threads=1, processors=[1, 256, 512])
+    request = made.model_copy(update={"program": made.program.model_copy(update={"ranks_per_node": 1})})
+    cluster = machines.load("cluster-hdr")
+    (fault,) = processes.of_machine(request, cluster)
+    assert fault.message == "512: machine 'cluster-hdr' with 1 rank a node has 1 to 256 processors for them"
+    (fault,) = processes.of_build(request, replace(fake_build(["p.c"]), mpi=False), cluster)
+    assert (fault.key, "leave out its ranks a node" in fault.message) == ("program.ranks_per_node", True)
+    assert processes.identity(request) == {"ranks": "1"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import openmp_files
 from random_parts import WORK, Parts, joined
 
 PRELUDE = """\
@@ -70,7 +71,7 @@ class Generator(Parts):
         body: list[str] = []
         for _ in range(self.random.randint(1, 4)):
             body += self.statement(Where())
-        lines = [f"static void program_{number}(void)", "{"]
+        lines = [f"static void program_{number}(void)", "{", "    signal(SIGUSR1, on_signal);"]
         if self.variables:
             lines.append(f"    static word v[{self.variables}];")
         lines += ["    " + line if not line.startswith("#") else line for line in body]
@@ -113,7 +114,8 @@ class Generator(Parts):
             return found
         found += [self.critical, self.lock]
         if where.levels < 3:
-            found += [self.parallel, self.parallel_for, self.parallel_ordered, self.parallel_sections, self.doacross]
+            found += [self.files, self.parallel, self.parallel_for, self.parallel_ordered]
+            found += [self.parallel_sections, self.doacross]
         if where.tasks < 3:
             found += [self.task, self.taskloop, self.chain, self.readers, self.recursion]
             if where.levels > 0:  # libgomp 12 crashes where a group with reductions has no team
@@ -255,6 +257,9 @@ class Generator(Parts):
 
     def master(self, where: Where) -> list[str]:
         return ["#pragma omp master", *self.block(replace(where, team=False), 2)]
+
+    def files(self, where: Where) -> list[str]:
+        return self.random.choice(openmp_files.STATEMENTS)(self.variable(), self.name(), self.number(1, 9))
 
     def barrier(self, where: Where) -> list[str]:
         return ["#pragma omp barrier"]
@@ -482,4 +487,5 @@ class Generator(Parts):
 
 def source(seeds: range) -> str:
     """Return a C program that runs the programs whose seeds are its arguments."""
-    return joined([PRELUDE + WORK + ADD, *(Generator(seed).program(seed) for seed in seeds)], seeds)
+    head = openmp_files.PRELUDE + PRELUDE + WORK + ADD + openmp_files.HELPERS
+    return joined([head, *(Generator(seed).program(seed) for seed in seeds)], seeds)

@@ -74,6 +74,7 @@ class RequestForm:
     stdin: str = ""
     accept_exit: str = ""
     threads_per_process: str = _usual("program.threads_per_process")
+    ranks_per_node: str = ""
     directory: str = ""
     cwd: str = ""
     parameters: Pairs = ()
@@ -281,6 +282,8 @@ def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     if form.accept_exit.strip():
         made["accept_exit"] = reader.take("program.accept_exit", text.exit_codes, form.accept_exit)
     made["threads_per_process"] = reader.number("program.threads_per_process", form.threads_per_process)
+    if form.ranks_per_node.strip():
+        made["ranks_per_node"] = reader.number("program.ranks_per_node", form.ranks_per_node)
     return {key: value for key, value in made.items() if value is not None}
 
 
@@ -353,6 +356,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         stdin=choice.stdin,
         accept_exit=", ".join(map(str, choice.accept_exit)),
         threads_per_process=str(choice.threads_per_process),
+        ranks_per_node=str(choice.ranks_per_node or ""),
         directory=choice.directory,
         cwd=choice.cwd,
         parameters=tuple((name, text.values_text(value)) for name, value in named.items()),

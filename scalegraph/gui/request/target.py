@@ -34,6 +34,7 @@ class MachineSection(Section):
         self.column.addWidget(self.summary)
         self.processors = self.ask_text("processors", "processors")
         self.threads = self.ask_text("program.threads_per_process", "threads_per_process")
+        self.ranks = self.ask_text("program.ranks_per_node", "ranks_per_node")
         self.processes = label("", "muted", wrap=True)
         self.column.addWidget(self.processes)
         self.overrides = PairsEditor("override", self._typed, name_hint="key", add="Change a value of the machine")
@@ -65,6 +66,7 @@ class MachineSection(Section):
         self.summary.setVisible(found is not None)
         self.processors.show_text(form.processors)
         self.threads.show_text(form.threads_per_process)
+        self.ranks.show_text(form.ranks_per_node)
         self._show_processes(form)
         self.overrides.show_pairs(form.overrides)
 

@@ -66,6 +66,7 @@ class Order(_Strict):
     collect: tuple[str, ...] = ()
     accept_exit: tuple[int, ...] = ()
     threads_per_process: int = 1
+    ranks_per_node: int = 0
     command: dict[str, str | int | float] | None = None
     trace: dict[str, Any] | None = None
     target: str = ""
@@ -99,6 +100,7 @@ class Order(_Strict):
             accept_exit=self.accept_exit,
             trace=trace,
             threads_per_process=self.threads_per_process,
+            ranks_per_node=self.ranks_per_node,
             command=None if self.command is None else AsItIs(**self.command),  # type: ignore[arg-type]
             measuring=Measuring(**self.measuring),  # type: ignore[arg-type]
             settings=self.settings,
@@ -196,6 +198,7 @@ def pack_order(job: Job, parcel: Parcel, target: str = "", settings: Mapping[str
         collect=job.collect,
         accept_exit=job.accept_exit,
         threads_per_process=job.threads_per_process,
+        ranks_per_node=job.ranks_per_node,
         command=None if job.command is None else asdict(job.command),
         target=target,
         measuring=asdict(job.measuring) if target else {},

@@ -12,7 +12,8 @@ import numpy as np
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
 from scalegraph.link.targets._tasks import ADDRESS_BITS
-from scalegraph.runtime.format import CATEGORY_NAMES, EVENT, TRACE_HEADER, TRACE_MAGIC, TRACE_RECORD
+from scalegraph.runtime.accounts import BORROWED
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, EVENT, TRACE_HEADER, TRACE_MAGIC, TRACE_RECORD
 
 if TYPE_CHECKING:
     from scalegraph.runtime.results import Records, Result
@@ -74,6 +75,9 @@ def _placed(records: Records, first: int, threads: int) -> Records:
     records["processor"] += first
     shares = records["event"] == EVENT["share"]
     records["what"][shares & (records["what"] == _AS_WRITTEN)] = len(CATEGORY_NAMES)  # the first that is measured only
+    for borrowed, name in BORROWED.items():
+        taken = shares & (records["what"] == CATEGORY_NAMES.index(borrowed))
+        records["what"][taken] = list(CATEGORY_GROUPS).index(name)
     process = np.uint64(first << ADDRESS_BITS)
     records["first"][records["event"] == EVENT["lock"]] |= process
     records["second"][records["event"] == EVENT["wait"]] |= process

@@ -17,6 +17,7 @@ from scalegraph.base.units import as_read
 from scalegraph.link.build import AsItIs, Build
 from scalegraph.link.commands import words
 from scalegraph.link.targets import named as target_named
+from scalegraph.request.model import targeting
 
 if TYPE_CHECKING:
     from scalegraph.link import Job
@@ -188,7 +189,7 @@ def _content(directory: Path, word: str) -> str:
 def counts(found: Resolved, processors: int) -> words.Counts:
     """Return what *processors* are for the command of *found*."""
     texts = (*found.target.args, *found.target.env.values())
-    return words.counts(texts, processors, found.request.program.threads_per_process, found.request.target.settings)
+    return words.counts(texts, processors, found.request.program.threads_per_process, targeting.settings(found.request))
 
 
 def started(found: Resolved, job: Job) -> Job:

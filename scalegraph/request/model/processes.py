@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from scalegraph.base.errors import Fault
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.link import Build
 from scalegraph.machine import Machine
+from scalegraph.machine.active import RANKS_PER_NODE, spread
+from scalegraph.machine.model import MOST_THREADS
 from scalegraph.request.model.request import Request
 
 KEY = "program.threads_per_process"
+
+
+def _too_many(request: Request, threads: int) -> list[Fault]:
+    """Return a fault for each list of processor counts of *request* with more ranks than a simulated run has."""
+    text = f"more ranks than the {MOST_THREADS} ranks and threads that a simulated run has at a time"
+    return _refused(request, lambda count: text if count // threads > MOST_THREADS else "")
+
+
+def remarks(request: Request) -> list[str]:
+    """Return a remark where processors of a simulated run may stay idle, as it has no more threads."""
+    threads = request.program.threads_per_process
+    many = sorted({n for counts in _places(request).values() for n in counts if n > MOST_THREADS >= n // threads})
+    if not many:
+        return []
+    which = ", ".join(map(str, many))
+    return [f"N = {which}: a simulated run has {MOST_THREADS} ranks and threads at a time; one with more of them stops"]
 
 
 def faults(request: Request) -> list[Fault]:
@@ -28,7 +46,18 @@ def faults(request: Request) -> list[Fault]:
 
 def of_machine(request: Request, machine: Machine) -> list[Fault]:
     """Return a fault for each list of processor counts of *request* with one that no program finds on *machine*."""
-    threads = request.program.threads_per_process
+    program = request.program
+    if found := _too_many(request, program.threads_per_process):
+        return found
+    threads, ranks = program.threads_per_process, program.ranks_per_node
+    try:
+        placed = spread(machine, ranks, threads)
+    except InputError as error:
+        return list(error.faults)
+    if placed is not machine:
+        most, what = placed.max_processors, "rank" if ranks == 1 else "ranks"
+        text = f"machine '{machine.name}' with {ranks} {what} a node has 1 to {most} processors for them"
+        return _refused(request, lambda count: "" if 1 <= count <= most else text)
     return _refused(request, lambda count: machine.refusal(count, max(count // threads, 1)))
 
 
@@ -37,6 +66,9 @@ def of_build(request: Request, build: Build, machine: Machine) -> list[Fault]:
     threads = request.program.threads_per_process
     if build.mpi:
         return []
+    if request.program.ranks_per_node:
+        text = f"'{build.program}' is one process, as it is no MPI program; leave out its ranks a node"
+        return [Fault(text, key=RANKS_PER_NODE)]
     if threads == 1:
         return _refused(request, machine.refusal)
     text = f"'{build.program}' is one process, as it is no MPI program; leave out its {threads} threads a process"
@@ -62,8 +94,9 @@ def _refused(request: Request, refusal: Callable[[int], str]) -> list[Fault]:
 
 def identity(request: Request) -> dict[str, str]:
     """Return what distinguishes runs of *request* from those with other processes; nothing for one thread each."""
-    threads = request.program.threads_per_process
-    return {"processes": str(threads)} if threads > 1 else {}
+    threads, ranks = request.program.threads_per_process, request.program.ranks_per_node
+    found = {"processes": str(threads)} if threads > 1 else {}
+    return found | ({"ranks": str(ranks)} if ranks else {})
 
 
 def words(processors: Iterable[int], threads: int) -> str:

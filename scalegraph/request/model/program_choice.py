@@ -145,6 +145,17 @@ class ProgramChoice(Strict):
         help="Of an MPI program: N processors are N / T processes of T threads",
         option=option("--threads-per-process", metavar="T"),
     )
+    ranks_per_node: int = asked(
+        default=0,
+        ge=0,
+        le=4096,
+        label="Ranks a node",
+        hint="as many as a node has room for",
+        unit="ranks",
+        help="Of an MPI program: so many processes on each node, the next ones on the next node; 0: as many as a node "
+        "has room for",
+        option=option("--ranks-per-node", metavar="R"),
+    )
     directory: str = asked(
         default="",
         label="Base directory",

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.link.targets import Target, named, setting_faults
+from scalegraph.machine.active import RANKS_PER_NODE
 from scalegraph.request.model.request import Request
 
 KEY = "target.name"
+_RANKS_PER_NODE = "ranks_per_node"
 
 
 def target_of(request: Request) -> Target:
@@ -19,6 +21,17 @@ def target_of(request: Request) -> Target:
 def is_simulated(request: Request) -> bool:
     """Whether the request is carried out on a simulated machine."""
     return not request.target.point_name or target_of(request).source == "simulated"
+
+
+def settings(request: Request) -> dict[str, str]:
+    """Return the settings of the target of *request*, with what the program says of its ranks' nodes."""
+    each = request.program.ranks_per_node
+    given = {_RANKS_PER_NODE: str(each)} if each and _takes_ranks(target_of(request)) else {}
+    return {**given, **request.target.settings}
+
+
+def _takes_ranks(target: Target) -> bool:
+    return any(setting.name == _RANKS_PER_NODE for setting in target.settings)
 
 
 def faults(request: Request) -> list[Fault]:
@@ -32,13 +45,16 @@ def faults(request: Request) -> list[Fault]:
         # threads and ranks of a command may share processors: its runs say so
         found += [] if request.program.command else [*_processors(request, target)]
         found += _not_measured(request, target)
+        if request.program.ranks_per_node and not _takes_ranks(target):
+            text = f"target '{target.name}' does not place ranks; simulated machines and Slurm do"
+            found.append(Fault(text, key=RANKS_PER_NODE))
     return found
 
 
 def _processors(request: Request, target: Target) -> Iterator[Fault]:
     bounds = {f"bound.{index}.processors": bound.processors for index, bound in enumerate(request.bound)}
     for key, counts in {"processors": request.processors, **bounds}.items():
-        refused = {count: text for count in counts if (text := target.refusal(count, request.target.settings))}
+        refused = {count: text for count in counts if (text := target.refusal(count, settings(request)))}
         for text in dict.fromkeys(refused.values()):
             which = ", ".join(str(count) for count in refused if refused[count] == text)
             yield Fault(f"{which} processors: {text}", key=key)

@@ -46,6 +46,7 @@ _WORDS = {
     "schedule": "another loop schedule",
     "input": "another standard input",
     "processes": "another number of threads a process",
+    "ranks": "another number of ranks a node",
 }
 
 
@@ -87,7 +88,7 @@ class Submission:
         """
         try:
             if self._link is self._target:
-                self._target.begin(self._found.request.target.settings, self._cancel)
+                self._target.begin(targeting.settings(self._found.request), self._cancel)
             build = self._build()
             study = self._study(path, build, overwrite=overwrite)
         except Cancelled:
@@ -140,7 +141,7 @@ class Submission:
         return control.adopt(target.executable, cwd=target.build_dir, emit=self._emit, builds=builds)
 
     def _builds(self, uses_mpi: Callable[[], bool]) -> Builds:
-        return self._target.built_for(self._found.request.target.settings, uses_mpi)
+        return self._target.built_for(targeting.settings(self._found.request), uses_mpi)
 
     def _sources(self) -> Build:
         target = self._found.target
@@ -182,7 +183,7 @@ class Submission:
         made = Manifest.new(
             title=found.request.title or target.title,
             request=found.request.model_dump(mode="json", exclude_defaults=True)
-            | {"bound": self._bounds()}
+            | {"bound": [bound.model_dump(mode="json") for bound in found.request.bound]}
             | ({"work": found.work} if found.work else {}),
             program=target.program,
             machine=found.machine.name,
@@ -205,9 +206,6 @@ class Submission:
             regions=build.regions,
         )
         return targeted.measured_manifest(made, self._target)
-
-    def _bounds(self) -> list[dict[str, object]]:
-        return [bound.model_dump(mode="json") for bound in self._found.request.bound]
 
     def _same(self, study: Study, manifest: Manifest, path: Path) -> None:
         """Refuse to mix runs that cannot be compared."""
@@ -397,8 +395,9 @@ class Submission:
             program=target.program,
             accept_exit=request.program.accept_exit,
             threads_per_process=request.program.threads_per_process,
+            ranks_per_node=request.program.ranks_per_node,
             measuring=request.target.measuring,
-            settings=request.target.settings,
+            settings=targeting.settings(request),
             trace=self._tracing.order(point, build, identity, known) if traced else None,
             estimate_s=self._host.seconds(point),
         )

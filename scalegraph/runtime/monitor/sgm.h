@@ -12,6 +12,7 @@
 #include "sg_format.h"
 
 #define SGM_COMPUTING         SG_CATEGORY_BUSY_INT /* of the program's own code: read as `busy_compute` */
+#define SGM_STARTING          SG_CATEGORY_PRIM_DISTURBANCE /* MPI begins or ends: read as `prim_start` */
 #define SGM_DEPTH             1024u /* regions within each other; deeper ones count for the last of these */
 #define SGM_API               __attribute__((visibility("default")))
 #define SGM_LIKELY(condition) __builtin_expect(!!(condition), 1)

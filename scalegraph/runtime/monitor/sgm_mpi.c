@@ -13,7 +13,7 @@ static void know_rank(void)
 
 SGM_API int MPI_Init(int *count, char ***words)
 {
-    uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_THREAD);
+    uint32_t before = sgm_switch(sgm_self(), SGM_STARTING);
     int result = SGM_MPI(MPI_Init)(count, words);
     know_rank();
     sgm_switch(sgm_self(), before);
@@ -23,7 +23,7 @@ SGM_OF_FORTRAN(MPI_Init, (int *count, char ***words), (count, words))
 
 SGM_API int MPI_Init_thread(int *count, char ***words, int wanted, int *got)
 {
-    uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_THREAD);
+    uint32_t before = sgm_switch(sgm_self(), SGM_STARTING);
     int result = SGM_MPI(MPI_Init_thread)(count, words, wanted, got);
     know_rank();
     sgm_switch(sgm_self(), before);
@@ -34,7 +34,7 @@ SGM_OF_FORTRAN(MPI_Init_thread, (int *count, char ***words, int wanted, int *got
 
 SGM_API int MPI_Finalize(void)
 {
-    uint32_t before = sgm_switch(sgm_self(), SG_CATEGORY_PRIM_THREAD);
+    uint32_t before = sgm_switch(sgm_self(), SGM_STARTING);
     sgm_compare_clocks(1);
     int result = SGM_MPI(MPI_Finalize)();
     sgm_switch(sgm_self(), before);

@@ -4,6 +4,7 @@
 #include "sg_inline.h"
 #include "sg_overlap.h"
 #include "sg_runtime.h"
+#include "sg_watch.h"
 
 /* ---- the slow path ---- */
 
@@ -283,18 +284,16 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
         access_lines(p, address, size, kind, site);
 }
 
-/* The 8-byte words of memory that a range of bytes is in. */
-static uint64_t words_of(uint64_t address, uint64_t size)
-{
-    return ((address + size - 1) >> 3) - (address >> 3) + 1;
-}
+#define WORDS_OF(address, size) ((((address) + (size) - 1) >> 3) - ((address) >> 3) + 1) /* of 8 bytes */
 
 /* References to all lines of a range, counted word by word at p->site. */
 static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind)
 {
     const void *site = p->site;
     uint64_t line = sg->line_bytes, end = address + size;
-    sg_count_references(p, kind, words_of(address, size));
+    sg_count_references(p, kind, WORDS_OF(address, size));
+    if (SG_UNLIKELY(sg_watch != NULL))
+        sg_watch(p, address, size, kind, site);
     if (sg->pages_only) {
         use_pages(p, address, size, kind, site);
         return;
@@ -303,7 +302,7 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
         next = (address & ~(line - 1)) + line;
         if (next > end)
             next = end;
-        sg_observe_counts(address, words_of(address, next - address));
+        sg_observe_counts(address, WORDS_OF(address, next - address));
         access_next_line(p, address, next - address, kind, site);
     }
 }
@@ -350,7 +349,7 @@ static inline bool hook(void *address, unsigned size, bool may_span, enum sg_acc
 }
 
 /* Two lines of a set in turn are the most frequent reference that the filter does not answer: exchanges the
- * two most recently used entries of a set of the first level when the second one answers at no cost. */
+ * two most recent entries of a set of the first level when the second one answers at no cost. */
 static inline bool second_answers(const sg_processor *p, uint64_t address, enum sg_access kind)
 {
     uint64_t line = address >> p->shift, set = line & p->mask;
@@ -363,13 +362,24 @@ static inline bool second_answers(const sg_processor *p, uint64_t address, enum 
     return true;
 }
 
+/* Somebody watches, so the filter was not searched in line. */
+static __attribute__((noinline)) void watched(void *address, uint64_t size, bool may_span,
+                                              enum sg_access kind, const void *site)
+{
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    if (!sg_watch(sg_now, at, size, kind, site) && (may_span || !second_answers(sg_now, at, kind)))
+        sg_reference(sg_now, at, size, kind, site);
+}
+
 /* The slow half of a hook is also what inlined hooks call, which have searched the filter themselves and
  * count their references by the segment of code. The hook jumps to its slow half, so that the return address
  * is the program's in both, the hook needs no frame, and a hit does nothing for the sake of a miss. */
 #define ACCESS(name, size, may_span, kind)                                                                   \
     SG_API __attribute__((noinline)) void name##_late(void *address)                                         \
     {                                                                                                        \
-        if (may_span || !second_answers(sg_now, (uint64_t)(uintptr_t)address, kind))                         \
+        if (SG_UNLIKELY(sg_watch != NULL))                                                                   \
+            watched(address, size, may_span, kind, SG_CALLER);                                               \
+        else if (may_span || !second_answers(sg_now, (uint64_t)(uintptr_t)address, kind))                    \
             sg_reference(sg_now, (uint64_t)(uintptr_t)address, size, kind, SG_CALLER);                       \
     }                                                                                                        \
     SG_API void name(void *address)                                                                          \
@@ -415,15 +425,13 @@ static void hook_range(void *address, size_t size, enum sg_access kind, const vo
     reference_lines(p, (uint64_t)(uintptr_t)address, size, kind);
 }
 
-SG_API void __tsan_read_range(void *address, size_t size)
-{
-    hook_range(address, size, SG_READ, SG_CALLER);
-}
-
-SG_API void __tsan_write_range(void *address, size_t size)
-{
-    hook_range(address, size, SG_WRITE, SG_CALLER);
-}
+#define RANGE(name, kind)                                                                                    \
+    SG_API void name(void *address, size_t size)                                                             \
+    {                                                                                                        \
+        hook_range(address, size, kind, SG_CALLER);                                                          \
+    }
+RANGE(__tsan_read_range, SG_READ)
+RANGE(__tsan_write_range, SG_WRITE)
 
 SG_API void __tsan_vptr_update(void **address, void *value)
 {

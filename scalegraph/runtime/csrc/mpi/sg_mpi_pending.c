@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "sg_mpi_pending.h"
+#include "sg_mpi_watch.h"
+#include "sg_rank.h"
 
 typedef struct range {
     uintptr_t begin, end;
@@ -149,6 +151,8 @@ void sg_pending_add(const sg_request *r)
         return;
     own.digest = digest_of(&own);
     check(receives, &own);
+    if (receives) /* what is changed is seen in the end */
+        sg_watch_begin(r, r->buffer, r->count, r->type, true, false, "MPI_Wait or MPI_Test");
     if (list->count == list->room) {
         list->room = list->room > 0 ? 2 * list->room : 8;
         list->of = sg_mpi_resize(list->of, list->room * sizeof *list->of);
@@ -165,6 +169,8 @@ void sg_pending_remove(const sg_request *r)
     struct sg_buffers *p = pending();
     ranges *list = r->kind == SG_REQUEST_RECEIVE ? &p->receives : &p->sends;
     range own = {.of = r};
+    if (r->kind == SG_REQUEST_RECEIVE)
+        sg_watch_end(sg_rank_self(), r);
     if (list->count == 0 || !range_of(r->buffer, r->count, r->type, &own))
         return;
     size_t at = place(list, own.begin);

@@ -110,10 +110,20 @@ static void let_run_ahead(void)
     sg->defers = apart && sg->own_processors == 1 && !sg->lockstep;
 }
 
+/* Thousands of threads have smaller stacks, so that there is room for all. */
+static void share_stacks(void)
+{
+    const uint64_t room = SG_OWN_HEAP_BASE - SG_STACK_BASE;
+    bool many = sg->ranks > 4096 || sg->processors * sg_stack_stride() > room;
+    while (many && SG_MAX_THREADS * sg_stack_stride() > room)
+        sg->config.stack_bytes /= 2;
+}
+
 void sg_ranks_open(void)
 {
     sg->ranks = sg->config.ranks;
     sg->own_processors = sg->processors;
+    share_stacks();
     if (sg->ranks == 0)
         return;
     sg->lockstep = sg->config.lockstep != 0;
@@ -124,9 +134,6 @@ void sg_ranks_open(void)
     let_run_ahead();
     if (sg->ranks >= MANY)
         sg_own_is_much();
-    while (sg->ranks > 4096 &&
-           SG_MAX_THREADS * sg_stack_stride() > SG_OWN_HEAP_BASE - SG_STACK_BASE) /* thousands of ranks */
-        sg->config.stack_bytes /= 2;
     sg->turn_to = turn_to;
     sg->rank_exit = sg_rank_exit;
     sg_image_open();

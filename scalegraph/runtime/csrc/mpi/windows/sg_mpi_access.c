@@ -1,4 +1,5 @@
 /* The functions that access the memory of other ranks. */
+#include "sg_mpi_watch.h"
 #include "sg_mpi_window.h"
 
 /* One end of an access, as the program describes it. */
@@ -140,10 +141,22 @@ static sg_remote *new_access(sg_window *w, const call *c, sg_type *data, sg_type
     return a;
 }
 
+/* What the program must leave alone until the access is complete. */
+static void watch(const sg_window *w, const call *c, const sg_remote *a, const sg_type *data)
+{
+    const char *ends = w->fenced            ? "MPI_Win_fence"
+                       : w->started != NULL ? "MPI_Win_complete"
+                                            : "MPI_Win_unlock or MPI_Win_flush";
+    if (a->result_type != NULL)
+        sg_watch_begin(a, a->result, a->result_count, a->result_type, true, true, ends);
+    if (data != NULL)
+        sg_watch_begin(a, c->data.buffer, c->data.count, data, false, true, ends);
+}
+
 static void issue(sg_window *w, sg_remote *a)
 {
     w->used = true;
-    sg_conflict_check(w, a);
+    sg_conflict_check(w, a, sg_window_target(w, a->target));
     sg_access_begin(a, sg_window_target(w, a->target));
     if (w->last != NULL)
         w->last->next = a;
@@ -190,6 +203,7 @@ static int access_target(const call *c, MPI_Win win, sg_remote **made)
         return error;
     sg_remote *a = new_access(w, c, data, result, type, at);
     a->references += made != NULL;
+    watch(w, c, a, data);
     issue(w, a);
     if (made != NULL)
         *made = a;

@@ -1,4 +1,5 @@
 /* Accesses reach their targets, in the order of simulated time, and what they cost. */
+#include "sg_mpi_watch.h"
 #include "sg_mpi_window.h"
 
 /* ---- what is on its way: a heap with the earliest first ---- */
@@ -201,6 +202,7 @@ static void deliver(sg_remote *a)
     if (a->complete)
         return;
     a->complete = true;
+    sg_watch_end(a->from, a);
     if (a->result_type != NULL)
         sg_type_unpack(a->answer, a->answer_bytes, a->result, a->result_count, a->result_type);
 }
@@ -222,6 +224,7 @@ void sg_access_drop(sg_remote *a)
 {
     if (--a->references > 0)
         return;
+    sg_watch_end(a->from, a);
     sg_type_drop(a->type);
     if (a->result_type != NULL)
         sg_type_drop(a->result_type);
@@ -265,4 +268,6 @@ void sg_window_complete(sg_window *w, int target, bool there)
             take_out(w, a);
         sg_access_drop(a);
     }
+    if (there)
+        *(target >= 0 ? &sg_window_target(w, target)->completions : &w->completions) += 1;
 }

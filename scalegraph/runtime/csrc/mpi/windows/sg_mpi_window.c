@@ -322,6 +322,7 @@ SG_API int PMPI_Win_free(MPI_Win *win)
         return error;
     sg_window_complete(w, -1, true);
     error = sg_window_meet(w);
+    sg_conflict_forget(&w->all->of[w->comm->rank]);
     release(w);
     *win = MPI_WIN_NULL;
     return error;

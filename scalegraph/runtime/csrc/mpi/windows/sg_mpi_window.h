@@ -39,10 +39,11 @@ typedef struct sg_window_all {
 
 /* A rank's view of another rank of the window. */
 typedef struct sg_target {
-    int lock;      /* MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE; 0: none */
-    bool checked;  /* the lock was not taken: MPI_MODE_NOCHECK */
-    bool started;  /* in the running epoch of MPI_Win_start */
-    uint64_t last; /* when the latest access reaches it */
+    int lock;             /* MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE; 0: none */
+    bool checked;         /* the lock was not taken: MPI_MODE_NOCHECK */
+    bool started;         /* in the running epoch of MPI_Win_start */
+    uint64_t last;        /* when the latest access reaches it */
+    uint64_t completions; /* of all accesses to it, there */
 } sg_target;
 
 typedef struct sg_window {
@@ -61,6 +62,7 @@ typedef struct sg_window {
     bool fenced, all_locked, all_checked;
     bool used;              /* an access was issued since the last fence */
     uint64_t fences;        /* so far */
+    uint64_t completions;   /* of all accesses to all ranks, there */
     sg_members *started;    /* of MPI_Win_start; NULL: no such epoch */
     sg_members *posted;     /* of MPI_Win_post */
     sg_receive **completed; /* messages that they have done their accesses */
@@ -154,8 +156,10 @@ bool sg_exposes(const sg_exposure *e, bool dynamic, char *at, int64_t count, con
 
 /* ---- sg_mpi_conflict.c ---- */
 
-/* The running rank accesses memory of another one, between two fences: names who else does. */
-void sg_conflict_check(const sg_window *w, const sg_remote *a);
+/* The running rank accesses memory of another one: names who else does, with nothing that orders the two. */
+void sg_conflict_check(const sg_window *w, const sg_remote *a, const sg_target *t);
+/* Nobody accesses that memory any more. */
+void sg_conflict_forget(const sg_exposure *e);
 
 /* ---- sg_mpi_lock.c ---- */
 

@@ -1,0 +1,52 @@
+"""Random programs that must print the same simulated as natively: the long search, in parts that may run side by side.
+
+    python benchmarks/random_programs.py --threads 500 --openmp 250 --mpi 250 --first 0
+
+Threads of their own talk by conditions, semaphores, pipes, sockets, events and signals; OpenMP programs have nested
+teams, tasks, pipes, events and signals; ranks of MPI programs have threads and teams that do all that between messages.
+The MPI programs need a native MPI (pip install mpich). The exit code is 1 where one differs. The tests have a few of
+each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent.parent
+
+
+def searched(words: list[str]) -> bool:
+    """Run one search; return whether it found no fault."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE / "tests" / "runtime")))}
+    return subprocess.run([sys.executable, *words], cwd=HERE, env=environment, check=False).returncode == 0
+
+
+def main() -> int:
+    """Run the searches that are asked for; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, many in (("threads", 500), ("openmp", 250), ("mpi", 250), ("first", 0)):
+        parser.add_argument(f"--{name}", type=int, default=many, metavar="N")
+    options = parser.parse_args()
+    script = "tests/runtime/run_random_programs.py"
+    mpiexec = Path(sys.executable).with_name("mpiexec")
+    searches = (
+        (options.threads, [script, "--threads"]),
+        (options.openmp, [script]),
+        (
+            options.mpi,
+            ["-m", "tests.mpi.random_programs", "--parts", "threads", "--ranks", "3", "--simulate"]
+            + (["--against", str(mpiexec)] if mpiexec.exists() else []),
+        ),
+    )
+    right = [
+        searched([*words, "--first", str(options.first), "--count", str(count)]) for count, words in searches if count
+    ]
+    return 0 if all(right) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
