@@ -16,6 +16,7 @@ from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import Unrecorded, progress
+from scalegraph.cli.standard_input import with_redirected
 from scalegraph.cli.tracing import print_traces
 from scalegraph.cli.trusting import settled, trust_option
 from scalegraph.request import Session
@@ -68,6 +69,7 @@ def run(
     if only_plan:
         show_plan(session, request, path, as_json=as_json)
         return
+    request = with_redirected(request)
     consent = settled(session, request, trust=trust)
     if where is not None and jobs_directory is not None:
         write_jobs(session, request, path, jobs_directory, where, consent)

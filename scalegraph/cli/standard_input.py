@@ -8,11 +8,14 @@ import select
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.patterns import pattern
 from scalegraph.cli.output import echo
 from scalegraph.runtime.cache import cache_root, trim
+
+if TYPE_CHECKING:
+    from scalegraph.request.model.request import Request
 
 _SILENT_S: Final = 2.0  # a pipe that is quiet for so long, and not ended, is one that nobody writes into
 _CHUNK: Final = 1 << 20
@@ -47,6 +50,16 @@ def redirected(sources: Sequence[str]) -> Path | None:
         )
         return None
     return _kept(b"".join(iter(lambda: os.read(0, _CHUNK), b"")))
+
+
+def with_redirected(request: Request) -> Request:
+    """Return *request* with what standard input is redirected from, unless it names an input or does not read one."""
+    program = request.program
+    place = Path(program.directory or ".").expanduser()
+    sources = [str(place / name) for name in (*program.sources, *filter(None, (program.executable,)))]
+    if program.stdin or not any(map(_may_read, sources)) or (found := redirected(sources)) is None:
+        return request
+    return request.model_copy(update={"program": program.model_copy(update={"stdin": str(found)})})
 
 
 def _file() -> Path | None:

@@ -13,6 +13,7 @@ import pytest
 from scalegraph.cli.main import run as scalegraph
 from scalegraph.request.model.programs import balanced_factors, fill, verbatim
 from scalegraph.runtime.mpi import rules
+from scalegraph.store import Study
 
 LINES = """#include <stdio.h>
 int main(void)
@@ -25,11 +26,13 @@ int main(void)
 """
 
 
-def simulate(directory: Path, *arguments: str, **given: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scalegraph.cli.main", "simulate", *arguments]
+def simulate(
+    directory: Path, *arguments: str, command: str = "simulate", **given: object
+) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "scalegraph.cli.main", command, *arguments]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return subprocess.run(
-        command, cwd=directory, env=environment, capture_output=True, text=True, check=False, timeout=200, **given
+        words, cwd=directory, env=environment, capture_output=True, text=True, check=False, timeout=200, **given
     )
 
 
@@ -42,6 +45,12 @@ def test_redirected_input_reaches_every_run(tmp_path: Path) -> None:
     with (tmp_path / "input").open() as file:
         named = simulate(tmp_path, "lines.c", "-p", "1", "--json", stdin=file)
     assert json.loads(named.stdout)["runs"][0]["stdout"] == "lines 3\n"
+    text = 'processors = [1, 2]\n[program]\nsources = ["lines.c"]\n[machine]\nname = "ksr1"\n'
+    (tmp_path / "r.toml").write_text(text)
+    requested = simulate(tmp_path, "r.toml", "--json", "--trust", command="run", input="a\nb\n")
+    assert requested.returncode == 0, requested.stderr
+    with Study.open(tmp_path / "r.sgstudy") as study:
+        assert [run.stdout for run in study.runs()] == ["lines 2\n", "lines 2\n"]
 
 
 @pytest.mark.parametrize(

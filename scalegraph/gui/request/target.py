@@ -62,7 +62,7 @@ class MachineSection(Section):
         self.choice.offer([*items, (_FILE, "Machine file…")])
         self.choice.show_value(current)
         found: Any = next((item for item in self._catalog.machines if item.name == current), None)
-        self.summary.setText(f"up to {found.processors_max} processors" if found is not None else "")
+        self.summary.setText(_room(found) if found is not None else "")
         self.summary.setVisible(found is not None)
         self.processors.show_text(form.processors)
         self.threads.show_text(form.threads_per_process)
@@ -96,6 +96,16 @@ class MachineSection(Section):
 
     def _typed(self, pairs: Pairs, typing: str) -> None:
         self.model.edit("change of the machine", typing=f"machine {typing}" if typing else "", overrides=pairs)
+
+
+def _room(machine: Any) -> str:
+    """Return how many processors the summary *machine* has, and what of them a process and a run can have."""
+    said = f"up to {machine.processors_max} processors"
+    if machine.process_max < machine.processors_max:
+        said += f", {machine.process_max} of a process"
+    if machine.threads_max < machine.processors_max:
+        said += f"; at most {machine.threads_max} ranks and threads"
+    return said
 
 
 def _about(row: FieldRow) -> str:
