@@ -13,7 +13,6 @@ import pytest
 from scalegraph.cli.main import run as scalegraph
 from scalegraph.request.model.programs import balanced_factors, fill, verbatim
 from scalegraph.runtime.mpi import rules
-from scalegraph.store import Study
 
 LINES = """#include <stdio.h>
 int main(void)
@@ -45,12 +44,10 @@ def test_redirected_input_reaches_every_run(tmp_path: Path) -> None:
     with (tmp_path / "input").open() as file:
         named = simulate(tmp_path, "lines.c", "-p", "1", "--json", stdin=file)
     assert json.loads(named.stdout)["runs"][0]["stdout"] == "lines 3\n"
-    text = 'processors = [1, 2]\n[program]\nsources = ["lines.c"]\n[machine]\nname = "ksr1"\n'
-    (tmp_path / "r.toml").write_text(text)
+    (tmp_path / "two.c").write_text(LINES.replace('printf("lines %d\\n", lines)', "return lines != 2"))
+    (tmp_path / "r.toml").write_text('processors = [1, 2]\n[program]\nsources = ["two.c"]\n')
     requested = simulate(tmp_path, "r.toml", "--json", "--trust", command="run", input="a\nb\n")
-    assert requested.returncode == 0, requested.stderr
-    with Study.open(tmp_path / "r.sgstudy") as study:
-        assert [run.stdout for run in study.runs()] == ["lines 2\n", "lines 2\n"]
+    assert (requested.returncode, requested.stderr.count("exit code")) == (0, 0), requested.stderr
 
 
 @pytest.mark.parametrize(

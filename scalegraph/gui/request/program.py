@@ -145,8 +145,9 @@ class ProgramSection(Section):
         for attribute, editor in self._entries.items():
             editor.show_text(getattr(form, attribute))
         self._args_entry.show_text(form.args)
-        self.tables["program.env"].show_pairs(form.env)
-        self.tables["program.args_at"].show_pairs(form.args_at)
+        for key, pairs in (("program.env", form.env), ("program.args_at", form.args_at)):
+            self.tables[key].show_pairs(pairs)
+            self._headings[key].setVisible(bool(pairs))
 
     def _ways_to_own(self) -> QWidget:
         """Return what is first in the panel while nothing is chosen: the ways to a program of the user's own."""
@@ -212,13 +213,13 @@ class ProgramSection(Section):
             self._more_fields[attribute] = made
             column.addWidget(made)
         env = PairsEditor("variable", self._env_typed, name_hint="NAME", add="Add environment variable")
-        dress(env, "program.env")
-        self.tables["program.env"] = env
-        column.addWidget(env)
         args_at = PairsEditor("arguments", self._args_at_typed, name_hint="N", add="Add arguments at N")
-        dress(args_at, "program.args_at")
-        self.tables["program.args_at"] = args_at
-        column.addWidget(args_at)
+        self._headings = {}  # of pairs that there are
+        for key, pairs in (("program.env", env), ("program.args_at", args_at)):
+            self._headings[key] = label(dress(pairs, key).label, "muted")
+            self.tables[key] = pairs
+            column.addWidget(self._headings[key])
+            column.addWidget(pairs)
         self._more.hide()
 
     def _env_typed(self, pairs: Pairs, typing: str) -> None:
