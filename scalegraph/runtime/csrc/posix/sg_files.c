@@ -220,7 +220,7 @@ static long simulated_read(int file, void *to, size_t size, const void *site)
     return got;
 }
 
-static ssize_t read_from(int file, void *to, size_t size, const void *site)
+ssize_t sg_files_read(int file, void *to, size_t size, const void *site)
 {
     if (sg_files_simulate(file, site))
         return sg_files_result(simulated_read(file, to, size, site));
@@ -229,13 +229,13 @@ static ssize_t read_from(int file, void *to, size_t size, const void *site)
 
 SG_API ssize_t read(int file, void *to, size_t size)
 {
-    return read_from(file, to, size, SG_CALLER);
+    return sg_files_read(file, to, size, SG_CALLER);
 }
 
 ssize_t __read_chk(int file, void *to, size_t size, size_t room);
 SG_API ssize_t __read_chk(int file, void *to, size_t size, size_t room)
 {
-    return read_from(file, to, size < room ? size : room, SG_CALLER);
+    return sg_files_read(file, to, size < room ? size : room, SG_CALLER);
 }
 
 SG_API ssize_t readv(int file, const struct iovec *part, int count)
@@ -264,11 +264,16 @@ static long simulated_write(int file, const char *from, size_t size, const void 
     return (long)done;
 }
 
+ssize_t sg_files_write(int file, const void *from, size_t size, const void *site)
+{
+    if (sg_files_simulate(file, site))
+        return sg_files_result(simulated_write(file, from, size, site));
+    return sg_files_result(sg_arch_syscall(SYS_write, file, (long)from, (long)size, 0));
+}
+
 SG_API ssize_t write(int file, const void *from, size_t size)
 {
-    if (sg_files_simulate(file, SG_CALLER))
-        return sg_files_result(simulated_write(file, from, size, SG_CALLER));
-    return sg_files_result(sg_arch_syscall(SYS_write, file, (long)from, (long)size, 0));
+    return sg_files_write(file, from, size, SG_CALLER);
 }
 
 SG_API ssize_t writev(int file, const struct iovec *part, int count)

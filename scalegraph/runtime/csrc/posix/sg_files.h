@@ -40,6 +40,9 @@ long sg_files_perform(const char *call, int file, short event, uint64_t deadline
                       const long a[6]);
 /* Sets errno: -1. */
 long sg_files_result(long result);
+/* read and write, called before `site`. */
+ssize_t sg_files_read(int file, void *to, size_t size, const void *site);
+ssize_t sg_files_write(int file, const void *from, size_t size, const void *site);
 
 /* ---- sg_files_clock.c: timerfd and signalfd ---- */
 

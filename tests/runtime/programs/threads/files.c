@@ -209,6 +209,39 @@ static void pipeline(void)
         pthread_join(t[i], 0);
     printf("pipeline %.6f\n", sum);
 }
+static int asked[2], told[2];
+static void *sum_up(void *x)
+{
+    FILE *in = fdopen(asked[0], "r"), *out = fdopen(told[1], "w");
+    char line[100];
+    for (double v, sum = 0; fgets(line, sizeof line, in) != NULL;) {
+        if (sscanf(line, "%lf", &v) == 1)
+            fprintf(out, "%g %g\n", v, sum += v);
+        fflush(out);
+    }
+    fclose(in);
+    fclose(out);
+    return x;
+}
+static void streams(void)
+{
+    pthread_t t;
+    char line[100];
+    if (pipe(asked) != 0 || pipe(told) != 0)
+        exit(3);
+    pthread_create(&t, 0, sum_up, 0);
+    FILE *out = fdopen(asked[1], "w"), *in = fdopen(told[0], "r");
+    for (int i = 0; i < 5; i++) {
+        fprintf(out, "%d\n", i * i);
+        fflush(out);
+        if (fgets(line, sizeof line, in) != NULL)
+            printf("stream %s", line);
+    }
+    fclose(out);
+    printf("stream ends %d\n", fgets(line, sizeof line, in) == NULL);
+    pthread_join(t, 0);
+    fclose(in);
+}
 static void broken(int s) { (void)s; printf("SIGPIPE\n"); }
 int main(void)
 {
@@ -217,6 +250,7 @@ int main(void)
     waits();
     signals();
     pipeline();
+    streams();
     int e[2];
     pipe(e);
     close(e[0]);
