@@ -239,6 +239,14 @@ static void note_reference(sg_processor *p, const sg_pending *r)
         polled[i] = polled[i] == hash ? 0 : polled[i];
 }
 
+/* What the private caches of its processor served is not seen, atomic operations among that: a thread that goes
+ * on elsewhere, or again, may know of all that was written before. */
+static void note_installs(sg_processor *p, sg_thread *t)
+{
+    (void)p;
+    t->synced = sg->writes_seen;
+}
+
 static void close_race(void)
 {
     char text[300];
@@ -259,6 +267,7 @@ static void close_race(void)
 const sg_observer sg_observer_race = {
     .name = "races",
     .takes_part = open_race,
+    .installs = note_installs,
     .references = note_reference,
     .closes = close_race,
 };
