@@ -26,6 +26,7 @@ _ADDED = {
     "waiting for partners of messages": "waiting for partners of messages",
     "waiting for messages on their way": "waiting for messages on their way",
     "sending, receiving and packing messages": "time for sending, receiving and packing messages",
+    "starting and ending MPI": "time for starting and ending MPI",
     "scheduling, tasks, threads, monitoring, disturbance": "time for scheduling, tasks, threads and the like",
     "memory stall": "memory stall",
 }

@@ -239,8 +239,8 @@ static void note_reference(sg_processor *p, const sg_pending *r)
         polled[i] = polled[i] == hash ? 0 : polled[i];
 }
 
-/* What the private caches of its processor served is not seen, atomic operations among that: a thread that goes
- * on elsewhere, or again, may know of all that was written before. */
+/* What the private caches of its processor served is not seen, atomic operations among that: a thread that
+ * goes on elsewhere, or again, may know of all that was written before. */
 static void note_installs(sg_processor *p, sg_thread *t)
 {
     (void)p;
