@@ -114,8 +114,8 @@ static void map_stack(sg_thread *t, uint64_t size)
             sg_stop(
                 SG_STATUS_UNSUPPORTED,
                 "there is no room for the stack of thread %u, as each has %llu MB: let them have less "
-                "(OMP_STACKSIZE, ulimit -s, pthread_attr_setstacksize), or fewer threads be alive together",
-                t->id, (unsigned long long)(size >> 20));
+                    "(OMP_STACKSIZE=8M in the program's environment), or fewer threads be alive together",
+                    t->id, (unsigned long long)(size >> 20));
     }
     char *low = (char *)at;
     bool done = places_mapped || map_at(low, size + PAGE, PROT_READ | PROT_WRITE);
