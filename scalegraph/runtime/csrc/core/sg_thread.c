@@ -111,9 +111,8 @@ static void map_stack(sg_thread *t, uint64_t size)
     } else {
         size = ordinary;
         if (at + size + PAGE > SG_OWN_HEAP_BASE)
-            sg_stop(
-                SG_STATUS_UNSUPPORTED,
-                "there is no room for the stack of thread %u, as each has %llu MB: let them have less "
+            sg_stop(SG_STATUS_UNSUPPORTED,
+                    "there is no room for the stack of thread %u, as each has %llu MB: let them have less "
                     "(OMP_STACKSIZE=8M in the program's environment), or fewer threads be alive together",
                     t->id, (unsigned long long)(size >> 20));
     }
