@@ -1,5 +1,6 @@
 /* The state of the runtime, and the processor that runs now. */
 #include "sg_runtime.h"
+#include "sg_watch.h"
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
 static uint64_t idle_filter[1] = {0};
@@ -20,3 +21,6 @@ void sg_finish_hooks(void)
 {
     sg_now = &sg_idle_processor;
 }
+
+bool (*sg_watch)(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind,
+                 const void *site) = NULL;

@@ -30,9 +30,6 @@ typedef struct watching {
     const uint64_t *fast[]; /* of the rank's processors, what their hooks search otherwise */
 } watching;
 
-bool (*sg_watch)(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind,
-                 const void *site) = NULL;
-
 static watching **of_rank = NULL; /* by number */
 static uint32_t watching_ranks = 0;
 static struct {
