@@ -65,7 +65,7 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
     """
     from scalegraph.traces import checking
 
-    with _read(file, name, partial=partial) as found:
+    with _read(file, name, partial=partial, bounded=False) as found:
         with interruptible() as token, share_bar("checking") as progress:
             report = checking.check(found, token, progress)
         if as_json:
@@ -115,14 +115,14 @@ def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, 
     echo(f"{output}: written as {writer.title}")
 
 
-def _read(file: Path, name: str, *, partial: bool) -> Trace:
+def _read(file: Path, name: str, *, partial: bool, bounded: bool = True) -> Trace:
     from scalegraph.request.imports.kinds import refuse_no_trace
     from scalegraph.traces.reading import anchor, read
 
     if not name:
         refuse_no_trace(anchor(file))
     with interruptible() as token, share_bar("reading") as progress:
-        return read(file, name=name, partial=partial, cancel=token, progress=progress)
+        return read(file, name=name, partial=partial, cancel=token, progress=progress, bounded=bounded)
 
 
 def _warn(found: Trace) -> None:

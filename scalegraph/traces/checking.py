@@ -10,6 +10,7 @@ import numpy as np
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.units import thousands
 from scalegraph.traces import relations
+from scalegraph.traces.bounds import references
 from scalegraph.traces.conservation import Conservation
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, Columns, LockStep, Operation, TaskStep, Wait, What
 from scalegraph.traces.lod.streams import by_location
@@ -169,15 +170,11 @@ def _plain(found: Found, kind: str, columns: Columns, row: int) -> Array:
     spec, definitions, meta = KINDS[kind], found.trace.definitions, found.trace.meta
     located = np.ones(len(columns[spec.begin]), bool)
     bad = np.zeros(len(located), bool)
-    for name in spec.whose:
-        values = columns[name]
-        least = 0 if name == "location" else NOBODY
-        inside = (values >= least) & (values < len(definitions.locations))
-        bad |= ~inside
+    for name, limits in references(kind, definitions).items():
+        outside = limits.broken(columns[name])
+        bad |= outside
         if name == spec.whose[0]:
-            located &= inside & (values >= 0)
-    for name, table in (spec.refers or {}).items():
-        bad |= (columns[name] < NOBODY) | (columns[name] >= len(getattr(definitions, table)))
+            located &= ~outside & (columns[name] >= 0)
     found.add("numbers", kind, bad, columns, row)
     if kind in _VALUES:
         name, values_known = _VALUES[kind]

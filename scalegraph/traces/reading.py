@@ -8,6 +8,7 @@ from pathlib import Path
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.files import reason
+from scalegraph.traces.bounds import bound
 from scalegraph.traces.formats import Progress, Reader, Reading, readers
 from scalegraph.traces.model import Trace
 from scalegraph.traces.text import salvaged
@@ -38,11 +39,14 @@ def read(
     partial: bool = False,
     cancel: CancelToken | None = None,
     progress: Progress = lambda _share: None,
+    bounded: bool = True,
 ) -> Trace:
     """Return the trace in *path*; of a directory, the one anchor file in it. Close it when done.
 
     *name* chooses the reader. With *partial* a damaged file gives what could be read, and `Meta.damage` says what was
-    wrong. Raises `InputError` with file, place and what was expected; `MissingTool` if a package has to be installed.
+    wrong. Columns are compared with what they may hold (`bounds`), now or when they are requested; not if *bounded* is
+    False, for who examines every row anyway. Raises `InputError` with file, place and what was expected; `MissingTool`
+    if a package has to be installed.
     """
     path = anchor(path)
     if name and name not in readers():
@@ -66,6 +70,12 @@ def read(
     except BaseException:
         reading.builder.discard()
         raise
+    if bounded:
+        try:
+            bound(trace, path, partial=partial)
+        except BaseException:
+            trace.close()
+            raise
     trace.meta.source = trace.meta.source or path.name
     trace.meta.format = chosen[0].name if chosen[0].name != "sgtrace" else trace.meta.format
     return trace

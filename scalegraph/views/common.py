@@ -306,6 +306,16 @@ def run_notes(data: StudyData) -> tuple[str, ...]:
     return (*failure_notes(data), *measured_notes(data), *(f"Remark: {text}." for text in remarks(data.runs)))
 
 
+def work_note(data: StudyData) -> str:
+    """Return the note on what W is, for every view that shows it."""
+    return f"{data.work_words}."
+
+
+def latency_note(metric: object = "latency") -> tuple[str, ...]:
+    """Return the note on what an average latency is averaged over; nothing for another *metric*."""
+    return ("Average latency: what a processor loses of T_para, the mean over all N of a run.",) * (metric == "latency")
+
+
 def failure_notes(data: StudyData) -> tuple[str, ...]:
     """Return the note that names the failed runs (at most three of them), which views leave out; () if none failed."""
     if not data.failed:

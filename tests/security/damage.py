@@ -195,8 +195,8 @@ def _bytes(data: bytes, chance: random.Random) -> bytes:
     return bytes(made)
 
 
-def mutate_trace(data: bytes, chance: random.Random) -> bytes:
-    """Return one of our own traces with a block, its definitions or its index changed, all checksums right."""
+def blocks_of(data: bytes) -> list[list[Any]]:
+    """Return the blocks of one of our own traces: what, kind, rows, first, last and payload of each."""
     blocks, offset = [], 64
     while offset + _HEADER.size <= len(data):
         mark, what, length, _crc, kind, rows, first, last = _HEADER.unpack_from(data, offset)
@@ -205,6 +205,12 @@ def mutate_trace(data: bytes, chance: random.Random) -> bytes:
         start = offset + _HEADER.size
         blocks.append([what, kind, rows, first, last, data[start : start + length]])
         offset = start + length + -length % 64
+    return blocks
+
+
+def mutate_trace(data: bytes, chance: random.Random) -> bytes:
+    """Return one of our own traces with a block, its definitions or its index changed, all checksums right."""
+    blocks = blocks_of(data)
     chosen = chance.choice([block for block in blocks if block[0] != b"INDX"])
     if chosen[0] in (b"DEFS", b"LODX") and chance.random() < 0.9:
         chosen[5] = json.dumps(mutated(json.loads(chosen[5]), chance)).encode()
@@ -212,10 +218,12 @@ def mutate_trace(data: bytes, chance: random.Random) -> bytes:
         chosen[chance.choice((2, 3, 4))] = chance.choice((0, 1, 2**31, 2**62, chosen[2] + 1))
     else:
         chosen[5] = _bytes(chosen[5], chance)
-    return _assembled(data[:64], blocks, chance)
+    changed = (lambda index: mutated(index, chance)) if chance.random() < 0.2 else None
+    return assembled(data[:64], blocks, changed)
 
 
-def _assembled(head: bytes, blocks: list[list[Any]], chance: random.Random) -> bytes:
+def assembled(head: bytes, blocks: list[list[Any]], changed: Callable[[Any], Any] | None = None) -> bytes:
+    """Return a trace of *blocks* with right checksums and an index; *changed* makes another index of it."""
     out, rows = bytearray(head), []
     for what, kind, count, first, last, payload in blocks:
         if what == b"INDX":
@@ -226,8 +234,8 @@ def _assembled(head: bytes, blocks: list[list[Any]], chance: random.Random) -> b
         rows.append([names[0], len(out), len(payload), crc, names[1], count, first, last])
         out += payload + bytes(-len(payload) % 64)
     index: Any = {"version": 2, "blocks": rows}
-    if chance.random() < 0.2:
-        index = mutated(index, chance)
+    if changed is not None:
+        index = changed(index)
     where, payload = len(out), json.dumps(index).encode()
     out += _HEADER.pack(b"sgBK", b"INDX", len(payload), zlib.crc32(payload), b"", 0, 0, -1)
     out += payload + bytes(-len(payload) % 64)
@@ -282,11 +290,11 @@ def use_whole_study(path: Path) -> None:
         study.runs(output=True)
         data = session.study_data(study)
         for name in quantities.QUANTITIES:
-            refused = _quietly(lambda name=name: quantities.compute(data, name)) or refused  # type: ignore[misc]
+            refused = quietly(lambda name=name: quantities.compute(data, name)) or refused  # type: ignore[misc]
         for view in session.views().values():
-            refused = _quietly(lambda view=view: view.build(data)) or refused  # type: ignore[misc]
+            refused = quietly(lambda view=view: view.build(data)) or refused  # type: ignore[misc]
         if study.manifest.request.get("program"):
-            refused = _quietly(lambda: session.check(of_study(study.manifest.request, path.name))) or refused
+            refused = quietly(lambda: session.check(of_study(study.manifest.request, path.name))) or refused
     if refused is not None:
         raise refused
 
@@ -299,16 +307,17 @@ def use_whole_trace(path: Path) -> None:
     try:
         check_trace(data.trace)
         for name in trace_quantities.TRACE_QUANTITIES:
-            refused = _quietly(lambda name=name: trace_quantities.compute(data, name)) or refused  # type: ignore[misc]
+            refused = quietly(lambda name=name: trace_quantities.compute(data, name)) or refused  # type: ignore[misc]
         for view in session.views("trace").values():
-            refused = _quietly(lambda view=view: view.build(data)) or refused  # type: ignore[misc]
+            refused = quietly(lambda view=view: view.build(data)) or refused  # type: ignore[misc]
     finally:
         data.trace.close()
     if refused is not None:
         raise refused
 
 
-def _quietly(act: Callable[[], object]) -> ScaleGraphError | None:
+def quietly(act: Callable[[], object]) -> ScaleGraphError | None:
+    """Return how *act* is refused; None if it is not."""
     try:
         act()
     except ScaleGraphError as error:

@@ -26,6 +26,7 @@ from tests.traces.test_formats import written
 Use: TypeAlias = Callable[[Path], object]
 Sample: TypeAlias = tuple[Callable[[Path], Path], Use]
 TESTS: Final = Path(__file__).parents[1]
+SHOWN: Final[list[Callable[[Study], object]]] = []  # what else is made of a study of measurements
 
 WIDE: Final = """\
 # strong scaling, node 7
@@ -51,6 +52,8 @@ def _study_shown(study: Study) -> None:
         data = Session().study_data(study)
         assert data.table is not None
         sets.notes(study)
+        for show in SHOWN:
+            show(study)
 
 
 def _answered(study_of: Callable[[dict[str, Any]], Study]) -> None:

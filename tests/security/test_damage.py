@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.security import damage
+from tests.security import damage, fields
 from tests.security.samples import full_study
 from tests.traces.made import small
 from tests.traces.samples import pipeline
 from tests.traces.test_formats import written
 
 PLACES = 12  # of each sample
+SLOW = ("trace own a.otf2", "trace otf2", "measurements cube", "measurements cube-attached")
 SEEDS = range(12)
 # What went wrong once: seeds of a study and of a trace that were changed inside.
 STUDIES, TRACES = (19, 43, 57, 69, 1034, 7197), (1005, 1022, 2181, 2398)
@@ -41,6 +42,39 @@ def test_damage_at_any_byte_is_a_sentence_or_a_result(name: str, tmp_path: Path)
         assert damage.tried(use, path) in ("read", "refused"), (file.name, way, byte)
         file.write_bytes(files[file])
     assert most() - before < MEMORY_KIB
+
+
+FIELDS = 4  # of each file of a sample
+# What went wrong once, by sample and where: see `tests.security.fields`.
+ONCE = {
+    "trace own a.sgtrace": ("calls.region[0] is -2", "shares.region[0] is -2", "waits.end[0] is -9223372036854775808",
+                            "messages.size[0] is 9223372036854775807", "shares.region[0] is 1000"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in damage.samples() if name not in SLOW])
+def test_a_number_changed_inside_is_a_sentence_or_a_result(name: str, tmp_path: Path) -> None:
+    """A sample of what benchmarks/damaged_fields.py does at length; checksums are right."""
+    make, use = damage.samples()[name]
+    path = make(tmp_path)
+    kinds = {file.name: file for file in sorted(tmp_path.rglob("*")) if file.is_file()}
+    for file in kinds.values():
+        whole = file.read_bytes()
+        for said, change in fields.chosen(whole, FIELDS, 3):
+            file.write_bytes(change())
+            assert damage.tried(use, path) in ("read", "refused"), (file.name, said)
+        file.write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_numbers_that_went_wrong_once_are_sentences_or_results(name: str, tmp_path: Path) -> None:
+    make, use = fields.samples(whole=True)[name]
+    path = make(tmp_path)
+    known = dict(fields.changes(path.read_bytes()))
+    for said in ONCE[name]:
+        path.write_bytes(known[said]())
+        assert damage.tried(use, path) in ("read", "refused"), said
 
 
 @pytest.fixture(scope="module")

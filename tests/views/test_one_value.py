@@ -1,21 +1,33 @@
-"""One number has one value: what views, verdicts, matrices, JSON and sentences share is compared, on six studies."""
+"""One number has one value: what views, verdicts, report, matrices, JSON and sentences share is compared, on six
+studies with the shipped one, and on one that has runs under schedules, accounts and a report of everything.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from scalegraph.analyze.fits import karp_flatt
+from scalegraph.analyze.fixed import turning_point
+from scalegraph.base.measures import percent
 from scalegraph.base.resources import resource_dir
 from scalegraph.base.units import significant
+from scalegraph.figures.figure import Table
 from scalegraph.request import Session
 from scalegraph.request.imports import sets
 from scalegraph.request.results import quantities
-from scalegraph.subjects import fitted_models, judgement, matrices
+from scalegraph.request.results.report import report
+from scalegraph.subjects import fitted_models, judgement, matrices, schedule_runs
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import registry
+from tests.views import studies
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 
@@ -45,9 +57,11 @@ STUDIES = {
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(params=["demo", *STUDIES], scope="module")
+@pytest.fixture(params=["demo", "full", *STUDIES], scope="module")
 def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> StudyData:
     session = Session()
+    if request.param == "full":
+        return studies.full()
     if request.param == "demo":
         return session.study_data(session.open(resource_dir("studies") / "demo.sgstudy"))
     path = tmp_path_factory.mktemp("one") / f"{request.param}.csv"
@@ -143,3 +157,172 @@ def test_an_average_is_over_two_efficiencies_and_names_them(study: StudyData) ->
     targets = [one.target for one in found[1]]
     assert len(set(targets)) >= 2
     assert all(significant(target, 2).rstrip("0") in sentence(study, "average-scalability") for target in targets)
+
+
+class _Report(HTMLParser):
+    """Reads a report: the sentence and the numbers of each view, and the verdicts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.sentences: dict[str, str] = {}
+        self.rows: dict[str, list[list[str]]] = {}
+        self.verdicts: list[str] = []
+        self._view, self._into = "", ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        if tag == "section":
+            self._view = known["id"] or ""
+            self.rows[self._view] = []
+        elif tag == "ul":
+            self._into = "verdicts" if known.get("class") == "lead" else ""
+        elif tag == "li" and self._into == "verdicts":
+            self.verdicts.append("")
+        elif tag == "p" and self._view and self._view not in self.sentences:
+            self.sentences[self._view], self._into = "", "sentence"
+        elif tag == "tr" and self._view:
+            self.rows[self._view].append([])
+        elif tag in ("td", "th") and self._view:
+            self.rows[self._view][-1].append("")
+            self._into = "cell"
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("p", "td", "th", "ul"):
+            self._into = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._into == "verdicts" and self.verdicts:
+            self.verdicts[-1] += data
+        elif self._into == "sentence":
+            self.sentences[self._view] += data
+        elif self._into == "cell":
+            self.rows[self._view][-1][-1] += data
+
+    def column(self, view: str, name: str) -> dict[int, float]:
+        """Return the numbers of a column by N; what is no number is left out."""
+        head, *rows = self.rows[view]
+        at, count = next(i for i, cell in enumerate(head) if cell.startswith(name)), head.index("processors N")
+        return {int(float(row[count])): float(row[at].replace(",", "")) for row in rows if row[at].strip("–—")}
+
+
+SHOWN = ("speedup", "time", "weak-scaling", "serial-fraction", "laws", "pop", "advise")
+
+
+def test_the_report_has_the_numbers_of_views_verdicts_and_json(study: StudyData) -> None:
+    views = [name for name in SHOWN if not registry()[name].build(study).empty]
+    made = _Report(report(study, views))
+    assert made.verdicts == [item.text for item in judgement.said(study)]
+    assert made.sentences == {name: sentence(study, name) for name in views}
+    series = study.main_series
+    if series is None:
+        return
+    for view, name in (("speedup", "speedup"), ("time", "T_para")):
+        if view in views:
+            column = "speedup" if view == "speedup" else "time_s"
+            json = dict(zip(series.rows["processors"].astype(int), series.rows[column].astype(float), strict=True))
+            shown = made.column(view, name)
+            assert shown == {n: pytest.approx(json[n], rel=0.006) for n in shown}
+            assert set(shown) == {n for n, value in json.items() if np.isfinite(value)}
+
+
+def test_the_fastest_is_the_least_of_all_times(study: StudyData) -> None:
+    series = study.main_series
+    point = None if series is None else turning_point(series.rows)
+    if series is None or point is None:
+        return
+    rows = series.rows
+    assert point.time_s == rows["time_s"].min()
+    assert point.processors == int(rows.loc[rows["time_s"].idxmin(), "processors"])
+    turning = quantities.compute(study, "turning")
+    mine = turning[turning["label"] == series.label]
+    assert int(mine["p_x"].iloc[0]) == point.processors
+    fastest = sentence(study, "speedup")
+    assert f"at best {significant(point.speedup)} times" in fastest
+    assert f"on {point.processors} processor" in fastest
+    strong = next((one.text for one in judgement.said(study) if one.kind == "strong"), "")
+    said = re.search(r"fastest on (\d+)", strong)
+    assert (said is None) == (not point.reached or not strong)
+    assert said is None or int(said[1]) == point.processors
+
+
+def test_pop_is_one_number_and_its_products_hold(study: StudyData) -> None:
+    table = quantities.compute(study, "pop")
+    series = study.main_series
+    if quantities.blank(table) or series is None or registry()["pop"].build(study).empty:
+        return
+    mine = table[table["label"] == series.label].set_index("processors")
+    for whole, one, other in (
+        ("global", "parallel", "computation"),
+        ("parallel", "load_balance", "communication"),
+        ("communication", "serialisation", "transfer"),
+    ):
+        np.testing.assert_allclose(mine[whole], mine[one] * mine[other], rtol=1e-9, equal_nan=True)
+    last = mine.iloc[-1]
+    said = sentence(study, "pop")
+    assert f"On {mine.index[-1]} processors the global efficiency is {percent(float(last['global']))}" in said
+    named = re.search(r"most is lost to .*? \((\d+) %\)", said)
+    leaves = [last[name] for name in ("load_balance", "serialisation", "transfer", "instructions", "ipc", "frequency")]
+    assert named is None or int(named[1]) == round(100 * float(np.nanmin(leaves)))
+    scaling = study.scaling[study.scaling["label"] == series.label].set_index("processors")
+    if int(last["reference"]) == 1 and not scaling["idle_s"].isna().any():
+        # what a reference of one processor does is all useful, so both efficiencies are of the same loss
+        useful = scaling["busy_s"] + scaling["memory_stall_s"]
+        alone = float(useful.loc[1] / scaling["time_s"].loc[1])
+        np.testing.assert_allclose(mine["global"], scaling["efficiency"] * alone, rtol=1e-6)
+
+
+def test_the_best_schedule_is_the_one_with_the_least_time(study: StudyData) -> None:
+    runs = schedule_runs.schedule_runs(study)
+    if runs is None:
+        return
+    advice = runs.every_advice()[-1]
+    times = {name: run.time_s for name, run in runs.records(advice.processors).items()}
+    least = min(times, key=lambda name: times[name] or np.inf)
+    assert advice.fastest == least
+    gain = 1 - (times[least] or 0) / (advice.written.time_s or 1)
+    for view in ("schedules", "schedule-advice"):
+        assert percent(gain) in sentence(study, view) or gain <= 0
+    shown = next(panel for panel in registry()["schedules"].build(study).panels if isinstance(panel, Table))
+    seconds = [float(row.values[len(runs.counts)]) for row in shown.rows]  # type: ignore[arg-type]
+    assert seconds == sorted(seconds)  # the fastest first
+    assert seconds[0] == times[least]
+    json = quantities.compute(study, "schedules")
+    assert float(pd.to_numeric(json[json["processors"] == advice.processors]["time_s"]).min()) == times[least]
+
+
+def test_the_run_to_do_next_is_the_one_worth_most(study: StudyData) -> None:
+    said = sentence(study, "advise")
+    shown = [panel for panel in registry()["advise"].build(study).panels if isinstance(panel, Table)]
+    if not shown:
+        return
+    column = [each.name for each in shown[0].columns].index("narrowed per second")
+    worth = [row.values[column] for row in shown[0].rows]
+    assert worth == sorted(worth, reverse=True)  # type: ignore[type-var]
+    first = int(shown[0].rows[0].values[0])  # type: ignore[arg-type]
+    assert f" N = {first}" in said.split(" next:")[0]
+
+
+def _texts(item: object) -> Iterator[str]:
+    """Yield the texts that a figure shows beside its notes."""
+    if isinstance(item, str):
+        yield item
+    elif isinstance(item, tuple | list):
+        for each in item:
+            yield from _texts(each)
+    elif dataclasses.is_dataclass(item):
+        for part in dataclasses.fields(item):
+            if part.name not in ("notes", "ways", "key"):
+                yield from _texts(getattr(item, part.name))
+
+
+def test_who_shows_work_says_what_it_is_and_who_averages_over_what(study: StudyData) -> None:
+    for name, view in registry().items():
+        figure = view.build(study)
+        if figure.empty or (view.group in ("Models", "Prediction") and name != "isoefficiency"):
+            continue  # formulas of users' parameters, which may be called W
+        texts = list(_texts(figure))
+        if any(re.search(r"(?<![\w'])W\b'?(?!\w)", text) for text in texts):
+            assert f"{study.work_words}." in figure.notes, name
+        if any("average latency" in text.lower() for text in texts) and name not in ("compare", "overestimation"):
+            assert any("the mean over all N of a run" in note for note in figure.notes), name

@@ -99,8 +99,16 @@ def _make(data: StudyData, quantity: object = "speedup", held: object = "size", 
         notes=(
             *(f"{name}: {series.label}, {common.origin(series.rows)}." for name, series in known if series.label),
             *(f"{name}: {text}" for name, series in known if (text := reference.sentence(series.rows))),
+            *_works(dict(zip(names(studies), studies, strict=True)), titles, column),
         ),
     )
+
+
+def _works(studies: dict[str, StudyData], shown: list[str], column: str) -> list[str]:
+    """Return what W is in each study that is shown, where the quantity is one of W."""
+    if column not in ("unit_speed", "generalized_speedup"):
+        return []
+    return [f"{name}: {studies[name].work_words}." for name in shown]
 
 
 def _series(data: StudyData, size: object, held: str, column: str) -> Series | None:

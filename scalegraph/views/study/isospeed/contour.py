@@ -35,7 +35,7 @@ def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
         f"{_TITLE}: {common.study_title(data)}",
         field_common.sentence(met, f"{si(held[0], of_speed)} a processor" if held else "", unit),
         (panel,),
-        notes=(field_common.NOTE, f"{data.work_words}.", *common.run_notes(data)),
+        notes=(field_common.NOTE, common.work_note(data), *common.run_notes(data)),
     )
 
 

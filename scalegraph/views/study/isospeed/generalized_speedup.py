@@ -68,7 +68,7 @@ def _make(data: StudyData, sequential: object = "asymptotic") -> Figure | Need:
                 (*_lines(curves, "generalized_efficiency"), one),
             ),
         ),
-        notes=(*_notes(data, kind), *common.run_notes(data)),
+        notes=(*_notes(data, kind), common.work_note(data), *common.run_notes(data)),
     )
 
 

@@ -65,6 +65,7 @@ def _make(
         notes=(
             f"Below the {_EFFICIENT} the efficiency is less than {plain(held[0])}.",
             f"Above the {_FITS} a problem needs more than {fits}{_whose(limit, capacity)}.",
+            common.work_note(data),
             *common.run_notes(data),
         ),
     )

@@ -53,6 +53,7 @@ def _make(data: StudyData, size: object = None, speed: float | None = None) -> F
             f"Left: {series.label or 'one problem'}, speedup = T/T' (isospeed Fig. 1).",
             f"Right: the problem grows so that each processor keeps {shown}, psi = T/T' (isospeed Fig. 2).",
             "A perfect machine follows the thin lines.",
+            common.work_note(data),
             *common.run_notes(data),
         ),
     )

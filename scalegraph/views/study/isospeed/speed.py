@@ -59,7 +59,7 @@ def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
             ),
             _table(met, limits, unit, base),
         ),
-        notes=(*_asymptote(limits, unit), *common.run_notes(data)),
+        notes=(*_asymptote(limits, unit), common.work_note(data), *common.run_notes(data)),
     )
 
 

@@ -53,7 +53,11 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
                 tuple(lines),
             ),
         ),
-        notes=(*((f"Problem: {series.label}.",) if series.label else ()), *common.run_notes(data)),
+        notes=(
+            *((f"Problem: {series.label}.",) if series.label else ()),
+            *common.latency_note(),
+            *common.run_notes(data),
+        ),
     )
 
 

@@ -59,6 +59,7 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
         ),
         notes=(
             "L_max is the miss latency of all accesses on the processors where the program is fastest.",
+            "Averages: over the accesses of all N processors of a run.",
             *common.run_notes(data),
         ),
     )

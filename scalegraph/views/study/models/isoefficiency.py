@@ -74,7 +74,8 @@ def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
             table,
         ),
         notes=(
-            "W is that of the least size that reaches the efficiency: run, or interpolated between runs.",
+            common.work_note(data),
+            "It is that of the least size that reaches the efficiency: run, or interpolated between runs.",
             "Departure: standard deviation of ln W around the order.",
         ),
     )

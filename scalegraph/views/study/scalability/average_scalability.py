@@ -51,6 +51,7 @@ def _make(
         notes=(
             "Mean of scale(E, (N, N')) over the set, each efficiency with equal weight (latency-metric eq. 3.8).",
             *mean.notes,
+            *(common.latency_note(chosen) or (common.work_note(data),)),
         ),
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ def _make(data: StudyData, efficiency: float | None = None) -> Figure | Need:
         f"{_TITLE}: {common.study_title(data)}",
         field_common.sentence(met, f"an efficiency of {plain(held[0])}" if held else "", unit),
         (panel,),
-        notes=(field_common.NOTE, f"{data.work_words}.", *common.run_notes(data)),
+        notes=(field_common.NOTE, common.work_note(data), *common.run_notes(data)),
     )
 
 

@@ -52,7 +52,7 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
         if not point.reached:
             sentence += " More processors might still be faster, so this is not yet L_max."
     difference = numbers(rows, "latency_difference_s") / numbers(rows, "time_s")
-    notes = list(common.run_notes(data))
+    notes = [*common.latency_note(), *common.run_notes(data)]
     if np.isfinite(difference).any():
         worst = float(np.nanmax(np.abs(difference)))
         apart = "agree to one part in a million"
@@ -93,7 +93,11 @@ def _in_a_unit_of_time(data: StudyData, series: Series) -> Figure:
         f"{_TITLE} in a unit of time: {common.study_title(data)}",
         sentence,
         (Plot(common.processors_axis(series.processors), Axis("latency of a processor", "s/s"), (line,)),),
-        notes=("L / T_para = 1 - E where L comes from times alone (method 1).", *common.run_notes(data)),
+        notes=(
+            "L / T_para = 1 - E where L comes from times alone (method 1).",
+            *common.latency_note(),
+            *common.run_notes(data),
+        ),
     )
 
 

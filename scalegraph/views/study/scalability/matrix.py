@@ -49,6 +49,7 @@ def _make(
             *(data.imported[0].notes if data.imported and given is None else ()),
             *_notes(found, main, [name for name in wanted if name not in {made.bound for made in found}]),
             *_left_out(dropped),
+            *((*common.latency_note(metric), common.work_note(data)) if given is None else ()),
         ),
         meta={"metric": str(metric), "bounds": ",".join(made.bound for made in found)},
     )
@@ -156,10 +157,6 @@ def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str,
     order = " / ".join(bound_words(made.bound, wording.target_words(made)) for made in found)
     notes = [f"Each cell: {order}. Colour: {main.bound}."] if len(found) > 1 else []
     notes.extend(dict.fromkeys(note for made in found for note in made.notes))
-    if main.work_unit == "s":
-        notes.append(
-            "No operations were counted: W is the time on one processor (t_c constant, latency-metric Def. 3)."
-        )
     for made in found:
         checked = wording.checks(made)
         if not checked:

@@ -42,7 +42,11 @@ def _make(data: StudyData, processors: int | None = None, **asked: Any) -> Figur
                 tuple(lines),
             ),
         ),
-        notes=("One curve for each N; 1 would be perfect.", *made.notes),
+        notes=(
+            "One curve for each N; 1 would be perfect.",
+            *made.notes,
+            *(common.latency_note(made.metric) or (common.work_note(data),)),
+        ),
     )
 
 

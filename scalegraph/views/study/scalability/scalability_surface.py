@@ -55,6 +55,7 @@ def _make(data: StudyData, azimuth: float = -52.0, elevation: float = 28.0, **as
         notes=(
             "1, the straight edge, is the diagonal; the faster the surface falls, the worse it scales.",
             *made.notes,
+            *(common.latency_note(made.metric) or (common.work_note(data),)),
         ),
     )
 

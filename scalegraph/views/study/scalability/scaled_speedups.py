@@ -45,7 +45,7 @@ def _make(data: StudyData, size: object = None, memory: float | None = None) -> 
         ),
         notes=(
             f"Fixed size: T(1)/T(N) of {label or 'one problem'}. {_held(made)}",
-            f"{data.work_words}.",
+            common.work_note(data),
             *_missing(made),
             *common.run_notes(data),
         ),
