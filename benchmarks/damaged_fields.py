@@ -5,7 +5,8 @@
 Of each file of each sample *--cases* changes are drawn (`tests.security.fields`: every number of a text, every value of
 JSON, every column of our own traces, every field of 4 and 8 bytes of anything else). Each is read as a command reads it
 within limits of time and memory (`tests.security.cases`); with *--whole* every view and quantity of traces and
-measurements is made of it, too. Whatever ends otherwise than with a result or a sentence is printed; the exit code is 1 then.
+measurements is made of it, too. Whatever ends otherwise than with a result or a sentence is printed; the exit code is 1
+then.
 """
 
 from __future__ import annotations

@@ -121,9 +121,9 @@ def matrix(
         if made is None:
             return
         if as_json:
-            print_json(document)
+            print_json(document | {"work_is": session.study_data(study).work_words})
         elif output is None:
-            show(made, words)
+            show(made, words, session.study_data(study).work_words)
     if empty or (strict and made.reasons):
         ctx.exit(1)
 
@@ -196,8 +196,8 @@ def _of_way(way: str, values: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def show(made: Matrix, words: str = "") -> None:
-    """Print a matrix as a table, its reasons and notes below; *words* replace what is said to be held."""
+def show(made: Matrix, words: str = "", work: str = "") -> None:
+    """Print a matrix as a table, its reasons and notes below; *words* replace what is said to be held, *work* is W."""
     rows: list[list[str]] = []
     for n in made.processors:
         row = [str(n)]
@@ -215,8 +215,8 @@ def show(made: Matrix, words: str = "") -> None:
         echo("*: predicted" + (" by models; --json has the intervals (95 %)" if made.intervals else ""))
     for reason in reasons(made):
         echo(f"–: {reason}")
-    if made.work_unit == "s":
-        echo("no operations were counted: W is the time on one processor (t_c constant)")
+    if work:
+        echo(work)
     for note in made.notes:
         echo(note)
     if made.intervals and set(made.ways.values()) <= {"measured", "computed"}:

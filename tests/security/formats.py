@@ -8,13 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from scalegraph.base.cancel import CancelToken
 from scalegraph.base.resources import resource_dir
 from scalegraph.instrument import units
 from scalegraph.instrument.units import Unit, assembler, read_units
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import check
-from scalegraph.measurements.reader import readers
 from scalegraph.request import Session
 from scalegraph.request.imports import sets
 from scalegraph.store import Study
@@ -77,11 +75,11 @@ def _opened(path: Path) -> None:
 
 
 def measurement(name: str) -> Sample:
-    """Return the sample *name* of measurements: read with its own reader, then brought in as the user does it."""
+    """Return the sample *name* of measurements: read with its own reader and brought in as the user does it."""
     reader, _, _ = SAMPLES[name]
 
     def use(path: Path) -> None:
-        measured = readers()[reader].read(path, CancelToken(), lambda _: None)
+        measured = sets.read_set([path], name=reader)
         check(measured)
 
         def study(said: dict[str, Any]) -> Study:

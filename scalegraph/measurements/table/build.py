@@ -236,7 +236,8 @@ class _Builder:
         number = {metric.name: index for index, metric in enumerate(metrics)}
         sizes = [len(block.rows) for block in blocks]
         if not sum(sizes):
-            raise InputError(Fault("holds no measured value", file=self.guess.file, line=self.guess.first))
+            why = "".join(f"; {one.what} ({one.count}): {one.reason}" for one in self.skipped)
+            raise InputError(Fault(f"holds no measured value{why}", file=self.guess.file, line=self.guess.first))
         rows = np.concatenate([block.rows for block in blocks])
         table = pd.DataFrame(
             {
