@@ -37,7 +37,9 @@ class Fault:
             if self.column is not None:
                 place += f":{self.column}"
         parts = [part for part in (place, self.key) if part]
-        return ": ".join([*parts, self.message])
+        text = ": ".join([*parts, self.message])
+        # a fault in a file is one line, though a value that it quotes may be more
+        return text.replace("\n", "\\n") if self.file else text
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ definitions, or that is added up, is examined when it is first requested.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ from scalegraph.traces.model import Definitions, Part, SomeRows, Trace
 
 MOST_TICKS: Final = 2**62  # so that a length has 64 bits
 MOST_BYTES: Final = 2**53  # of a message: sums of floating point hold each byte
+MOST_LINES: Final = 2**31 - 1  # of a source file
 _SIZES: Final[Mapping[str, tuple[str, ...]]] = {"messages": ("size",), "collectives": ("sent", "received")}
 
 
@@ -96,8 +98,16 @@ class Bounded:
 def bound(trace: Trace, path: Path, *, partial: bool) -> None:
     """Let every column of *trace* be compared with its limits; *path* is the file that a refusal names.
 
-    With *partial* rows that are outside are left out now, and the damage names the first of each part.
+    With *partial* rows that are outside are left out now, and the damage names the first of each part; a line of a
+    region that no file has becomes 0. Else such a line raises `InputError`.
     """
+    for number, region in enumerate(trace.definitions.regions):
+        if not 0 <= region.line <= MOST_LINES:
+            said = f"region '{region.name}' is at line {region.line}; a number from 0 to {MOST_LINES} was expected"
+            if not partial:
+                raise InputError(Fault(said, file=str(path)))
+            trace.meta.damage.append(f"{path}: {said}")
+            trace.definitions.regions[number] = replace(region, line=0)
     for kind, parts in trace.parts.items():
         within, row, found = limits(kind, trace.definitions), 0, []
         for part in parts:

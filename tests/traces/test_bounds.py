@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,19 @@ def test_the_check_names_the_rule_and_the_row(tmp_path: Path, capsys: pytest.Cap
     assert "row 3 of 'thread 1' at tick 5 refers to a definition that is not there" in capsys.readouterr().out
     assert run(["analyze", str(path), "--what", "accounts"]) == 2
     assert "t.sgtrace: shares: row 3 has region 1000; a number from -1 to 2 was expected" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", [-1, 2**31, 2**64])
+def test_a_line_that_no_file_has_is_a_sentence(line: int, tmp_path: Path) -> None:
+    trace = small()
+    trace.definitions.regions[1] = replace(trace.definitions.regions[1], line=line)
+    path = tmp_path / "t.sgtrace"
+    write_container(trace, path)
+    with pytest.raises(InputError, match=f"region 'solve' is at line {line}; a number from 0 to 2147483647"):
+        read(path)
+    with read(path, partial=True) as found:
+        assert found.definitions.regions[1].line == 0
+        assert "is at line" in found.meta.damage[0]
 
 
 def test_every_number_of_a_definition_has_limits() -> None:
