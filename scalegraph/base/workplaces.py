@@ -17,19 +17,24 @@ from scalegraph.base.locks import FileLock, Taken
 
 LOCK: Final = ".lock"  # in each directory: held as long as it is used
 _OLD_S: Final = 60.0  # a directory without a lock is just being made, or removed, unless it is that old
+_SWEEP_S: Final = 60.0  # from one look for what was left behind to the next, of one process
+
+_due: dict[tuple[str, Path], float] = {}  # when it is looked for next, by the beginning of names and the directory
 
 
 @contextlib.contextmanager
 def workplace(kind: str, above: Path | None = None, *, shared: bool = False) -> Iterator[Path]:
     """Yield a new directory of mode 0700 in *above*, removed at the end; raise `OSError` if there can be none.
 
-    Its name begins with *kind*. Directories of this kind that no process holds any more are removed first. *above*: the
-    directory of temporary files if None. *shared*: other computers write into *above*, too, and perhaps their locks are
-    not seen here; only directories that this computer has made are removed.
+    Its name begins with *kind*. Directories of this kind that no process holds any more are removed first, if that was
+    not done in the last minute. *above*: the directory of temporary files if None. *shared*: other computers write into
+    *above*, too, and perhaps their locks are not seen here; only directories that this computer has made are removed.
     """
     above = Path(tempfile.gettempdir()) if above is None else above
     start = f"{kind}-{socket.gethostname()}-" if shared else f"{kind}-"
-    _sweep(start, above)
+    if time.monotonic() >= _due.get((start, above), 0.0):  # a sweep of thousands of short runs has other things to do
+        _sweep(start, above)
+        _due[start, above] = time.monotonic() + _SWEEP_S
     place, lock = _made(start, above)
     try:
         yield place

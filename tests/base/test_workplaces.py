@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from scalegraph.base import workplaces
 from scalegraph.base.locks import FileLock, Taken
 from scalegraph.base.workplaces import LOCK, workplace
 
@@ -49,8 +50,25 @@ def test_directories_that_no_process_holds_are_removed_and_no_others(tmp_path: P
     assert set(tmp_path.iterdir()) == {other, elsewhere, unlocked}
 
 
-def test_a_directory_of_a_live_process_stays_whatever_its_number_here(tmp_path: Path) -> None:
+def test_many_short_uses_look_once_a_minute_for_what_was_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Path] = []
+    monkeypatch.setattr(workplaces, "_sweep", lambda _start, above: looks.append(above))
+    for _ in range(5):
+        with workplace(".kind", tmp_path):
+            pass
+    assert looks == [tmp_path]
+    monkeypatch.setattr(workplaces, "_SWEEP_S", 0.0)
+    for _ in range(2):
+        with workplace(".other", tmp_path):
+            pass
+    assert looks == [tmp_path] * 3
+
+
+def test_a_directory_of_a_live_process_stays_whatever_its_number_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In another PID namespace the numbers of live processes mean nothing; the lock does."""
+    monkeypatch.setattr(workplaces, "_SWEEP_S", 0.0)
     command = [sys.executable, "-c", HOLDS, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None

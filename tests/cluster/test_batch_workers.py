@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -220,3 +220,24 @@ def test_runs_on_batch_jobs_of_each_system_come_back(
     begun = {path.name.removeprefix("pid-") for path in place.glob("pid-*")}
     assert len(begun) == 2
     assert {word.partition(".")[0] for word in (place / "deleted").read_text().split()} == begun
+
+
+@pytest.mark.slow
+def test_batch_jobs_that_still_wait_are_deleted_when_who_submitted_them_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """Commands that stand for Slurm, whose queue is full: no job ever begins."""
+    for name, text in (
+        ("sbatch", "echo Submitted batch job 7"),
+        ("squeue", "echo >> {place}/asked; [ -f {place}/deleted ] || echo 7"),
+        ("scancel", 'echo "$@" >> {place}/deleted'),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text.format(place=tmp_path)}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    with Cluster(parse("slurm:"), "batch") as link:
+        eventually((tmp_path / "asked").exists)  # for a job whose number is known
+        link._process.kill()
+        eventually((tmp_path / "deleted").exists)
+    assert (tmp_path / "deleted").read_text() == "7\n"

@@ -176,8 +176,11 @@ def test_a_run_whose_worker_is_lost_counts_for_the_worker_that_ends_it() -> None
     ):
         entry.apply(event)
     assert entry.place() == f"{ADDRESS}, 1 worker"
+    entry.apply(events.Workers(ADDRESS, 3, 3, idle=2))
+    assert entry.place() == f"{ADDRESS}, 3 workers, 2 idle"
     assert entry.worker_lines() == ["a:1: 0 runs done", "b:1: 0 runs done, now N = 2; N = 1"]
     entry.apply(events.RunFinished(one, record(one), 1, 2))
     assert entry.worker_lines() == ["a:1: 0 runs done", "b:1: 1 run done, now N = 2"]
     entry.apply(events.Done(1, 0, cancelled=True))
+    assert entry.place() == f"{ADDRESS}, 3 workers"
     assert entry.worker_lines() == ["a:1: 0 runs done", "b:1: 1 run done"]

@@ -37,6 +37,8 @@ def start(
         stderr=subprocess.PIPE,
         check=False,
         preexec_fn=prepare if limit or close else None,
+        # Python keeps a part of a module's bytecode where the disk is full, and fails at it ever after
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"} if limit else None,
     )
     return done.returncode, done.stdout or b"", done.stderr.decode()
 

@@ -63,6 +63,7 @@ class QueueEntry:
     workers: dict[str, WorkerItem] = field(default_factory=dict)
     slots: int | None = None  # runs that the place does side by side now
     count: int | None = None  # its workers now
+    idle: int = 0  # of them: those that have no run
     quiet: bool = False  # shown elsewhere: the queue does not come up for it
     serial: int = field(default_factory=lambda: next(_serials))
     compiled: str = ""  # how far a build is that counts its files
@@ -107,8 +108,8 @@ class QueueEntry:
                 self._placed(item, event.where)
                 item.phase, item.started = "running", self.clock()
                 return [point.key]
-            case events.Workers(workers=workers, slots=slots):
-                self.count, self.slots = workers, slots
+            case events.Workers(workers=workers, slots=slots, idle=idle):
+                self.count, self.slots, self.idle = workers, slots, idle
             case events.RunFinished() | events.RunFailed() | events.RunSkipped():
                 return [self._ended_run(event)]
             case events.Note(text=text):
@@ -127,10 +128,11 @@ class QueueEntry:
             self.workers.setdefault(where, WorkerItem()).running.append(item.point.key)
 
     def place(self) -> str:
-        """Return where the runs are carried out, in words; empty for this computer."""
+        """Return where the runs are carried out, by how many workers, in words; empty for this computer."""
         if self.where is None:
             return ""
-        return self.where.address + (f", {counted(self.count, 'worker')}" if self.count is not None else "")
+        idle = f", {self.idle} idle" if self.idle and not self.ended else ""
+        return self.where.address + (f", {counted(self.count, 'worker')}{idle}" if self.count is not None else "")
 
     def worker_lines(self) -> list[str]:
         """Return what each worker has done and does, a line each."""

@@ -26,13 +26,17 @@ _SILENCE_S: Final = 45.0  # without a sign of life
 _CLOSING_S: Final = 10.0
 CONFIG: Final = {
     "distributed.admin.large-graph-warning-threshold": "4 GiB",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "500ms",
     "distributed.comm.timeouts.connect": "20s",
+    "distributed.scheduler.active-memory-manager.start": False,
     "distributed.scheduler.allowed-failures": 20,  # of schedulers started here: a lost worker is no fault of a run
     "distributed.scheduler.unknown-task-duration": "1s",
     "distributed.scheduler.worker-saturation": 1.0,
     "distributed.scheduler.worker-ttl": "30s",  # a worker that stopped is given up after once or twice that time
     "distributed.scheduler.http.routes": [],  # pages that need no certificate
     "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,  # nobody looks at it, and it looks at every thread each 10 ms
     "distributed.worker.memory.terminate": False,  # the program's memory is limited by its request
 }
 """Dask's settings in every process that ScaleGraph starts."""

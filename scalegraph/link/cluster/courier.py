@@ -77,6 +77,7 @@ class Courier:
         self._published: set[str] = set()  # runs whose results it keeps
         self._keeping: list[asyncio.Task[None]] = []
         self._publishing = asyncio.Semaphore(_AT_ONCE)
+        self._own = False  # the scheduler: it lives as long as this process, and no longer
         self._expected = 0
         self._idle = 0  # workers that were said to have no run
         self._routes = Routes(lambda text: self.say("note", text=text))
@@ -105,7 +106,7 @@ class Courier:
             self.say("gone", why=str(error))
 
     async def _opened(self, found: dask_clusters.Connected, where: Where) -> None:
-        self._expected = found.expected
+        self._own, self._expected = found.own, found.expected
         names = [name for name in await self._client.list_datasets() if str(name).startswith(_PUBLISHED)]
         self._known, self._published = set(names), set(names)
         self._client.subscribe_topic(TOPIC, self._begun)
@@ -145,6 +146,9 @@ class Courier:
 
     async def _part(self, *, closed: bool, where: Where, found: dask_clusters.Connected) -> None:
         """End: what was started here, or by a ScaleGraph that was killed, ends with a request to close."""
+        if not closed and found.own:  # who comes next finds the results, also of runs that have not ended
+            runs = [run for run in self._runs.values() if run.future is not None and run.job not in self._published]
+            self._keeping += [self._task(self._publish(run, run.future)) for run in runs]
         if last := [task for task in (*self._forgetting, *(() if closed else self._keeping)) if not task.done()]:
             await asyncio.wait(last, timeout=_FORGETTING_S)
         for task in self._tasks:
@@ -190,7 +194,8 @@ class Courier:
         run.future = self._client.submit(
             carry_out, run.order, self._sent[run.program], run.job, key=key, pure=False, priority=run.priority, **more
         )
-        self._keeping.append(self._task(self._publish(run, run.future)))
+        if not self._own:
+            self._keeping.append(self._task(self._publish(run, run.future)))
 
     async def _publish(self, run: _Run, future: Any) -> None:
         """Have the scheduler keep the result of *run* when this process is gone; a few at a time, beside the runs."""

@@ -15,6 +15,7 @@ from scalegraph.base.units import seconds
 from scalegraph.base.workplaces import workplace
 from scalegraph.link.cluster import ssh_hosts
 from scalegraph.link.cluster.attended import DIRECTORY
+from scalegraph.link.cluster.batch_reaper import Reaper
 from scalegraph.link.cluster.batch_workers import OWN_LOGS, delete, keep
 from scalegraph.link.cluster.certificates import Certificates
 from scalegraph.link.cluster.places import OTHERS, Where
@@ -70,7 +71,8 @@ async def connected(where: Where, before: Mapping[str, str]) -> AsyncIterator[Co
     certificates = Certificates.made()
     async with contextlib.AsyncExitStack() as stack:
         there, security = stack.enter_context(_prepared(where, certificates))
-        cluster, expected = await asyncio.wait_for(_started(there, certificates, security), _STARTING_S)
+        reaper = stack.enter_context(Reaper(where.kind)) if where.kind in _BATCH_CLASSES else None
+        cluster, expected = await asyncio.wait_for(_started(there, certificates, security, reaper), _STARTING_S)
         stack.push_async_callback(_ended, cluster, there)
         client = await _client(cluster, _TIMEOUT_S, None)
         stack.push_async_callback(_parted, client)
@@ -138,11 +140,11 @@ def _own_place(where: Where, stack: contextlib.ExitStack) -> Path:
         raise Unreachable(f"{where.name}: {text}") from error
 
 
-async def _started(where: Where, certificates: Certificates, security: Any) -> tuple[Any, int]:
+async def _started(where: Where, certificates: Certificates, security: Any, reaper: Reaper | None) -> tuple[Any, int]:
     """Return the cluster of *where*, its workers started or submitted, and how many that shall be."""
     cluster = None
     try:
-        cluster, expected = await _cluster(where, certificates, security)
+        cluster, expected = await _cluster(where, certificates, security, reaper)
         return await cluster, expected
     except ssh_hosts.Refused as error:
         raise Unreachable(f"{where.name}: {error}") from error
@@ -208,8 +210,8 @@ async def _client(address: Any, timeout: float, security: Any, first: float | No
         raise
 
 
-async def _cluster(where: Where, certificates: Certificates, security: Any) -> tuple[Any, int]:
-    """Return a cluster that is started, and the workers that it shall have."""
+async def _cluster(where: Where, certificates: Certificates, security: Any, reaper: Reaper | None) -> tuple[Any, int]:
+    """Return a cluster that is started, and the workers that it shall have; *reaper* hears of its batch jobs."""
     if where.kind == "local":
         from distributed import LocalCluster
 
@@ -231,7 +233,8 @@ async def _cluster(where: Where, certificates: Certificates, security: Any) -> t
 
     kind = getattr(dask_jobqueue, _BATCH_CLASSES[where.kind])
     number = int(where.number("workers", 1))
-    cluster = await kind(asynchronous=True, security=security, **batch_options(where))
+    more = {} if reaper is None else {"job_cls": reaper.jobs_of(kind)}
+    cluster = await kind(asynchronous=True, security=security, **batch_options(where), **more)
     cluster.scale(jobs=number)
     return cluster, number
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import platform
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,7 +77,7 @@ class Order(_Strict):
     @cached_property
     def model(self) -> Machine:
         """The machine that the run is simulated on."""
-        return Machine.model_validate(self.machine)
+        return _machine(json.dumps(self.machine))
 
     def job(self, build: Build, stdin: bytes | None, trace_directory: Path | None = None) -> Job:
         """Return the job to run here, its program being *build*."""
@@ -105,6 +106,12 @@ class Order(_Strict):
             measuring=Measuring(**self.measuring),  # type: ignore[arg-type]
             settings=self.settings,
         )
+
+
+@lru_cache(maxsize=16)
+def _machine(values: str) -> Machine:
+    """Return the machine of *values*, which the runs of a sweep have in common; machines do not change."""
+    return Machine.model_validate(json.loads(values))
 
 
 class Parcel:

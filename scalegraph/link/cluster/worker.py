@@ -37,6 +37,7 @@ from scalegraph.runtime.cache import cache_root
 
 TOPIC: Final = "scalegraph"  # of the events by which a worker says that it has begun a run
 _BUILDS_KEPT: Final = 8
+_PLACE: Final = "scalegraph-run"  # begins the directories of runs that need one
 _KEPT_S: Final = 86400.0
 _PURGE_S: Final = 3600.0
 _WORTH_SAYING_S: Final = 1.0  # of a wait for another measurement
@@ -157,16 +158,19 @@ def _answered(
     order: Order, stdin: bytes | None, parcel: bytes, host: str, cancel: CancelToken, waits: Callable[[str], None]
 ) -> bytes:
     build = _build(parcel, order.parcel)
-    with workplace("scalegraph-run") as place:
-        remarks = []
-        if order.cwd is not None and not Path(order.cwd).is_dir():
+    with contextlib.ExitStack() as stack:
+        remarks, traces = [], None
+        if (nowhere := order.cwd is not None and not Path(order.cwd).is_dir()) or order.trace is not None:
+            place = stack.enter_context(workplace(_PLACE))
+            traces = place / "traces"
+        if nowhere:
             remarks = [f"{host} has no directory {order.cwd}; the program ran in an empty one"]
             (place / "cwd").mkdir()
             order = order.model_copy(update={"cwd": str(place / "cwd")})
         runs: Link = targets.named(order.target) if order.target else Simulated()
         measured = order.target and not _nodes.elsewhere()
         with turns.alone(cancel, waits) if measured else contextlib.nullcontext(0.0) as waited:
-            record = runs.run(order.job(build, stdin, place / "traces"), cancel)
+            record = runs.run(order.job(build, stdin, traces), cancel)
         if waited >= _WORTH_SAYING_S:
             remarks.append(f"waited {seconds(waited)} for another measurement on {host}")
         if lacking := _LIBRARY.search(record.stderr) if not record.ok else None:
