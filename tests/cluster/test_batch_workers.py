@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import Callable, Generator
 from pathlib import Path
 from types import SimpleNamespace
@@ -215,6 +216,9 @@ def test_runs_on_batch_jobs_of_each_system_come_back(
     with Cluster(parse(f"{kind}:", ("workers=2",)), "batch") as link:
         assert link.state.expected == 2
         record = link.run(job)
+        (key,) = tmp_path.glob(".scalegraph-batch-*/key.pem")
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (key, key.parent)] == [0o600, 0o700]
+        assert not any("PRIVATE KEY" in path.read_text() for path in place.iterdir())
     here = Simulated().run(job)
     assert (record.status, record.time_cycles, record.stdout) == ("ok", here.time_cycles, here.stdout)
     begun = {path.name.removeprefix("pid-") for path in place.glob("pid-*")}

@@ -60,6 +60,7 @@ def test_a_request_on_a_cluster_has_the_runs_that_it_has_here(site: str, tmp_pat
     assert sum(isinstance(event, RunFinished) for event in events) == 6
     assert Workers(site, 2, 2) in events
     assert Note(f"{site}: 2 workers, 2 runs side by side") in events
+    assert sum("Dask asks for no password" in event.text for event in events if isinstance(event, Note)) == 1
 
 
 def test_workers_that_lie_or_fail_lose_their_own_runs_only(site: str, sums: Build, ksr1: Machine) -> None:

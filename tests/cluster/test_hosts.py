@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -47,6 +48,9 @@ def test_runs_go_to_workers_on_hosts(sums: Build, ksr1: Machine) -> None:
         assert link.state.expected == 2
         assert link.state.workers in (1, 2)  # runs begin when the first is there
         execute(jobs, link=link, emit=events.append)
+        for place in Path("/proc").glob("[0-9]*"):  # every account reads arguments
+            with contextlib.suppress(OSError):
+                assert b"PRIVATE KEY" not in (place / "cmdline").read_bytes()
     assert sum(isinstance(event, RunFinished) for event in events) == 3
 
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -91,6 +92,15 @@ def test_the_readme_names_the_packages_that_every_sentence_names(root: Path) -> 
 
 
 @pytest.mark.compiler
+def test_every_test_that_a_promise_of_security_names_is_there(root: Path) -> None:
+    named = set(re.findall(r"`(?:tests/[\w/]+/)?(test_\w+)", (root / "docs" / "SECURITY.md").read_text()))
+    files = list((root / "tests").glob("*/test_*.py"))
+    there = {path.stem for path in files}
+    there |= {name for path in files for name in re.findall(r"def (test_\w+)", path.read_text())}
+    assert len(named) > 40
+    assert named - there == set()
+
+
 def test_shipped_programs_compile_without_warnings(root: Path, tmp_path: Path) -> None:
     compiler = shutil.which("gcc")
     assert compiler is not None
