@@ -39,6 +39,7 @@ TOPIC: Final = "scalegraph"  # of the events by which a worker says that it has 
 _BUILDS_KEPT: Final = 8
 _PLACE: Final = "scalegraph-run"  # begins the directories of runs that need one
 _KEPT_S: Final = 86400.0
+_WORTH_KEEPING_S: Final = 0.25  # what took less is done again as soon as it is found
 _PURGE_S: Final = 3600.0
 _WORTH_SAYING_S: Final = 1.0  # of a wait for another measurement
 _PROBE_BYTES: Final = 2**16
@@ -58,8 +59,8 @@ def program(data: bytes) -> bytes:
 def carry_out(order: bytes, parcel: bytes, job: str) -> bytes:
     """Return the answer to *order*, whose program is *parcel*; nothing is raised. *job* names it for `stop`.
 
-    Answers are kept in the cache of this host for a day: one that is lost with its worker before anybody has fetched it
-    is there for the next worker that shares the cache.
+    Answers of runs that took a while are kept in the cache of this host for a day: one that is lost with its worker
+    before anybody has fetched it is there for the next worker that shares the cache.
     """
     if (before := _kept(job)) is not None:
         return before
@@ -67,9 +68,11 @@ def carry_out(order: bytes, parcel: bytes, job: str) -> bytes:
     with _mutex:
         _running[job] = token
     _report(job)
+    began = time.monotonic()
     try:
         made = answered(order, parcel, token, lambda why: _report(job, waits=why))
-        _keep(job, made)
+        if time.monotonic() - began >= _WORTH_KEEPING_S:
+            _keep(job, made)
         return made
     finally:
         with _mutex:
