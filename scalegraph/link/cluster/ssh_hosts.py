@@ -16,6 +16,7 @@ from scalegraph.link.cluster.certificates import Certificates
 from scalegraph.link.cluster.places import Where
 
 _TIMEOUT_S: Final = 20.0
+_IMPORTING_S: Final = 90.0  # for Python there to load what a worker needs, perhaps from a file system far away
 _OPTIONS: Final = {
     "connect_timeout": _TIMEOUT_S,
     "login_timeout": _TIMEOUT_S,
@@ -93,7 +94,9 @@ async def _found(host: Host, python: str) -> str | bool:
     try:
         async with asyncssh.connect(host.name, **host.options) as connection:
             peer = connection.get_extra_info("peername")
-            done = await connection.run(f"{python} -c {shlex.quote(program)}", timeout=_TIMEOUT_S)
+            done = await connection.run(f"{python} -c {shlex.quote(program)}", timeout=_IMPORTING_S)
+    except asyncssh.TimeoutError:
+        return f"{host.name}: {python} there did not load ScaleGraph and Dask in {_IMPORTING_S:.0f} s"
     except (OSError, asyncssh.Error, TimeoutError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error) or "no answer"
         return f"{host.name}: SSH does not reach it: {reason}; `ssh {host.name}` has to work without a question"
