@@ -13,6 +13,8 @@ from scalegraph.runtime.format import CATEGORY_GROUPS
 
 BUSY = "busy_s"
 STALL = STALL_CAUSE[0]
+UNEVEN = "barrier_wait_s"
+_ALL = 1.1  # times what is done in a region: costs of lines and of regions are not counted at the same instants
 # (name, words, categories): the causes of latency, and work that the one-processor run does not do
 PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     *((name, words, categories) for name, words, categories, _ in CAUSES),
@@ -94,17 +96,33 @@ class Places:
         return most.file, most.line
 
     def _hottest(self, run: RunRecord) -> dict[int, tuple[str, int]]:
-        """Return the line of each region that has most of what the lines of the region alone cost."""
-        spent: dict[int, list[tuple[int, str, int]]] = defaultdict(list)
+        """Return the line of each region that has most of what is done in the region itself.
+
+        It has a quarter of that or more, and not more than all: other threads may work in its lines, too. Code of
+        headers is in no region; a line of it counts where none of the region's own does.
+        """
         inside: dict[str, list[Region]] = defaultdict(list)
         for region in self.of.values():
             inside[region.file].append(region)
+        spent: dict[int, list[tuple[int, str, int]]] = defaultdict(list)
+        headers: list[tuple[int, str, int]] = []
         for line in run.lines:
             around = [one for one in inside.get(line.file, ()) if one.line <= line.line <= one.end_line]
+            cost = (line.busy + line.memory_stall + line.primitive, line.file, line.line)
             if around:
-                inner = min(around, key=lambda one: (one.end_line - one.line, -one.id))
-                spent[inner.id].append((line.busy + line.memory_stall + line.primitive, line.file, line.line))
-        return {number: max(lines)[1:] for number, lines in spent.items()}
+                spent[min(around, key=lambda one: (one.end_line - one.line, -one.id)).id].append(cost)
+            elif line.file not in inside:
+                headers.append(cost)
+        own: dict[int, int] = defaultdict(int)
+        for delay in run.delays:
+            own[delay.regions[-1] if delay.regions else 0] += delay.worked
+        found: dict[int, tuple[str, int]] = {}
+        for number, worked in own.items():
+            for lines in (spent.get(number, ()), headers):
+                fitting = [line for line in lines if worked <= 4 * line[0] and line[0] <= _ALL * worked]
+                if fitting and number not in found:
+                    found[number] = max(fitting)[1:]
+        return found
 
     def hottest(self, place: Place, run: RunRecord) -> Place:
         """Return *place* with the line inside it that costs most; a construct that shares work out stays as it is.

@@ -35,6 +35,14 @@ class Culprit:
     gain: float = math.nan
 
     @property
+    def recovered(self) -> float:
+        """What the removal gains of what is lost: with more than the promise the place's useful work is gone, too.
+
+        Unit: none (times as fast). Source: ScaleGraph.
+        """
+        return min(self.gain, self.promise)
+
+    @property
     def variant(self) -> Variant:
         """What is different in the run that shows the gain.
 
@@ -90,7 +98,7 @@ def culprits(parts: pd.DataFrame, processors: int, most: int = MOST) -> list[Cul
     """
     whole: Whole | None = parts.attrs.get("whole")
     found: dict[str, Culprit] = {}
-    if whole is None:
+    if whole is None or whole.is_little:
         return []
     for _, row in parts.iterrows():
         share, target = float(row["share"]), target_of(row)
@@ -130,7 +138,7 @@ def gains(record: RunRecord, others: Iterable[RunRecord]) -> dict[str, float]:
 
 
 def verified(parts: pd.DataFrame, record: RunRecord, others: Iterable[RunRecord]) -> list[Culprit]:
-    """Return the culprits that runs have checked, the one that gains most first.
+    """Return the culprits that runs have checked, the one that gains most of what is lost first.
 
     Shape: one entry for each culprit. Unit: none. Source: ScaleGraph.
     """
@@ -138,17 +146,24 @@ def verified(parts: pd.DataFrame, record: RunRecord, others: Iterable[RunRecord]
     checked = [
         replace(one, gain=known[one.target]) for one in culprits(parts, record.point.processors) if one.target in known
     ]
-    return sorted(checked, key=lambda one: -one.gain)
+    return sorted(checked, key=lambda one: -one.recovered)
 
 
-def ordered(parts: pd.DataFrame, found: Mapping[str, float]) -> pd.DataFrame:
-    """Return *parts* with the checked places first, that which gains most (*found*, by target) before the others.
+def ordered(parts: pd.DataFrame, found: Mapping[str, float], processors: int) -> pd.DataFrame:
+    """Return *parts* with the checked places first, that which gains most of what is lost before the others.
+
+    *found*: times as fast without a place, by target, on *processors*.
 
     Shape: that of *parts*. Unit: as of *parts*. Source: ScaleGraph.
     """
     if not found:
         return parts
-    gained = [found.get(target_of(row), -1.0) for _, row in parts.iterrows()]
+    known = {
+        one.target: replace(one, gain=found[one.target]).recovered
+        for one in culprits(parts, processors)
+        if one.target in found
+    }
+    gained = [known.get(target_of(row), -1.0) for _, row in parts.iterrows()]
     made = parts.assign(gained=gained).sort_values(["gained", "loss_s"], ascending=False, kind="stable")
     made.attrs.update(parts.attrs)
     return made.drop(columns="gained").reset_index(drop=True)

@@ -16,12 +16,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze.charges import BUSY, STALL, WAITS, WORDS, Charges, Place, Places, charges, worked
+from scalegraph.analyze.charges import BUSY, STALL, UNEVEN, WAITS, WORDS, Charges, Place, Places, charges, worked
+from scalegraph.analyze.loops.dealing import dealing
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import MeasurementSet
 
-COLUMNS = ("place", "name", "kind", "file", "line", "inside", "cause", "words", "loss_s", "share", "gain")
+COLUMNS = ("place", "name", "kind", "file", "line", "inside", "dealing", "cause", "words", "loss_s", "share", "gain")
+_NOTHING_WRONG = 0.05  # of processor time
 _EVEN = 0.2  # operations count as growing with N within this share of it
 _NOT_LOST = (BUSY, STALL)  # without a run to compare with, computing is no loss
 _AT_CALL = ("message_s", "message_wait_s", "transfer_wait_s", "other_wait_s")
@@ -38,6 +40,11 @@ class Whole(NamedTuple):
     loss_s: float
     reference: int | None
     grows: bool
+
+    @property
+    def is_little(self) -> bool:
+        """Whether so little is lost that nothing is wrong."""
+        return not self.processor_s or self.loss_s <= _NOTHING_WRONG * self.processor_s
 
 
 def grows(run: RunRecord, one: RunRecord) -> bool:
@@ -56,6 +63,7 @@ def by_region(run: RunRecord, one: RunRecord | None, regions: Sequence[Region]) 
 
     Columns `COLUMNS`, the most expensive part first: ``place`` the id of the region, ``name``, ``kind``, ``file`` and
     ``line`` of the place, which may be a call (kind ``call``), ``inside`` where most of it is, if that is elsewhere;
+    ``dealing`` schedule, chunks and iterations of a loop with uneven work;
     ``cause`` and its ``words`` (as in `metrics.overheads`, and ``busy_s`` for extra operations, ``atomic_s``);
     ``loss_s`` processor-seconds, negative where N processors spend less. They add up to N T_para - N_1 T_1, or with
     work that `grows` to N T_para - N T_1. ``share``: of all that is lost, whatever is gained elsewhere; these add up
@@ -85,7 +93,8 @@ def by_region(run: RunRecord, one: RunRecord | None, regions: Sequence[Region]) 
     for (at, cause), value in _settled(lost).items():
         place = places.hottest(at, run) if cause in WAITS else at
         if value:
-            rows.append((place.region, *place[1:5], place.inside, cause, WORDS[cause], value))
+            how = dealing(run, places.of[place.region]) if cause == UNEVEN and place.region in places.of else ""
+            rows.append((place.region, *place[1:5], place.inside, how, cause, WORDS[cause], value))
     table = _ranked(rows)
     whole = run.processor_cycles / run.clock_hz
     reference = None if one is None else one.point.processors
@@ -101,9 +110,8 @@ def _settled(lost: Charges) -> Charges:
     for (place, cause), value in lost.items():
         at_call = place.kind == "call" and cause in _AT_CALL
         group = "call" if at_call else "waits" if cause in WAITS else cause
-        together[place.file, place.line, place.kind, place.name if not place.line else "", group].append(
-            (place, cause, value)
-        )
+        named = place.kind in ("call", "lock") or not place.line  # a line may have several calls
+        together[place.file, place.line, place.kind, place.name if named else "", group].append((place, cause, value))
     for parts in together.values():
         place, cause, _ = max(parts, key=lambda part: part[2])
         found[place, cause] += sum(value for _, _, value in parts)
@@ -145,7 +153,7 @@ def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: i
     if not meaning.summed:
         spent *= measured.points[meaning.processors].iloc[[point, reference]].to_numpy(dtype=np.float64)
     rows = [
-        (index, path.name, "call path", path.file, path.line, "", "time", "time", float(lost))
+        (index, path.name, "call path", path.file, path.line, "", "", "time", "time", float(lost))
         for index, (path, lost) in enumerate(zip(measured.call_paths, spent[:, 0] - spent[:, 1], strict=True))
         if lost
     ]

@@ -27,7 +27,6 @@ _SUPERLINEAR = 1.05  # more than noise and rounding make of an efficiency of 1
 _TOLD = 3  # parts of the loss that are named
 _WORTH_TELLING = 0.05
 _STANDS_OUT = 0.15  # a part of the loss below this is one of many
-_NOTHING_WRONG = 0.05  # of processor time
 _GAINS = {"stall_s": "memory stalls shrink", "busy_s": "operations shrink"}
 _AT_CALL = {
     "message_s": "sending, receiving and packing",
@@ -180,7 +179,7 @@ def lost(parts: pd.DataFrame, processors: int, gains: Mapping[str, float] = Mapp
         return [little]
     found: list[Verdict] = []
     of, counted = _loss_words(parts, whole)
-    parts = culprits.ordered(parts, gains)
+    parts = culprits.ordered(parts, gains, processors)
     for _, row in parts.head(_TOLD).iterrows():
         share = float(row["share"])
         if not share >= _WORTH_TELLING:
@@ -202,7 +201,7 @@ def lost(parts: pd.DataFrame, processors: int, gains: Mapping[str, float] = Mapp
 
 def _little(parts: pd.DataFrame, processors: int, whole: Whole | None) -> Verdict | None:
     """Return that nothing is wrong, where less than `_NOTHING_WRONG` of processor time is lost; its largest part."""
-    if whole is None or not whole.processor_s or whole.loss_s > _NOTHING_WRONG * whole.processor_s:
+    if whole is None or not whole.processor_s or not whole.is_little:
         return None
     first = parts.iloc[0]
     share = float(first["loss_s"]) / whole.processor_s
@@ -281,7 +280,8 @@ def part_words(row: pd.Series) -> str:
         return f"waiting for serial code in {place}"
     if cause == "barrier_wait_s" and kind != "barrier":
         uneven = kind in ("for", "do") or str(row["name"]).startswith(("parallel for", "parallel do"))
-        return f"uneven work in {place}" if uneven else f"waiting at barriers for {place}"
+        how = f": {row['dealing']}" if row.get("dealing") else ""
+        return f"uneven work in {place}{how}" if uneven else f"waiting at barriers for {place}"
     if cause == "message_wait_s":
         return f"other ranks waiting for {place}"
     if cause == "other_wait_s":

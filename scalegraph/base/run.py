@@ -188,6 +188,8 @@ class Region(_Frozen):
     line: int = 0
     end_line: int = 0
     parent: int | None = None  # lexically enclosing region
+    schedule: str = ""  # of a static worksharing loop, as its text has it: ``static,100``
+    iterations: Count | None = None  # of one, where the text has numbers
 
     @property
     def is_loop(self) -> bool:

@@ -22,6 +22,7 @@ from scalegraph.control.plain import PLACES, of_units
 from scalegraph.instrument.places import save, shown_name
 from scalegraph.instrument.units import MONITOR, RUNTIME, LinkedUnit, read_link, read_units, section
 from scalegraph.link import Build, BuiltSource
+from scalegraph.link.static_loops import with_schedules
 from scalegraph.link.targets.base import Builds
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import find_compiler
@@ -179,7 +180,7 @@ def adopt(
         executable=path,
         launcher=library(find_compiler(), emit).launcher,
         blocks=place / "blocks",
-        regions=manifest.regions,
+        regions=with_schedules(manifest.regions, manifest.built_sources()),
         sources=manifest.built_sources(),
         remarks=manifest.remarks,
         digest=manifest.content,

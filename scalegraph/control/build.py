@@ -21,6 +21,7 @@ from scalegraph.base.patterns import pattern
 from scalegraph.control.adopt import describe, described
 from scalegraph.control.plain import PLACES, Linking, PlainSource, plain_build
 from scalegraph.link import Build
+from scalegraph.link.static_loops import with_schedules
 from scalegraph.link.targets.base import Builds
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
@@ -151,7 +152,7 @@ def _built(directory: Path, program: str, digest: str, request: _Request) -> Bui
         executable=directory / "program",
         launcher=request.runtime.launcher,
         blocks=directory / "blocks",
-        regions=manifest.regions,
+        regions=with_schedules(manifest.regions, manifest.built_sources()),
         sources=manifest.built_sources(),
         remarks=manifest.remarks,
         digest=digest,

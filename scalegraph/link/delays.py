@@ -32,7 +32,8 @@ def delays(build: Build, result: Result) -> tuple[Delay, ...]:
     for row, (file, line, _function) in zip(rows, places, strict=True):
         path = paths[row["context"]]
         at = (file, line) if row["address"] and file else ("", 0)
-        key = (path, DELAY_KINDS[row["kind"]], CATEGORY_NAMES[row["category"]], *at)
+        call = row["call"].decode(errors="replace") or _call(texts, *at)
+        key = (path, DELAY_KINDS[row["kind"]], CATEGORY_NAMES[row["category"]], *at, call)
         found = sums.setdefault(key, [0, 0, 0])
         for index, name in enumerate(("own", "waited", "caused")):
             found[index] += row[name]
@@ -43,7 +44,7 @@ def delays(build: Build, result: Result) -> tuple[Delay, ...]:
             category=key[2],
             file=key[3],
             line=key[4],
-            call=_call(texts, str(key[3]), int(str(key[4]))),
+            call=key[5],
             caller=_caller(texts, [regions[number] for number in key[0] if number in regions], int(str(key[4]))),  # type: ignore[attr-defined]
             own=0 if key[1] in DELAY_WORK else own,
             worked=own if key[1] in DELAY_WORK else 0,

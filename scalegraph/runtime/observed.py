@@ -166,7 +166,7 @@ DELAY_KINDS: Final = ("work", "held", "message", "transfer", "sleep", "runtime")
 # By place (context, kind, code address or 0) and category of the waiting, in cycles: *own* what messages cost by call,
 # and of kinds in DELAY_WORK all cycles there, whatever their category, in the first one;
 # *waited* the waiting here whose cause is known, *caused* what others waited for what happened here. The sums of the
-# latter two are the same.
+# latter two are the same. *call*: what is called there, of messages.
 DELAY_WORK: Final = ("work", "held", "runtime")
 DELAY: Final = Layout(
     [
@@ -174,6 +174,7 @@ DELAY: Final = Layout(
         ("kind", "<u4"),
         ("category", "<u4"),
         ("pad", "<u4"),
+        ("call", "S32"),
         ("address", "<u8"),
         ("own", "<u8"),
         ("waited", "<u8"),

@@ -37,7 +37,6 @@ ELSEWHERE = {
         "scaling",
         "schedules",
         "target",
-        "verify",  # not in the window yet: the command line and request files have it
     ),
 }
 

@@ -35,6 +35,28 @@ MAIN = {
         a[i] = work(500); // >>
     even(50);
 """,
+    "few_iterations": """
+#pragma omp parallel for // <<
+    for (int i = 0; i < 3; i++)
+        a[i] = work(30000); // >>
+    even(50);
+""",
+    "last_chunk": """
+    even(50);
+#pragma omp parallel for schedule(dynamic, 1) // <<
+    for (int i = 0; i < 64; i++)
+        a[i] = work(i == 63 ? 60000 : 500); // >>
+""",
+    "sections": """
+    even(50);
+#pragma omp parallel sections // <<
+    {
+#pragma omp section
+        a[0] = work(40000);
+#pragma omp section
+        a[1] = work(2000);
+    } // >>
+""",
     "serial_function": """
     even(500);
     a[0] = serial(60000);

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from scalegraph.analyze import culprits
 from scalegraph.request import Session
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
+from tests.planted import messages, openmp, threads
 
 PROCESSORS = 8
+SHARED = ("ksr1", "server-2x32", "mesh-manycore")
+CLUSTERS = ("cluster-hdr", "cm5", "dragonfly")
+ON_OTHERS = {
+    "hybrid_serial.c": ("cluster-hdr", "dragonfly", "cluster-slingshot")
+}  # a node of the CM-5 has one processor
 _CREATED = {"synchronisation.create_cycles": "0"}
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A program with one planted reason to lose time, and the machines on which it is to be found."""
+
+    name: str
+    text: str
+    machines: tuple[str, ...]
+
+
+def programs() -> list[Planted]:
+    """Return all of them."""
+    shared = {**openmp.texts(), **threads.texts()}
+    found = [Planted(name, text, SHARED) for name, text in shared.items()]
+    return found + [Planted(name, text, ON_OTHERS.get(name, CLUSTERS)) for name, text in messages.texts().items()]
 
 
 def planted_lines(text: str) -> range:

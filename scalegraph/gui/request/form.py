@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read
 from scalegraph.gui.request import text
 from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
@@ -124,9 +125,15 @@ class RequestForm:
     predict_processors: str = ""
     predict_counting: bool = True
     predict_verify: bool = False
+    verify: bool = True  # a new request checks what it names; one from a file as the file says
     what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; the request panel passes them on
     speedups: Speedups = field(default_factory=Speedups)
     origin: Origin = HERE  # the file that the request was loaded from, if it was
+
+    @property
+    def checks(self) -> bool:
+        """Whether runs check the culprits: only the simulator can."""
+        return self.verify and self.target == SIMULATED
 
     @property
     def chosen(self) -> bool:
@@ -196,6 +203,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         "timed": form.timed.strip(),
         "work": form.work.strip(),
         "reference": form.reference,
+        "verify": form.checks,
         "limits": {
             "time_s": reader.take("limits.time_s", text.duration, form.time_s),
             "memory_bytes": reader.take("limits.memory_bytes", text.size, form.memory_bytes),
@@ -376,6 +384,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         detail=request.collect.detail,
         repetitions=str(request.repetitions),
         reference=request.reference,
+        verify=request.verify,
         time_s=text.duration_text(request.limits.time_s),
         memory_bytes=text.size_text(request.limits.memory_bytes),
         output_bytes=text.size_text(request.limits.output_bytes),
@@ -453,7 +462,7 @@ def for_program(name: str, program: Program, before: RequestForm | None = None) 
     """Return the default request of a shipped program; what *before* says about the host is kept."""
     body = program.request.model_dump()
     body["parameters"] = program.parameters() | body["parameters"]
-    form = of_request(Request.model_validate(body | {"program": {"name": name}}), program)
+    form = of_request(Request.model_validate(body | {"program": {"name": name}, "verify": True}), program)
     return form if before is None else _with_host(form, before)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QVBoxLayout, QWidget
 
+from scalegraph.base.run import SIMULATED
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.request import text
 from scalegraph.gui.request.form import Pairs, RequestForm
@@ -135,6 +136,10 @@ class RunSection(Section):
             grid.addWidget(widget, place // 2, place % 2)
         grid.setColumnStretch(2, 1)
         self.ask("collect", self.collect)
+        self.verify = QCheckBox(request_value("verify").label)
+        dress(self.verify, "verify")
+        self.verify.clicked.connect(lambda on: self.model.edit("choice of checking the culprits", verify=on))
+        self.column.addWidget(self.verify)
         self.monitor = self._choice("monitor", "choice of the monitoring")
         self.monitor.setAccessibleName("Monitoring on the simulated machine")
         self.ask("collect.monitor", self.monitor)
@@ -186,6 +191,8 @@ class RunSection(Section):
         self.lines.setChecked(form.lines)
         self.classes.setChecked(form.classes)
         self.sample.setChecked(form.sample)
+        self.verify.setChecked(form.verify)
+        self.verify.setVisible(form.target == SIMULATED)
         self.detail.show_value(form.detail)
         self.monitor.show_value(form.monitor)
         self.time_s.show_text(form.time_s)

@@ -235,7 +235,8 @@ def _call(function: Function, prefix: str, *, handles: bool) -> list[str]:
         f"subroutine {name}({', '.join([*names, 'ierror'])})",
         f"  import :: {', '.join(sorted(imported))}",
         *(f"  {line}" for one in function.parameters for line in _dummy(one, handles=handles)),
-        f"  integer, intent(out){optional} :: ierror",
+        # not intent(out): gfortran gives a call that clobbers an argument the line of the procedure around it
+        f"  integer, intent(inout){optional} :: ierror",
         f"end subroutine {name}",
     ]
 

@@ -644,11 +644,12 @@ typedef struct sg_delay {
     uint32_t kind;
     uint32_t category;
     uint32_t pad;
+    char call[32];
     uint64_t address;
     uint64_t own;
     uint64_t waited;
     uint64_t caused;
 } sg_delay;
-_Static_assert(sizeof(sg_delay) == 48, "sg_delay differs from format.py");
+_Static_assert(sizeof(sg_delay) == 80, "sg_delay differs from format.py");
 
 #endif

@@ -10,32 +10,11 @@
  * in the first category.
  *
  * Nothing here changes a clock or the order of the processors. */
-#include <stdio.h>
-
 #include "sg_array.h"
-#include "sg_cells.h"
 #include "sg_course.h"
+#include "sg_delay_place.h"
 #include "sg_observers.h"
 #include "sg_rank.h"
-#include "sg_table.h"
-
-#define MOST_REGIONS (1u << 20) /* contexts; deeper ones are not told apart */
-
-enum kind { WORK, HELD, MESSAGE, TRANSFER, SLEEP, RUNTIME }; /* as DELAY_KINDS */
-
-typedef struct context {
-    uint32_t parent, region;
-    uint32_t place; /* for work in it */
-} context;
-
-typedef struct place {
-    uint64_t own[SG_CATEGORY_COUNT], waited[SG_CATEGORY_COUNT], caused[SG_CATEGORY_COUNT];
-    uint64_t address;
-    uint32_t context;
-    enum kind kind;
-    int64_t more; /* on the late course than on the early one */
-    bool listed;
-} place;
 
 /* Of a thread. */
 typedef struct course {
@@ -55,55 +34,10 @@ static struct {
     course *of;          /* by number of the thread */
     sg_stretch **rested; /* by processor: course of the thread that left it last */
     sg_stretch *last;    /* the course that ended last */
-    context *context;
-    place *place;
-    sg_table contexts, places;
-    uint32_t contexts_count, contexts_room, places_count, places_room;
-    uint32_t *listed; /* places in which two courses differ */
+    uint32_t *listed;    /* places in which two courses differ */
     uint32_t listed_count, listed_room;
     uint64_t from; /* of a wait that is charged without leaving the processor */
 } delays = {.of = NULL};
-
-/* ---- places ---- */
-
-static uint32_t place_of(uint32_t context, enum kind kind, const void *site)
-{
-    uint32_t number = site != NULL ? (uint32_t)(sg_site_of(site) - sg->sites) : 0;
-    uint64_t key = ((uint64_t)context << 40 | (uint64_t)kind << 36 | number) + 1;
-    sg_table_entry *entry = sg_table_make(&delays.places, key, 256);
-    if (entry->number == 0) {
-        uint32_t at = ++delays.places_count;
-        SG_ARRAY_HOLD(delays.place, delays.places_room, at, 64);
-        delays.place[at] = (place){.context = context, .kind = kind};
-        delays.place[at].address = number != 0 ? (uint64_t)(uintptr_t)site : 0;
-        entry->number = at;
-    }
-    return (uint32_t)entry->number;
-}
-
-/* A function that calls itself is in one context only. */
-static uint32_t around(uint32_t parent, uint32_t region)
-{
-    for (uint32_t c = parent; c != 0; c = delays.context[c].parent)
-        if (delays.context[c].region == region)
-            return c;
-    return 0;
-}
-
-static uint32_t context_of(uint32_t parent, uint32_t region)
-{
-    sg_table_entry *entry = sg_table_make(&delays.contexts, ((uint64_t)parent << 32 | region) + 1, 256);
-    if (entry->number == 0) {
-        uint32_t known = around(parent, region);
-        if (known == 0 && delays.contexts_count < MOST_REGIONS) {
-            known = ++delays.contexts_count;
-            SG_ARRAY_HOLD(delays.context, delays.contexts_room, known, 64);
-            delays.context[known] = (context){.parent = parent, .region = region};
-        }
-        entry->number = known != 0 ? known : parent;
-    }
-    return (uint32_t)entry->number;
-}
 
 /* ---- threads ---- */
 
@@ -124,7 +58,7 @@ static uint32_t context_now(const sg_thread *t, course *c)
         c->depth = depth;
     while (c->depth < depth) { /* from 1 on; 0 is that of the program */
         c->depth++;
-        c->context[c->depth] = context_of(c->context[c->depth - 1], t->stack_of_regions[c->depth - 1]);
+        c->context[c->depth] = sg_delay_context(c->context[c->depth - 1], t->stack_of_regions[c->depth - 1]);
     }
     return c->context[c->depth];
 }
@@ -133,16 +67,16 @@ static uint32_t work_of(const sg_thread *t, course *c)
 {
     uint32_t at = context_now(t, c);
     if (c->inside)
-        return place_of(at, RUNTIME, NULL);
+        return sg_delay_place(at, SG_DELAY_RUNTIME, NULL);
     if (c->held != 0)
-        return place_of(at, HELD, c->lock);
+        return sg_delay_place(at, SG_DELAY_HELD, c->lock);
     if (at == 0)
-        return place_of(0, WORK, NULL);
-    if (delays.context[at].place == 0) {
-        uint32_t number = place_of(at, WORK, NULL);
-        delays.context[at].place = number;
+        return sg_delay_place(0, SG_DELAY_WORK, NULL);
+    if (sg_delays.context[at].place == 0) {
+        uint32_t number = sg_delay_place(at, SG_DELAY_WORK, NULL);
+        sg_delays.context[at].place = number;
     }
-    return delays.context[at].place;
+    return sg_delays.context[at].place;
 }
 
 /* What `t` has done since the mark was at one place. */
@@ -150,7 +84,7 @@ static void flush(course *c, uint64_t clock)
 {
     if (clock > c->mark) {
         sg_stretch_add(&c->now, c->work, clock - c->mark, clock);
-        delays.place[c->work].own[SG_CATEGORY_BUSY_INT] += clock - c->mark;
+        sg_delays.place[c->work].own[SG_CATEGORY_BUSY_INT] += clock - c->mark;
     }
     c->mark = clock;
 }
@@ -200,7 +134,7 @@ static void join(course *c, sg_stretch *late, uint64_t clock)
 static void add_differences(const sg_stretch *s, int sign)
 {
     for (const sg_spent *one = s->spent; one != NULL; one = one->next) {
-        place *at = &delays.place[one->place];
+        sg_delay_account *at = &sg_delays.place[one->place];
         at->more += sign * (int64_t)one->cycles;
         if (!at->listed) {
             at->listed = true;
@@ -222,10 +156,10 @@ static uint64_t charge(const sg_stretch *late, const sg_stretch *early, uint32_t
     delays.listed_count = 0;
     sg_stretch_differ(late, early, add_differences);
     for (uint32_t i = 0; i < delays.listed_count; i++)
-        if (delays.place[delays.listed[i]].more > 0)
-            sum += (uint64_t)delays.place[delays.listed[i]].more;
+        if (sg_delays.place[delays.listed[i]].more > 0)
+            sum += (uint64_t)sg_delays.place[delays.listed[i]].more;
     for (uint32_t i = 0; i < delays.listed_count; i++) {
-        place *at = &delays.place[delays.listed[i]];
+        sg_delay_account *at = &sg_delays.place[delays.listed[i]];
         if (at->more > 0) {
             so_far += (uint64_t)at->more;
             uint64_t due = (uint64_t)(cycles * so_far / sum);
@@ -235,7 +169,7 @@ static uint64_t charge(const sg_stretch *late, const sg_stretch *early, uint32_t
         at->more = 0;
         at->listed = false;
     }
-    delays.place[here].waited[category] += dealt;
+    sg_delays.place[here].waited[category] += dealt;
     return dealt;
 }
 
@@ -244,13 +178,23 @@ static bool is_on_its_way(enum sg_category category)
     return category == SG_CATEGORY_IDLE_TRANSFER || category == SG_CATEGORY_IDLE_NETWORK;
 }
 
+/* Where `t` calls for a message. */
+static uint32_t call_of(const sg_thread *t, uint32_t context, enum sg_delay_kind kind, const void *site)
+{
+    uint32_t at = sg_delay_place(context, kind, site);
+    if (sg_delays.place[at].call == NULL)
+        sg_delays.place[at].call = t->call;
+    return at;
+}
+
 /* What a message costs where it is called. */
 static void spend(const sg_thread *t, const void *site, enum sg_category category, uint64_t cycles,
                   uint64_t clock)
 {
     course *c = course_of(t);
-    uint32_t at = place_of(context_now(t, c), is_on_its_way(category) ? TRANSFER : MESSAGE, site);
-    delays.place[at].own[category] += cycles;
+    uint32_t at =
+        call_of(t, context_now(t, c), is_on_its_way(category) ? SG_DELAY_TRANSFER : SG_DELAY_MESSAGE, site);
+    sg_delays.place[at].own[category] += cycles;
     sg_stretch_add(&c->now, at, cycles, clock);
     sg_stretch_part(&c->now);
 }
@@ -263,8 +207,7 @@ static bool open_delays(void)
         return false;
     delays.of = sg_reserve(SG_MAX_THREADS * sizeof *delays.of, "the accounts of the simulation");
     delays.rested = sg_new(sg->processors * sizeof *delays.rested);
-    SG_ARRAY_HOLD(delays.context, delays.contexts_room, 1, 64);
-    SG_ARRAY_HOLD(delays.place, delays.places_room, 1, 64);
+    sg_delay_places_open();
     sg->regions_watched++;
     return true;
 }
@@ -292,8 +235,9 @@ static void note_rests(sg_processor *p)
 static void note_waited(sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t cycles)
 {
     if (t == NULL) {
-        uint32_t context = context_of(0, p->account->rest.region);
-        charge(delays.last, delays.rested[p->id], place_of(context, WORK, NULL), category, cycles);
+        uint32_t context = sg_delay_context(0, p->account->rest.region);
+        charge(delays.last, delays.rested[p->id], sg_delay_place(context, SG_DELAY_WORK, NULL), category,
+               cycles);
         return;
     }
     course *c = course_of(t);
@@ -308,13 +252,14 @@ static void note_waited(sg_processor *p, const sg_thread *t, enum sg_category ca
                    : NULL;
     uint32_t context = context_now(t, c);
     if (t->timed_out && !t->by_message) {
-        sg_stretch_add(&c->now, place_of(context, SLEEP, p->site), cycles, p->clock);
+        sg_stretch_add(&c->now, sg_delay_place(context, SG_DELAY_SLEEP, p->site), cycles, p->clock);
         return;
     }
-    uint32_t here = place_of(context, MESSAGE, p->site);
+    uint32_t here = t->by_message ? call_of(t, context, SG_DELAY_MESSAGE, p->site)
+                                  : sg_delay_place(context, SG_DELAY_MESSAGE, p->site);
     uint64_t known = charge(late, delays.rested[p->id], here, category, cycles);
     if (t->by_message)
-        delays.place[here].own[category] += cycles - known;
+        sg_delays.place[here].own[category] += cycles - known;
     join(c, late, p->clock);
 }
 
@@ -415,7 +360,7 @@ static void note_barrier_waited(uint64_t object, uint32_t by, uint64_t released)
     if (&sg->processor[by] == p)
         return;
     sg_stretch *late = course_at(&sg->processor[by], released);
-    uint32_t here = place_of(context_now(p->thread, c), MESSAGE, p->site);
+    uint32_t here = sg_delay_place(context_now(p->thread, c), SG_DELAY_MESSAGE, p->site);
     charge(late, c->now, here, SG_CATEGORY_IDLE_BARRIER, p->clock - delays.from);
     join(c, late, p->clock);
     c->mark = p->clock;
@@ -432,44 +377,9 @@ static void note_ends(uint64_t end)
 
 /* ---- the result ---- */
 
-static void report_cells(sg_cells *cells)
-{
-    sg_cells_add(cells, &delays.place, delays.place, sizeof *delays.place, offsetof(place, address),
-                 delays.places_count + 1);
-}
-
-static uint64_t put_contexts(struct sg_writer *w)
-{
-    for (uint32_t i = 1; i <= delays.contexts_count; i++) {
-        const context *c = &delays.context[i];
-        sg_put(w, &(sg_context_record){.parent = c->parent, .region = c->region}, sizeof(sg_context_record));
-    }
-    return delays.contexts_count;
-}
-
-static uint64_t put_places(struct sg_writer *w)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 1; i <= delays.places_count; i++) {
-        const place *at = &delays.place[i];
-        for (uint32_t k = 0; k < SG_CATEGORY_COUNT; k++) {
-            sg_delay record = {.context = at->context, .kind = at->kind, .category = k};
-            record.address = at->address;
-            record.own = at->own[k];
-            record.waited = at->waited[k];
-            record.caused = at->caused[k];
-            if ((record.own | record.waited | record.caused) == 0)
-                continue;
-            sg_put(w, &record, sizeof record);
-            count++;
-        }
-    }
-    return count;
-}
-
 static const sg_result_part parts[] = {
-    {SG_SECTION_CONTEXTS, sizeof(sg_context_record), put_contexts},
-    {SG_SECTION_DELAYS, sizeof(sg_delay), put_places},
+    {SG_SECTION_CONTEXTS, sizeof(sg_context_record), sg_delay_put_contexts},
+    {SG_SECTION_DELAYS, sizeof(sg_delay), sg_delay_put_places},
 };
 
 const sg_observer sg_observer_delay = {
@@ -491,5 +401,5 @@ const sg_observer sg_observer_delay = {
     .waits = note_waits,
     .barrier_waited = note_barrier_waited,
     .ends = note_ends,
-    .cells = report_cells,
+    .cells = sg_delay_cells,
 };

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
-from scalegraph.analyze import loss, verdicts
+from scalegraph.analyze import culprits, loss, verdicts
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import LOSS, Column, Figure, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects import series as series_
-from scalegraph.subjects.judgement import lost_on, parts, said
+from scalegraph.subjects.judgement import gains, lost_on, parts, said
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs, ways
 from scalegraph.views.view import View
@@ -38,8 +40,8 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         known = ", ".join(str(n) for n in series.processors if n > 1)
         raise InputError(f"processors: no loss on {count}; it is known on {known}")
     if lost is not None and len(lost):
-        panels.append(_parts(lost))
-    if lost is not None and len(lost):
+        checked = gains(data, series) if count in (None, lost_on(data, series)) else {}
+        panels.append(_parts(lost, checked, lost_on(data, series)))
         loss_of = f"Loss on N = {lost_on(data, series) if count is None else count}"
     limits = ", ".join(f"{name} from {plain(limit)}" for limit, name in verdicts.RATINGS[:-1])
     return Figure(
@@ -66,21 +68,19 @@ def _compared(lost: pd.DataFrame | None) -> str:
     return f"processor time beyond that of {other}" + (", whose work grows with N" if whole.grows else "")
 
 
-def _parts(lost: pd.DataFrame) -> Table:
-    rows = tuple(
-        Row(
-            (
-                str(row["words"]),
-                loss.place_words(row),
-                float(row["loss_s"]),
-                100 * float(row["share"] - row["gain"]) if row["share"] == row["share"] else None,
-            ),
-            0,
-            str(int(row["place"])),
-        )
-        for _, row in lost.head(_SHOWN).iterrows()
-    )
-    return Table((Column("cause"), Column("place"), Column("loss", "s", "mark"), Column("share", LOSS)), rows)
+def _parts(lost: pd.DataFrame, checked: Mapping[str, float], processors: int) -> Table:
+    """Return the largest parts; *checked*: times as fast without a place, by `culprits.target_of`."""
+    columns = [Column("cause"), Column("place"), Column("loss", "s", "mark"), Column("share", LOSS)]
+    if checked:
+        columns.append(Column("removing it", "times as fast"))
+        lost = culprits.ordered(lost, checked, processors)
+    rows = []
+    for _, row in lost.head(_SHOWN).iterrows():
+        place = f"{loss.place_words(row)}: {row['dealing']}" if row["dealing"] else loss.place_words(row)
+        share = 100 * float(row["share"] - row["gain"]) if row["share"] == row["share"] else None
+        gain = (checked.get(culprits.target_of(row)),) if checked else ()
+        rows.append(Row((str(row["words"]), place, float(row["loss_s"]), share, *gain), 0, str(int(row["place"]))))
+    return Table(tuple(columns), tuple(rows))
 
 
 VIEW = View(
