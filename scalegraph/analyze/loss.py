@@ -43,7 +43,10 @@ class Whole(NamedTuple):
 
     @property
     def is_little(self) -> bool:
-        """Whether so little is lost that nothing is wrong."""
+        """Whether so little is lost that nothing is wrong.
+
+        Source: ScaleGraph.
+        """
         return not self.processor_s or self.loss_s <= _NOTHING_WRONG * self.processor_s
 
 
