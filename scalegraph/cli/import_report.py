@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from scalegraph.base.measures import percent
 from scalegraph.base.units import counted, thousands
 from scalegraph.cli.output import echo, print_json, print_rows
@@ -168,3 +170,14 @@ def report(study: Study, target: Path) -> None:
         echo(f"note: {note}")
     for skipped in measured.skipped:
         echo(f"skipped: {skipped}")
+
+
+def no_runs(study: Study) -> None:
+    """Print why measurements have no runs, which the command then fails with."""
+    from scalegraph.request.imports import sets as imports
+
+    why = [note for note in imports.notes(study) if "no runs" in note or "no parameter is known" in note]
+    if not why:
+        why = [f"there are no runs: {thousands(len(study))} points have both a number of processors and a time"]
+    for note in why:
+        click.echo(f"scalegraph: 0 runs: {note}", err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.cli.import_report import describe, report, show_formats, show_preview
+from scalegraph.cli.import_report import describe, no_runs, report, show_formats, show_preview
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
 from scalegraph.cli.places import WRITTEN_FILE
@@ -30,7 +30,9 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
 @click.option("--list-formats", is_flag=True, help="List the formats.")
 @click.option("--processors", metavar="P", help="The parameter that counts the processors, or none.")
 @click.option("--time", metavar="METRIC", help="The metric that is the elapsed time, or none.")
-@click.option("--unit", metavar="UNIT", help="Its unit: s, ms, us, ns, min, h, cycles.")
+@click.option("--rate", metavar="COLUMN",
+              help="The metric that counts work a second: larger is better; times are the work over it.")  # fmt: skip
+@click.option("--unit", metavar="UNIT", help="Its unit: s, ms, us, ns, min, h, cycles; 1/s of a rate.")
 @click.option("--clock", "clock_hz", metavar="HZ", type=click.FloatRange(min=0, min_open=True),
               help="Cycles a second, where the unit is cycles.")  # fmt: skip
 @click.option("--total", metavar="PATH", help="The call path that is the whole program; * for all together.")
@@ -76,7 +78,7 @@ def import_(
     missing = [Fault("no such file", file=str(source)) for source in sources if not source.exists()]
     if missing:
         raise InputError(missing)
-    choices = _choices(said)
+    choices = _choices(said, sources[0], name)
     answers = _answers(said)
     if preview:
         show_preview(sources, name, choices, answers, as_json=as_json)
@@ -92,6 +94,9 @@ def import_(
             print_json(describe(study, target))
         else:
             report(study, target)
+        if not len(study):
+            no_runs(study)
+            raise SystemExit(1)
 
 
 def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers: dict[str, Any]) -> Study:
@@ -103,16 +108,21 @@ def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers:
 
 def _answers(said: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a mapping that the options give."""
-    known = ("processors", "time", "unit", "clock_hz", "total", "summed", "scaling", "extent", "sizes")
+    known = ("processors", "time", "rate", "unit", "clock_hz", "total", "summed", "scaling", "extent", "sizes")
     made = {key: said[key] for key in known if said[key] is not None}
     if said["columns"]:
         made["columns"] = _pairs(said["columns"], "--as", "COLUMN=METRIC")
     return made
 
 
-def _choices(said: dict[str, Any]) -> TableChoices:
+def _choices(said: dict[str, Any], source: Path, name: str) -> TableChoices:
     from scalegraph.measurements.table import TableChoices
+    from scalegraph.request.imports import sets as imports
+    from scalegraph.request.imports.kinds import is_study
 
+    roles = _pairs(said["roles"], "--column", "NAME=ROLE")
+    if said["rate"] and not is_study(source) and imports.reader_of(source, name).name == "table":
+        roles.setdefault(said["rate"], "metric")  # whole numbers may pass for a parameter
     delimiter = _CHARACTERS.get(said["delimiter"], said["delimiter"])
     if len(delimiter) > 1:
         raise InputError(Fault(f"'{delimiter}' is no single character", key="--delimiter"))
@@ -123,7 +133,7 @@ def _choices(said: dict[str, Any]) -> TableChoices:
         comment=said["comment"],
         header=said["header"],
         names=tuple(part.strip() for part in said["names"].split(",")) if said["names"] else (),
-        columns=_pairs(said["roles"], "--column", "NAME=ROLE"),
+        columns=roles,
         across=said["across"] or "",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from scalegraph.measurements import names
+from scalegraph.measurements import grids, names
 from scalegraph.measurements.model import MeasurementSet
 
 _ROUNDED = 0.02  # shares are whole numbers, so that share times processors is not quite the size
@@ -20,11 +20,16 @@ def following(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
     processors: a number times *processors* that stays the same for one problem (``n_local``), and another count of
     processors that never falls while *processors* rises (``nodes`` beside ``ranks``).
     """
-    found: list[str] = []
+    found: list[str] = list(grids.of(measured, processors))
     points = measured.points
     for name in measured.parameters:
         column = points[name]
-        if name == processors or not pd.api.types.is_numeric_dtype(column.dtype) or column.nunique() < 2:
+        if (
+            name == processors
+            or name in found
+            or not pd.api.types.is_numeric_dtype(column.dtype)
+            or column.nunique() < 2
+        ):
             continue
         others = [other for other in measured.parameters if other not in (processors, name, *found)]
         groups = [rows for _, rows in points.groupby(others, dropna=False)] if others else [points]
@@ -34,7 +39,7 @@ def following(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
         layout = names.counts_processors(name)
         if all(_share(rows, name, processors) or (layout and _rises(rows, name, processors)) for rows in groups):
             found.append(name)
-    return tuple(found)
+    return tuple(name for name in measured.parameters if name in found)
 
 
 def filled(measured: MeasurementSet, name: str, others: Sequence[str]) -> bool:

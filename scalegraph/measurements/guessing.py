@@ -13,7 +13,7 @@ import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import plain
-from scalegraph.measurements import names, rates
+from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
@@ -59,13 +59,19 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     for an answer that the set does not have, with the nearest name.
     """
     answers = {key: value for key, value in (said or {}).items() if value not in (None, "")}
-    measured = multiplied(measured, str(answers.get("processors", "")))
-    _check(measured, answers)
     questions: list[Question] = []
     notes: list[str] = []
+    if "processors" not in answers and (grid := grids.alone(measured)):
+        answers["processors"] = "*".join(grid)
+        remark = f"processors are {' times '.join(grid)}, a grid of processes; --processors NAME says another"
+        measured = replace(measured, remarks=(*measured.remarks, remark))
+    measured = multiplied(measured, str(answers.get("processors", "")))
+    _rate(measured, answers)
+    _check(measured, answers)
     processors = _processors(measured, answers, questions, notes)
     follow, sizes = _problem(measured, processors, answers, questions, notes)
-    if processors and (rate := rates.chosen(measured, str(answers.get("time", "")), questions)):
+    rate = str(answers.get("rate", ""))
+    if processors and (rate := rate or rates.chosen(measured, str(answers.get("time", "")), questions)):
         grows = answers.get("scaling") == "weak" or rates.grown(measured, processors, sizes)
         measured = rates.timed(measured, rate, processors, grows=grows)
         answers["time"] = rates.TIME
@@ -76,7 +82,10 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         unit = _unit(measured.metrics[measured.metric(time)], answers, questions, asked=bool(processors))
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
-        notes.append("no metric is an elapsed time, so there are no runs; --time METRIC names one")
+        notes.append(
+            "no metric is an elapsed time or a rate, so there are no runs; --time METRIC or --rate METRIC names one of "
+            + ", ".join(metric.name for metric in measured.metrics[:6])
+        )
     made = Mapping(
         processors=processors,
         time=time,
@@ -101,6 +110,30 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     return Guess(made, measured, tuple(questions), tuple(notes))
 
 
+def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
+    """Put the metric that was said to be a rate into *answers* under its name in the set: by its title, too.
+
+    A unit of ``1/s`` says it of the metric of time. Raises `InputError` where time and rate are two metrics.
+    """
+    if str(answers.get("unit", "")).lower().replace(" ", "") in ("1/s", "/s", "s^-1", "s-1", "hz"):
+        del answers["unit"]
+        others = [metric.name for metric in measured.metrics if metric.kind in ("other", "time")]
+        alone = others[0] if len(others) == 1 else ""
+        answers.setdefault("rate", answers.get("time") or alone or NONE)
+    if "rate" not in answers:
+        return
+    word = str(answers["rate"])
+    known = [metric.name for metric in measured.metrics]
+    if word not in known and (short := names.without_unit(word)[0]) in known:
+        word = short
+    if word not in known:
+        raise InputError(Fault(f"'{word}' is no metric of the set{near(word, known)}; there is {', '.join(known[:8])}",
+                               key="--rate"))  # fmt: skip
+    if answers.get("time", word) not in (word, rates.TIME):
+        raise InputError(Fault(f"times are made of one metric, and --time says '{answers['time']}'", key="--rate"))
+    answers["rate"] = answers["time"] = word
+
+
 def _problem(
     measured: MeasurementSet, processors: str, said: Table[str, Any], questions: list[Question], notes: list[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -113,7 +146,8 @@ def _problem(
             if len(follow) > 1
             else "follows from it and the others, and tells"
         )
-        notes.append(f"processors are counted by {processors}; {listed} {others} no problems apart")
+        grid = " (a grid of processes)" if set(follow) & set(grids.of(measured, processors)) else ""
+        notes.append(f"processors are counted by {processors}; {listed}{grid} {others} no problems apart")
     left = [name for name in measured.parameters if name not in (processors, *follow)]
     numeric = [name for name in left if _numeric(measured.points[name])]
     if (chosen := said_sizes(said)) is not None:

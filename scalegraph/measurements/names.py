@@ -22,7 +22,7 @@ PROCESSORS: Names = _words(
     "num_tasks n_tasks cores ncores num_cores n_cores core_count threads nthreads num_threads n_threads thread_count "
     "omp_threads omp_num_threads pes npes num_pes pe_count nodes nnodes num_nodes n_nodes workers nworkers num_workers "
     "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread locations jobsize mpi_world_size "
-    "hosts nhosts numhosts num_hosts"
+    "hosts nhosts numhosts num_hosts alloccpus alloc_cpus allocnodes alloc_nodes reqcpus req_cpus"
 )
 # `Number of MPI ranks` ends in what is counted, and all before it is of these
 _COUNTED: Names = _words(
@@ -58,7 +58,8 @@ REMARKS: Names = _words(
     "date datetime timestamp time_stamp comment comments note notes remark host hostname user jobid job_id job "
     "command cmd unnamed_0 "
     "file filename log logfile commit git_hash hash uuid id index row_name start end started finished "
-    "start_time end_time submit_time begin_time finish_time time_start time_end clock submit eligible"
+    "start_time end_time submit_time begin_time finish_time time_start time_end clock submit eligible "
+    "exitcode exit_code derivedexitcode derived_exit_code exit_status jobidraw account user_name qos"
 )
 _COUNTS: Names = _words(
     "flops flop fp_ops ops operations work_ops work_flops ins instructions tot_ins cycles tot_cyc visits calls misses "
@@ -78,6 +79,7 @@ _IN = re.compile(r"^(.*?)\s+in\s+(\S+)$", re.IGNORECASE)
 _SUFFIXED = re.compile(r"^(.*?)[_/]([A-Za-z\u00b5\u03bc]+)$")
 
 
+_PER_SECOND = re.compile(r"(?:/|\bper )\s*(?:s|sec|seconds?)$|^1/s$|\bs\^?-1$", re.IGNORECASE)
 _PER_TIME = re.compile(r"(?:^|_)(?:per|rate|throughput|bandwidth|[kmgt]?flops?|[kmgt]i?b|bytes|\w*cells)(?:_|$)")
 
 
@@ -133,6 +135,8 @@ def is_time(name: str) -> bool:
 def metric_kind(name: str, unit: str = "") -> MetricKind:
     """Return what a metric of this name counts."""
     short = plain(name)
+    if _PER_SECOND.search(unit):  # `grind time (zones/s)`
+        return "other"
     if unit.lower() in SECONDS or is_time(name):
         return "time"
     if short in _COUNTS or short.startswith("papi_") or short.endswith(("_misses", "_count", "_visits")):

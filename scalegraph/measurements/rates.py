@@ -19,8 +19,22 @@ TIME = "time by rate"  # the metric that is made
 _PREFIX = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 _PER = re.compile(r"^\s*(?P<what>.*?\S)\s*(?:/|[_\s]per[_\s]|[_\s]p[_\s])\s*(?P<unit>[A-Za-z]+)\s*$")
 _SHORT = re.compile(r"^(?P<what>[kmgtp]?(?:flop|lup|up|tep|cell|int|op)s?)s$|^(?P<known>[kmgtp]i?b)ps$", re.IGNORECASE)
+_KNOWN = {"fps": "frame", "tps": "transaction", "qps": "query", "rps": "request", "iops": "operation"}
+# `Mop/s total`, `avg GFlop/s`: said of the same rate; `Mop/s/thread`, `cells/cpu_second`: of each processor's
+_AROUND = re.compile(
+    r"^(?:total|avg|average|mean|median|max|min|aggregate|sustained|peak)[_\s]+(?=\S)|"
+    r"[_\s]+(?:total|avg|average|mean|median|max|min|aggregate|all)$",
+    re.IGNORECASE,
+)
+_EACH = r"(?:cpu|core|thread|proc(?:ess(?:or)?)?|rank|task|pe|worker|gpu|device|node|host)"
+_EACH_UNIT = re.compile(
+    rf"(?P<slash>/|[_\s]per[_\s])\s*(?P<each>{_EACH})[_\s\-]*(?P<unit>s|sec|seconds?|hours?|h)$", re.IGNORECASE
+)
+_EACH_AFTER = re.compile(rf"\s*(?:/|[_\s]per[_\s]|\bper\s)\s*(?P<each>{_EACH})$", re.IGNORECASE)
 _LETTERS = re.compile(r"^(?P<prefix>[kmgtp]?)(?P<what>flops?|flop)$", re.IGNORECASE)
-_NAMED = frozenset({"throughput", "rate", "performance", "bandwidth", "perf"})
+_NAMED = frozenset(
+    {"throughput", "rate", "performance", "bandwidth", "perf", "fom", "figure_of_merit", "bw", "total_throughput"}
+)
 _NO_WORK = re.compile(r"miss|fault|invalid|error|watt|joule|energy|switch|interrupt", re.IGNORECASE)
 
 
@@ -28,16 +42,34 @@ def per(metric: Metric) -> tuple[str, float] | None:
     """Return what a rate counts and the seconds that it is counted in: ``("GFlop", 1.0)``; None of other metrics."""
     if metric.kind == "time" or _NO_WORK.search(metric.name):
         return None
-    for text in (metric.unit, metric.name):
+    for said in (metric.unit, metric.name):
+        text = _parted(said)[0]
+        if text.lower() in _KNOWN:
+            return _KNOWN[text.lower()], 1.0
         if (found := _PER.match(text)) and found["unit"].lower() in SECONDS and not names.is_time(found["what"]):
             return found["what"], SECONDS[found["unit"].lower()]
         if found and found["unit"].lower() == "day":  # ns/day of molecular dynamics
             return found["what"], 86400.0
         if (found := _SHORT.match(text.strip())) and text.strip().lower() not in ("flops", "ops", "cells", "ints"):
             return found["what"] or found["known"], 1.0
-    if names.plain(metric.name) in _NAMED and metric.kind != "ratio" and not metric.unit:
+    if names.plain(_parted(metric.name)[0]) in _NAMED and metric.kind != "ratio" and not metric.unit:
         return "the work", 1.0
     return None
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return a rate's text without what is said around it, and of what each has it: ``cells/cpu_second``, ``cpu``."""
+    text = _AROUND.sub("", text.strip())
+    if found := _EACH_UNIT.search(text):
+        return f"{text[: found.start()]}{found['slash']}{found['unit']}", found["each"].lower()
+    if found := _EACH_AFTER.search(text):
+        return text[: found.start()].strip(), found["each"].lower()
+    return text, ""
+
+
+def each_of(metric: Metric) -> str:
+    """Return of what each has a rate, as its name says: ``core`` of ``GFlop/s per core``; empty of the whole's."""
+    return _parted(metric.unit)[1] or _parted(metric.name)[1]
 
 
 def rates(measured: MeasurementSet) -> list[str]:
@@ -48,13 +80,17 @@ def rates(measured: MeasurementSet) -> list[str]:
 def chosen(measured: MeasurementSet, said: str, questions: list[Question]) -> str:
     """Return the rate that times are to be made of, empty where a time was measured or none is a rate.
 
-    *said* is the metric that was named as the time. Of several rates one is requested.
+    *said* is the metric that was named as the time. Of several rates one is requested; one that says it is each
+    processor's goes behind one that does not.
     """
     found = rates(measured)
+    whole = [name for name in found if not each_of(measured.metrics[measured.metric(name)])]
     if said:
         return said if said in found else ""
     if any(metric.kind == "time" for metric in measured.metrics) or not found:
         return ""
+    if len(whole) == 1:
+        return whole[0]
     if len(found) > 1:
         message = f"no time was measured, and {', '.join(found[:6])} are all rates"
         questions.append(Question("time", message, f"--time {quote(found[0])}", tuple(found)))
@@ -74,13 +110,19 @@ def timed(measured: MeasurementSet, name: str, processors: str, *, grows: bool) 
     what, seconds = per(metric) or ("the work", 1.0)
     rows = measured.values[measured.values["metric"] == index]
     rate = rows["value"].to_numpy(dtype=np.float64)
+    if each := each_of(metric):
+        counted = _counting(measured, each, processors)
+        rate = rate * np.maximum(measured.points[counted].to_numpy(dtype=np.float64)[rows["point"]], 1.0)
+        name_of = f"'{name}' times {counted}, as it is that of each {each}"
+    else:
+        name_of = f"'{name}'"
     work, words = _work(measured, rows, what, processors, grows=grows)
     good = (rate > 0) & np.isfinite(work) & (work > 0)
     made = rows[good].assign(metric=len(measured.metrics), value=(work * seconds)[good] / rate[good])
     skipped = measured.skipped
     if not good.all():
         skipped = (*skipped, Skipped("rates", int((~good).sum()), f"{name} of 0, or its work, gives no time"))
-    remark = f"times are the work over the rate '{name}', {words}: speedups are ratios of rates"
+    remark = f"times are the work over the rate {name_of}, {words}: speedups are ratios of rates"
     return replace(
         measured,
         metrics=(*measured.metrics, Metric(TIME, "s", "time", "inclusive", remark)),
@@ -107,6 +149,17 @@ def _work(
         return np.maximum(counts, 1.0), f"which grows with {processors}"
     one = what if what == "the work" else f"1 {what}"
     return np.ones(len(rows)), f"here of {one} at every number of processors"
+
+
+def _counting(measured: MeasurementSet, each: str, processors: str) -> str:
+    """Return the parameter that counts what a rate is of, else that of the processors."""
+    if each in ("node", "host", "gpu", "device"):
+        word = {"host": "node"}.get(each, each)
+        known = [name for name in measured.parameters if names.counts_processors(name) and word in names.plain(name)]
+        numeric = [name for name in known if pd.api.types.is_numeric_dtype(measured.points[name].dtype)]
+        if len(numeric) == 1 and "_per_" not in names.plain(numeric[0]):
+            return numeric[0]
+    return processors
 
 
 def _operations(measured: MeasurementSet) -> str:

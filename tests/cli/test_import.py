@@ -136,6 +136,17 @@ def test_bad_usage_is_a_sentence(
     assert expected in err
 
 
+def test_no_runs_say_why_and_a_rate_can_be_named(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("threads,speed\n1,100\n2,190\n")
+    code, _, err = call("import", path)
+    assert code == 1
+    assert "0 runs: no metric is an elapsed time or a rate" in err
+    code, out, _ = call("import", path, "--rate", "speed", "-o", tmp_path / "r.sgstudy", "--json")
+    assert code == 0
+    assert json.loads(out)["runs"] == 2
+
+
 def test_formats_are_listed(call: Any) -> None:
     code, out, _ = call("import", "--list-formats")
     assert code == 0
@@ -150,10 +161,10 @@ def test_a_directory_of_profiles_without_processors_is_imported_and_says_so(
     if not profiles.is_dir():
         pytest.skip("profiles of other tools are not here: set SCALEGRAPH_DATA")
     target = tmp_path / "cube.sgstudy"
-    code, out, _ = call("import", profiles, "-o", target)
-    assert code == 0
+    code, out, err = call("import", profiles, "-o", target)
+    assert code == 1
     assert "0 runs" in out
-    assert "no parameter is known to count processors" in out
+    assert "0 runs: no parameter is known to count processors" in err
     assert call("import", profiles, "-o", tmp_path / "x.sgstudy", "--processors", "x")[0] == 0
     with Study.open(tmp_path / "x.sgstudy") as study:
         assert len(study) > 3

@@ -9,19 +9,32 @@ from scalegraph.base.errors import InputError
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
 
-_ENDINGS = (".csv", ".tsv", ".dat", ".txt", ".tab", ".psv")
+_SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_ENDINGS = (".csv", ".tsv", ".dat", ".txt", ".tab", ".psv", *_SHEETS)
+_LOGS = (".log", ".out", ".md", ".rst", ".org", "")  # tables where one is in them, and not only by their ending
 
 
 def _recognises(path: Path, head: bytes) -> bool:
-    from scalegraph.measurements.table import text
+    from scalegraph.measurements.table import blocks, layout, text
 
+    if path.suffix.lower() in _SHEETS:
+        return head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
     if path.suffix.lower() in (".csv", ".tsv", ".tab", ".psv"):
         return True
     try:
         lines = text.decoded(head, str(path), cut=len(head) == 4096).lines
     except InputError:
         return False
-    return path.suffix.lower() in _ENDINGS and any(line.strip() for line in lines)
+    if path.suffix.lower() in _ENDINGS:
+        return any(line.strip() for line in lines)
+    if path.suffix.lower() not in _LOGS:
+        return False
+    if blocks.as_table(lines) is not None:
+        return True
+    try:
+        return layout.find(lines, str(path)).header > 0
+    except InputError:
+        return False
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
@@ -32,7 +45,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 READER = Reader(
     name="table",
-    title="Table (CSV, TSV, columns of text)",
+    title="Table (CSV, TSV, spreadsheets, columns of text, key: value logs)",
     endings=_ENDINGS,
     recognises=_recognises,
     read=_read,

@@ -249,9 +249,9 @@ class _Builder:
             }
         )
         if self.guess.form == "wide":
-            at = np.repeat([block.column.at if block.column.at is not None else -1 for block in blocks], sizes)
-            table["at"] = at
-            if (at < 0).any():
+            marks = [block.column.at for block in blocks]
+            table["at"] = _repeated(marks, sizes)
+            if None in marks:
                 title = next(block.column.title for block in blocks if block.column.at is None)
                 message = "is among columns of values of one parameter, and has no such value; say --column NAME=skip"
                 raise InputError(Fault(message, file=self.guess.file, line=self.guess.header, key=f"'{title}'"))
@@ -325,6 +325,13 @@ class _Missing:
             if first is not None:
                 made.append(Skipped("cells", count, reason, f"{rows.file}:{rows.lines[first]}"))
         return made
+
+
+def _repeated(marks: Sequence[int | str | None], sizes: Sequence[int]) -> pd.Series:
+    """Return what the column of each value stands for: texts of series, else numbers."""
+    if any(isinstance(mark, str) for mark in marks):
+        return pd.Series(np.repeat(np.array([str(mark) for mark in marks], dtype=object), sizes), dtype="str")
+    return pd.Series(np.repeat(np.array([-1 if mark is None else int(mark) for mark in marks]), sizes))
 
 
 def _metric(name: str, unit: str) -> Metric:

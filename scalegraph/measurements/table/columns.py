@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from scalegraph.measurements import names, rates
 from scalegraph.measurements.model import Metric
-from scalegraph.measurements.table import durations
+from scalegraph.measurements.table import durations, series, suffixes
 from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, NUMBER, is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
@@ -22,6 +22,8 @@ Kind: TypeAlias = Literal["count", "number", "duration", "text", "empty"]
 ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below, people are asked
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
+_ASSIGNED = re.compile(r"^\s*([A-Za-z][\w ]*?)\s*=\s*(\d+)\s*$")
+_WHOLE = re.compile(r"^\s*(\d+)\.0+\s*$")
 _COUNTED = re.compile(r"^\s*(\d+)[\s_\-]*([A-Za-z][A-Za-z_ ]*)$")
 
 
@@ -29,8 +31,9 @@ _COUNTED = re.compile(r"^\s*(\d+)[\s_\-]*([A-Za-z][A-Za-z_ ]*)$")
 class Column:
     """A column: its *title* in the file, its *name* (unique) and *unit* without it, and what it is.
 
-    Of a wide column *at* is the value of the parameter it stands for; of several columns of one metric *repetition*
-    counts from 0. *confidence* is 0 to 1, *why* says what it rests on.
+    Of a wide column *at* is the value of the parameter it stands for, a number or a series' name; of several columns
+    of one metric *repetition* counts from 0. *confidence* is 0 to 1, *why* says what it rests on. *suffix* is what
+    stands behind the number in every cell (``%`` of ``96%``).
     """
 
     index: int
@@ -38,11 +41,12 @@ class Column:
     name: str
     unit: str = ""
     role: Role = "skip"
-    at: int | None = None
+    at: int | str | None = None
     repetition: int | None = None
     confidence: float = 1.0
     why: str = ""
     kind: Kind = "text"
+    suffix: str = ""
 
 
 def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str = "") -> tuple[tuple[Column, ...], str]:
@@ -51,11 +55,17 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     *across* says it where people did: a parameter's name, or ``repetition``.
     """
     shown = rows[:100]
+    corner, _, beside = titles[0].partition("\\") if titles else ("", "", "")
+    if beside.strip():  # `n \ p`: sizes down, processors across
+        titles = [corner.strip(), *titles[1:]]
+        across = across or beside.strip()
     columns = [
         _alone(index, title, [row[index] for row in shown if index < len(row)]) for index, title in enumerate(titles)
     ]
     columns = _settle(columns)
     columns, parameter = _wide(columns, across)
+    if not parameter:
+        columns, parameter = series.found(columns, shown, across)
     return tuple(_unique(_repeated(columns))), parameter
 
 
@@ -73,7 +83,10 @@ def _kind(found: Sequence[str]) -> Kind:
 
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     """Return what the column is by itself."""
+    suffix = suffixes.of_all(found)
+    found = [suffixes.without(cell, suffix) for cell in found] if suffix else found
     kind = _kind(found)
+    title = _WHOLE.sub(r"\1", title)  # pandas writes the columns 1.0, 2.0
     if title.isdigit() and kind == "duration":
         return Column(index, title, title, "s", "metric", None, None, 0.9, "its cells are times", kind)
     if title.isdigit() and kind in ("count", "number"):  # of a wide table, which has thousands of them
@@ -82,9 +95,10 @@ def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     if not title and index == 0 and kind == "count" and _rising(found):
         return Column(index, title, "row number", "", "skip", None, None, 0.9, "it numbers the rows", kind)
     name, unit = names.without_unit(title)
-    unit = "s" if kind == "duration" else unit
-    role, confidence, why = _role(name, unit, kind, found)
-    return Column(index, title, name, unit, role, None, None, confidence, why, kind)
+    unit = "s" if kind == "duration" else unit or suffixes.unit(suffix)
+    size = bool(suffix) and suffixes.is_bytes(suffix)  # `4 MB` may be a size of the problem as well
+    role, confidence, why = _role(name, "" if size else unit, kind, found)
+    return Column(index, title, name, unit, role, None, None, confidence, why, kind, suffix)
 
 
 def _rising(found: Sequence[str]) -> bool:
@@ -103,24 +117,26 @@ def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, 
         return _of_text(short, found)
     if kind == "duration":
         return "metric", 0.9, "its cells are times"
-    counts = kind == "count"
+    counts = kind == "count" or (kind == "number" and all(_WHOLE.match(cell) for cell in found if not is_missing(cell)))
     for fits, role, confidence in (
         (names.counts_processors(name) and counts, "parameter", 0.95),
         (short in names.REPETITIONS and counts, "repetition", 0.9),
         (short in names.VALUES, "value", 0.8),
         (rates.per(Metric(name, unit, names.metric_kind(name, unit))) is not None, "metric", 0.9),
         (names.is_metric(name, unit) and short not in names.SIZES, "metric", 0.95),
-        (short in names.SIZES or names.counts_processors(name), "parameter", 0.9),
+        (short in names.SIZES or (counts and names.counts_processors(name)), "parameter", 0.9),
     ):
         if fits:
             return role, confidence, "its name"  # type: ignore[return-value]
-    return _of_numbers(name, counts=counts, again=len(set(found)) < len(found))
+    return _of_numbers(name, counts=kind == "count", again=len(set(found)) < len(found))
 
 
 def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
     for known, role in ((names.REGIONS, "call_path"), (names.METRIC_NAMES, "metric_name"), (names.UNITS, "unit")):
         if short in known:
             return role, 0.9, "its name"  # type: ignore[return-value]
+    if suffixes.differ(found):
+        return "skip", 0.5, "numbers in several units"
     if len(found) > 3 and len(set(found)) == len(found):
         return "skip", 0.5, "a text of its own in every row"
     return "parameter", 0.7, "it holds texts"
@@ -159,18 +175,31 @@ def _settle(columns: list[Column]) -> list[Column]:
 def _wide(columns: list[Column], across: str) -> tuple[list[Column], str]:
     """Return the columns with those that stand for values of one parameter, or for repetitions, and that parameter."""
     groups: dict[str, list[tuple[Column, int]]] = {}
+    assigned: set[str] = set()  # `T=4`
+    many: dict[str, str] = {}  # of what is counted, as the last column says it
     for column in columns:
         if column.kind not in ("count", "number", "duration") or column.role in ("repetition", "value"):
             continue
-        if match := _INDEXED.match(column.name):
+        if match := _ASSIGNED.match(column.name):
+            assigned.add(match[1].strip())
+            groups.setdefault(match[1].strip(), []).append((column, int(match[2])))
+        elif match := _INDEXED.match(column.name):
             groups.setdefault(match[1].strip(), []).append((column, int(match[2])))
         elif match := _COUNTED.match(column.name):
-            groups.setdefault(match[2].strip(), []).append((column, int(match[1])))
+            counted = match[2].strip()
+            one = counted.removesuffix("s") if len(counted) > 2 else counted  # `1 thread`, `2 threads`
+            many[one] = counted
+            groups.setdefault(one, []).append((column, int(match[1])))
     for prefix, group in groups.items():
+        prefix = many.get(prefix, prefix)
         numbers = [number for _, number in group]
         if len(group) < 2 or len(set(numbers)) != len(numbers):
             continue
-        meaning, confidence = _across(prefix, numbers, columns, across)
+        if prefix in assigned:
+            word = "threads" if prefix.lower() == "t" else prefix
+            meaning, confidence = (across or word), 0.9
+        else:
+            meaning, confidence = _across(prefix, numbers, columns, across)
         if not meaning:
             continue
         return _marked(columns, group, prefix, meaning, confidence)

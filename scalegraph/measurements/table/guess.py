@@ -106,6 +106,7 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     titles = _titles(found, said, wide, file)
     columns, across = columns_.guess(titles, found.rows, across=said.across)
     columns = _chosen(columns, said.columns, file)
+    _check_across(columns, across, said, file)
     decimal, thousands, doubts = _numbers(found, columns, said)
     questions = [*doubts, *_questions(found, columns, said)]
     return TableGuess(
@@ -167,6 +168,18 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
             made[index] = replace(made[index], role=role, at=None if role != "wide" else made[index].at,  # type: ignore[arg-type]
                                   confidence=1.0, why="it was said")  # fmt: skip
     return tuple(made)
+
+
+def _check_across(columns: Sequence[Column], across: str, said: TableChoices, file: str) -> None:
+    """Refuse a parameter across where no columns stand for its values: an option that would do nothing."""
+    if not said.across or across == said.across or any(column.repetition is not None for column in columns):
+        return
+    numbers = ", ".join(column.title for column in columns if column.kind in ("count", "number"))[:80]
+    message = (
+        f"no columns stand for values of '{said.across}': names such as 1, 2, 4 or t1, t2 were expected, there is "
+        f"{numbers or 'no column of numbers'}"
+    )
+    raise InputError(Fault(message, file=file, key="--across"))
 
 
 def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices) -> tuple[str, str, list[Question]]:
@@ -234,6 +247,9 @@ def _remarks(columns: Sequence[Column], across: str, decimal: str, thousands: st
     if across:
         counted = [column for column in columns if column.role == "wide"]
         notes.append(f"{len(counted)} columns were taken as values of {across}")
+        if any(isinstance(column.at, str) for column in counted):
+            listed = ", ".join(dict.fromkeys(str(column.at) for column in counted))
+            notes[-1] += f" ({listed}): {counted[0].why}"
         if across == "processors" and not any(counts_processors(column.title) for column in counted):
             notes[-1] += " (their names are numbers that rise; --across says another)"
     if decimal == ",":

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.mapping import SECONDS
 from scalegraph.measurements.table import durations
 
 DELIMITERS = (";", "\t", ",", "|", " ")
@@ -21,6 +22,7 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f\u2019]\d{3})+(\.\d+)?")
 GROUPED_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+_WIDE_GAP = re.compile(r"\s{2,}|\t")
 _RULES = ("|", "-", "+", "=", ":")
 _SAMPLE = 400  # lines
 
@@ -123,16 +125,59 @@ def check_quotes(text: str, line: int, file: str) -> None:
 
 def _named(found: Layout, table: list[tuple[int, list[str]]]) -> Layout:
     header, names = table[0]
+    notes: tuple[str, ...] = ()
+    names, used = _joined(names, [row for _, row in table[1:]])
+    if used:
+        notes = (f"the names of the columns stand in {used + 1} lines, from line {header} on",)
+        table = [table[0], *table[1 + used :]]
     rows = tuple(tuple(row) for _, row in table[1:])
-    made = replace(found, header=header, names=tuple(names), first=table[1][0] if rows else header + 1, rows=rows)
+    first = table[1][0] if rows else header + 1
+    made = replace(found, header=header, names=tuple(names), first=first, rows=rows, notes=notes)
     if rows and all(len(row) == len(names) + 1 for row in rows):
         if all(is_missing(row[-1]) for row in rows):  # a delimiter too many at the end of each line
             return replace(made, names=(*names, ""))
         if not _are_row_names([row[0] for row in rows], found.delimiter):
             return made  # a cell too many in each row; the reader of the rows refuses them with their lines
         note = "the first column has no name: it was taken as the names of rows, as R writes them"
-        return replace(made, names=("row name", *names), row_names=True, notes=(note,))
+        return replace(made, names=("row name", *names), row_names=True, notes=(*notes, note))
     return made
+
+
+def _joined(names: list[str], below: Sequence[Sequence[str]]) -> tuple[list[str], int]:
+    """Return the names of columns with those of a second line, and how many lines below the first hold names.
+
+    A line is one of names if it has no number, and where it has a text all lines below it have numbers: parts of a
+    merged cell (`triad` over `mean` and `stddev`), units, or the name of the rows alone, as pandas writes it.
+    """
+    if len(below) < 2 or len(below[0]) != len(names):
+        return names, 0
+    second, rest = below[0], below[1:]
+    filled = [index for index, cell in enumerate(second) if not is_missing(cell)]
+    if not filled or any(is_number(cell) or durations.seconds(cell) is not None for cell in second):
+        return names, 0
+    used = 1
+    alone = [cell for cell in rest[0][1:] if cell]
+    if rest[0] and rest[0][0] and not is_number(rest[0][0]) and not alone and len(rest) > 1:
+        names = [names[0] if 0 in filled else rest[0][0], *names[1:]]
+        rest, used = rest[1:], 2
+    for index in filled:
+        cells_below = [row[index] for row in rest if index < len(row) and not is_missing(row[index])]
+        numbers = sum(is_number(cell) or durations.seconds(cell) is not None for cell in cells_below)
+        if not cells_below or numbers < len(cells_below):
+            return names, 0
+    made, above = [], ""
+    for index, name in enumerate(names):
+        above = name or (above if index in filled else "")
+        made.append(_under(above, second[index]) if index in filled else name)
+    return made, used
+
+
+def _under(above: str, below: str) -> str:
+    """Return the name of a column from those of two lines: a unit stands in brackets."""
+    short = below.strip("[](){} ")
+    if above and (short.lower() in SECONDS or "/" in short or short == "%" or short != below):
+        return f"{above} [{short}]"
+    return f"{above} {below}".strip()
 
 
 def _are_row_names(first: Sequence[str], delimiter: str) -> bool:
@@ -151,11 +196,11 @@ def _unnamed(found: Layout, table: list[tuple[int, list[str]]], lines: Sequence[
         text = lines[number - 1].strip()
         if text and is_comment(text, found.comment):
             words = text.lstrip("#%/ \t")
-            for delimiter in (found.delimiter, " "):
-                names = cells(words, delimiter)
-                if len(names) == len(rows[0]) and not any(is_number(name) for name in names):
+            for names in (cells(words, found.delimiter), _WIDE_GAP.split(words.strip()), words.split()):
+                if len(names) == len(rows[0]) and not any(is_number(name) or name.endswith(":") for name in names):
                     note = f"the names of the columns were taken from the comment in line {number}"
                     return replace(made, header=number, names=tuple(names), notes=(note,))
+        elif text:
             break
     return made
 

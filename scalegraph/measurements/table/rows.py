@@ -14,7 +14,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.model import LEAST, MOST, Floats
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.table import durations, layout
+from scalegraph.measurements.table import durations, layout, suffixes
 from scalegraph.measurements.table.columns import Column
 from scalegraph.measurements.table.guess import TableGuess
 
@@ -50,6 +50,8 @@ class Rows:
         Raises `InputError` naming line and column of the first cells that are no numbers.
         """
         cells = self.texts(column.index)
+        if column.suffix:
+            cells = self._without(column, cells)
         if column.kind == "duration":
             return self._durations(column, cells)
         if self.guess.thousands:
@@ -66,6 +68,13 @@ class Rows:
             written = compute.match_substring_regex(cells, "^[^eE]*[1-9]")  # 1e-400 is no 0
             useless |= tiny & compute.fill_null(written, fill_value=False).to_numpy()
         return (np.where(useless, np.nan, found) if useless.any() else found), useless
+
+    @staticmethod
+    def _without(column: Column, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return the cells without what stands behind each number."""
+        distinct = cells.combine_chunks().dictionary_encode()
+        words = [suffixes.without(word, column.suffix) for word in distinct.dictionary.to_pylist()]
+        return pa.chunked_array([pa.array(words, pa.string()).take(distinct.indices)])
 
     def _durations(self, column: Column, cells: pa.ChunkedArray) -> tuple[Floats, Flags]:
         """Return the seconds of a column of durations, NaN where none stands."""

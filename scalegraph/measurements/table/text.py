@@ -9,8 +9,10 @@ from pathlib import Path
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
+from scalegraph.measurements.table import blocks, sheets
 
 LARGEST = 4 * 2**30  # bytes of a file that is read at once
+_TABLES = (".csv", ".tsv", ".tab", ".psv")  # endings of what is no log
 _BLOCK = 1 << 20  # bytes of a file that does not know its size
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -43,10 +45,17 @@ def read_lines(path: Path, encoding: str = "", limit: int = LARGEST) -> Lines:
             raw = file.read(min(limit, max(size, _BLOCK)) + 1)
     except OSError as error:
         raise InputError(Fault(f"cannot be read: {reason(error)}", file=str(path))) from error
+    if sheets.is_sheet(path, raw[:8]):
+        lines, notes = sheets.read(path)
+        return Lines(lines, "utf-8", notes)
     if len(raw) > LARGEST:
         raise InputError(Fault(f"is larger than {LARGEST // 2**30} GiB; divide it by its parameters", file=str(path)))
     cut = len(raw) > limit
-    return decoded(raw[:limit], str(path), encoding, cut=cut)
+    read = decoded(raw[:limit], str(path), encoding, cut=cut)
+    if path.suffix.lower() not in _TABLES and (made := blocks.as_table(read.lines)) is not None:
+        note = "lines of `key: value` were taken as a table: a row for each block, a column for each key"
+        return Lines(made, read.encoding, (*read.notes, note))
+    return read
 
 
 def decoded(raw: bytes, file: str, encoding: str = "", *, cut: bool = False) -> Lines:

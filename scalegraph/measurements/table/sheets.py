@@ -1,0 +1,90 @@
+"""Spreadsheets as lines of a table: the sheet that looks like one, values as they were last computed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements import names
+
+ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_LARGEST = 200 << 20  # bytes of a file that is unpacked
+_MOST_CELLS = 20_000_000
+
+
+def is_sheet(path: Path, head: bytes) -> bool:
+    """Whether *path* is a spreadsheet, by its ending and first bytes."""
+    return path.suffix.lower() in ENDINGS and head.startswith((_ZIP, _OLE))
+
+
+def read(path: Path) -> tuple[list[str], tuple[str, ...]]:
+    """Return the lines of a sheet as CSV, one a row from the first on, and what people should know of it.
+
+    Of several sheets that with most rows of numbers and a column that counts processors is taken. No formula is
+    computed, no macro is opened. Raises `InputError` for a file that is damaged, locked or too large.
+    """
+    import python_calamine as calamine  # late: only those who have spreadsheets pay for it
+
+    if path.stat().st_size > _LARGEST:
+        raise InputError(Fault(f"is larger than {_LARGEST >> 20} MiB; save the sheet as CSV", file=str(path)))
+    try:
+        with calamine.CalamineWorkbook.from_path(str(path)) as book:
+            sheets = []
+            for name in book.sheet_names:
+                sheet = book.get_sheet_by_name(name)
+                if sheet.total_height * sheet.total_width > _MOST_CELLS:
+                    raise InputError(Fault(f"its sheet '{name}' is too large; save it as CSV", file=str(path)))
+                sheets.append((name, sheet.to_python(skip_empty_area=False)))
+    except (calamine.CalamineError, OSError, ValueError) as error:
+        words = str(error).split("\n")[0][:120]
+        message = f"is no whole spreadsheet ({words}); open it and save it as CSV or .xlsx without a password"
+        raise InputError(Fault(message, file=str(path))) from None
+    filled = [(name, rows) for name, rows in sheets if any(_number(cell) for row in rows for cell in row)]
+    if not filled:
+        raise InputError(Fault("holds no sheet with numbers", file=str(path)))
+    best, rows = max(filled, key=lambda item: _likeness(item[1]))
+    notes: tuple[str, ...] = ()
+    if len(sheets) > 1:
+        others = ", ".join(name for name, _ in sheets if name != best)
+        notes = (f"of {len(sheets)} sheets '{best}' was read; not read: {others}",)
+    return [_line(row) for row in rows], notes
+
+
+def _likeness(rows: Sequence[Sequence[Any]]) -> tuple[bool, int]:
+    """Return whether a sheet has a column that counts processors, and its rows of two numbers or more."""
+    named = any(isinstance(cell, str) and _counts(cell) for row in rows[:20] for cell in row)
+    return named, sum(1 for row in rows if sum(map(_number, row)) >= 2)
+
+
+def _counts(cell: str) -> bool:
+    return names.counts_processors(names.without_unit(cell)[0])
+
+
+def _number(cell: Any) -> bool:
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
+
+
+def _line(row: Sequence[Any]) -> str:
+    cells = [_text(cell) for cell in row]
+    if not any(cells):
+        return ""
+    made = io.StringIO()
+    csv.writer(made, lineterminator="").writerow(cells)
+    return made.getvalue()
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 2**53 else repr(cell)
+    if isinstance(cell, timedelta):
+        return f"{cell.total_seconds()!r} s"
+    if isinstance(cell, (datetime, date, time)):
+        return cell.isoformat()
+    return re.sub(r"\s+", " ", str(cell)).strip()

@@ -1,0 +1,211 @@
+"""Tables, logs and spreadsheets as other people leave them: rates, derived columns, grids, series, lines of names."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from scalegraph.base.errors import InputError
+from scalegraph.measurements.guessing import Guess
+from scalegraph.measurements.mapping import Unanswered
+from scalegraph.measurements.model import check
+from scalegraph.measurements.runs import make_runs
+from scalegraph.measurements.table import TableChoices
+from scalegraph.measurements.table.sheets import ENDINGS
+from scalegraph.request.imports.sets import answered, read_set
+
+
+def meant(tmp_path: Path, text: str, name: str = "t.csv", across: str = "", **said: Any) -> Guess:
+    path = tmp_path / name
+    path.write_text(text)
+    guess = answered(read_set([path], choices=TableChoices(across=across) if across else None), said)
+    check(guess.measured)
+    return guess
+
+
+def times(guess: Guess) -> list[tuple[Any, ...]]:
+    """Return processors, the values of what varies beside them, and seconds of every run."""
+    runs, _ = make_runs(guess.measured, guess.mapping)
+    return [(run.point.processors, *run.point.parameters.values(), run.time_s) for run in runs]
+
+
+def ratios(guess: Guess) -> list[float]:
+    """Return how many times as fast as the first each run is."""
+    found = [row[-1] for row in times(guess)]
+    return [found[0] / one for one in found]
+
+
+@pytest.mark.parametrize(
+    "title", ["Mop/s total", "avg Mop/s", "FOM", "fps", "TPS", "IOPS", "GB/s", "Grind rate (zones/s)", "GUP/s max"]
+)
+def test_rates_are_known_by_their_names(tmp_path: Path, title: str) -> None:
+    guess = meant(tmp_path, f"threads,{title}\n1,100\n2,190\n4,350\n")
+    assert ratios(guess) == pytest.approx([1, 1.9, 3.5])
+
+
+@pytest.mark.parametrize("title", ["zone-cycles/cpu_second", "Mop/s/thread", "GFlop/s per core", "cells/core_s"])
+def test_rates_of_each_processor_are_multiplied(tmp_path: Path, title: str) -> None:
+    guess = meant(tmp_path, f"cores,{title}\n2,3.0\n4,2.7\n8,2.4\n")
+    assert ratios(guess) == pytest.approx([1, 1.8, 3.2])
+    assert any("times cores" in remark for remark in guess.measured.remarks)
+
+
+def test_rates_of_each_node_are_multiplied_by_the_nodes(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "nodes,cores,GFlop/s per node\n1,48,3.0\n2,96,2.7\n4,192,2.4\n")
+    assert [row[0] for row in times(guess)] == [48, 96, 192]
+    assert ratios(guess) == pytest.approx([1, 1.8, 3.2])
+
+
+def test_the_rate_of_all_goes_before_that_of_each(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "threads,Mop/s/thread,Mop/s total\n1,100,100\n2,90,185\n")
+    assert ratios(guess) == pytest.approx([1, 1.85])
+
+
+def test_rates_stand_in_cells(tmp_path: Path) -> None:
+    assert ratios(meant(tmp_path, "threads,speed\n1,100 MB/s\n2,190 MB/s\n4,\n")) == pytest.approx([1, 1.9])
+    with pytest.raises(Unanswered, match="numbers in several units"):
+        meant(tmp_path, "threads,speed\n1,900 MB/s\n2,1.7 GB/s\n")
+
+
+@pytest.mark.parametrize("said", [{"rate": "speed"}, {"rate": "speed (x)"}, {"unit": "1/s"}])
+def test_what_no_name_says_is_said_to_be_a_rate(tmp_path: Path, said: dict[str, str]) -> None:
+    text = "threads,speed (x)\n1,10.5\n2,20.0\n"
+    assert make_runs(*_set(meant(tmp_path, text)))[0] == []
+    assert ratios(meant(tmp_path, text, **said)) == pytest.approx([1, 20 / 10.5])
+
+
+def _set(guess: Guess) -> tuple[Any, Any]:
+    return guess.measured, guess.mapping
+
+
+def test_a_rate_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--rate: 'sped' is no metric of the set; did you mean 'speed'"):
+        meant(tmp_path, "threads,speed\n1,10.5\n2,20.0\n", rate="sped")
+    with pytest.raises(InputError, match="--rate: times are made of one metric"):
+        meant(tmp_path, "threads,speed,time [s]\n1,10.5,2\n2,20.0,1\n", rate="speed", time="time")
+
+
+def test_derived_columns_ask_nothing(tmp_path: Path) -> None:
+    text = "| threads | time [s] | Speedup | Efficiency |\n|---|---|---|---|\n"
+    text += "| 1 | 12.40 | 1.00x | 100 % |\n| 2 | 6.45 | 1.92x | 96% |\n"
+    for name in ("t.csv", "README.md", "t.txt"):
+        guess = meant(tmp_path, text, name)
+        assert guess.measured.parameters == ("threads",)
+        assert times(guess) == [(1, 12.4), (2, 6.45)]
+        grid = guess.measured.grid(guess.measured.metric("Speedup"))
+        assert grid.ravel().tolist() == [1, 1.92]
+
+
+@pytest.mark.parametrize("names", ["p,px,py", "ranks,nprow,npcol", "cores,procs_x,procs_y"])
+def test_a_grid_of_processes_tells_no_problems_apart(tmp_path: Path, names: str) -> None:
+    guess = meant(tmp_path, f"{names},time_s\n1,1,1,18.3\n2,2,1,9.55\n4,2,2,5.02\n8,4,2,2.71\n")
+    assert guess.mapping.scaling == "strong"
+    assert ratios(guess)[-1] == pytest.approx(18.3 / 2.71)
+
+
+def test_a_size_that_is_the_number_of_processors_is_no_grid(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "p,n,m,time_s\n1,1,1,8.0\n2,2,1,8.1\n4,4,1,8.3\n")
+    assert (guess.mapping.follow, guess.mapping.scaling) == ((), "weak")
+
+
+@pytest.mark.parametrize("names", ["P,Q", "px,py", "nprow,npcol"])
+def test_a_grid_alone_counts_the_processors(tmp_path: Path, names: str) -> None:
+    guess = meant(tmp_path, f"N,{names},time_s\n1000,1,1,8.0\n1000,1,2,4.2\n1000,2,2,2.3\n")
+    assert times(guess) == [(1, 1000, 8.0), (2, 1000, 4.2), (4, 1000, 2.3)]
+
+
+def test_columns_of_times_are_series(tmp_path: Path) -> None:
+    text = "threads,openmp,pthreads\n1,10.02,10.11\n2,5.13,5.20\n"
+    guess = meant(tmp_path, text, unit="s")
+    assert times(guess) == [(1, "openmp", 10.02), (2, "openmp", 5.13), (1, "pthreads", 10.11), (2, "pthreads", 5.2)]
+    assert meant(tmp_path, text, across="variant", unit="s").measured.parameters == ("variant", "threads")
+    rising = meant(tmp_path, "threads,alpha,beta\n1,1.5,10.5\n2,2.5,5.5\n")  # one falls and one rises: not told
+    assert rising.mapping.time == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n,1.0,2.0,4.0\n100,4.5,2.5,1.5\n",
+        "n,1 thread,2 threads,4 threads\n100,4.5,2.5,1.5\n",
+        "n,T=1,T=2,T=4\n100,4.5,2.5,1.5\n",
+        "n \\ p,1,2,4\n100,4.5,2.5,1.5\n",
+    ],
+)
+def test_wide_tables(tmp_path: Path, text: str) -> None:
+    assert times(meant(tmp_path, text, unit="s")) == [(1, 100, 4.5), (2, 100, 2.5), (4, 100, 1.5)]
+
+
+def test_across_is_never_ignored(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--across: no columns stand for values of 'threads'"):
+        meant(tmp_path, "p,time [s]\n1,8\n2,4\n", across="threads")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "threads,triad,triad,dot,dot\n,mean,stddev,mean,stddev\n1,2.41,0.012,1.12,0.004\n2,1.231,0.01,0.571,0.003\n",
+        ",triad,,dot,\n,mean,std,mean,std\nthreads,,,,\n1,2.41,0.012,1.12,0.004\n2,1.231,0.01,0.571,0.003\n",
+    ],
+)
+def test_two_lines_of_names(tmp_path: Path, text: str) -> None:
+    guess = meant(tmp_path, text, unit="s")
+    assert times(guess) == [(1, "triad", 2.41), (2, "triad", 1.231), (1, "dot", 1.12), (2, "dot", 0.571)]
+    measured = guess.measured
+    assert sorted(measured.grid(measured.metric("stddev of time")).ravel()) == [0.003, 0.004, 0.01, 0.012]
+
+
+def test_a_line_of_units(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "threads,time,speed\n-,[ms],MB/s\n1,8.5,10\n2,4.5,19\n")
+    assert [row[-1] for row in times(guess)] == pytest.approx([0.0085, 0.0045])
+
+
+def test_sacct(tmp_path: Path) -> None:
+    text = "JobID|JobName|AllocCPUS|Elapsed|State|ExitCode\n1|heat|1|00:16:40|COMPLETED|0:0\n"
+    guess = meant(tmp_path, text + "2|heat|4|00:04:22|COMPLETED|0:0\n", "sacct.txt")
+    assert [(row[0], row[-1]) for row in times(guess)] == [(1, 1000), (4, 262)]
+
+
+@pytest.mark.parametrize("sign", [": ", " = ", "="])
+def test_logs_of_keys_and_values(tmp_path: Path, sign: str) -> None:
+    blocks = [f"N_Threads{sign}{n}\nsize{sign}100\nTime -- elapsed{sign}{t}\n\n" for n, t in ((1, 8.5), (4, 2.5))]
+    guess = meant(tmp_path, "# a run\n" + "".join(blocks), "run.log", unit="s")
+    assert times(guess) == [(1, 100, 8.5), (4, 100, 2.5)]
+    with pytest.raises(InputError, match=r"run.log:7: .*a number was expected, got 'fast'"):
+        meant(tmp_path, "".join(blocks).replace("4\n", "fast\n") + "".join(blocks * 9), "run.log", unit="s",
+              processors="N_Threads")  # fmt: skip
+
+
+def test_output_of_osu(tmp_path: Path) -> None:
+    text = "# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n# Datatype: MPI_CHAR.\n1    1.17\n8    1.18\n"
+    measured = meant(tmp_path, text, "osu_latency.out").measured
+    assert measured.points["Size"].tolist() == [1, 8]
+    assert [(metric.name, metric.unit) for metric in measured.metrics] == [("Latency", "us")]
+    assert measured.values["value"].tolist() == [1.17, 1.18]
+
+
+@pytest.mark.parametrize(("ending", "engine"), [(".xlsx", "openpyxl"), (".ods", "odf")])
+def test_spreadsheets(tmp_path: Path, ending: str, engine: Any) -> None:
+    path = tmp_path / f"results{ending}"
+    table = pd.DataFrame({"threads": [1, 2, 4], "time [s]": [8.5, 4.5, 2.5], "speedup": ["1.00x", "1.89x", "3.40x"]})
+    with pd.ExcelWriter(path, engine=engine) as book:
+        pd.DataFrame({"who": ["me"] * 9, "age": range(9), "height": range(9)}).to_excel(book, sheet_name="people")
+        table.to_excel(book, sheet_name="scaling", startrow=2, index=False)
+    guess = answered(read_set([path]))
+    check(guess.measured)
+    assert times(guess) == [(1, 8.5), (2, 4.5), (4, 2.5)]
+    assert any("of 2 sheets 'scaling' was read; not read: people" in note for note in guess.measured.notes)
+    assert guess.measured.format == "table"
+
+
+def test_damaged_spreadsheets_are_refused(tmp_path: Path) -> None:
+    for ending in ENDINGS:
+        path = tmp_path / f"t{ending}"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("readme", "none")
+        with pytest.raises(InputError, match="is no whole spreadsheet"):
+            read_set([path])
