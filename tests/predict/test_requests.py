@@ -98,7 +98,7 @@ def test_runs_that_determine_nothing_are_kept_and_said(tmp_path: Path) -> None:
         ({"parameters": {"n": [24, 40], "m": [1, 2]}}, "predict.at", "a value of 'm' was expected"),
         ({"collect": {"regions": False}}, "collect.regions", "need their regions"),
         ({"repetitions": 2}, "repetitions", "cannot be in the same request"),
-        ({"predict": {"at": AT, "processors": [10**4]}}, "predict.processors", "ksr1"),
+        ({"predict": {"at": AT, "processors": [5000]}}, "predict.processors", "ksr1"),
     ],
 )
 def test_what_cannot_be_predicted_is_said_at_its_place(
