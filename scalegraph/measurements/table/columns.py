@@ -124,7 +124,7 @@ def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, 
         (short in names.VALUES, "value", 0.8),
         (rates.per(Metric(name, unit, names.metric_kind(name, unit))) is not None, "metric", 0.9),
         (names.is_metric(name, unit) and short not in names.SIZES, "metric", 0.95),
-        (short in names.SIZES or (counts and names.counts_processors(name)), "parameter", 0.9),
+        (short in names.SIZES | names.PROCESSORS or (counts and names.counts_processors(name)), "parameter", 0.9),
     ):
         if fits:
             return role, confidence, "its name"  # type: ignore[return-value]
