@@ -118,6 +118,7 @@ def test_a_program_that_was_changed_on_the_way_or_in_the_cache_is_refused(sums: 
 def test_an_answer_that_was_lost_with_its_worker_is_there_for_the_next(
     sums: Build, ksr1: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setattr(worker, "_WORTH_KEEPING_S", 0.0)
     parcel = Parcel(sums)
     one, two = f"{tmp_path} one", f"{tmp_path} two"  # jobs of no other test
     order = pack_order(Job(sums, ksr1, RunPoint(processors=2), ("5",)), parcel)
