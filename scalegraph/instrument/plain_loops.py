@@ -23,7 +23,7 @@ from scalegraph.instrument.innermost import joint
 from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.places import LineMap, load, source_name
 from scalegraph.instrument.plain import Plain
-from scalegraph.instrument.steps import plain_steps
+from scalegraph.instrument.steps import plain_steps, slots_of
 from scalegraph.instrument.strides import Reference, decoded, references
 from scalegraph.instrument.ways import Ways
 
@@ -166,8 +166,8 @@ def outside(
         if at in inside:
             of_loops.update(found)
         elif chunk.predecessors > 0 or at == entry:
-            for line, step in zip(found, bodies[at], strict=True):
-                slots[line] = slots.get(line, 0.0) + step.slots
+            for line, count in zip(found, slots_of(own, bodies[at]), strict=True):
+                slots[line] = slots.get(line, 0.0) + count
     return Outside(slots, frozenset(of_loops))
 
 

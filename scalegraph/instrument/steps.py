@@ -49,6 +49,17 @@ def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], 
     return steps
 
 
+def slots_of(instructions: Sequence[Instruction], steps: Sequence[Step]) -> list[float]:
+    """Return the slots of each of *instructions*, no hooks, in *steps*: functions of mathematics have several steps."""
+    found: list[float] = []
+    at = 0
+    for instruction in instructions:
+        count = 2 + len(_mathematics(instruction.callee)) if steps[at] is _ARGUMENT else 1
+        found.append(sum(step.slots for step in steps[at : at + count]))
+        at += count
+    return found
+
+
 def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects]) -> list[Step]:
     """Return *instructions* of a build without hooks: all of them are the program's own, at their own places.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from scalegraph import machine
 from scalegraph.instrument import pipeline
 from scalegraph.instrument.mathlib import MATH_COSTS, MATH_IN_TURN
 from scalegraph.instrument.pipeline import Step
-from scalegraph.instrument.steps import _ARGUMENT, _mathematics
+from scalegraph.instrument.steps import _ARGUMENT, _mathematics, slots_of
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
 PROCESSOR = machine.load("server-2x32").processor
@@ -40,3 +42,10 @@ def test_calls_that_do_not_wait_overlap_as_far_as_the_window_reaches() -> None:
     (in_turn,) = pipeline.times([[_ARGUMENT, *_mathematics("exp")]], PROCESSOR)
     slots = float(MATH_COSTS["exp"][:-1].sum()) / PROCESSOR.issue_width
     assert slots <= together < in_turn / 2
+
+
+def test_the_slots_of_a_call_are_those_of_its_line() -> None:
+    plain, called = Step(1.0, (), (), ()), [_ARGUMENT, Step(1.0, (), (), ()), *_mathematics("exp")]
+    instructions = [SimpleNamespace(callee=name) for name in ("", "exp", "")]
+    found = slots_of(instructions, [plain, *called, plain])  # type: ignore[arg-type]
+    assert found == [1.0, pytest.approx(1 + float(MATH_COSTS["exp"][:-1].sum()), abs=1), 1.0]
