@@ -7,8 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from scalegraph.base.measures import percent
 from scalegraph.base.units import counted, thousands
 from scalegraph.cli.output import echo, print_json, print_rows
@@ -180,4 +178,4 @@ def no_runs(study: Study) -> None:
     if not why:
         why = [f"there are no runs: {thousands(len(study))} points have both a number of processors and a time"]
     for note in why:
-        click.echo(f"scalegraph: 0 runs: {note}", err=True)
+        echo(f"scalegraph: 0 runs: {note}", err=True)

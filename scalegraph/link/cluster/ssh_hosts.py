@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import scalegraph
+from scalegraph.base.units import seconds
 from scalegraph.link.cluster.certificates import Certificates
 from scalegraph.link.cluster.places import Where
 
@@ -96,7 +97,7 @@ async def _found(host: Host, python: str) -> str | bool:
             peer = connection.get_extra_info("peername")
             done = await connection.run(f"{python} -c {shlex.quote(program)}", timeout=_IMPORTING_S)
     except asyncssh.TimeoutError:
-        return f"{host.name}: {python} there did not load ScaleGraph and Dask in {_IMPORTING_S:.0f} s"
+        return f"{host.name}: {python} there did not load ScaleGraph and Dask in {seconds(_IMPORTING_S)}"
     except (OSError, asyncssh.Error, TimeoutError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error) or "no answer"
         return f"{host.name}: SSH does not reach it: {reason}; `ssh {host.name}` has to work without a question"
