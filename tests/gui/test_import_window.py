@@ -83,13 +83,15 @@ def calls(tmp_path: Path) -> Path:
 def test_a_csv_goes_from_drop_to_an_exported_matrix(
     window: MainWindow, qtbot: Any, stencil: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    said: list[str] = []
+    window.statusBar().messageChanged.connect(said.append)  # a message goes after some seconds
     drop(window, stencil)
     rest(window, qtbot)
     qtbot.waitUntil(lambda: window.page == "study" and window.study.area is not None and not window.jobs.running)
     handle, area = window.study.handle, window.study.area
     assert handle is not None
     assert area is not None
-    assert "60 values at 20 points of procs, n" in window.statusBar().currentMessage()
+    assert "60 values at 20 points of procs, n" in "\n".join(said)
     dock = area.show_view(handle, "matrix")
     qtbot.waitUntil(lambda: dock.figure() is not None and not window.jobs.running)
     figure = dock.figure()
