@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from itertools import combinations
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.measurements import names
-from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.runs import varies
 
 _MOST = 12  # parameters among which factors are searched
@@ -17,6 +18,8 @@ _AXIS = re.compile(
     r"^(?:n?p|np|n?procs?|npes?|pes?|n?ranks?|n?tasks?|mpi|dims?|grid|decomp)_?(?:x|y|z|i|j|k|rows?|cols?|r|c|[0-3])$|"
     r"^(?:x|y|z)_?(?:procs?|ranks?|tasks?|pes?)$|^n?p(?:row|col)s?$"
 )
+
+_TEXT = re.compile(r"\s*\d{1,9}(?:\s*[x×*]\s*\d{1,9})+\s*", re.IGNORECASE)  # 2x2, 4 x 4 x 2
 
 
 def _is_axis(name: str) -> bool:
@@ -46,6 +49,9 @@ def of(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
     if processors not in points or not varies(points[processors]) or processors not in _sides(measured):
         return ()
     counts = points[processors].to_numpy(dtype=np.float64)
+    for name in measured.parameters:
+        if name != processors and (written := _written(points[name])) is not None and (written == counts).all():
+            return (name,)
     sides = [name for name in _sides(measured) if name != processors][:_MOST]
     for count in (4, 3, 2):
         for chosen in combinations(sides, count):
@@ -58,6 +64,14 @@ def of(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
             if len(moving) == len(chosen) and not any(names.plain(name) in names.SIZES for name in chosen):
                 return chosen
     return ()
+
+
+def _written(column: pd.Series) -> Floats | None:
+    """Return the products of a column whose texts are all grids, as ``2x2``; None for any other."""
+    texts = [str(value) for value in column]
+    if not all(_TEXT.fullmatch(text) for text in texts):
+        return None
+    return np.array([math.prod(int(side) for side in re.findall(r"\d+", text)) for text in texts], np.float64)
 
 
 def alone(measured: MeasurementSet) -> tuple[str, ...]:

@@ -107,6 +107,14 @@ def test_a_grid_of_processes_tells_no_problems_apart(tmp_path: Path, names: str)
     assert ratios(guess)[-1] == pytest.approx(18.3 / 2.71)
 
 
+def test_a_grid_that_is_written_as_text_tells_no_problems_apart(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "p,grid,time_s\n1,1x1,18.3\n4,2 x 2,5.02\n8,4x2x1,2.71\n")
+    assert (guess.mapping.follow, guess.mapping.scaling) == (("grid",), "strong")
+    assert ratios(guess)[-1] == pytest.approx(18.3 / 2.71)
+    other = meant(tmp_path, "p,mesh,time_s\n1,64x64,18.3\n4,128x64,5.02\n8,128x128,2.71\n")
+    assert other.mapping.follow == ()
+
+
 def test_a_size_that_is_the_number_of_processors_is_no_grid(tmp_path: Path) -> None:
     guess = meant(tmp_path, "p,n,m,time_s\n1,1,1,8.0\n2,2,1,8.1\n4,4,1,8.3\n")
     assert (guess.mapping.follow, guess.mapping.scaling) == ((), "weak")
