@@ -35,6 +35,7 @@ def simulate(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_redirected_input_reaches_every_run(tmp_path: Path) -> None:
     (tmp_path / "lines.c").write_text(LINES)
@@ -64,6 +65,7 @@ def test_arguments_name_as_many_sides_as_they_want() -> None:
     assert fill(("{px}", "{py}", "{pz}"), {}, 8) == ("2", "2", "2")
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_process_grid_by_arguments_is_one_study(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

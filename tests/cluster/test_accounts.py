@@ -94,6 +94,7 @@ def test_another_account_runs_nothing_on_a_local_cluster(gate: Gate, public: Pat
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_address_without_its_certificate_is_not_adopted(gate: Gate) -> None:
     """Another account listens where an earlier ScaleGraph's scheduler was: nothing is sent there."""
     path, heard = gate.request.with_suffix(".sgstudy"), list[bytes]()

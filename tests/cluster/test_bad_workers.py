@@ -68,6 +68,7 @@ def test_without_any_worker_left_the_sweep_stops_with_the_reasons(sums: Build, k
         execute(jobs(sums, ksr1, 3), link=link)
 
 
+@pytest.mark.slow
 def test_a_listener_that_is_no_scheduler_is_left_at_once_on_request(
     eventually: Callable[[Callable[[], bool]], None],
 ) -> None:

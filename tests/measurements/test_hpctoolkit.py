@@ -127,6 +127,7 @@ def test_one_file_of_a_database_is_refused_with_what_to_give(name: str, tmp_path
         read_set([tmp_path / name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["meta.db", "profile.db"])
 def test_a_pointer_or_count_that_leads_anywhere_is_one_sentence(name: str, tmp_path: Path) -> None:
     version_four(tmp_path)

@@ -48,6 +48,7 @@ def drive(command: list[str], config: Path, variant: str, accesses: int) -> None
     assert (lines[0], lines[1][:7], lines[-1]) == ("ready", "cycles=", "ok")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_stray_access_no_undefined_behaviour_no_leak(sanitized: Path, tmp_path: Path, variant: str) -> None:
     drive([str(sanitized)], tmp_path / "run.cfg", variant, 1000)

@@ -11,7 +11,7 @@ from scalegraph.control import build
 from scalegraph.link import Job, Simulated, TraceOrder
 from scalegraph.toolchain.inlining import INLINE
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 # Visits of one loop, of always the same number of rounds or of a random one.
 PROGRAM = """

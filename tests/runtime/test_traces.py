@@ -185,6 +185,7 @@ def test_shares_add_up_to_the_accounts(traced: Tracer, name: str, on: str, proce
     whole(traced(name, processors, on=on))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [
     {"machine.barrier": "hardware"}, {"machine.barrier": "tree"}, {"machine.barrier": "simple"},
     {"machine.lock": "queue"}, {"machine.lock": "ticket"}, {"run.ideal": "network,cache,sync"},
@@ -203,6 +204,7 @@ def test_shares_add_up_where_threads_share_processors(traced: Tracer) -> None:
     whole(traced("thread_places", 4, on="server-2x32-inorder"))
 
 
+@pytest.mark.slow
 def test_shares_add_up_under_virtual_speedups(traced: Tracer, tmp_path: Path) -> None:
     scale = tmp_path / "scale"
     scale.write_text("item region 3 1 2\nrange 1 2\nitem within 1 3 7\nrange 0 1\nitem lock 3 1 3\nrange 1 3\n")
