@@ -28,6 +28,7 @@ def test_hit_rates_are_not_known_for_a_cause_without_references() -> None:
     assert (causes.hit_rates(TABLE, "first")["computation"] < rates["computation"] + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_latency_is_time_over_accesses_and_synchronisation_is_barriers_and_locks() -> None:
     latency = causes.miss_latency(TABLE)
     assert latency["computation"].iloc[2] == 30

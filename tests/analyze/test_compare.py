@@ -16,6 +16,7 @@ def _series(**more):
     return main_series(StudyData.from_runs(synthetic.fixed(**more)).scaling)
 
 
+@pytest.mark.slow
 def test_curves_stand_over_all_counts_of_either():
     table = compare.curves([_series(counts=(1, 2, 4)), _series(counts=(1, 4, 8))], "time_s")
     assert list(table.index) == [1, 2, 4, 8]

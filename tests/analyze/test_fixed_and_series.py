@@ -108,6 +108,7 @@ def test_the_header_is_honest_about_few_data() -> None:
     assert wording.header(_scaling([]), None, {}) == "No run has succeeded yet."
 
 
+@pytest.mark.slow
 def test_a_program_that_only_slows_down_is_said_to() -> None:
     scaling = _scaling(synthetic.fixed((1, 2, 4), balls=4, barrier=900))
     main = series.main_series(scaling)

@@ -240,6 +240,7 @@ def test_a_field_is_the_runs_and_lines_between_them_and_nothing_beyond() -> None
     assert dense.values.shape == (40, 2)
 
 
+@pytest.mark.slow
 def test_a_line_goes_on_between_counts_that_a_search_ran_with_other_sizes() -> None:
     table = rows((1, 2, 4), (1e3, 1e4, 1e5, 1e6))
     work, n = table["work"], table["processors"]
@@ -259,6 +260,7 @@ def imported(run: RunRecord, **changes: object) -> RunRecord:
     return run.model_copy(update={"source": "imported", **changes})
 
 
+@pytest.mark.slow
 def test_imported_runs_use_the_operations_that_most_of_them_know() -> None:
     runs = [imported(run, work_ops=None) for run in synthetic.grid((2, 4), (64, 128))]
     table = metrics.scaling(pd.DataFrame([run.row() for run in runs]))

@@ -243,6 +243,7 @@ def test_json_has_null_below_the_diagonal_and_reasons_by_pair() -> None:
     assert set(document["reasons"]) == {"2,8", "4,8", "8,8"}
 
 
+@pytest.mark.slow
 def test_usual_targets_are_met_where_the_runs_allow() -> None:
     rows = _scaling(synthetic.grid())
     assert bounds.usual_target(rows, "efficiency") == 0.9

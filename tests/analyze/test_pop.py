@@ -65,6 +65,7 @@ def test_primitives_of_the_busiest_processor_are_its_transfer():
     assert row["transfer_by"] == "accounts"
 
 
+@pytest.mark.slow
 def test_messages_on_their_way_are_transfer_and_late_partners_are_serialisation():
     run = synthetic.run(8)
     accounts = {name: list(cycles) for name, cycles in run.processor_categories.items()}

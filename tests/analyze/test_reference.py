@@ -54,6 +54,7 @@ def test_nothing_is_relative_to_itself_alone_nor_simulated_runs_to_two_processor
     assert not np.isfinite(numbers(simulated, "efficiency")).any()
 
 
+@pytest.mark.slow
 def test_sizes_of_other_references_are_said_and_stand_in_no_matrix_together() -> None:
     small, large = {1: 16.0, 2: 8.1, 4: 4.2, 8: 2.3}, {4: 40.0, 8: 21.0, 16: 12.0}
     data = StudyData.from_runs([*study(small, n=1), *study({n: 2 * t for n, t in small.items()}, n=2)])
@@ -76,6 +77,7 @@ def test_a_matrix_begins_above_the_fewest_processors() -> None:
     assert made.processors == (4, 8, 16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["speedup", "time", "verdicts", "latency", "runs"])
 def test_every_view_says_what_it_is_relative_to(name: str, tmp_path: Path) -> None:
     table = tmp_path / "no1.csv"

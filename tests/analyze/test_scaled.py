@@ -33,6 +33,7 @@ def test_the_three_speedups_by_hand() -> None:
     assert memory.values[1] == 1
 
 
+@pytest.mark.slow
 def test_what_no_run_reaches_has_a_reason_and_no_value() -> None:
     memory = scaled.memory_bounded(runs(), 1e6)
     assert not memory.values

@@ -61,6 +61,7 @@ def test_gustafsons_law_gives_its_own_share_back() -> None:
     assert list(weak.efficiencies(found)["serial_share"])[1:] == pytest.approx([share] * 3)
 
 
+@pytest.mark.slow
 def test_without_one_processor_it_is_relative_to_the_fewest(tmp_path: Path) -> None:
     study = data(tmp_path, "ranks,cells,time [s]\n4,400,10\n8,800,11\n16,1600,12.5\n")
     table = quantities.compute(study, "weak")
@@ -69,11 +70,13 @@ def test_without_one_processor_it_is_relative_to_the_fewest(tmp_path: Path) -> N
     assert any("Relative to N = 4" in note for note in registry()["weak-scaling"].build(study).notes)
 
 
+@pytest.mark.slow
 def test_work_that_grows_a_little_more_than_n_leaves_the_efficiency_what_the_glossary_says(tmp_path: Path) -> None:
     study = data(tmp_path, "ranks,cells,time [s],flops\n1,100,10,1000\n2,200,10,2100\n4,400,10,4200\n")
     assert list(quantities.compute(study, "weak")["weak_efficiency"]) == pytest.approx([1, 1, 1])
 
 
+@pytest.mark.slow
 def test_strong_scaling_has_none(tmp_path: Path) -> None:
     study = data(tmp_path, "ranks,time [s]\n1,8\n2,4.2\n4,2.3\n")
     assert weak_runs.series(study) is None
@@ -82,6 +85,7 @@ def test_strong_scaling_has_none(tmp_path: Path) -> None:
     assert quantities.blank(quantities.compute(study, "weak"))
 
 
+@pytest.mark.slow
 def test_sizes_on_every_count_give_the_chain_of_even_work(tmp_path: Path) -> None:
     rows = "".join(f"{n},{size},{size / n}\n" for n in (1, 2, 4) for size in (100, 200, 400))
     study = data(tmp_path, f"ranks,cells,time [s]\n{rows}")

@@ -85,6 +85,7 @@ def test_what_cannot_be_guessed_is_asked_with_the_keyword_that_answers(place: Pa
     assert [question.key for question in caught.value.questions] == ["unit"]
 
 
+@pytest.mark.slow
 def test_several_files_become_one_set(place: Path) -> None:
     (place / "more.csv").write_text("p,n,time\n64,1000,0.2\n")
     assert sg.load(["times.csv", place / "more.csv"], unit="s").runs["processors"].max() == 64
@@ -100,6 +101,7 @@ def test_tables_are_read_as_is_said(place: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_frame_is_a_set_and_its_repetitions_are_kept() -> None:
     found = sg.frame(TIMES, processors="p", time="t", unit="s", name="mine")
     assert found.name == "mine"
@@ -190,6 +192,7 @@ def test_every_quantity_is_a_table(data: sg.Data) -> None:
     assert said(lambda: data.quantity("lawz")) == "what: unknown quantity 'lawz'; did you mean 'laws'?"
 
 
+@pytest.mark.slow
 def test_tables_are_copies(data: sg.Data) -> None:
     for table, column in ((data.runs, "time_s"), (data.scaling, "speedup"), (data.quantity("runs"), "time_s")):
         table[column] = 0.0
@@ -324,6 +327,7 @@ def test_missing_files_are_all_told(place: Path) -> None:
     assert said(lambda: sg.run("nothing.toml")) == "nothing.toml: no such file"
 
 
+@pytest.mark.slow
 def test_the_lists_name_what_there_is() -> None:
     assert "ksr1" in sg.machines().index
     assert "efficiency" in sg.pictures().loc["matrix", "options"]

@@ -28,6 +28,7 @@ def test_numbers_are_written_with_three_digits_and_a_prefix(value: float | None,
     assert si(value, unit) == text
 
 
+@pytest.mark.slow
 @given(st.floats(min_value=1e-12, max_value=1e18))
 def test_rounding_keeps_three_digits(value: float) -> None:
     assert float(significant(value)) == pytest.approx(value, rel=5.1e-3)

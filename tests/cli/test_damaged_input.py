@@ -46,6 +46,7 @@ def test_a_pipe_is_refused_and_not_waited_for(call: Any, tmp_path: Path) -> None
     assert (code, "neither a file nor a directory" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_counts_that_are_none_are_spoken_of(call: Any, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("p,time_s\n1.5,2\n2,3\n4,2\n")

@@ -42,6 +42,7 @@ def test_numbers_that_are_there_are_shown(call: Any, measured: Path) -> None:
     assert "1.760" in call("analyze", measured, "--what", "speedup")[1]
 
 
+@pytest.mark.slow
 def test_measurements_without_processors_say_so(call: Any, tmp_path: Path) -> None:
     table, made = tmp_path / "t.csv", tmp_path / "t.sgstudy"
     table.write_text("x,time [s]\n10,1.0\n20,2.1\n40,4.0\n80,8.2\n160,16\n")
@@ -59,6 +60,7 @@ def test_one_size_gives_no_matrix_and_no_request_is_asked_for(call: Any, tmp_pat
     assert "request" not in err
 
 
+@pytest.mark.slow
 def test_no_size_is_advised_where_it_only_follows_the_processors(call: Any, tmp_path: Path) -> None:
     table, made = tmp_path / "t.csv", tmp_path / "t.sgstudy"
     rows = [f"{p},{200 + 150 * p**0.3}" for p in (1, 2, 4, 8, 16, 32, 64, 128)]

@@ -70,6 +70,7 @@ def test_the_line_over_log2_n_gives_the_printed_time_on_128_processors(call: Any
         assert any("T(N) = 0.004721 + 0.004196 log2 N s" in note for note in made["notes"])
 
 
+@pytest.mark.slow
 def test_a_line_needs_three_times_and_says_so(call: Any) -> None:
     code, out, _ = call("matrix", TABLE, "--way", "log2", "--up-to", 2)
     assert code == 0
@@ -165,6 +166,7 @@ def test_options_that_do_not_fit_the_way_are_named(
     assert words in err
 
 
+@pytest.mark.slow
 def test_a_theorem_of_another_metric_says_which_it_is_of(call: Any, tmp_path: Path) -> None:
     code, out, _ = call("matrix", linear(tmp_path / "linear.csv"), "--metric", "latency", "--way", "theorem1")
     assert code == 1

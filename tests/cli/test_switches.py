@@ -36,6 +36,7 @@ def test_a_command_takes_the_unit_that_it_asks_for(
     assert code == 0
 
 
+@pytest.mark.slow
 def test_matrix_keeps_its_own_time_and_says_others_by_mapping(
     measured: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -104,6 +104,7 @@ def test_options_of_studies_are_refused_for_a_trace_and_the_other_way_round(
     assert "unknown quantity 'speedup' of a trace" in err
 
 
+@pytest.mark.slow
 def test_a_damaged_trace_is_shown_in_part_if_wanted(call: Any, root: Path, tmp_path: Path) -> None:
     path = tmp_path / "cut.trf"
     path.write_text((root / "traces" / "ring.trf").read_text()[:-10])

@@ -67,6 +67,7 @@ def test_weights_heterogeneity_and_weighted_work() -> None:
     assert workstations.weighted_work(120, [1, 1, 2]).tolist() == [30, 30, 60]
 
 
+@pytest.mark.slow
 def test_weighted_speedup_efficiency_and_latency(call: Any, source: Path) -> None:
     found = {(row["configuration"], row["work"]): row for row in rows(call, source, "workstations")}
     mixed = found[("2 x 1 + 2 x 2", 64)]
@@ -85,6 +86,7 @@ def test_weighted_speedup_efficiency_and_latency(call: Any, source: Path) -> Non
         assert row["latency_s"] == pytest.approx(row["time_s"] * (1 - row["efficiency"]), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_physical_scaling_raises_the_latency_and_power_scaling_lowers_the_efficiency(call: Any, source: Path) -> None:
     found = {(row["configuration"], row["work"]): row for row in rows(call, source, "workstations")}
     assert found[("2 x 1", 64)]["latency_s"] < found[("4 x 1", 64)]["latency_s"]
@@ -93,6 +95,7 @@ def test_physical_scaling_raises_the_latency_and_power_scaling_lowers_the_effici
     assert found[("4 x 2", 64)]["efficiency"] == pytest.approx(8 / 14)
 
 
+@pytest.mark.slow
 def test_the_matrix_between_configurations_is_the_ratio_of_latencies(call: Any, source: Path) -> None:
     made = {row["from"]: row for row in rows(call, source, "workstations-matrix")}
     assert list(made) == ["2 x 1", "2 x 2", "4 x 1", "2 x 1 + 2 x 2", "4 x 2"]  # by power-equivalent N

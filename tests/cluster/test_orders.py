@@ -50,6 +50,7 @@ def test_a_run_from_an_order_is_the_run_from_its_job(sums: Build, ksr1: Machine,
         assert timeless(there) == timeless(here)
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_a_trace_comes_back_and_lies_where_the_job_wants_it(sums: Build, ksr1: Machine, tmp_path: Path) -> None:
     order = TraceOrder(tmp_path / "here", "run", ("regions",), identity="this run", asked="regions")

@@ -99,6 +99,7 @@ def typed(page: CommandPage, qtbot: QtBot, **fields: str) -> None:
     qtbot.waitUntil(lambda: not page._timer.isActive() and not page._checker.busy)
 
 
+@pytest.mark.slow
 def test_points_come_while_the_command_runs(page: CommandPage, qtbot: QtBot, tmp_path: Path) -> None:
     typed(page, qtbot, command="true {N}", processors="1, 2", repetitions="2")
     assert page.can_run
@@ -127,6 +128,7 @@ def test_points_come_while_the_command_runs(page: CommandPage, qtbot: QtBot, tmp
     assert not page.open.isHidden()
 
 
+@pytest.mark.slow
 def test_a_command_of_a_file_stays_one_whatever_is_edited(page: CommandPage, qtbot: QtBot) -> None:
     """Consent is asked for what others wrote; counts that are changed here do not make their command ours."""
     request, _faults = read(CommandForm(command="true {N}"))
@@ -140,6 +142,7 @@ def test_a_command_of_a_file_stays_one_whatever_is_edited(page: CommandPage, qtb
     assert wanted[0][0].repetitions == 2
 
 
+@pytest.mark.slow
 def test_a_fault_is_shown_at_its_field(page: CommandPage, qtbot: QtBot) -> None:
     typed(page, qtbot, command="nosuchprogram {N}", processors="x")
     assert not page.can_run

@@ -314,6 +314,7 @@ def test_a_display_that_does_not_answer_is_noticed_without_qt(tmp_path: Path) ->
     assert unreachable({}) == ""
 
 
+@pytest.mark.slow
 def test_inspector_puts_the_numbers_into_the_formula(model_study: Callable[..., Path]) -> None:
     with_session = Session()
     data = with_session.study_data(model_study())

@@ -47,6 +47,7 @@ def test_a_trace_without_counters_says_so(qtbot: Any) -> None:
     assert found["gantt"].text() == views.get("gantt").title
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["full", "no runs", "times"])
 def test_the_menu_says_what_the_views_declare(qtbot: Any, name: str) -> None:
     data = some_studies()[name]

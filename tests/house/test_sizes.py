@@ -60,6 +60,7 @@ def test_no_function_is_longer_than_sixty_lines(root: Path) -> None:
     assert long == {}
 
 
+@pytest.mark.slow
 def test_no_function_of_c_is_longer_than_sixty_lines(root: Path) -> None:
     files = sources_of_c(root)
     found = [span for path in files for span in functions_of_c(path.read_text("utf-8").splitlines())]

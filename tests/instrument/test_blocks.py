@@ -189,6 +189,7 @@ def test_addresses_outside_the_program_have_no_place(build: Callable[..., Any]) 
     assert known.lookup([]) == []
 
 
+@pytest.mark.slow
 def test_lines_follow_line_directives(gcc: Any) -> None:
     (gcc.place / "q.c").write_text(
         '#line 41 "sub/user.c"\nint f(int n)\n{\n    return n * n;\n}\nint main(void) { return f(2); }\n'
@@ -199,6 +200,7 @@ def test_lines_follow_line_directives(gcc: Any) -> None:
     assert known.lookup([start + 2]) == [("sub/user.c", 42, "f")]
 
 
+@pytest.mark.slow
 def test_a_program_without_probes_has_an_empty_table(gcc: Any) -> None:
     (gcc.place / "p.c").write_text("int main(void) { return 0; }")
     gcc("-no-pie", "p.c", "-o", "p")

@@ -84,6 +84,7 @@ def test_any_text_at_all_is_accepted(text: str) -> None:
     assert without_insertions(made) == text
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=200))
 def test_the_scanner_loses_no_byte(data: bytes) -> None:
     found = scan(data)

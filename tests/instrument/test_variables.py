@@ -16,6 +16,7 @@ int main() { static int inside = 3; return guard + plain + inside + app::counts[
 """
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_mangled_variables_are_found_by_their_names_in_the_source(tmp_path: Path) -> None:
     gxx = shutil.which("g++") or pytest.skip("needs g++")

@@ -78,6 +78,7 @@ def test_a_message_takes_the_measured_time_from_call_to_return(build: control.Bu
         assert time == pytest.approx(130e-6 + size * 0.5e-6 + around, abs=0.1e-6)
 
 
+@pytest.mark.slow
 def test_processors_of_slower_nodes_need_more_cycles_for_the_same_blocks(build: control.Build) -> None:
     speeds = {"nodes.speeds": "[1.0, 0.5, 2.0]"}
     alike, unlike = run(build, "now-switched", 4, {"nodes.speeds": "[]"}), run(build, "now-switched", 4, speeds)

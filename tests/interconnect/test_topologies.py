@@ -129,6 +129,7 @@ def test_messages_on_ways_of_their_own_do_not_wait(
     assert [net.carry(a, b, BIG).contention for a, b in ways] == [0] * len(ways)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_random_traffic_is_conserved_and_the_same_in_every_run(wire: MakeWire, name: str) -> None:
     choose, plan, moment = random.Random(7), [], 0
@@ -158,6 +159,7 @@ def test_random_traffic_is_conserved_and_the_same_in_every_run(wire: MakeWire, n
     assert sum(answer.contention for answer in answers) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "valiant"])
 def test_wormhole_never_ends_earlier_than_routers_with_room(wire: MakeWire, name: str) -> None:
     """And no link is held twice at a time: what it was busy for is not longer than the traffic."""

@@ -59,6 +59,7 @@ def test_costs_are_given_to_the_lines_of_the_program(run: Run) -> None:
     assert sum(line.busy for line in record.lines) == pytest.approx(busy, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_same_run_twice_gives_the_same_record_but_for_host_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("sums", 8, "2000")
     monkeypatch.setenv("SOMETHING_ELSE", "x" * 1000)

@@ -86,6 +86,7 @@ def test_factors_are_exact_fractions(built: Built) -> None:
     assert parse("line:a/b.c:3") == ("line", "a/b.c:3", "")
 
 
+@pytest.mark.slow
 def test_a_record_of_a_what_if_run_keeps_the_identity_and_its_variant(run: Run) -> None:
     actual = different(run)
     for variant in ({"ideal": ("contention", "sync")}, {"speedup": {"region:work": "inf", "heap:many": "3"}}):

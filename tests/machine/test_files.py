@@ -60,6 +60,7 @@ def text() -> str:
     return (resource_dir("machines") / "ksr1.toml").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_shipped_machines_are_listed_and_load() -> None:
     listed = machine.available()
     assert tuple(item.name for item in listed) == SHIPPED
@@ -102,6 +103,7 @@ def test_a_file_of_the_user_loads_by_path(tmp_path: Path, text: str) -> None:
     assert machine.load(mine).name == "mine"
 
 
+@pytest.mark.slow
 def test_all_faults_are_told_at_once_with_their_lines(tmp_path: Path, text: str) -> None:
     bad = text.replace("hop_cycles = 4 ", "hop_cycle = 4 ", 1).replace("ways = 16", "ways = 16.5")
     bad = bad.replace("clock_mhz = 20.0", "clock_mhz = -20.0").replace("[memory]\npage_bytes = 16384", "[memory]")
@@ -201,6 +203,7 @@ def test_a_hash_in_a_text_is_no_comment(tmp_path: Path, text: str) -> None:
     assert "title" not in loaded.origin
 
 
+@pytest.mark.slow
 def test_lists_of_machines_say_how_many_threads_a_run_and_a_process_have() -> None:
     text = (SOURCES / "core" / "sg_state.h").read_text("utf-8")
     assert f"#define SG_MAX_THREADS     {MOST_THREADS}u" in text

@@ -165,6 +165,7 @@ def test_a_circle_of_two_clusters_is_refused(cluster: Path) -> None:
     assert "machine 'other.toml' has nodes itself" in said
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_node_is_told_of_its_own_file(cluster: Path) -> None:
     beside = cluster.parent / "node.toml"
     text = (resource_dir("machines") / "server-2x32.toml").read_text(encoding="utf-8")

@@ -89,6 +89,7 @@ def test_a_rate_that_is_not_there_is_refused(tmp_path: Path) -> None:
         meant(tmp_path, "threads,speed,time [s]\n1,10.5,2\n2,20.0,1\n", rate="speed", time="time")
 
 
+@pytest.mark.slow
 def test_derived_columns_ask_nothing(tmp_path: Path) -> None:
     text = "| threads | time [s] | Speedup | Efficiency |\n|---|---|---|---|\n"
     text += "| 1 | 12.40 | 1.00x | 100 % |\n| 2 | 6.45 | 1.92x | 96% |\n"
@@ -126,6 +127,7 @@ def test_a_grid_alone_counts_the_processors(tmp_path: Path, names: str) -> None:
     assert times(guess) == [(1, 1000, 8.0), (2, 1000, 4.2), (4, 1000, 2.3)]
 
 
+@pytest.mark.slow
 def test_columns_of_times_are_series(tmp_path: Path) -> None:
     text = "threads,openmp,pthreads\n1,10.02,10.11\n2,5.13,5.20\n"
     guess = meant(tmp_path, text, unit="s")
@@ -196,6 +198,7 @@ def test_output_of_osu(tmp_path: Path) -> None:
     assert measured.values["value"].tolist() == [1.17, 1.18]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "engine"), [(".xlsx", "openpyxl"), (".ods", "odf")])
 def test_spreadsheets(tmp_path: Path, ending: str, engine: Any) -> None:
     path = tmp_path / f"results{ending}"

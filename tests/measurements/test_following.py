@@ -20,6 +20,7 @@ def _efficiencies(path: Path) -> dict[tuple[int, float], float]:
     return dict(zip(zip(rows["processors"], size, strict=True), rows["efficiency"].round(3), strict=True))
 
 
+@pytest.mark.slow
 def test_a_processors_share_of_the_size_tells_no_problems_apart(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     rows = [f"{p},{n},{n // p},{n / p + p}" for n in (1000, 2000) for p in (1, 2, 3, 8)]
@@ -29,6 +30,7 @@ def test_a_processors_share_of_the_size_tells_no_problems_apart(tmp_path: Path) 
     assert all(value == value for value in found.values())
 
 
+@pytest.mark.slow
 def test_nodes_that_ranks_fill_tell_no_problems_apart(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     rows = [f"{p},{max(1, p // 4)},{100 / p + 1}" for p in (1, 2, 4, 8, 16)]

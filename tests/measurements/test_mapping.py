@@ -70,6 +70,7 @@ def test_processors_may_be_a_product_of_parameters() -> None:
     assert [run.point.processors for run in make_runs(guess.measured, guess.mapping)[0]] == [2, 4, 16]
 
 
+@pytest.mark.slow
 def test_factors_of_a_product_are_no_parameters_of_the_problem() -> None:
     both = a_set({"ranks": [1, 1, 2, 2], "threads": [1, 2, 1, 2]}, [16, 16.2, 8, 8.2, 7, 7.2, 4, 4.2], repetitions=2)
     guess = guess_mapping(both, {"processors": "ranks*threads"})

@@ -199,6 +199,7 @@ def test_texts_are_parameters_and_remarks_are_left_out_and_counted(table: Any) -
     assert table(text, columns={"weather": "skip"}).parameters == ("p",)
 
 
+@pytest.mark.slow
 def test_groups_of_thousands_and_decimal_commas(table: Any) -> None:
     assert flat(table('p,time\n1,"1,234.5"\n2,"2,000,000"\n')) == [(1, 0, 1234.5), (2, 0, 2e6)]
     assert flat(table("p;time\n1;1.234,5\n2;617,25\n")) == [(1, 0, 1234.5), (2, 0, 617.25)]

@@ -79,6 +79,7 @@ def test_a_size_that_grows_with_the_processors_is_not_asked_for(tmp_path: Path, 
     assert meant(tmp_path, text).mapping.scaling == "weak"
 
 
+@pytest.mark.slow
 def test_the_answer_stays_in_the_study(tmp_path: Path) -> None:
     target = tmp_path / "s.sgstudy"
     with opened([written(tmp_path, ITERATIONS)], said={"sizes": "none"}) as study:
@@ -193,6 +194,7 @@ def test_durations(text: str, expected: float | None) -> None:
     assert seconds(text) == (None if expected is None else pytest.approx(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cells", [("00:08:01", "00:04:11"), ("8m1s", "4m11s"), ("PT8M1S", "PT251S"), ("481s", "251 s")]
 )

@@ -38,6 +38,7 @@ def test_the_header_is_clean_in_every_language(year: str, tmp_path: Path) -> Non
     compiled(source, tmp_path / "user.o", f"-std={year}", "-c")
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_handles_and_constants_have_the_values_of_the_standards_binary_interface(tmp_path: Path) -> None:
     lines = VALUES.read_text("utf-8").splitlines()

@@ -119,6 +119,7 @@ def test_other_programs_have_none() -> None:
     ).empty
 
 
+@pytest.mark.slow
 def test_the_view_shows_both_ways(build: control.Build) -> None:
     data = StudyData.from_runs([run(build, "ncube2", 4)])
     view = views.get("message-costs")

@@ -84,6 +84,7 @@ def test_the_check_says_that_column_8_of_table_1_does_not_follow_from_table_2() 
     assert all(round(time, 4) == 0.0187 for time in fitting)
 
 
+@pytest.mark.slow
 def test_a_time_of_8_that_fits_its_column_contradicts_its_row() -> None:
     seconds = column("isospeed-table-2", "time") | {8: 0.0187}
     found = consistency.contradictions(printed("isospeed-table-1"), times=seconds)

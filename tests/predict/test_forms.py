@@ -64,6 +64,7 @@ def test_no_parameter_is_in_two_sizes_of_a_form() -> None:
     assert max(form.degree for form in every) == 4
 
 
+@pytest.mark.slow
 def test_terms_of_all_forms_at_once_are_those_of_each() -> None:
     samples = [(values, processors) for values in SIZES[:4] for processors in (3, 8)]
     for form, columns in candidates(("i", "j", "m"), points(samples), divided=True):

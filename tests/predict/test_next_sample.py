@@ -57,6 +57,7 @@ def noisy(exponent: int) -> list[float]:
     return [one["m"] ** exponent * (1 + error) for one, error in zip(BOTH, (0.02, -0.02, 0.01), strict=True)]
 
 
+@pytest.mark.slow
 def test_only_the_parameter_that_the_uncertain_region_depends_on_is_worth_a_sample() -> None:
     """Stalls by m are noisy, what depends on n is exact: a run with more n costs more and says nothing more."""
     stalls = fitted([power("m", 3), power("m", 1)], BOTH, noisy(3))

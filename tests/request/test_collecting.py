@@ -37,6 +37,7 @@ def test_runs_that_were_kept_without_it_are_made_once_more(
     assert _again(link, more, path) == []
 
 
+@pytest.mark.slow
 def test_what_was_collected_stays_when_a_run_is_made_for_something_else(
     link: Any, request_of: Requests, tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ def test_the_memory_bound_gives_the_papers_formula(processors: int) -> None:
     assert BALLS.at(BALLS.knob_for_memory(bound * processors))["balls"] == 300 * processors
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.floats(1e-3, 190))
 def test_parameters_lead_back_to_their_knob(knob: float) -> None:

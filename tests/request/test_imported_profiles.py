@@ -29,6 +29,7 @@ def imported(tmp_path: Path) -> StudyData:
     return study_data(study_of(measured, answered(measured).mapping))
 
 
+@pytest.mark.slow
 def test_runs_take_the_longest_time_of_a_process(imported: StudyData) -> None:
     assert list(imported.scaling["time_s"]) == [22, 12]
     assert list(imported.scaling["busy_s"]) == [16, 12]

@@ -24,6 +24,7 @@ def hybrid(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_study_gets_runs_set_and_mapping(hybrid: Path) -> None:
     measured = imports.read_set([hybrid])
     guess = imports.answered(measured, {"processors": "ranks*threads"})

@@ -123,6 +123,7 @@ def test_a_goal_passed_below_a_size_that_meets_it_is_looked_for_there() -> None:
     assert 4 < wanted < 6
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(st.floats(0.1, 0.9), st.floats(10.0, 1e4), st.floats(0, 25), st.integers(0, 12))
 def test_a_search_begun_anew_goes_on_as_the_one_that_was_stopped(

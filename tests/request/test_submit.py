@@ -94,6 +94,7 @@ def test_a_failed_run_is_kept_the_others_go_on_and_it_is_tried_again(
     assert [point.processors for point in good.points] == [4]
 
 
+@pytest.mark.slow
 def test_a_search_finds_the_size_and_its_outcome_is_kept(link: Any, request_of: Requests, tmp_path: Path) -> None:
     target = link()
     request = request_of(scaling={"grow": {"n": "N"}}, bound=[EFFICIENCY], processors=[2, 8])
@@ -130,6 +131,7 @@ def test_a_goal_out_of_reach_is_said(link: Any, request_of: Requests) -> None:
     assert "not reached" in outcome["sentence"]
 
 
+@pytest.mark.slow
 def test_sizes_that_crash_do_not_stop_a_search(link: Any, request_of: Requests) -> None:
     from_link = link()
     plain = from_link.times
@@ -244,6 +246,7 @@ def test_simulate_runs_sources_with_plain_arguments(link: Any, tmp_path: Path) -
     assert target.args[0] == ("-x", "{brace}")
 
 
+@pytest.mark.slow
 def test_a_study_is_seen_as_views_want_it(link: Any, request_of: Requests, tmp_path: Path) -> None:
     path = tmp_path / "a.sgstudy"
     session = Session(link=link())

@@ -61,6 +61,7 @@ def test_runs_without_a_trace_in_the_request_write_none(link: Any, request_of: R
     assert not (tmp_path / "a.traces").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_there_is_made_again_for_its_trace_only(link: Any, request_of: Requests, tmp_path: Path) -> None:
     path = tmp_path / "a.sgstudy"
     Session(link=link()).submit(request_of(), path).close()

@@ -67,6 +67,7 @@ def test_the_changed_machine_reaches_the_link(link: Any, request_of: Requests) -
     assert seen == {"actual": 20.0, "processor.clock_mhz = 40": 40.0, "infinite caches": 20.0}
 
 
+@pytest.mark.slow
 def test_what_the_study_has_is_not_run_again(link: Any, request_of: Requests, tmp_path: Path) -> None:
     path = tmp_path / "a.sgstudy"
     Session(link=link()).submit(request_of(what_if=[CACHE]), path).close()

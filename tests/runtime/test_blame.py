@@ -21,6 +21,7 @@ def idle(outcome: Any) -> int:
     return sum(outcome.total(name) for name in IDLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", MACHINES)
 @pytest.mark.parametrize("processors", [2, 5, 32])
 def test_all_others_wait_for_a_serial_program_to_the_cycle(run: Runner, on: str, processors: int) -> None:

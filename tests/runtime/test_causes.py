@@ -57,6 +57,7 @@ def test_writes_to_one_word_are_true_sharing(shares: Any, simulator: Any) -> Non
     assert classes(together) == {"cold": 4, "true_sharing": 4 * (ROUNDS - 1)}
 
 
+@pytest.mark.slow
 def test_a_sharing_miss_is_true_when_the_written_word_is_used_before_the_line_is_lost(
     shares: Any, simulator: Any
 ) -> None:
@@ -100,6 +101,7 @@ def test_classes_change_nothing_else(shares: Any, simulator: Any) -> None:
     assert not plain.result.causes["classes"].any()
 
 
+@pytest.mark.slow
 def test_lines_with_false_sharing_say_who_writes_which_bytes(shares: Any, simulator: Any) -> None:
     names = VariableMap(simulator.directory / "shares")
     apart = next(line for line in shares.result.shared_lines if names.name(int(line["address"])) == "apart")

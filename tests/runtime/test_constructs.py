@@ -34,6 +34,7 @@ def test_every_kind_of_lock_and_barrier_keeps_its_promise(run: Runner, simulator
     assert outcome.stdout == simulator.native("sharing", 11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lock", ["test_and_set", "ticket", "queue"])
 @pytest.mark.parametrize("processors", [4, 16, 33])
 def test_workers_that_poll_under_a_lock_let_the_one_with_work_in(run: Runner, processors: int, lock: str) -> None:

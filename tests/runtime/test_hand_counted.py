@@ -136,6 +136,7 @@ def test_a_central_barrier(case: Case, threads: int) -> None:
     assert case.cost("prim_barrier", threads, barrier="central") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("threads", "radix"), [(5, 4), (7, 2), (32, 4)])
 def test_a_combining_tree(case: Case, threads: int, radix: int) -> None:
     threads = min(threads, case.most)

@@ -161,6 +161,7 @@ def _sources_as_they_are() -> Iterator[None]:
     building.sources_digest.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.compiler
 def test_library_that_does_not_compile_is_our_fault_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,6 +16,7 @@ NAMES = [name for name in ALL if machine.load(name).interconnect is None]
 NODES = [name for name in ALL if name not in NAMES and not machine.load(name).processor.lockstep]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_runs_on_every_machine(run: Runner, name: str) -> None:
     """The fixture checks that every cycle of every processor is in one leaf."""

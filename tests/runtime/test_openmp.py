@@ -64,6 +64,7 @@ def test_a_chain_of_dependent_tasks_does_not_speed_up(run: Runner) -> None:
     assert 0.9 < many.time / alone.time < 1.3
 
 
+@pytest.mark.slow
 def test_the_same_run_twice_is_the_same(run: Runner) -> None:
     first, second = (run("task_tree", 16, env={"OMP_NUM_THREADS": "20"}) for _ in range(2))
     assert (first.result.costs == second.result.costs).all()
@@ -134,6 +135,7 @@ def test_random_programs_give_the_native_result(simulator: Any) -> None:
     assert random_programs(simulator, "--count", "10") == "10 programs, 0 with a fault\n"
 
 
+@pytest.mark.slow
 def test_members_say_where_they_are_when_the_size_of_the_team_changes(run: Runner) -> None:
     env = {"OMP_DISPLAY_AFFINITY": "true", "OMP_PROC_BIND": "true", "OMP_AFFINITY_FORMAT": "%n of %N: %A"}
     outcome = run("counts", 3, on="server-2x32-inorder", env=env)

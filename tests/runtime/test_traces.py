@@ -230,12 +230,14 @@ def test_who_comes_last_to_a_barrier_holds_the_others(traced: Tracer, processors
     assert np.array_equal(waits["released"], waits["end"])
 
 
+@pytest.mark.slow
 def test_with_a_hardware_barrier_everybody_waits_for_the_last(traced: Tracer) -> None:
     run = traced("arrivals", 8, settings={"machine.barrier": "hardware"})
     waits = run.rows("waits", why=Wait.BARRIER)
     assert all(waits["holder"][waits["location"] == p][0] == 7 for p in range(7))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", [4, 16])
 @pytest.mark.parametrize("kind", ["queue", "ticket"])
 def test_a_lock_goes_from_holder_to_holder(traced: Tracer, kind: str, processors: int) -> None:
@@ -278,6 +280,7 @@ def test_chunks_tell_their_iterations(traced: Tracer, processors: int) -> None:
     assert run.marks("fork")["value"].tolist() == ([processors] if processors > 1 else [])
 
 
+@pytest.mark.slow
 def test_regions_nest_on_every_processor(traced: Tracer) -> None:
     run = traced("scopes", 2)
     whole(run)
@@ -387,6 +390,7 @@ def test_a_stopped_run_has_a_trace_up_to_there(simulator: Simulator, tmp_path: P
         assert check(open_container(out)).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [0, 1, 7, 32, 333, 5000])
 def test_a_killed_run_has_a_trace_of_what_was_written(traced: Tracer, tmp_path: Path, cut: int) -> None:
     run = traced("in_turn", 4, trace={"trace.interval": "500"})
@@ -424,6 +428,7 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_long_traces_are_converted_part_by_part(traced: Tracer, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = traced("in_turn", 4)
     assert sum(at_once.trace.counts().values()) < ROWS

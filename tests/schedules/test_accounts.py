@@ -81,6 +81,7 @@ def test_iterations_and_cycles_add_up(build: control.Build, schedule: str) -> No
     assert inside >= sum(loop.body)  # a chunk that is handed out one by one asks in between
 
 
+@pytest.mark.slow
 def test_origins_tell_who_helped_whom(build: control.Build) -> None:
     loop = the_loop(run(build, "ML"))
     history = loop.history
@@ -107,6 +108,7 @@ def test_a_study_keeps_them(build: control.Build) -> None:
     assert unpack(pack(record)[0], record.point.key).loops == record.loops
 
 
+@pytest.mark.slow
 def test_the_same_run_traced_has_the_same_cycles_and_accounts(build: control.Build, tmp_path: Path) -> None:
     for schedule in ("EA", "dynamic,7"):
         plain = run(build, schedule)

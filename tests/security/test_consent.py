@@ -210,6 +210,7 @@ def test_a_study_of_others_runs_nothing_by_advise_without_trust(theirs: Path, ma
     assert theirs.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_runs_that_a_study_lacks_are_asked_for_too(tmp_path: Path, mark: Path, call: Any) -> None:
     """A request that goes on where a study ended, or repeats its runs, is a request like any other."""
     path = request_file(tmp_path, f'executable = "p"\nbuild = "{touching(mark)}"')
@@ -325,6 +326,7 @@ def test_a_record_that_cannot_be_kept_only_asks_again(tmp_path: Path, monkeypatc
     assert not record.is_known("a" * 64)
 
 
+@pytest.mark.slow
 def test_only_one_place_makes_requests_of_files() -> None:
     """A request that is read from a file must be marked with its origin; else it would run unasked."""
     root = Path(sg.__file__).parents[1]

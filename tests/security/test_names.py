@@ -206,6 +206,7 @@ def test_a_picture_shows_a_square_for_what_its_font_lacks(ending: str) -> None:
         assert "cannot be shown" in text
 
 
+@pytest.mark.slow
 def test_a_picture_of_usual_names_has_no_remark() -> None:
     text = render.content(table("plain", "µs – é ∞ ≥"), "svg").decode()
     assert "cannot be shown" not in text

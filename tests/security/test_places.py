@@ -118,6 +118,7 @@ def test_names_in_a_trace_are_not_written_to(ending: str, tmp_path: Path, call: 
     assert all(path.name.startswith(("x.json", "out")) for path in place.iterdir())
 
 
+@pytest.mark.slow
 def test_a_link_in_the_place_of_the_output_is_replaced_not_followed(tmp_path: Path, call: Any) -> None:
     study = hostile_study(tmp_path / "s.sgstudy", "x")
     kept = tmp_path / "kept.csv"

@@ -61,6 +61,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calls:
     return made
 
 
+@pytest.mark.slow
 def test_it_does_not_run_while_nothing_has_changed(calls: Calls) -> None:
     first = calls.digest()
     assert calls.again() == (first, 0)
@@ -68,6 +69,7 @@ def test_it_does_not_run_while_nothing_has_changed(calls: Calls) -> None:
     assert calls.again() == (first, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -89,6 +91,7 @@ def test_it_runs_again_when_something_has_changed(calls: Calls, change: Callable
     assert (second != first) == (calls.options[0] != "-O1")
 
 
+@pytest.mark.slow
 def test_a_header_that_comes_into_an_existing_directory_is_noticed(calls: Calls) -> None:
     calls.write(first__sub__c_h="\n")
     first = calls.digest()
@@ -99,6 +102,7 @@ def test_a_header_that_comes_into_an_existing_directory_is_noticed(calls: Calls)
     assert runs == 1
 
 
+@pytest.mark.slow
 def test_another_header_of_the_same_size_and_time_is_noticed(calls: Calls) -> None:
     first = calls.digest()
     header = calls.place / "a.h"
@@ -110,6 +114,7 @@ def test_another_header_of_the_same_size_and_time_is_noticed(calls: Calls) -> No
     assert runs == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["CPATH", "C_INCLUDE_PATH"])
 def test_a_variable_that_names_directories_of_headers_counts(
     calls: Calls, monkeypatch: pytest.MonkeyPatch, name: str
@@ -119,12 +124,14 @@ def test_a_variable_that_names_directories_of_headers_counts(
     assert calls.again()[1] == 1
 
 
+@pytest.mark.slow
 def test_of_what_has_changed_just_now_nothing_is_kept(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unchanged, "_STEP_NS", 10**18)
     first = calls.digest()
     assert calls.again() == (first, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ['#if __has_include("z.h")\n#endif\n', "char when[] = __TIME__;\n", "char when[] = __DATE__;\n"]
 )
@@ -134,6 +141,7 @@ def test_it_runs_each_time_for_a_source_that_asks_what_no_file_says(calls: Calls
     assert calls.again()[1] == 1
 
 
+@pytest.mark.slow
 def test_it_runs_each_time_for_a_compiler_that_is_a_script(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     script = calls.place / "cc"
     script.write_text('#!/bin/sh\nexec gcc "$@"\n')

@@ -63,6 +63,7 @@ def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "absent")
 
 
+@pytest.mark.slow
 def test_gzip_that_is_cut_off_says_so_and_gives_what_is_there(tmp_path: Path) -> None:
     path = tmp_path / "a.json.gz"
     events = ",".join(f'{{"ph":"i","name":"n{n * 7919 % 1000}","ts":{n},"pid":1,"tid":1}}' for n in range(5000))

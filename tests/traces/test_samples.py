@@ -50,6 +50,7 @@ def test_a_sample_of_version_1_is_what_it_was(root: Path, name: str) -> None:
         assert NO_TIME not in new.columns("waits")["released"]
 
 
+@pytest.mark.slow
 def test_the_samples_are_those_that_the_script_makes(root: Path, tmp_path: Path) -> None:
     pytest.importorskip("otf2")
     samples.write(tmp_path / "made")

@@ -20,6 +20,7 @@ def _two():
     return replace(first, others=(second,))
 
 
+@pytest.mark.slow
 def test_two_studies_stand_in_one_plot_and_one_table():
     figure = get("compare").build(_two(), quantity="efficiency")
     plot, table = figure.panels

@@ -22,6 +22,7 @@ def test_data_movement_needs_several_counts() -> None:
     assert get("data-movement").build(StudyData.from_runs(synthetic.fixed((1,)))).empty
 
 
+@pytest.mark.slow
 def test_latency_in_a_unit_of_time_is_what_efficiency_leaves() -> None:
     data = StudyData.from_runs(synthetic.fixed((1, 2, 4, 8, 16)))
     figure = get("latency").build(data, per="time")

@@ -155,6 +155,7 @@ def test_words_of_fields_and_surfaces_are_inside_the_picture(panel: Field | Surf
         assert all(b.x0 >= -1 and b.y0 >= -1 and b.x1 <= width + 1 and b.y1 <= height + 1 for b in boxes)
 
 
+@pytest.mark.slow
 def test_a_line_to_drag_is_drawn_and_in_sight() -> None:
     line = Line("E", (1.0, 2.0), (0.9, 0.8), "efficiency")
     plot = Plot(Axis("N"), Axis("E"), (line,), handles=(Handle("efficiency", "y", 1.5, "held at 1.5"),))

@@ -157,6 +157,7 @@ def test_two_studies_are_compared_on_the_most_processors_that_both_have() -> Non
     assert barrier.change > 0
 
 
+@pytest.mark.slow
 def test_what_only_the_first_has_can_be_shown_too() -> None:
     first = StudyData.from_runs(synthetic.fixed((4,)), regions=synthetic.REGIONS)
     fewer = tuple(region for region in synthetic.REGIONS if region.id != 4)

@@ -54,6 +54,7 @@ def test_unit_speed_rises_along_each_curve_and_crosses_the_line_where_the_table_
             assert max(below) <= crossing <= min(above)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["isospeed-contour", "efficiency-contour"])
 def test_a_map_has_its_runs_as_dots_and_the_held_value_as_a_line_to_drag(name: str, full: StudyData) -> None:
     figure = views.get(name).build(full)
@@ -74,6 +75,7 @@ def test_a_map_has_its_runs_as_dots_and_the_held_value_as_a_line_to_drag(name: s
     assert moved.panels[0].handles[0].value == pytest.approx(handle.value * 0.9)
 
 
+@pytest.mark.slow
 def test_dragging_the_efficiency_moves_every_view_that_holds_it(full: StudyData) -> None:
     for name in ("speedup", "efficiency-contour"):
         figure = views.get(name).build(full, efficiency=0.6)
@@ -169,6 +171,7 @@ def test_cells_of_a_printed_matrix_are_imported_and_products_computed() -> None:
     assert origins == {"imported", "computed"}
 
 
+@pytest.mark.slow
 def test_work_without_operations_is_named_as_time(full: StudyData) -> None:
     runs = [
         run.model_copy(update={"source": "imported", "work_ops": None, "work_flops": None})
@@ -218,6 +221,7 @@ def test_a_generalized_speedup_of_the_same_problem_is_the_usual_one(full: StudyD
             assert all(min(abs(y - value) for value in known) < 1e-9 for y in line.y)
 
 
+@pytest.mark.slow
 def test_the_problem_ensemble_space_has_its_bounds_and_says_where_problems_fit(full: StudyData) -> None:
     (plot,) = views.get("problem-ensemble").build(full, efficiency=0.7).panels
     assert isinstance(plot, Plot)
@@ -234,6 +238,7 @@ def test_the_problem_ensemble_space_has_its_bounds_and_says_where_problems_fit(f
     assert "no problem" in tight.sentence.lower() or "beyond" in tight.sentence
 
 
+@pytest.mark.slow
 def test_fixed_size_and_fixed_speed_stand_side_by_side(full: StudyData) -> None:
     figure = views.get("size-and-speed").build(full, speed=9e6)
     size, speed = figure.panels

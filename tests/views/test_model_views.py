@@ -84,6 +84,7 @@ def test_the_table_of_laws_has_rivals_and_their_numbers(full: StudyData) -> None
     assert {"usl.kappa", "amdahl.s"} <= {row.key for row in numbers.rows}
 
 
+@pytest.mark.slow
 def test_regions_are_in_the_order_of_what_dominates_at_the_target() -> None:
     data = measured()
     near, far = (views.get("region-models").build(data, target=n).panels[0] for n in (4, 1000))
@@ -96,6 +97,7 @@ def test_regions_are_in_the_order_of_what_dominates_at_the_target() -> None:
     assert sum(float(str(row.values[4])) for row in far.rows if row.values[4] is not None) == pytest.approx(100)
 
 
+@pytest.mark.slow
 def test_a_set_without_processors_has_models_but_no_laws() -> None:
     data = measured(unknown=True)
     assert views.get("region-models").build(data).panels
@@ -105,6 +107,7 @@ def test_a_set_without_processors_has_models_but_no_laws() -> None:
     assert "at.x" in table.columns
 
 
+@pytest.mark.slow
 def test_one_call_path_is_shown_with_its_values_and_its_model() -> None:
     data = measured()
     for name in ("exchange", "main->exchange", "path:3"):
@@ -123,6 +126,7 @@ def test_one_call_path_is_shown_with_its_values_and_its_model() -> None:
         views.get("region-model").build(data, metric="tim")
 
 
+@pytest.mark.slow
 def test_a_back_test_shows_what_was_hidden(full: StudyData) -> None:
     plot, table = views.get("back-test").build(full, hide=2).panels
     assert isinstance(plot, Plot)
@@ -138,6 +142,7 @@ def test_the_serial_fraction_of_a_growing_overhead_is_said_to_grow(full: StudyDa
     assert "grows with N" in figure.sentence
 
 
+@pytest.mark.slow
 def test_weak_scaling_is_fitted_when_asked_for(full: StudyData) -> None:
     figure = views.get("laws").build(full, scaling="weak")
     table = figure.panels[0]
@@ -145,6 +150,7 @@ def test_weak_scaling_is_fitted_when_asked_for(full: StudyData) -> None:
     assert {"gustafson", "ideal-weak"} <= {row.key for row in table.rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["laws", "models", "karp-flatt", "isoefficiency", "back-test", "back-test-regions"])
 def test_quantities_of_models_are_tables(name: str, full: StudyData) -> None:
     table = quantities.compute(full, name)
@@ -152,6 +158,7 @@ def test_quantities_of_models_are_tables(name: str, full: StudyData) -> None:
     assert quantities.compute(StudyData.from_runs([]), name).empty
 
 
+@pytest.mark.slow
 def test_models_of_call_paths_are_tested_on_the_largest_count() -> None:
     table = quantities.compute(measured(), "back-test-regions")
     assert set(table["at.p"]) == {32}

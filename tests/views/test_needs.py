@@ -157,6 +157,7 @@ def test_a_need_fills_the_places_of_its_text_and_stays_the_declared_one() -> Non
     assert filled.way is ways.ADD_COUNTS
 
 
+@pytest.mark.slow
 def test_no_view_makes_an_empty_state_by_hand(root: Path) -> None:
     for path in (root / "scalegraph/views").rglob("*.py"):
         if path.name != "empty_states.py":
@@ -171,6 +172,7 @@ def test_a_quantity_names_the_view_whose_needs_say_what_it_lacks(name: str) -> N
     assert quantities.why_blank(empty, name) == view.build(empty).told
 
 
+@pytest.mark.slow
 def test_a_study_without_runs_has_what_its_views_show_without_them() -> None:
     unknown = measured(unknown=True)
     assert unknown.table.empty

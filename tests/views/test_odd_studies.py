@@ -131,6 +131,7 @@ def test_a_time_next_to_nothing_is_no_error_of_ours() -> None:
     everything(StudyData.from_runs(runs))
 
 
+@pytest.mark.slow
 def test_regions_that_enclose_each_other_are_shown_nonetheless() -> None:
     regions = [Region(id=1, kind="loop", name="a", parent=2), Region(id=2, kind="loop", name="b", parent=1)]
     run = synthetic.run(2).model_copy(update={"regions": (RegionCost(region=1, categories={"busy_int": 5}),)})
@@ -146,6 +147,7 @@ def test_a_region_known_on_one_processor_only_counts_in_the_loss() -> None:
     assert before - after == pytest.approx(20_000 / synthetic.CLOCK)
 
 
+@pytest.mark.slow
 def test_of_measurements_an_empty_view_says_how_to_get_what_is_missing() -> None:
     runs = [synthetic.run(4), synthetic.run(8)]
     measured = replace(StudyData.from_runs(runs), imported=(StudyData.from_runs(runs).measured, Mapping()))

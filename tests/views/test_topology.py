@@ -98,6 +98,7 @@ def made(dimension: int, nodes: int) -> RunRecord:
                      time_cycles=3200, time_s=3.2e-3, clock_hz=1e6)  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "nodes"), [(2, 4), (6, 64), (10, 1024), (13, 8192)])
 def test_it_stays_small_with_many_nodes(dimension: int, nodes: int) -> None:
     figure = views.get("topology").build(StudyData.from_runs([made(dimension, nodes)]))
@@ -121,6 +122,7 @@ def test_links_of_little_load_are_told_apart() -> None:
     assert names == ["busy 0 to 0.02 %", "busy 0.02 to 0.04 %", "busy 0.06 to 0.08 %", "busy 0.08 to 0.1 %"]
 
 
+@pytest.mark.slow
 def test_the_load_is_that_of_the_chosen_part_of_the_time() -> None:
     data = StudyData.from_runs([made(4, 16)])
     view = views.get("topology")

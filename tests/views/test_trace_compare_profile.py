@@ -68,6 +68,7 @@ def test_the_run_on_fewer_processors_comes_first_whichever_is_in_view() -> None:
     assert [row.key for row in turned.rows] == ["2", "1", "", "0"]
 
 
+@pytest.mark.slow
 def test_inclusive_times_call_paths_and_some_regions() -> None:
     assert rows_of(built(pair(), time="inclusive"))["main"][:2] == pytest.approx((0.8, 1.0))
     paths = rows_of(built(pair(), by="path"))

@@ -84,12 +84,14 @@ def test_a_path_of_very_many_pieces_is_drawn_by_stretches() -> None:
     assert any("pieces" in note for note in figure.notes)
 
 
+@pytest.mark.slow
 def test_activities_on_the_path_add_up_to_it() -> None:
     for show in ("regions", "activities", "locations"):
         table = table_of(build("critical-path", imbalance(), show=show), 1)
         assert sum(float(row.values[1] or 0) for row in table.rows) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_waits_are_told_in_a_sentence_with_the_worst_first() -> None:
     figure = build("waits", imbalance())
     assert figure.sentence == (
@@ -113,6 +115,7 @@ def test_no_waits_are_an_answer() -> None:
     assert build("waits", imbalance(), begin=0.7).empty.startswith("No location waits in ")
 
 
+@pytest.mark.slow
 def test_quantities_hold_the_same_numbers() -> None:
     data = imbalance()
     table = trace_quantities.compute(data, "critical-path")

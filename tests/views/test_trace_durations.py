@@ -55,6 +55,7 @@ def test_short_visits_are_drawn_as_their_caller() -> None:
     assert "shorter visits belong to their caller" in " ".join(built("spacetime", duration=0.15).notes)
 
 
+@pytest.mark.slow
 def test_the_profile_counts_only_visits_that_last() -> None:
     rows = table_of(built("trace-profile", duration=0.05))
     assert set(rows) == {"main", "long"}

@@ -129,6 +129,7 @@ def test_the_picture_of_a_trace_has_the_colours_of_its_activities_in_their_share
     assert busy / idle == pytest.approx(3.0, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_lane_is_where_its_name_says() -> None:
     figure = views.get("spacetime").build(traces.halves(), messages=False, barriers=False)
     with picture.composed(figure, (16.0, 6.0), "print", 100) as sheet:
@@ -144,6 +145,7 @@ def test_a_lane_is_where_its_name_says() -> None:
             assert ends == [palette.colour("busy", "print"), palette.colour(idle, "print")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [1, 4, 64, 1024])
 def test_only_names_that_fit_are_written(lanes: int) -> None:
     figure = views.get("spacetime").build(traces.stripes(lanes))
@@ -173,6 +175,7 @@ def test_timelines_are_drawn_as_vectors(ending: str) -> None:
     assert len(content(everything(), ending)) > 1000
 
 
+@pytest.mark.slow
 def test_nothing_of_a_picture_lies_outside_of_it() -> None:
     figure = views.get("spacetime").build(traces.stripes(5), colour="region")
     with picture.composed(figure, (10.0, 7.0), "print", 100) as sheet:
@@ -222,6 +225,7 @@ def test_every_kind_of_track_and_overlay_is_drawn(theme: Theme) -> None:
         assert share_of(image, palette.colour(role, theme)) > 0.001, role
 
 
+@pytest.mark.slow
 def test_a_radar_is_a_polygon_with_the_names_of_its_spokes() -> None:
     radar = Radar(
         ("0", "1", "2", "3"), Axis("busy", "%", limits=(0, 100)),

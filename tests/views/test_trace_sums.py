@@ -170,6 +170,7 @@ def test_matrix_shows_bytes_and_says_who_talks_most() -> None:
     assert mean.value_names == ("mean time (ms)",)
 
 
+@pytest.mark.slow
 def test_shared_memory_has_a_matrix_of_who_waited_for_whom() -> None:
     data = traces.builder(2, ("solve",))
     traces.wait(data, 0, 100, 1, holder=0, why=Wait.LOCK)
@@ -185,6 +186,7 @@ def test_shared_memory_has_a_matrix_of_who_waited_for_whom() -> None:
     assert "--trace=waits" in built("messages", nested()).told
 
 
+@pytest.mark.slow
 def test_message_statistics_have_a_histogram_and_tables() -> None:
     data = traces.builder(3)
     for number in range(6):
@@ -222,6 +224,7 @@ def test_kiviat_has_a_spoke_for_each_processor_if_asked() -> None:
     assert "129 spokes are too many" in built("kiviat", traces.finish(many), spokes="locations").empty
 
 
+@pytest.mark.slow
 def test_clocks_of_two_runs_at_the_same_speed_give_psi() -> None:
     four, sixteen = traces.counted(4e6, SECOND, 4), traces.counted(4e6 * 4 / 0.862, round(SECOND / 0.862), 16)
     figure = built("speed", replace(four, others=(sixteen,)))
@@ -273,6 +276,7 @@ def test_stretches_are_spread_over_bins_by_time(stretches: list[tuple[int, int, 
             assert sums[row, bin_] == pytest.approx(sum(part * v for part, v in parts))
 
 
+@pytest.mark.slow
 def test_task_summary_has_phases_and_the_rest_of_several_traces() -> None:
     figure = built("task-summary", nested())
     assert [row[:2] + row[3:4] for row in tables(figure)[0]] == [
@@ -366,6 +370,7 @@ def test_threads_of_processes_are_told_apart_and_unknown_sizes_counted() -> None
     assert tables(built("messages", shown))[0][0][:2] == ("rank 0", "rank 1")
 
 
+@pytest.mark.slow
 def test_the_matrix_leaves_out_most_that_are_silent_and_says_when_sizes_are_not_told() -> None:
     made = traces.builder(20, ("work",))
     for location in range(20):

@@ -263,6 +263,7 @@ def test_one_trace_alone_is_asked_for_another() -> None:
     assert not figure.panels
 
 
+@pytest.mark.slow
 def test_the_csv_of_a_timeline_adds_up_to_the_time_of_every_lane() -> None:
     text = numbers.csv(spacetime(traces.halves()))
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -283,6 +284,7 @@ def test_the_csv_of_a_timeline_adds_up_to_the_time_of_every_lane() -> None:
     assert (tick["lane"], tick["from (s)"]) == ("processor 1", "1")
 
 
+@pytest.mark.slow
 def test_json_and_tex_of_a_timeline_hold_its_numbers() -> None:
     figure = spacetime(traces.halves())
     data = json.loads(numbers.as_json(figure))

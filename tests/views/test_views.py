@@ -99,6 +99,7 @@ def test_curves_have_as_many_tips_and_counts_as_points(name: str, full: StudyDat
             assert all(len(tips) == len(bars.x) for tips in bars.tips)
 
 
+@pytest.mark.slow
 def test_time_marks_the_fastest_count(full: StudyData) -> None:
     plot = _plot(views.get("time").build(full))
     fastest = min(zip(plot.lines[0].y, plot.lines[0].x, strict=True))[1]
@@ -107,6 +108,7 @@ def test_time_marks_the_fastest_count(full: StudyData) -> None:
     assert plot.x.ticks == (1, 2, 4, 8, 16, 24, 32, 48, 64)
 
 
+@pytest.mark.slow
 def test_the_size_option_chooses_the_problem(full: StudyData) -> None:
     figure = views.get("time").build(full, size="balls=256, steps=40")
     assert figure.sentence.startswith("balls = 256, steps = 40")

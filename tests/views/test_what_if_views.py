@@ -26,6 +26,7 @@ def plots_of(figure: Figure) -> list[Plot]:
     return [panel for panel in figure.panels if isinstance(panel, Plot)]
 
 
+@pytest.mark.slow
 def test_what_takes_most_away_stands_first(full: StudyData) -> None:
     table = table_of(views.get("what-if").build(full, processors=64))
     assert [row.values[0] for row in table.rows[:3]] == [

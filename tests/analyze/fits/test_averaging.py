@@ -63,6 +63,7 @@ def test_three_points_decide_nothing_and_a_law_below_a_constant_never_wins() -> 
     assert not fit_models([1.0, 16.0, 64.0], np.array([[9.56, 3.66, 4.64]]))[0].decided
 
 
+@pytest.mark.slow
 def test_no_law_wins_whose_adjusted_r2_is_below_zero() -> None:
     random = np.random.default_rng(3)
     for _ in range(40):

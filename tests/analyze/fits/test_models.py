@@ -93,6 +93,7 @@ def test_noise_that_differs_between_points_gives_the_noisy_ones_less_weight() ->
     assert np.median(weight[:, 4] / weight[:, 0]) < 0.2
 
 
+@pytest.mark.slow
 def test_points_that_cannot_tell_name_the_rivals() -> None:
     models = fit_models(P, noisy(5 + 0.3 * P * np.log2(P), 0.1, 3, 20))
     undecided = [models[i] for i in range(20) if not models.decided[i]]
@@ -171,6 +172,7 @@ def test_wrong_shapes_are_refused_in_a_sentence() -> None:
         fit_models(P, np.ones((1, 4)))
 
 
+@pytest.mark.slow
 def test_a_back_test_predicts_what_it_did_not_see() -> None:
     p = np.array([4.0, 8.0, 16.0, 32.0, 64.0, 128.0])
     found = back_test_models(p, noisy(5 + 0.3 * p * np.log2(p), 0.02, 3, 50))

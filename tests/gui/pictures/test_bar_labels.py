@@ -88,6 +88,7 @@ def test_positions_are_even_and_hold_the_largest() -> None:
     assert "4" in [tick.text for tick in ticks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "highest"), [(5, 2), (14, 5), (120, 61)])
 def test_names_stand_in_files_too(count: int, highest: int) -> None:
     with picture.composed(bars(count, highest), (12.0, 9.0), "print", 100) as sheet:

@@ -108,6 +108,7 @@ def test_what_analyze_prints_is_what_it_writes_as_markdown(capsys: pytest.Captur
     assert [[c.strip() for c in row if c.strip()] for row in rows] == [[c.strip() for c in row] for row in cells]
 
 
+@pytest.mark.slow
 def test_tooltips_of_tables_have_each_number_as_one_points_at_it(figures: list[tuple[str, Figure]]) -> None:
     seen = 0
     for name, _, table in tables(figures):

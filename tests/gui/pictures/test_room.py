@@ -153,6 +153,7 @@ def test_widgets_tell_their_tooltips_through_the_helper(window: MainWindow, qtbo
         assert label.sizeHint().width() <= tips.WIDEST, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(all_figures()))
 def test_tooltips_of_pictures_are_narrow(qtbot: Any, name: str) -> None:
     widget = FigureWidget(SelectionModel(), Theme("light"))

@@ -55,6 +55,7 @@ def large(rows: int) -> Table:
     return Table(columns, tuple(Row((f"row {n}", *(n * 0.001 + i for i in range(8))), key=str(n)) for n in range(rows)))
 
 
+@pytest.mark.slow
 def test_rows_are_sorted_below_their_parents_with_what_is_missing_last(panel: TablePanel) -> None:
     model = model_of(panel)
     model.sort_by(1, DOWN)
@@ -118,6 +119,7 @@ class Counting(TableModel):
         return super().data(index, role)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [200, 2000])
 def test_a_large_table_is_asked_only_for_what_is_seen(rows: int, qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_panel, "TableModel", Counting)
@@ -140,6 +142,7 @@ def sheet(qapp: QApplication) -> Iterator[Callable[[str], None]]:
     qapp.setStyleSheet(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", stylesheet(9)], ids=["without a style sheet", "as in the window"])
 def test_rows_of_several_lines_are_measured_without_working_out_how_every_cell_is_painted(
     text: str, sheet: Callable[[str], None], qtbot: Any, monkeypatch: pytest.MonkeyPatch

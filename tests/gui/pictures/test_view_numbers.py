@@ -160,6 +160,7 @@ def test_missing_points_cannot_be_hit_and_the_nearest_other_is() -> None:
     assert nearest(found, 1.0, 2.0, (0.01, 0.01)) is None
 
 
+@pytest.mark.slow
 @given(st.floats(0, 1), st.sampled_from(["viridis", "cividis"]))
 def test_text_on_any_colour_has_a_contrast_of_at_least_4_and_a_half_to_1(fraction: float, name: str) -> None:
     def luminance(colour: object) -> float:

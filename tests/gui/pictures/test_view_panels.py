@@ -86,6 +86,7 @@ def test_a_click_on_a_bar_selects_its_processors(show: Any, selection: Selection
     assert selection.current.processors == 32
 
 
+@pytest.mark.slow
 def test_a_click_far_from_every_point_selects_nothing(show: Any, selection: SelectionModel, qtbot: Any) -> None:
     panel = plot_of(show(figures.time_over_n()))
     beside = (at(panel, 1) + at(panel, 2)) / 2
@@ -93,6 +94,7 @@ def test_a_click_far_from_every_point_selects_nothing(show: Any, selection: Sele
     assert selection.current.processors is None
 
 
+@pytest.mark.slow
 def test_hovering_a_point_shows_its_exact_values_and_the_run(show: Any, qtbot: Any) -> None:
     panel = plot_of(show(figures.time_over_n()))
     QTest.mouseMove(panel.canvas(), at(panel, 1) + QPoint(40, -3))
@@ -119,6 +121,7 @@ def test_arrow_keys_walk_through_the_processor_counts_and_stop_at_the_ends(
     assert selection.current.processors is None
 
 
+@pytest.mark.slow
 def test_the_wheel_zooms_and_f_shows_everything_again(show: Any, qtbot: Any) -> None:
     panel = plot_of(show(figures.time_over_n()))
     whole = panel.shown_range()
@@ -166,6 +169,7 @@ def test_a_zoom_is_kept_while_runs_land(show: Any) -> None:
     assert plot_of(widget).shown_range() == pytest.approx(zoomed)
 
 
+@pytest.mark.slow
 def test_names_stand_at_the_curves_where_there_is_room_and_above_where_there_is_not(show: Any, qtbot: Any) -> None:
     widget = show(figures.speedup_many(4), 900, 500)
     assert plot_of(widget).direct_names() == ["ideal", *(f"{200 * (i + 1)} balls" for i in range(4))]
@@ -174,15 +178,18 @@ def test_names_stand_at_the_curves_where_there_is_room_and_above_where_there_is_
     assert "800 balls" in plot_of(widget).label_texts()
 
 
+@pytest.mark.slow
 def test_what_markers_mean_is_said(show: Any) -> None:
     texts = plot_of(show(figures.speedup_many(5), 900, 500)).label_texts()
     assert {"simulated", "measured", "imported", "predicted", "computed"} <= set(texts)
 
 
+@pytest.mark.slow
 def test_marks_are_named_on_the_picture(show: Any) -> None:
     assert {"p_x = 45", "fastest"} <= set(plot_of(show(figures.time_over_n())).label_texts())
 
 
+@pytest.mark.slow
 def test_a_curve_without_any_value_is_said_rather_than_passed_over(show: Any) -> None:
     assert "all missing: no values" in plot_of(show(figures.gaps())).label_texts()
 
@@ -223,6 +230,7 @@ def grid_of(widget: FigureWidget) -> GridPanel:
     return panel
 
 
+@pytest.mark.slow
 def test_a_click_on_a_cell_selects_its_row_and_column(show: Any, selection: SelectionModel, qtbot: Any) -> None:
     table = grid_of(show(figures.matrix())).table
     place = table.visualRect(table.model().index(2, 4)).center()
@@ -230,6 +238,7 @@ def test_a_click_on_a_cell_selects_its_row_and_column(show: Any, selection: Sele
     assert selection.current.cell == (4, 16)
 
 
+@pytest.mark.slow
 def test_arrow_keys_move_in_the_matrix_and_stay_inside(show: Any, selection: SelectionModel, qtbot: Any) -> None:
     panel = grid_of(show(figures.matrix()))
     selection.select(cell=(4, 8))
@@ -240,6 +249,7 @@ def test_arrow_keys_move_in_the_matrix_and_stay_inside(show: Any, selection: Sel
     assert selection.current.cell == (4, 4)  # below the diagonal there is nothing
 
 
+@pytest.mark.slow
 def test_empty_cells_give_their_reason_on_hover_and_below(show: Any) -> None:
     panel = grid_of(show(figures.matrix()))
     tip = panel.table.model().index(0, 5).data(Qt.ItemDataRole.ToolTipRole)
@@ -247,6 +257,7 @@ def test_empty_cells_give_their_reason_on_hover_and_below(show: Any) -> None:
     assert "1→16, 1→32: an efficiency of 0.5 is not reached up to 2,048 balls" in panel.reason_text()
 
 
+@pytest.mark.slow
 def test_the_legend_says_which_value_of_a_cell_is_which(show: Any) -> None:
     panel = grid_of(show(figures.matrix()))
     assert "<b>time bound</b> / efficiency 0.5 held / memory bound" in panel.legend_text()
@@ -254,6 +265,7 @@ def test_the_legend_says_which_value_of_a_cell_is_which(show: Any) -> None:
     assert "time bound / efficiency 0.5 held / <b>memory bound</b>" in panel.legend_text()
 
 
+@pytest.mark.slow
 def test_numbers_colours_and_both_look_different(show: Any) -> None:
     widget = show(figures.matrix())
     panel = grid_of(widget)
@@ -264,6 +276,7 @@ def test_numbers_colours_and_both_look_different(show: Any) -> None:
     assert images[0] != images[1] != images[2] != images[0]
 
 
+@pytest.mark.slow
 def test_ctrl_c_copies_the_matrix_as_text(show: Any, qtbot: Any) -> None:
     panel = grid_of(show(figures.matrix(2, holes=False)))
     qtbot.keyClick(panel.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
@@ -277,6 +290,7 @@ def table_of(widget: FigureWidget) -> TablePanel:
     return panel
 
 
+@pytest.mark.slow
 def test_the_filter_keeps_what_has_every_word_and_the_way_to_it(show: Any, qtbot: Any) -> None:
     panel = table_of(show(figures.profile()))
     qtbot.keyClicks(panel.filter, "update 50")
@@ -290,6 +304,7 @@ def test_the_filter_keeps_what_has_every_word_and_the_way_to_it(show: Any, qtbot
     assert len(panel.shown_rows()) == 12
 
 
+@pytest.mark.slow
 def test_slash_goes_to_the_filter(show: Any, qtbot: Any) -> None:
     panel = table_of(show(figures.profile()))
     panel.tree.setFocus()
@@ -298,6 +313,7 @@ def test_slash_goes_to_the_filter(show: Any, qtbot: Any) -> None:
     assert panel.filter.text() == ""
 
 
+@pytest.mark.slow
 def test_a_click_on_a_row_selects_its_region_and_other_tables_follow(
     show: Any, selection: SelectionModel, qtbot: Any
 ) -> None:
@@ -328,6 +344,7 @@ def test_a_click_on_a_header_sorts_by_value_and_a_third_restores_the_order(show:
     assert panel.shown_rows() == order
 
 
+@pytest.mark.slow
 def test_columns_have_one_unit_in_their_head_and_numbers_stand_right(show: Any) -> None:
     model = table_of(show(figures.profile())).tree.model()
     heads = [model.headerData(c, Qt.Orientation.Horizontal) for c in range(model.columnCount())]
@@ -405,6 +422,7 @@ def test_an_empty_figure_says_what_is_missing(show: Any) -> None:
     assert widget.panels == []
 
 
+@pytest.mark.slow
 def test_a_failure_is_a_sentence_with_a_way_to_try_again(show: Any, qtbot: Any) -> None:
     widget = show(figures.time_over_n())
     widget.show_failed("The study has no runs.")
@@ -413,6 +431,7 @@ def test_a_failure_is_a_sentence_with_a_way_to_try_again(show: Any, qtbot: Any) 
         qtbot.mouseClick(widget.retry_button, Qt.MouseButton.LeftButton)
 
 
+@pytest.mark.slow
 def test_the_last_picture_stays_while_a_newer_one_is_made(show: Any) -> None:
     widget = show(figures.time_over_n())
     widget.show_loading()
@@ -420,6 +439,7 @@ def test_the_last_picture_stays_while_a_newer_one_is_made(show: Any) -> None:
     assert len(widget.panels) == 1
 
 
+@pytest.mark.slow
 def test_a_region_of_another_study_is_not_marked(show: Any, selection: SelectionModel) -> None:
     panel = table_of(show(figures.profile(), study="mine"))
     selection.select(study="other", region=1)
@@ -428,6 +448,7 @@ def test_a_region_of_another_study_is_not_marked(show: Any, selection: Selection
     assert panel.tree.currentIndex().data() == "init_balls at line 10"
 
 
+@pytest.mark.slow
 def test_many_notes_are_folded_and_unfold_on_a_click(show: Any, qtbot: Any) -> None:
     base = figures.time_over_n()
     figure = replace(base, notes=tuple(f"Note {i}." for i in range(12)))
