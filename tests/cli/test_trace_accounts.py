@@ -20,7 +20,7 @@ from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.activities import ACTIVITIES
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 PROGRAMS = {"billiard": ("300", "60"), "ge2": ("40",)}
 
 

@@ -31,7 +31,7 @@ from scalegraph.traces.checking import check
 from scalegraph.traces.reading import read
 from tests.cluster.conftest import Gate
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 RANKS = r"""
 #include <mpi.h>

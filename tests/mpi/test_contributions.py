@@ -10,7 +10,7 @@ import pytest
 
 from scalegraph.cli.main import run as scalegraph
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 # Every rank passes two integers to and from each, but `n` for one of the numbers on rank 1.
 PROGRAM = r"""

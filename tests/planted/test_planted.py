@@ -13,7 +13,7 @@ from scalegraph.analyze import culprits
 from tests.planted.run import planted_lines, programs, verified
 
 pytestmark = pytest.mark.compiler
-QUICK = ("one_chunk.c", "critical.c", "gather.c")
+QUICK = ("critical.c",)
 
 
 def _cases() -> list[object]:

@@ -14,7 +14,7 @@ from scalegraph.link.tracing import TraceOrder
 from scalegraph.store.codec import pack, unpack
 from scalegraph.traces.container import open_container
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 N, REPETITIONS = 300, 3
 PROGRAM = f"""

@@ -18,6 +18,8 @@ from scalegraph.request.results.quantities import QUANTITIES
 from scalegraph.subjects.study import StudyData
 from tests.schedules.test_accounts import PROGRAM, REPETITIONS, N
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("ML", "EA,alpha=4", "EA,alpha=N/P", "dynamic,100")
 VIEWS = ("chunk-history", "loop-load", "iteration-times")
 

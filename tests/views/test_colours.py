@@ -14,6 +14,8 @@ from scalegraph.views import common
 from tests.views import studies, traces
 from tests.views.colour_distance import ciede2000, lab, least
 
+pytestmark = pytest.mark.slow
+
 APART = 5.0  # in CIEDE2000; beside one another people see 2
 LINE = "line "  # before the role of a line
 DASHED = "dashed "  # before the role of a dashed line

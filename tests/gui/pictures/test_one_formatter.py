@@ -26,6 +26,8 @@ from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.trace import TraceData
 from tests.views import imported, studies, traces
 
+pytestmark = pytest.mark.slow
+
 Columns = list[tuple[str, list[str]]]
 
 
