@@ -102,7 +102,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _beyond_budget(items: list[pytest.Item]) -> set[pytest.Item]:
     """Return the cases of long tests that are run with --all-cases only.
 
-    A test that is marked few(n) runs n of its cases, spread evenly over all. Who names a case or a few gets them.
+    A test that is marked few(n) runs n of its cases, spread evenly over all that were chosen: who names one gets it.
     """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:

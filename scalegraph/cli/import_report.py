@@ -176,6 +176,6 @@ def no_runs(study: Study) -> None:
 
     why = [note for note in imports.notes(study) if "no runs" in note or "no parameter is known" in note]
     if not why:
-        why = [f"there are no runs: {thousands(len(study))} points have both a number of processors and a time"]
+        why = ["there are no runs: 0 points have both a number of processors and a time"]
     for note in why:
         echo(f"scalegraph: 0 runs: {note}", err=True)

@@ -5,9 +5,9 @@ processors with fused multiply-add), mean of 1000 calls with arguments spread ov
 libraries differ; a program whose time goes into such calls is simulated with this much trust and no more. Memory that
 these functions read (their tables) is private and small and is not simulated.
 
-*latency*: cycles from the argument to the result on a processor whose additions and multiplications take 3 cycles,
-fused ones 4, divisions 14, roots 21, conversions 7, and loads 4: calls that wait for each other, measured with the same
-library on an EPYC (Zen 3 or later, as `scalegraph machines calibrate` found it), arguments from 0.05 to 0.95.
+*latency*: cycles from the argument to the result, measured with calls that each need the result of the one before
+(arguments from 0.05 to 0.95, the same library). The processor was an EPYC whose operations have the latencies of
+`_LATENCIES`, as `scalegraph machines calibrate` measured them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from scalegraph.instrument.flow import Counts
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
 _COLUMNS: Final = (*OP_CLASS_NAMES, "flops")
+# Of the processor that the column `latency` was measured on, in cycles.
+_LATENCIES: Final = {"fp_add": 3.0, "fp_mul": 3.0, "fp_fma": 4.0, "fp_div": 14.0, "fp_sqrt": 21.0, "fp_other": 7.0}
 _TABLE: Final = """
 function int_alu int_mul int_div load store branch call fp_add fp_mul fp_fma fp_div fp_sqrt fp_other flops latency
 sqrt           0       0       0    0     0      2    1      1      0      0      0       1        0     1      20
@@ -83,9 +85,6 @@ erff          18       0       0   29     0      8    6     18     19      8    
 tgammaf       90       1       0   54     3     46   23     36     26     19      5       1       16    95     113
 lgammaf       22       0       0   24     1     13    5     17     15      4      1       0        5    39      66
 """
-
-
-_LATENCIES: Final = {"fp_add": 3.0, "fp_mul": 3.0, "fp_fma": 4.0, "fp_div": 14.0, "fp_sqrt": 21.0, "fp_other": 7.0}
 
 
 def _read(table: str, *columns: str) -> dict[str, Counts]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from scalegraph.base.loops import LoopCost
 from scalegraph.base.run import Region, RunRecord
-from scalegraph.base.units import thousands
+from scalegraph.base.units import counted, thousands
 
 
 def dealing(run: RunRecord, region: Region) -> str:
@@ -48,11 +48,7 @@ def _words(schedule: str, chunks: int, iterations: int, members: int) -> str:
     """Return the words; the iterations are those of one execution of the loop."""
     left = members - chunks
     text = (
-        f"schedule({schedule}) makes {_counted(chunks, 'chunk')} of {_counted(iterations, 'iteration')} for "
+        f"schedule({schedule}) makes {counted(chunks, 'chunk')} of {counted(iterations, 'iteration')} for "
         f"{thousands(members)} threads"
     )
     return f"{text}, which leaves {thousands(left)} without any" if left > 0 else text
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{thousands(count)} {what}{'' if count == 1 else 's'}"

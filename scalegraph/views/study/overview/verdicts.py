@@ -40,9 +40,10 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         known = ", ".join(str(n) for n in series.processors if n > 1)
         raise InputError(f"processors: no loss on {count}; it is known on {known}")
     if lost is not None and len(lost):
-        checked = gains(data, series) if count in (None, lost_on(data, series)) else {}
-        panels.append(_parts(lost, checked, lost_on(data, series)))
-        loss_of = f"Loss on N = {lost_on(data, series) if count is None else count}"
+        usual = lost_on(data, series)
+        checked = gains(data, series) if count in (None, usual) else {}
+        panels.append(_parts(lost, checked, usual))
+        loss_of = f"Loss on N = {usual if count is None else count}"
     limits = ", ".join(f"{name} from {plain(limit)}" for limit, name in verdicts.RATINGS[:-1])
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
