@@ -138,10 +138,12 @@ class Allocations:
         data = b""
         while _READY not in data:
             data += out.read() or b""
-            text = os.pread(said.fileno(), 4096, 0).decode("utf-8", "replace")
-            if stop.wait(_POLL_S) or process.poll() is not None or _nodes.SENTENCES.hopeless.search(text):
+            text = os.pread(said.fileno(), 4096, 0)
+            hopeless = _nodes.SENTENCES.hopeless.search(text.decode("utf-8", "replace"))
+            if stop.wait(_POLL_S) or process.poll() is not None or hopeless:
                 _end(process)
-                words_ = piped.last_lines(text.encode(), _nodes.SENTENCES.progress)
+                text = os.pread(said.fileno(), 4096, 0)  # once more: it may have said why between the look and its end
+                words_ = piped.last_lines(text, _nodes.SENTENCES.progress)
                 said.close()
                 if stop.cancelled:
                     return None
