@@ -99,12 +99,12 @@ def _trace(
     source: Path, name: str, options: tuple[str, ...], output: Path | None, *, partial: bool, as_json: bool
 ) -> None:
     """Compute a quantity of a trace."""
-    from scalegraph.cli.export import pairs
+    from scalegraph.cli.pairs import pairs
     from scalegraph.figures import render
     from scalegraph.request.results import trace_quantities
 
     trace_quantities.check(name)
-    chosen = pairs(options)
+    chosen = pairs("--option", options)
     with open_traces(Session(), [source], partial=partial) as (data,):
         table = trace_quantities.compute(data, name, chosen)
     figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
@@ -115,7 +115,8 @@ def _trace(
     elif output is None and not table.empty:
         show(figure)
     if table.empty:
-        raise WorkError(f"{source}: nothing to show: the trace has no such events in that time")
+        what = "what could be read of the trace" if data.trace.meta.damage else "the trace"
+        raise WorkError(f"{source}: nothing to show: {what} has no such events in that time")
 
 
 def _compute(

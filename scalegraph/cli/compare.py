@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.cli.export import check_ending, check_shows, pairs, size_cm
+from scalegraph.cli.export import check_ending, check_shows, size_cm
 from scalegraph.cli.output import echo, echo_json
+from scalegraph.cli.pairs import pairs
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
 from scalegraph.cli.study_input import mapping_option, open_input
@@ -48,7 +49,7 @@ def compare(
     check_several(name)
     if output is not None:
         check_ending(output)
-    chosen, size_wanted = pairs(options), size_cm(size)
+    chosen, size_wanted = pairs("--option", options), size_cm(size)
     with contextlib.ExitStack() as stack:
         first, *others = (stack.enter_context(open_input(path)) for path in sources)
         figure = session.view(first, name, others=others, **chosen)

@@ -11,6 +11,7 @@ import click
 
 from scalegraph.base.errors import Fault, InputError, WorkError, near
 from scalegraph.cli.output import echo
+from scalegraph.cli.pairs import pairs
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
 from scalegraph.cli.study_input import known_endings, mapping_option, open_input, work_option
@@ -70,7 +71,7 @@ def export(
     if not sources or name is None or output is None:
         raise InputError(faults)
     check_ending(output)
-    chosen, size_wanted = pairs(options), size_cm(size)
+    chosen, size_wanted = pairs("--option", options), size_cm(size)
     if are_traces(sources):
         _check_view(name, "trace", sources)
         with open_traces(session, sources, partial=partial) as traces:
@@ -125,14 +126,6 @@ def _show_view(view: View) -> None:
         echo(f"    {option.name}: {option.title}{among}" + (f" ({option.unit})" if option.unit else ""))
     for text in view.conditions:
         echo(f"    if empty: {text}")
-
-
-def pairs(words: tuple[str, ...]) -> dict[str, str]:
-    """Return KEY=VALUE words as a mapping; raise `InputError` with all that are none."""
-    wrong = [Fault(f"'{word}': expected KEY=VALUE", key="--option") for word in words if "=" not in word.lstrip("=")]
-    if wrong:
-        raise InputError(wrong)
-    return dict(word.split("=", 1) for word in words)
 
 
 def size_cm(text: str | None) -> tuple[float, float] | None:

@@ -11,6 +11,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.import_report import describe, no_runs, report, show_formats, show_preview
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
+from scalegraph.cli.pairs import pairs
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import share_bar
 from scalegraph.store import Study
@@ -111,7 +112,7 @@ def _answers(said: dict[str, Any]) -> dict[str, Any]:
     known = ("processors", "time", "rate", "unit", "clock_hz", "total", "summed", "scaling", "extent", "sizes")
     made = {key: said[key] for key in known if said[key] is not None}
     if said["columns"]:
-        made["columns"] = _pairs(said["columns"], "--as", "COLUMN=METRIC")
+        made["columns"] = pairs("--as", said["columns"], "COLUMN=METRIC", last=True)
     return made
 
 
@@ -120,7 +121,7 @@ def _choices(said: dict[str, Any], source: Path, name: str) -> TableChoices:
     from scalegraph.request.imports import sets as imports
     from scalegraph.request.imports.kinds import is_study
 
-    roles = _pairs(said["roles"], "--column", "NAME=ROLE")
+    roles = pairs("--column", said["roles"], "NAME=ROLE", last=True)
     if said["rate"] and not is_study(source) and imports.reader_of(source, name).name == "table":
         roles.setdefault(said["rate"], "metric")  # whole numbers may pass for a parameter
     delimiter = _CHARACTERS.get(said["delimiter"], said["delimiter"])
@@ -136,10 +137,3 @@ def _choices(said: dict[str, Any], source: Path, name: str) -> TableChoices:
         columns=roles,
         across=said["across"] or "",
     )
-
-
-def _pairs(words: tuple[str, ...], key: str, form: str) -> dict[str, str]:
-    wrong = [Fault(f"'{word}': expected {form}", key=key) for word in words if "=" not in word.lstrip("=")]
-    if wrong:
-        raise InputError(wrong)
-    return {name: value for name, _, value in (word.rpartition("=") for word in words)}

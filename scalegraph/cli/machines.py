@@ -64,8 +64,8 @@ def show(name: str, *, as_toml: bool, as_json: bool) -> None:
         ]
         print_json({"name": found.name, "title": found.title, "values": rows})
         return
-    cells = [[f.key, str(f.value), f.unit, f.description, f.origin] for f in fields if f.key not in _PROSE]
-    print_rows(("key", "value", "unit", "meaning", "origin"), cells, title=found.title, left=(0, 2, 3, 4))
+    cells = [[f.key, str(f.value), f.unit, f.origin, f.description] for f in fields if f.key not in _PROSE]
+    print_rows(("key", "value", "unit", "origin", "meaning"), cells, title=found.title, left=(0, 2, 3, 4))
     echo("\n" + textwrap.fill(found.summary, 100))
 
 

@@ -22,6 +22,7 @@ from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.measuring.options import most_processors, place_of, shown_runs, target_options
 from scalegraph.cli.output import echo, print_json
+from scalegraph.cli.pairs import pairs
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import Unrecorded, progress
@@ -241,15 +242,6 @@ def _show(kept: Study, shown: tuple[int, ...], request: Request, *, as_json: boo
     if not as_json:
         print_traces(kept)
     return all(record.ok for record in (*records, *others))
-
-
-def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
-    """Return ``KEY=VALUE`` words as a mapping; raise `InputError` with all that are none."""
-    faults = [Fault(f"'{word}': expected KEY=VALUE", key=option) for word in given if not word.partition("=")[1]]
-    faults += [Fault(f"'{word}': the key is missing", key=option) for word in given if word.startswith("=")]
-    if faults:
-        raise InputError(faults)
-    return {key: value for key, _, value in (word.partition("=") for word in given)}
 
 
 def submit(

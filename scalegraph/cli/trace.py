@@ -13,6 +13,7 @@ from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN
 from scalegraph.cli.progress import share_bar
+from scalegraph.cli.trace_input import warn_of_damage
 from scalegraph.traces.kinds import KINDS
 from scalegraph.traces.model import Trace
 
@@ -77,7 +78,7 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
             print_json({"file": str(file), "holds": report.holds, "checked": report.checked,
                         "damage": found.meta.damage, "violations": rows})  # fmt: skip
         else:
-            _warn(found)
+            warn_of_damage(found)
             for violation in report.violations:
                 echo(violation.sentence())
             count, broken = sum(report.checked.values()), len(report.violations)
@@ -109,7 +110,7 @@ def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, 
             print_json({"file": str(output), "format": writer.name, "counts": found.counts(), "lost": writing.lost,
                         "damage": found.meta.damage})  # fmt: skip
             return
-        _warn(found)
+        warn_of_damage(found)
     for what, count in writing.lost.items():
         echo(f"scalegraph: not written, as {writer.title} has no place for them: {thousands(count)} {what}", err=True)
     echo(f"{output}: written as {writer.title}")
@@ -123,11 +124,6 @@ def _read(file: Path, name: str, *, partial: bool, bounded: bool = True) -> Trac
         refuse_no_trace(anchor(file))
     with interruptible() as token, share_bar("reading") as progress:
         return read(file, name=name, partial=partial, cancel=token, progress=progress, bounded=bounded)
-
-
-def _warn(found: Trace) -> None:
-    for sentence in found.meta.damage:
-        echo(f"scalegraph: damaged: {sentence}", err=True)
 
 
 def _summary(found: Trace) -> dict[str, Any]:
@@ -152,7 +148,7 @@ def _summary(found: Trace) -> dict[str, Any]:
 
 def _tell(file: Path, found: Trace) -> None:
     meta, definitions = found.meta, found.definitions
-    _warn(found)
+    warn_of_damage(found)
     echo(f"{file.name}: {meta.format}" + (f", of {meta.program}" if meta.program else ""))
     echo(f"run: {si(found.seconds, 's')}, ticks {meta.begin} to {meta.end} of {si(meta.ticks_per_second, 'Hz')}")
     tables = [f"{thousands(len(rows))} {table}" for table, rows in definitions.as_data().items() if rows]

@@ -15,6 +15,7 @@ from scalegraph.request import Session
 
 if TYPE_CHECKING:
     from scalegraph.subjects.trace import TraceData
+    from scalegraph.traces.model import Trace
 
 
 def are_traces(paths: Sequence[Path]) -> bool:
@@ -41,14 +42,21 @@ class _Waiting:
             echo(f"waiting for another ScaleGraph that converts {self._path.name}", err=True)
 
 
+def warn_of_damage(found: Trace) -> None:
+    """Say on standard error what of a trace could not be read."""
+    for sentence in found.meta.damage:
+        echo(f"scalegraph: damaged: {sentence}", err=True)
+
+
 @contextlib.contextmanager
 def open_traces(session: Session, paths: Sequence[Path], *, partial: bool = False) -> Iterator[list[TraceData]]:
-    """Give the traces at *paths*, with progress on a terminal; raises as `Session.open_trace`."""
+    """Give the traces at *paths*, with progress on a terminal; says what is damaged. Raises as `Session.open_trace`."""
     with contextlib.ExitStack() as stack:
         made = []
         for path in paths:
             with interruptible() as token, share_bar(f"reading {path.name}") as progress:
                 data = session.open_trace(path, token, progress, partial=partial, waiting=_Waiting(path))
             stack.enter_context(data.trace)
+            warn_of_damage(data.trace)
             made.append(data)
         yield made

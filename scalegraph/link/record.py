@@ -37,7 +37,7 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
     """Return the record of a run; *result* is ``None`` when the runtime left no readable one."""
     waits = _waits(job, result)
     status, message = _status(job, outcome, result, waits)
-    warnings = [*remarks, *_remarks(job, outcome, result)]
+    warnings = [*remarks, *_remarks(job, outcome, result, ok=status == "ok")]
     fields: dict[str, Any] = {}
     if result is not None:
         accounts = Accounts(result)
@@ -231,12 +231,13 @@ def _signal(outcome: Outcome, result: Result | None) -> int | None:
     return number if number in set(signal.Signals) else None
 
 
-def _remarks(job: Job, outcome: Outcome, result: Result | None) -> Iterable[str]:
+def _remarks(job: Job, outcome: Outcome, result: Result | None, *, ok: bool) -> Iterable[str]:
     if result is not None and result.meta.get("warnings"):
         yield from _with_places(job.build, result.meta["warnings"]).split("; ")
     if outcome.exit_code and outcome.exit_code in job.accept_exit:
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
-    if result is not None and not job.processes and (remark := thread_remark(result, job.point.processors)):
+    threads = result if ok and not job.processes else None  # a run that failed may have ended before its threads
+    if threads is not None and (remark := thread_remark(threads, job.point.processors)):
         yield remark
     for name in outcome.truncated:
         yield f"{name} truncated at {job.limits.output_bytes} bytes"

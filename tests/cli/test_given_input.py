@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from scalegraph.base.errors import InputError
 from scalegraph.cli.main import run as scalegraph
+from scalegraph.cli.pairs import pairs
 from scalegraph.request.model.programs import balanced_factors, fill, verbatim
 from scalegraph.runtime.mpi import rules
 
@@ -78,6 +80,18 @@ def test_a_process_grid_by_arguments_is_one_study(
     assert [row["stdout"] for row in found] == ["1\n", "four\n", "3\n"]
     assert scalegraph(["simulate", "echo.c", "-p", "4", "--args-at", "8=x y"]) == 2
     assert "arguments for N = 8" in capsys.readouterr().err
+
+
+def test_an_option_with_a_key_takes_one_value_for_it() -> None:
+    assert pairs("--env", ["A=1", "B=x=y", "A=1"]) == {"A": "1", "B": "x=y"}
+    assert pairs("--as", ["a=b=seconds"], last=True) == {"a=b": "seconds"}
+    with pytest.raises(InputError) as caught:
+        pairs("--args-at", ["2=a", "2=b", "3", "=c"])
+    assert [fault.message for fault in caught.value.faults] == [
+        "'2' was given twice, as 'a' and as 'b'",
+        "'3': expected KEY=VALUE",
+        "'=c': what stands before the '=' is missing; expected KEY=VALUE",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -320,6 +320,9 @@ def test_a_program_with_too_few_threads_is_remarked_on_in_the_table_and_the_view
     (place / "alone.c").write_text("int main(void) { return 0; }\n")
     assert run(["simulate", "alone.c", "-p", "1,4"]) == 0
     assert "! N = 4: the program never had a second thread on 4 processors" in capsys.readouterr().out
+    (place / "fails.c").write_text("int main(void) { return 3; }\n")
+    assert run(["simulate", "fails.c", "-p", "1,4"]) == 1
+    assert "second thread" not in capsys.readouterr().out  # it may have ended before it had one
     assert run(["simulate", "threads.c", "-p", "1,4", "--", "1"]) == 0
     assert "! N = 4: parallel regions had one thread on 4 processors; if an argument or a" in capsys.readouterr().out
 
@@ -358,3 +361,18 @@ def test_a_program_that_needs_more_than_the_machine_has_ends_with_the_sentence(
     ended = document(capsys, *words, "1000000", code=1)["runs"][0]
     assert ended["status"] == "out_of_memory"
     assert "the machine has 1048576 bytes of memory (nodes.memory_mib)" in ended["message"]
+
+
+def test_a_faster_loop_never_makes_an_out_of_order_core_slower(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The time taken away counted as passed for what the pipeline hides: a loop made free took five times as long."""
+    (place / "serial.c").write_text(
+        "static double a[40000];\nint main(void)\n{\n#pragma omp parallel for\n    for (int i = 0; i < 40000; i++)\n"
+        "        a[i] += i;\n    for (int i = 0; i < 20000; i++)\n        a[i] *= 1.5;\n    return 0;\n}\n"
+    )
+    factors = ("2", "8", "64", "inf")
+    faster = [f"--speedup=line:serial.c:7-8={factor}" for factor in factors]
+    made = document(capsys, "serial.c", "-p", "8", "--no-reference", "--json", "--machine", "server-2x32", *faster)
+    times = {row["label"].split(" x ")[1]: row["time_s"] for row in made["what_if"]}
+    ordered = [made["runs"][0]["time_s"], *(times[factor] for factor in factors)]
+    assert ordered == sorted(ordered, reverse=True)
+    assert ordered[-1] < 0.8 * ordered[0]

@@ -72,3 +72,14 @@ def test_a_program_that_limits_its_own_memory_is_said_to(ending) -> None:
         before="#include <sys/resource.h>",
     )
     assert status == "ok"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "struct rlimit l = {3, 4096};\nsetrlimit(RLIMIT_NOFILE, &l);",
+        "struct rlimit l = {32, 4096};\nsetrlimit(RLIMIT_NOFILE, &l);\nwhile (dup(1) >= 0)\n;",
+    ],
+)
+def test_a_program_without_room_for_another_file_still_has_a_result(ending, body: str) -> None:
+    assert ending(body, before="#include <sys/resource.h>") == ("ok", "")

@@ -10,8 +10,8 @@ from typing import Any, Final
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
 from scalegraph.cli.measuring.options import own_counts
+from scalegraph.cli.pairs import pairs
 from scalegraph.cli.processors import parse_processors
-from scalegraph.cli.simulate import pairs
 from scalegraph.request.model.commands import grown
 from scalegraph.request.model.parts import Bound, Scaling, TargetChoice
 from scalegraph.request.model.prediction import read_sizes

@@ -182,6 +182,8 @@ typedef struct sg_gathered {
     /* What `cycles` of a primitive, or of a private hit, cost in this run. */                               \
     ANSWER(primitive, uint64_t, (sg_processor * p, enum sg_category category, uint64_t cycles))              \
     ANSWER(hit, uint64_t, (sg_processor * p, uint64_t address, const void *site, uint64_t cycles))           \
+    /* What a branch that was not foreseen costs, in parts of a cycle. */                                    \
+    ANSWER(penalty, uint64_t, (sg_processor * p, const void *site, uint64_t parts))                          \
     /* Charges what a trapped block costs, which has got SG_TRAP cycles too many. Returns 0. */              \
     ANSWER(block, int, (sg_processor * p, const void *site))                                                 \
     /* Busy cycles of a block over the whole run. */                                                         \

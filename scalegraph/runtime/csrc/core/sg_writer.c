@@ -1,6 +1,7 @@
 /* A buffered file; it must work in a signal handler, so no stdio. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include "sg_arch.h"
 #include "sg_writer.h"
@@ -37,10 +38,29 @@ void sg_put(sg_writer *w, const void *data, size_t size)
     }
 }
 
+static int create(const char *path)
+{
+    return (int)sg_arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                                0644);
+}
+
+/* The program may have opened, or allowed itself, as many files as it has: ours is one more. */
+static void allow_more_files(void)
+{
+    struct rlimit limit;
+    if (sg_arch_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        sg_arch_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)&limit, 0);
+    }
+}
+
 void sg_writer_open(sg_writer *w, const char *path)
 {
-    w->file = (int)sg_arch_syscall(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                                   0644);
+    w->file = create(path);
+    if (w->file == -EMFILE) {
+        allow_more_files();
+        w->file = create(path);
+    }
     w->failed = w->file < 0;
     w->used = 0;
     w->offset = 0;

@@ -21,6 +21,7 @@
 #include "sg_inline.h"
 #include "sg_message.h"
 #include "sg_observers.h"
+#include "sg_overlap.h"
 #include "sg_variable.h"
 
 #define MAX_ITEMS 64u /* a bit set holds them */
@@ -239,6 +240,14 @@ static uint64_t scaled(struct sg_whatif *w, const sg_processor *p, uint64_t item
     return cycles;
 }
 
+/* The same for `parts` of a cycle: whole cycles are scaled to whole cycles. */
+static uint64_t scaled_parts(struct sg_whatif *w, const sg_processor *p, uint64_t items, int busy,
+                             uint64_t parts)
+{
+    uint64_t unit = parts % SG_PARTS == 0 ? SG_PARTS : 1;
+    return unit * scaled(w, p, items, (enum sg_category)(SG_CATEGORY_BUSY_INT + busy), parts / unit);
+}
+
 static int charge_block(sg_processor *p, const void *site)
 {
     struct sg_whatif *w = whatif;
@@ -247,7 +256,7 @@ static int charge_block(sg_processor *p, const void *site)
                           : 0;
     const sg_block_cost *cost = &sg_speed_of(p->id)->blocks[number];
     sg_account *account = p->account;
-    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE], parts = 0;
+    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE], parts = 0, whole = 0;
     /* The hook has counted it like any other. */
     uint32_t place = sg_inline_place(site);
     account->executions[place != 0 ? place : p->block_parts == &trap ? 0 : number]--;
@@ -255,12 +264,10 @@ static int charge_block(sg_processor *p, const void *site)
     account->writes += sg->slots[place].writes;
     sg->blocks[number].executions++;
     for (int i = 0; i < 4; i++) {
-        /* Whole cycles are scaled to whole cycles. */
-        uint64_t unit = cost->busy[i] % SG_PARTS == 0 ? SG_PARTS : 1;
-        uint64_t part =
-            unit * scaled(w, p, items, (enum sg_category)(SG_CATEGORY_BUSY_INT + i), cost->busy[i] / unit);
+        uint64_t part = scaled_parts(w, p, items, i, cost->busy[i]);
         account->busy[i] += part;
         parts += part;
+        whole += cost->busy[i];
     }
     account->ops += cost->ops;
     account->flops += cost->flops;
@@ -274,6 +281,7 @@ static int charge_block(sg_processor *p, const void *site)
     w->trapped[number]++;
     w->busy[number] += parts;
     p->time += parts - SG_TRAP_PARTS;
+    sg_overlap_spare(p, whole - parts);
     return 0;
 }
 
@@ -304,15 +312,31 @@ static void scale_stalls(sg_processor *p, uint64_t address)
     struct sg_whatif *w = whatif;
     sg_outcome *o = &sg->outcome;
     uint64_t items = stalled_items(w, p, address, p->site);
+    uint64_t less = 0;
     for (int category = SG_CATEGORY_STALL_LOCAL; items != 0 && category <= SG_CATEGORY_STALL_CONTENTION;
-         category++)
+         category++) {
+        less += o->stall[category];
         o->stall[category] = scaled(w, p, items, (enum sg_category)category, o->stall[category]);
+        less -= o->stall[category];
+    }
+    sg_overlap_spare(p, less * SG_PARTS);
 }
 
 static uint64_t scale_hit(sg_processor *p, uint64_t address, const void *site, uint64_t cycles)
 {
     struct sg_whatif *w = whatif;
-    return scaled(w, p, stalled_items(w, p, address, site), SG_CATEGORY_STALL_LOCAL, cycles);
+    uint64_t left = scaled(w, p, stalled_items(w, p, address, site), SG_CATEGORY_STALL_LOCAL, cycles);
+    sg_overlap_spare(p, (cycles - left) * SG_PARTS);
+    return left;
+}
+
+static uint64_t scale_penalty(sg_processor *p, const void *site, uint64_t parts)
+{
+    struct sg_whatif *w = whatif;
+    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE];
+    uint64_t left = scaled_parts(w, p, items, SG_CATEGORY_BUSY_CONTROL, parts);
+    sg_overlap_spare(p, parts - left);
+    return left;
 }
 
 static void scale_touch(sg_processor *p, enum sg_category category)
@@ -445,6 +469,7 @@ const sg_observer sg_observer_whatif = {
     .lock_held = hold,
     .lock_taken = take_lock,
     .hit = scale_hit,
+    .penalty = scale_penalty,
     .block = charge_block,
     .block_cycles = busy_cycles,
 };

@@ -202,6 +202,8 @@ void sg_branch_await(const sg_processor *p)
 /* Charges `p` for so many cycles in which it waits for what it has loaded. */
 static void wait_for_loads(sg_processor *p, uint64_t cycles, const void *site)
 {
+    if (SG_UNLIKELY(sg_observed.hit != NULL))
+        cycles = sg_observed.hit(p, 0, site, cycles);
     sg_advance(p, cycles);
     p->account->stall[0] += cycles;
     sg_site_of(site)->cycles[SG_GROUP_MEMORY_STALL] += cycles;
@@ -228,6 +230,8 @@ static void mispredict(sg_processor *p, uint32_t number, uint64_t penalty, const
 {
     if (sg->overlaps) /* it is known to be wrong only when the data arrive that it depends on */
         wait_for_loads(p, sg_overlap_branch(p, number), site);
+    if (SG_UNLIKELY(sg_observed.penalty != NULL))
+        penalty = sg_observed.penalty(p, site, penalty);
     p->time += penalty;
     p->account->busy[SG_CATEGORY_BUSY_CONTROL] += penalty;
     sg->blocks[number].more += penalty;

@@ -9,8 +9,9 @@
  * "A First-Order Superscalar Processor Model", ISCA 2004, with the dependences known.)
  *
  * All times are in parts of a cycle. The program's own time is the processor's without the stalls that are
- * charged here. A miss is charged, when it occurs, what it adds to the stalls of those before it; so
- * `charged` runs ahead of `passed`, the stalls that are over. */
+ * charged here, and with what virtual speedups have taken away (`spared`). A miss is charged, when it occurs,
+ * what it adds to the stalls of those before it; so `charged` runs ahead of `passed`, the stalls that are
+ * over. */
 #include "sg_overlap.h"
 #include "sg_runtime.h"
 
@@ -24,6 +25,7 @@ typedef struct limit {
 
 typedef struct overlap {
     uint64_t charged, passed;
+    uint64_t spared; /* what virtual speedups have taken away */
     uint64_t filled; /* when all misses so far are over, if so many as can be are under way all the time */
     uint64_t longest, room; /* latency of one of them, and what is left of it without its own share */
     uint32_t first, next;   /* in the queue */
@@ -99,7 +101,7 @@ static uint64_t known(const overlap *o, const uint32_t *origins, const uint32_t 
 /* The program's own time, up to which the windows that are full have been waited for. */
 static uint64_t own_time(overlap *o, const sg_processor *p)
 {
-    uint64_t now = p->time - o->charged;
+    uint64_t now = p->time + o->spared - o->charged;
     while (o->first != o->next && o->queue[o->first % IN_QUEUE].full <= now)
         o->passed = later(o->passed, o->queue[o->first++ % IN_QUEUE].stalled);
     return now;
@@ -173,4 +175,10 @@ uint64_t sg_overlap_branch(sg_processor *p, uint32_t number)
     uint64_t stalled = at > now ? at - now : 0;
     o->passed = later(o->passed, stalled);
     return charge(o, stalled);
+}
+
+void sg_overlap_spare(sg_processor *p, uint64_t parts)
+{
+    if (sg->overlaps)
+        overlap_of(p)->spared += parts;
 }

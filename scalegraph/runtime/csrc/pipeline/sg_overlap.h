@@ -15,5 +15,8 @@ uint64_t sg_overlap_miss(sg_processor *p, const sg_site_count *site, uint64_t cy
 /* The same for a branch in front of block `number` that was not foreseen: it is known only when what it
  * depends on has been loaded. */
 uint64_t sg_overlap_branch(sg_processor *p, uint32_t number);
+/* A virtual speedup has taken `parts` of a cycle from what `p` was charged. Misses are followed as if it had
+ * not: what is made faster waits for memory in the same proportion. Nothing unless sg->overlaps. */
+void sg_overlap_spare(sg_processor *p, uint64_t parts);
 
 #endif
