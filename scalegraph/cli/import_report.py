@@ -174,8 +174,6 @@ def no_runs(study: Study) -> None:
     """Print why measurements have no runs, which the command then fails with."""
     from scalegraph.request.imports import sets as imports
 
-    why = [note for note in imports.notes(study) if "no runs" in note or "no parameter is known" in note]
-    if not why:
-        why = ["there are no runs: 0 points have both a number of processors and a time"]
-    for note in why:
+    why = imports.why_no_runs(study)
+    for note in why or ["there are no runs: 0 points have both a number of processors and a time"]:
         echo(f"scalegraph: 0 runs: {note}", err=True)

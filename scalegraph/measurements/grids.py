@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +20,13 @@ _AXIS = re.compile(
     r"^(?:x|y|z)_?(?:procs?|ranks?|tasks?|pes?)$|^n?p(?:row|col)s?$"
 )
 
-_TEXT = re.compile(r"\s*\d{1,9}(?:\s*[x×*]\s*\d{1,9})+\s*", re.IGNORECASE)  # 2x2, 4 x 4 x 2
+_BETWEEN = r"(?:\s*[x\u00d7*\u2217]\s*|\s+by\s+)"  # 2x2, 4 x 4 x 2, 2 by 2
+_TEXT = re.compile(rf"\d{{1,9}}(?:{_BETWEEN}\d{{1,9}})+", re.IGNORECASE)
+_TUPLE = re.compile(rf"[(\[{{<]\s*\d{{1,9}}(?:(?:\s*[,;]\s*|\s+|{_BETWEEN})\d{{1,9}})+\s*[)\]}}>]", re.IGNORECASE)
+_PROCESSES = re.compile(
+    r"(?:^|_)(?:n?procs?|process(?:es|ors?)?|n?ranks?|n?tasks?|mpi|n?pes?|decomp(?:osition)?|topo(?:logy)?|layout|"
+    r"cart|threads?|cores?|domains?)(?:_|$)"
+)
 
 
 def _is_axis(name: str) -> bool:
@@ -39,6 +46,27 @@ def _sides(measured: MeasurementSet) -> list[str]:
     return made
 
 
+def sides(cell: str) -> tuple[int, ...]:
+    """Return the sides of a grid that is written in one cell (``2x2``, ``4 by 2``, ``(2, 2)``), empty of any other."""
+    text = cell.strip()
+    if not (_TEXT.fullmatch(text) or _TUPLE.fullmatch(text)):
+        return ()
+    return tuple(map(int, re.findall(r"\d+", text)))
+
+
+def are_written(cells: Sequence[str]) -> bool:
+    """Whether all *cells*, of which there are some, are grids."""
+    return bool(cells) and all(map(sides, cells))
+
+
+def products(column: pd.Series) -> Floats | None:
+    """Return the products of a column whose texts are all grids, as ``2x2``; None for any other."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return None
+    texts = [str(value) for value in column]
+    return np.array([math.prod(sides(text)) for text in texts], np.float64) if are_written(texts) else None
+
+
 def of(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
     """Return the parameters whose product is *processors* at every point, empty where none are.
 
@@ -50,11 +78,11 @@ def of(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
         return ()
     counts = points[processors].to_numpy(dtype=np.float64)
     for name in measured.parameters:
-        if name != processors and (written := _written(points[name])) is not None and (written == counts).all():
+        if name != processors and (written := products(points[name])) is not None and (written == counts).all():
             return (name,)
-    sides = [name for name in _sides(measured) if name != processors][:_MOST]
+    factors = [name for name in _sides(measured) if name != processors][:_MOST]
     for count in (4, 3, 2):
-        for chosen in combinations(sides, count):
+        for chosen in combinations(factors, count):
             product = points[list(chosen)].to_numpy(dtype=np.float64).prod(axis=1)
             if not (product == counts).all():
                 continue
@@ -66,25 +94,48 @@ def of(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
     return ()
 
 
-def _written(column: pd.Series) -> Floats | None:
-    """Return the products of a column whose texts are all grids, as ``2x2``; None for any other."""
-    texts = [str(value) for value in column]
-    if not all(_TEXT.fullmatch(text) for text in texts):
-        return None
-    return np.array([math.prod(int(side) for side in re.findall(r"\d+", text)) for text in texts], np.float64)
+def counting(measured: MeasurementSet) -> list[str]:
+    """Return the parameters of texts whose grids count processes: by their names, by a grid of one, or as times fall.
+
+    A grid of 1 x 1 is none of a problem's cells, and no problem of more cells takes less time.
+    """
+    found = []
+    for name in measured.parameters:
+        counts = products(measured.points[name])
+        if counts is None or not (counts.max() > counts.min() >= 1 and counts.max() < 2**31):
+            continue
+        size = names.plain(name) in names.SIZES - {"grid", "dims", "dim"}
+        if _PROCESSES.search(names.plain(name)) or (not size and (counts.min() == 1 or _fall(measured, counts))):
+            found.append(name)
+    return found
+
+
+def _fall(measured: MeasurementSet, counts: Floats) -> bool:
+    """Whether times are less at the largest grids than at the smallest, of which there must be some."""
+    timed = [index for index, metric in enumerate(measured.metrics) if metric.kind == "time"]
+    values = measured.values[measured.values["metric"].isin(timed)]
+    there = counts[values["point"]]
+    few, many = (values["value"][there == bound] for bound in (counts.min(), counts.max()))
+    return bool(len(few) and len(many) and many.median() < few.median())
 
 
 def alone(measured: MeasurementSet) -> tuple[str, ...]:
-    """Return the sides of a grid of processes where no parameter but they, or nodes, counts processors."""
-    sides = [name for name in _sides(measured) if _is_axis(name)]
-    short = {names.plain(name): name for name in _sides(measured)}
-    if len(sides) < 2 and {"p", "q"} <= short.keys():  # as HPL and ScaLAPACK call them
-        sides = [short["p"], short["q"]]
-    if len(sides) < 2 or not any(varies(measured.points[name]) for name in sides):
-        return ()
+    """Return the sides of a grid of processes, or the one parameter of texts that holds them.
+
+    Empty where another parameter that varies counts processors; one of nodes does not stand in the way.
+    """
     others = [
-        name
-        for name in measured.parameters
-        if name not in sides and names.counts_processors(name) and not names.counts_nodes(name)
-    ]
-    return () if others else tuple(sides)
+        name for name in measured.parameters if names.counts_processors(name) and not names.counts_nodes(name)
+    ]  # fmt: skip
+    if len(written := counting(measured)) == 1 and not any(
+        varies(measured.points[name]) for name in others if name not in written
+    ):
+        return tuple(written)
+    known = _sides(measured)
+    chosen = [name for name in known if _is_axis(name)]
+    short = {names.plain(name): name for name in known}
+    if len(chosen) < 2 and {"p", "q"} <= short.keys():  # as HPL and ScaLAPACK call them
+        chosen = [short["p"], short["q"]]
+    if len(chosen) < 2 or not any(varies(measured.points[name]) for name in chosen):
+        return ()
+    return () if any(name not in chosen for name in others) else tuple(chosen)

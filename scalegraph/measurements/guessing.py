@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.units import plain
+from scalegraph.base.units import assigned, counted, plain
 from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements import sizes as sizes_
-from scalegraph.measurements.following import filled, following
+from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet, Metric
 from scalegraph.measurements.products import multiplied
@@ -23,6 +23,7 @@ from scalegraph.measurements.runs import ALL, thinned, totals, varies
 
 SERIAL_NOTE = "{0} = 0 is taken as the serial program"
 NONE = "none"  # said where there is nothing of the kind
+_RELATIVE = ("speedup", "speed_up", "efficiency", "parallel_efficiency", "scaling", "scalability")
 _WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
 # Columns of the run table, and what their metrics are called beside that.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -50,6 +51,7 @@ class Guess:
     measured: MeasurementSet
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
+    no_runs: tuple[str, ...] = ()  # why there are none, among the notes
 
 
 def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None) -> Guess:
@@ -61,6 +63,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     answers = {key: value for key, value in (said or {}).items() if value not in (None, "")}
     questions: list[Question] = []
     notes: list[str] = []
+    none: list[str] = []  # reasons for no runs
     if "processors" not in answers and (grid := grids.alone(measured)):
         answers["processors"] = "*".join(grid)
         remark = f"processors are {' times '.join(grid)}, a grid of processes; --processors NAME says another"
@@ -68,13 +71,15 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     measured = multiplied(measured, str(answers.get("processors", "")))
     _rate(measured, answers)
     _check(measured, answers)
-    processors = _processors(measured, answers, questions, notes)
+    processors = _processors(measured, answers, questions, notes, none)
+    measured = named_without_counts(measured, processors)
     follow, sizes = _problem(measured, processors, answers, questions, notes)
     rate = str(answers.get("rate", ""))
     if processors and (rate := rate or rates.chosen(measured, str(answers.get("time", "")), questions)):
         grows = answers.get("scaling") == "weak" or rates.grown(measured, processors, sizes)
         measured = rates.timed(measured, rate, processors, grows=grows)
         answers["time"] = rates.TIME
+        answers.pop("unit", None)  # times are made in seconds
     time, columns, summed = _time(measured, answers, questions, notes)
     unit = total = ""
     if time:
@@ -82,10 +87,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         unit = _unit(measured.metrics[measured.metric(time)], answers, questions, asked=bool(processors))
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
-        notes.append(
-            "no metric is an elapsed time or a rate, so there are no runs; --time METRIC or --rate METRIC names one of "
-            + ", ".join(metric.name for metric in measured.metrics[:6])
-        )
+        none.append(_no_time(measured))
     made = Mapping(
         processors=processors,
         time=time,
@@ -99,15 +101,63 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         columns={**columns, **answers.get("columns", {})},
     )
     if not questions and processors and time:
-        times = totals(measured, made, made.columns.get("time_s", ""))
-        if not np.isfinite(times).any():
-            notes.append(f"there are no runs: no point has a value of '{time}' at '{total}'")
-        all_of_them, taken = int(np.isfinite(times).sum()), int(thinned(times).sum())
-        if taken < all_of_them:
-            notes.append(f"runs are {taken} of the {all_of_them} times, evenly spaced; the set and its models keep all")
-        if not made.scaling:
-            made = made.model_copy(update={"scaling": _scaling(measured, made, times, questions, notes)})
-    return Guess(made, measured, tuple(questions), tuple(notes))
+        made = _with_scaling(measured, made, questions, notes, none)
+    return Guess(made, measured, tuple(questions), (*notes, *none), tuple(none))
+
+
+def _with_scaling(
+    measured: MeasurementSet, made: Mapping, questions: list[Question], notes: list[str], none: list[str]
+) -> Mapping:
+    """Return the mapping with how the problem scales; what keeps times from being runs is said."""
+    times = totals(measured, made, made.columns.get("time_s", ""))
+    known = np.isfinite(times) & (times != 0)
+    if (zero := int((times == 0).sum())) and known.any():
+        point = measured.points.iloc[int(np.argwhere(times == 0)[0][0])]
+        first = assigned((name, point[name]) for name in measured.parameters)
+        notes.append(f"a time of 0 is no elapsed time: {counted(zero, 'value')} left out, first at {first}")
+    if not known.any():
+        what = "a value but 0" if zero else "a value"
+        none.append(f"there are no runs: no point has {what} of '{made.time}' at '{made.total}'")
+    all_of_them, taken = int(known.sum()), int(thinned(np.where(known, times, np.nan)).sum())
+    if taken < all_of_them:
+        notes.append(f"runs are {taken} of the {all_of_them} times, evenly spaced; the set and its models keep all")
+    if made.scaling:
+        return made
+    return made.model_copy(update={"scaling": _scaling(measured, made, times, questions, notes)})
+
+
+def _no_time(measured: MeasurementSet) -> str:
+    ratios = [metric.name for metric in measured.metrics if names.plain(metric.name).startswith(_RELATIVE)]
+    if ratios:
+        speedup = next((name for name in ratios if names.plain(name).startswith("speed")), "")
+        rate = f", or --rate {quote(speedup)} takes it as a rate: larger is better" if speedup else ""
+        return (
+            f"there are no runs: '{ratios[0]}' is relative to a run whose time is not here; times in seconds are "
+            f"needed{rate}"
+        )
+    listed = ", ".join(metric.name for metric in measured.metrics[:6])
+    return (
+        "no metric is an elapsed time or a rate, so there are no runs; --time METRIC or --rate METRIC names one of "
+        + listed
+    )
+
+
+def unused(said: Table[str, Any], guess: Guess) -> list[Fault]:
+    """Return a fault for each answer that changes nothing, in words of the command line."""
+    given = {key for key, value in said.items() if value not in (None, "", NONE)}
+    made = guess.mapping
+    faults = []
+    if "clock_hz" in given and made.time and made.unit.lower() not in CYCLES:
+        unit = f"in {made.unit}" if made.unit else "not in cycles"
+        faults.append(Fault(f"'{made.time}' is {unit}: a clock changes nothing; --unit cycles if it is", key="--clock"))
+    if "unit" in given and made.time == rates.TIME and "rate" not in given and "1" not in str(said["unit"]):
+        faults.append(Fault("times are made of a rate, in seconds: a unit changes nothing", key="--unit"))
+    if "extent" in given and made.time and all(path.parent is None for path in guess.measured.call_paths):
+        faults.append(Fault("no call path is below another: this changes nothing", key="--values"))
+    for key, switch in (("unit", "--unit"), ("clock_hz", "--clock"), ("total", "--total"), ("extent", "--values")):
+        if key in given and not made.time and not guess.questions:
+            faults.append(Fault("no metric is an elapsed time: this changes nothing; name one by --time", key=switch))
+    return faults
 
 
 def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
@@ -138,7 +188,8 @@ def _problem(
     measured: MeasurementSet, processors: str, said: Table[str, Any], questions: list[Question], notes: list[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the parameters that distinguish no problems, and those that are sizes of the problem."""
-    follow = following(measured, processors) if processors else ()
+    grid = grids.of(measured, processors) if processors else ()
+    follow = following(measured, processors, grid) if processors else ()
     if follow:
         listed = ", ".join(follow)
         others = (
@@ -146,16 +197,18 @@ def _problem(
             if len(follow) > 1
             else "follows from it and the others, and tells"
         )
-        grid = " (a grid of processes)" if set(follow) & set(grids.of(measured, processors)) else ""
-        notes.append(f"processors are counted by {processors}; {listed}{grid} {others} no problems apart")
+        kind = " (a grid of processes)" if set(follow) & set(grid) else ""
+        notes.append(f"processors are counted by {processors}; {listed}{kind} {others} no problems apart")
     left = [name for name in measured.parameters if name not in (processors, *follow)]
     numeric = [name for name in left if _numeric(measured.points[name])]
     if (chosen := said_sizes(said)) is not None:
-        dropped = tuple(name for name in numeric if name not in chosen and varies(measured.points[name]))
+        texts = sizes_.splitting_texts(measured, processors, left) if processors else []
+        dropped = tuple(name for name in (*numeric, *texts) if name not in chosen and varies(measured.points[name]))
         if dropped:
             notes.append(f"{', '.join(dropped)} {'tells' if len(dropped) == 1 else 'tell'} no problems apart, as said")
         return (*follow, *dropped), tuple(name for name in numeric if name not in dropped)
-    if processors and (asked := sizes_.question(measured, processors, left)) is not None:
+    weak = said.get("scaling") == "weak"
+    if processors and (asked := sizes_.question(measured, processors, left, weak=weak)) is not None:
         questions.append(asked)
     return follow, tuple(numeric)
 
@@ -195,6 +248,11 @@ def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
     for column, metric in said.get("columns", {}).items():
         if metric not in metrics:
             faults.append(Fault(f"'{metric}' is no metric of the set{near(metric, metrics)}", key=column))
+    word = said.get("processors")
+    if word in measured.points and not _numeric(measured.points[word]):
+        example = str(measured.points[word].iloc[0]) if len(measured.points) else ""
+        message = f"'{word}' is a text ('{example}'); a number of processors was expected, or a grid such as 2x2"
+        faults.append(Fault(message, file=measured.files[0] if measured.files else "", key="--processors"))
     if faults:
         raise InputError(faults)
 
@@ -216,7 +274,10 @@ def _with_serial(column: pd.Series) -> bool:
     return _numeric(column) and bool((column == 0).any()) and bool((column >= 1).any()) and _whole(column[column != 0])
 
 
-def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list[Question], notes: list[str]) -> str:
+def _processors(
+    measured: MeasurementSet, said: Table[str, Any], questions: list[Question], notes: list[str], none: list[str]
+) -> str:
+    """Return the parameter that counts the processors, empty for none; why there is none goes to *none*."""
     if (word := said.get("processors")) is not None:
         if word in measured.points and _with_serial(measured.points[word]):
             notes.append(SERIAL_NOTE.format(word))
@@ -228,6 +289,8 @@ def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list
         found = [name for name in fits if name == "N"]
     several = [name for name in found if varies(measured.points[name])]
     several = [name for name in several if not filled(measured, name, several)]
+    written = grids.counting(measured)
+    several += [name for name in written if not any(name in grids.of(measured, other) for other in several)]
     if len(several) > 1:
         listed = " and ".join(several)
         product = "*".join(several)
@@ -242,13 +305,13 @@ def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list
         return name
     broken = [name for name in measured.parameters if names.counts_processors(name) and name not in fits]
     if broken:
-        notes.append(
+        none.append(
             f"{broken[0]} is not a whole number of 1 or more at every point, so it counts no processors and there are "
             "no runs; models over the parameters work"
         )
     elif measured.parameters:
         example = fits[0] if fits else measured.parameters[0]
-        notes.append(
+        none.append(
             "no parameter is known to count processors: models over the parameters work, views of scaling stay empty; "
             f"--processors {quote(example)} if it does"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -73,6 +74,7 @@ _OTHERS: Names = _words(
     "energy power bandwidth throughput gflops mflops gflop_s joules watts rate performance mean "
     "median min max stddev std sd stdev average avg minimum maximum"
 )
+_NUMBERS = re.compile(r"(\d+)")
 _PREFIXED = re.compile(r"^\s*param(eter)?[._](?=\w)", re.IGNORECASE)
 _BRACKETED = re.compile(r"^(.*?)\s*[\[({<]\s*([^\[\](){}<>]+?)\s*[\])}>]\s*$")
 _IN = re.compile(r"^(.*?)\s+in\s+(\S+)$", re.IGNORECASE)
@@ -149,3 +151,17 @@ def metric_kind(name: str, unit: str = "") -> MetricKind:
 def is_metric(name: str, unit: str = "") -> bool:
     """Whether *name* is one that people give to something measured."""
     return metric_kind(name, unit) != "other" or plain(name) in _OTHERS or bool(unit)
+
+
+def without_counts(texts: Sequence[str], counts: Sequence[str]) -> list[str]:
+    """Return *texts* with ``#`` in place of the number that is each one's of *counts*, at one place in all of them.
+
+    Empty where there is no such place: ``heat_p4`` and ``heat_p16`` of 4 and 16 become ``heat_p#``.
+    """
+    parts = [_NUMBERS.split(text) for text in texts]  # words and numbers in turn
+    if len({len(part) for part in parts}) != 1:
+        return []
+    for place in range(1, len(parts[0]), 2):
+        if all(part[place].lstrip("0") == count for part, count in zip(parts, counts, strict=True)):
+            return ["".join([*part[:place], "#", *part[place + 1 :]]) for part in parts]
+    return []

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements import grids
 from scalegraph.measurements.merging import renumbered
 from scalegraph.measurements.model import MeasurementSet
 
@@ -18,19 +19,28 @@ _SHOWN = 4  # products whose factors a remark names
 def multiplied(measured: MeasurementSet, word: str) -> MeasurementSet:
     """Return the set with the product *word* (``ranks*threads``) in place of its factors.
 
-    The factors are parameters no longer: points that differ only in how a product is made of them become repetitions
-    of one point, which a remark says. A set whose parameters *word* is no product of is returned as it is. Raises
+    A factor may be a text of grids (``2x2``), and the only one: it becomes the product of its sides. The factors are
+    parameters no longer: points that differ only in how a product is made of them become repetitions of one point,
+    which a remark says. A set whose parameters *word* is no product of is returned as it is. Raises
     `InputError` where a factor is no whole number of 1 or more.
     """
     factors = [part.strip() for part in word.split("*")]
-    if len(factors) < 2 or word in measured.parameters or not all(name in measured.parameters for name in factors):
+    if word in measured.parameters:
+        factors = [word]
+    if not all(name in measured.parameters for name in factors):
         return measured
-    wrong = [name for name in factors if not _counts(measured.points[name])]
+    points = measured.points.copy()
+    grids_ = {name: counts for name in factors if (counts := grids.products(points[name])) is not None}
+    if len(factors) < 2 and not grids_:
+        return measured
+    for name, counts in grids_.items():
+        points[name] = np.minimum(counts, 2.0**62).astype(np.int64)
+    wrong = [name for name in factors if not _counts(points[name])]
     if wrong:
         raise InputError(Fault(f"'{wrong[0]}' is no whole number of 1 or more at every point", key="--processors"))
-    points = measured.points.copy()
-    points.insert(0, word, points[factors].prod(axis=1).astype(np.int64))
+    product = points[factors].prod(axis=1).astype(np.int64)
     fewer = points.drop(columns=factors)
+    fewer.insert(0, word, product)
     names = [str(name) for name in fewer.columns]
     code = fewer.groupby(names, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
     values = measured.values.copy()
@@ -41,7 +51,7 @@ def multiplied(measured: MeasurementSet, word: str) -> MeasurementSet:
         points=fewer.drop_duplicates().reset_index(drop=True),
         parameters=tuple(names),
         values=values,
-        remarks=(*measured.remarks, *_remarks(measured.points, factors, points[word], word)),
+        remarks=(*measured.remarks, *_remarks(measured.points, factors, product, word)),
     )
 
 

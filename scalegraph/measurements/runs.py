@@ -72,6 +72,7 @@ def make_runs(
         )
     parameters = _parameters(measured, mapping, counts)
     times[_beside_one(counts, parameters)] = np.nan
+    times[times == 0] = np.nan  # no elapsed time, which a note of the guess says
     counts = np.maximum(counts, 1.0)
     known = np.argwhere(thinned(times))
     if len(known) > MOST_RUNS:

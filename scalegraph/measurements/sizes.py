@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from scalegraph.measurements import grids
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.runs import varies
@@ -16,13 +17,15 @@ _TOGETHER = 0.9  # and that without it, above which it is the one that keeps the
 _GROWTH = 0.3  # least power of the processors with which a size of weak scaling grows (an edge of a cube: 1/3)
 
 
-def question(measured: MeasurementSet, processors: str, left: Sequence[str]) -> Question | None:
+def question(measured: MeasurementSet, processors: str, left: Sequence[str], *, weak: bool) -> Question | None:
     """Return what must be asked about parameters that leave every run a problem of its own, None where none does.
 
     *left* are the parameters that are not about processors. A size that grows with them (weak scaling) is none of
-    these.
+    these; with *weak* that was said, and texts may name the grown problems.
     """
     numeric = [name for name in left if _varying_number(measured.points[name])]
+    if not weak and (texts := splitting_texts(measured, processors, left)):
+        return _of_texts(measured, left, texts)
     found = next((([name]) for name in numeric if _splits(measured, processors, left, [name])), [])
     if not found:
         many = [name for name in numeric if measured.points[name].nunique() > _ALONE * len(measured.points)]
@@ -43,18 +46,50 @@ def question(measured: MeasurementSet, processors: str, left: Sequence[str]) -> 
     return Question("sizes", message, switch, (without, whole))
 
 
+def splitting_texts(measured: MeasurementSet, processors: str, left: Sequence[str]) -> list[str]:
+    """Return the first parameter of texts that leaves hardly two runs of one problem, empty where none does.
+
+    A grid of cells that grows with the processors (``64x64``) is a size, and none of these.
+    """
+    points = measured.points
+    texts = [name for name in left if varies(points[name]) and not pd.api.types.is_numeric_dtype(points[name].dtype)]
+    cells = {name: grids.products(points[name]) for name in texts}
+    growing = [name for name, sizes in cells.items() if sizes is not None
+               and _grows(points.assign(**{name: sizes}), processors, name)]  # fmt: skip
+    texts = [name for name in texts if name not in growing]
+    return next(([name] for name in texts if _keeps_apart(measured, processors, left, [name])), [])
+
+
+def _of_texts(measured: MeasurementSet, left: Sequence[str], found: Sequence[str]) -> Question:
+    points = measured.points
+    kept = [name for name in left if pd.api.types.is_numeric_dtype(points[name].dtype)]
+    without, whole = ",".join(kept) or "none", ",".join([*kept, *found])
+    message = (
+        f"the texts of '{found[0]}' differ at nearly every number of processors, so that hardly two runs are of one "
+        "problem: a remark on the run, or the problem's name"
+    )
+    switch = f"--sizes {without} if it is a remark, or --sizes {whole} if it names the problem"
+    return Question("sizes", message, switch, (without, whole))
+
+
 def _varying_number(column: pd.Series) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column.dtype)) and varies(column)
 
 
 def _splits(measured: MeasurementSet, processors: str, left: Sequence[str], names: Sequence[str]) -> bool:
     """Whether *names* keep runs apart that would be of one problem, and do not grow with the processors."""
+    if not _keeps_apart(measured, processors, left, names):
+        return False
     points = measured.points
     others = [name for name in left if name not in names]
-    if _shared(points, processors, left) >= _ALONE or _shared(points, processors, others) <= _TOGETHER:
-        return False
     groups = [rows for _, rows in points.groupby(others, dropna=False)] if others else [points]
     return not any(all(_grows(rows, processors, name) for rows in groups) for name in names)
+
+
+def _keeps_apart(measured: MeasurementSet, processors: str, left: Sequence[str], names: Sequence[str]) -> bool:
+    others = [name for name in left if name not in names]
+    points = measured.points
+    return _shared(points, processors, left) < _ALONE and _shared(points, processors, others) > _TOGETHER
 
 
 def _shared(points: pd.DataFrame, processors: str, names: Sequence[str]) -> float:

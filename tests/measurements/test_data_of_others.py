@@ -11,10 +11,11 @@ import pytest
 
 from scalegraph.base.errors import InputError
 from scalegraph.measurements.guessing import Guess
+from scalegraph.measurements.limits import check_lines
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import check
 from scalegraph.measurements.runs import make_runs
-from scalegraph.measurements.table import TableChoices
+from scalegraph.measurements.table import TableChoices, sheets
 from scalegraph.measurements.table.sheets import ENDINGS
 from scalegraph.request.imports.sets import answered, read_set
 
@@ -220,3 +221,146 @@ def test_damaged_spreadsheets_are_refused(tmp_path: Path) -> None:
             archive.writestr("readme", "none")
         with pytest.raises(InputError, match="is no whole spreadsheet"):
             read_set([path])
+
+
+@pytest.mark.parametrize(
+    "cells", ["1x1 2x1 2x2", "1×1 2×1 2×2", "(1;1) (2;1) (2;2)", "1*1 1*2 2*2", "1x1x1 1x2x1 1x2x2"]
+)
+@pytest.mark.parametrize("said", [{}, {"processors": "grid"}])
+def test_a_grid_of_texts_counts_the_processors(tmp_path: Path, cells: str, said: dict[str, str]) -> None:
+    one, two, four = (cell.replace(";", ",") for cell in cells.split())
+    guess = meant(tmp_path, f'grid;n;seconds\n"{one}";9;8.0\n"{two}";9;4.2\n"{four}";9;2.2\n', **said)
+    assert times(guess) == [(1, 9, 8.0), (2, 9, 4.2), (4, 9, 2.2)]
+    assert guess.mapping.scaling == "strong"
+
+
+def test_grids_of_one_size_are_repetitions(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "proc_grid,time_s\n2 x 1,8.0\n1 x 2,8.4\n2 x 2,4.2\n")
+    assert sorted(times(guess)) == [(2, 8.0), (2, 8.4), (4, 4.2)]
+    assert any("2 = 2 x 1 = 1 x 2" in remark for remark in guess.measured.remarks)
+
+
+def test_grids_of_cells_are_sizes(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "threads,mesh,time_s\n1,64x64,8.0\n2,64x64,4.2\n1,128x128,32\n2,128x128,17\n")
+    assert [row[:2] for row in times(guess)] == [(1, "64x64"), (2, "64x64"), (1, "128x128"), (2, "128x128")]
+    guess = meant(tmp_path, "mesh,time_s\n64x64,8.0\n128x128,32.2\n")
+    assert not times(guess)
+    assert "no parameter is known to count processors" in guess.no_runs[0]
+
+
+def test_a_grid_of_ranks_beside_threads_is_asked_for(tmp_path: Path) -> None:
+    text = "threads,grid,time_s\n1,1x1,8.0\n2,1x1,4.2\n1,2x2,2.2\n2,2x2,1.2\n"
+    with pytest.raises(Unanswered, match=r"threads and grid may each count the processors.*threads\*grid"):
+        meant(tmp_path, text)
+    assert times(meant(tmp_path, text, processors="threads*grid")) == [(1, 8.0), (2, 4.2), (4, 2.2), (8, 1.2)]
+
+
+def test_a_text_that_counts_no_processors_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'compiler' is a text ..gcc..; a number of processors was expected"):
+        meant(tmp_path, "threads,compiler,time_s\n1,gcc,8\n1,icc,9\n2,gcc,4\n2,icc,5\n", processors="compiler")
+
+
+def test_texts_that_differ_in_every_run_are_asked_for(tmp_path: Path) -> None:
+    text = "threads,name of,time_s\n1,gcc,8\n2,icc,4\n4,clang,2\n"
+    with pytest.raises(Unanswered, match="a remark on the run, or the problem's name; say --sizes none"):
+        meant(tmp_path, text)
+    assert meant(tmp_path, text, sizes="none").mapping.scaling == "strong"
+    assert meant(tmp_path, text, sizes="name of").mapping.scaling == "weak"
+
+
+def test_a_name_with_the_number_of_processors_tells_no_problems_apart(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "label,p,time_s\nn1_p01,1,8\nn1_p02,2,4\nn2_p01,1,16\nn2_p02,2,9\n")
+    assert times(guess) == [(1, "n1_p#", 8), (2, "n1_p#", 4), (1, "n2_p#", 16), (2, "n2_p#", 9)]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("p,time_s\n1,8\n2,abc\n4,2\n", "t.csv:3: column 2 'time_s': a number was expected, got 'abc'"),
+        ("p,time_s\n1,8\nx,4\n", "t.csv:3: column 1 'p': a number was expected, got 'x'"),
+        ("p,GB/s\n1,8\n2,o5\n", "t.csv:3: column 2 'GB/s': a number was expected, got 'o5'"),
+    ],
+)
+def test_a_bad_cell_of_a_short_table_is_named(tmp_path: Path, text: str, fault: str) -> None:
+    with pytest.raises(InputError) as error:
+        meant(tmp_path, text)
+    assert str(error.value).endswith(fault)
+
+
+def test_a_time_of_nothing_is_no_run(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "p,time_s,comm_s\n1,8,0\n2,4,1\n4,0,1\n", time="time")
+    assert times(guess) == [(1, 8), (2, 4)]
+    assert "a time of 0 is no elapsed time: 1 value left out, first at p = 4" in guess.notes
+    assert "no point has a value but 0" in meant(tmp_path, "p,time_s\n1,0\n2,0\n").no_runs[0]
+
+
+SACCT = """JobID|JobName|AllocCPUS|Elapsed|State|ExitCode
+1|a1|1|00:16:40|COMPLETED|0:0
+1.batch|batch|1|00:16:40|COMPLETED|0:0
+2|a4|4|00:00:05|FAILED|1:0
+2.batch|batch|4|00:00:05|FAILED|1:0
+3|a4|4|00:04:22|COMPLETED|0:0
+4|a16|16|00:01:16|COMPLETED|0:0
+4.0|x|16|00:01:11|COMPLETED|0:0
+5|a16|16|00:00:16|CANCELLED by 1000|0:0
+"""
+
+
+def test_jobs_that_did_not_complete_and_steps_are_no_runs(tmp_path: Path) -> None:
+    guess = meant(tmp_path, SACCT, "s.txt")
+    assert [(row[0], row[-1]) for row in times(guess)] == [(1, 1000), (4, 262), (16, 76)]
+    said = [str(skipped) for skipped in guess.measured.skipped]
+    assert any(words.startswith("rows (3): steps of jobs, first at") for words in said)
+    assert any("did not complete (State = CANCELLED by 1000), first at" in words for words in said)
+    with pytest.raises(InputError, match=r"t.csv:2: holds no run that completed: did not complete \(exit_code = 1\)"):
+        meant(tmp_path, "p,time_s,exit_code\n1,8,1\n2,4,9\n")
+    assert times(meant(tmp_path, "p,time_s,status\n1,8,ok\n2,4,failed\n4,2,ok\n")) == [(1, 8), (4, 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "fault"),
+    [
+        ("p,time_s\n1,8\n2,4\n", {"clock_hz": 2e9}, "--clock: 'time' is in s: a clock changes nothing"),
+        ("p,GB/s\n1,8\n2,14\n", {"unit": "ms"}, "--unit: times are made of a rate"),
+        ("p,Speedup\n1,1\n2,1.9\n", {"unit": "s"}, "--unit: no metric is an elapsed time"),
+        ("p,time_s\n1,8\n2,4\n", {"extent": "inclusive"}, "--values: .*changes nothing"),
+    ],
+)
+def test_an_answer_that_changes_nothing_is_refused(tmp_path: Path, text: str, said: Any, fault: str) -> None:
+    with pytest.raises(InputError, match=fault):
+        meant(tmp_path, text, **said)
+
+
+def test_speedups_alone_say_what_is_missing(tmp_path: Path) -> None:
+    text = "threads,Speedup,Efficiency\n1,1.0,1.0\n2,1.9,0.95\n4,3.7,0.92\n"
+    assert meant(tmp_path, text).no_runs[0].startswith("there are no runs: 'Speedup' is relative to a run whose time")
+    assert ratios(meant(tmp_path, text, rate="Speedup")) == pytest.approx([1, 1.9, 3.7])
+
+
+@pytest.mark.parametrize(
+    ("raw", "fault"),
+    [
+        (b"n,1,2\n1," + b"9" * 400 + b"\n", "t.csv:2: is longer than 0 MiB"),
+        (b" " * 4000, "t.csv:1: is longer than 0 MiB"),
+        (b"\n" * 4000, "t.csv: has more than 300 lines"),
+        (b"\r" * 4000, "t.csv: has more than 300 lines"),
+    ],
+)
+def test_lines_are_checked_before_they_are_read(tmp_path: Path, raw: bytes, fault: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(raw)
+    with pytest.raises(InputError) as error:
+        check_lines(path, longest=300, most=300)
+    assert fault in str(error.value)
+    check_lines(path, longest=5000, most=5000)
+
+
+def test_what_unpacks_to_too_much_is_refused_by_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b" " * (17 << 20))
+    with pytest.raises(InputError, match=r"sheet1.xml unpacks to \d+ times its size, as no sheet does"):
+        read_set([path])
+    monkeypatch.setattr(sheets, "_UNPACKED", 16 << 20)
+    with pytest.raises(InputError, match=r"unpacks to 17 MiB in 1 parts; 16 MiB at most"):
+        read_set([path])

@@ -204,9 +204,8 @@ def test_answers_that_the_set_does_not_have_are_refused(said: dict[str, Any], ex
 )
 def test_points_that_cannot_be_runs_are_named(counts: list[Any], times: list[float], expected: str) -> None:
     made = a_set({"p": counts}, times)
-    mapping = guess_mapping(made, {"processors": "p", "scaling": "strong"}).mapping
     with pytest.raises(InputError) as caught:
-        make_runs(made, mapping)
+        make_runs(made, guess_mapping(made, {"processors": "p", "scaling": "strong"}).mapping)
     assert expected in str(caught.value)
     assert str(caught.value).startswith("a.csv: ")
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.limits import check_lines
 from scalegraph.measurements.reader import Progress
 
 
@@ -21,8 +22,13 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(Fault(f"cannot be read: {error.strerror}", file=str(path))) from error
 
 
-def read_text(path: Path) -> str:
-    """Return the text of *path*, which must be UTF-8; raise `InputError` with the line of a byte that is not."""
+def read_text(path: Path, *, lines: bool = True) -> str:
+    """Return the text of *path*, which must be UTF-8; raise `InputError` with the line of a byte that is not.
+
+    With *lines* it is refused where one of them is too long to be one (`limits`): JSON may be one line.
+    """
+    if lines:
+        check_lines(path)
     data = read_bytes(path)
     try:
         return data.decode("utf-8-sig")
@@ -146,7 +152,7 @@ def read_document(path: Path, cancel: CancelToken, progress: Progress) -> tuple[
     Raises `InputError` if the file is no UTF-8 text, no JSON or no object.
     """
     check = Checked(str(path))
-    whole = check.mapping(parse_json(read_text(path), str(path)), "")
+    whole = check.mapping(parse_json(read_text(path, lines=False), str(path)), "")
     cancel.check()
     progress(0.5)
     return whole, check

@@ -26,7 +26,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
     check = Checked(str(path))
-    text = read_text(path)
+    text = read_text(path, lines=False)
     cancel.check()
     whole = check.mapping(parse_json(text, str(path)), "")
     progress(PARSED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from scalegraph.measurements import names
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.reader import Progress
+from scalegraph.measurements.table import jobs
 from scalegraph.measurements.table.columns import Column
 from scalegraph.measurements.table.guess import TableChoices, TableGuess, guess_table
 from scalegraph.measurements.table.rows import Flags, Ints, Rows, parse
@@ -69,6 +71,7 @@ class _Builder:
 
     def build(self) -> MeasurementSet:
         """Return the set."""
+        self._only_runs()
         keep = self._filled()
         base, points = self._points(keep)
         path, call_paths = self._paths()
@@ -94,6 +97,26 @@ class _Builder:
             notes=self.guess.notes,
             skipped=tuple(self.skipped),
         )
+
+    def _only_runs(self) -> None:
+        """Leave out the rows that are no runs, and count them."""
+        titles = [column.title for column in self.guess.columns]
+        known = [jobs.may_tell(title) for title in titles]
+        if not any(known):
+            return
+        cells = [
+            self.rows.texts(column.index).to_pylist() if there else []
+            for column, there in zip(self.guess.columns, known, strict=True)
+        ]
+        keep, why = jobs.kept(titles, cells)
+        if why and not any(keep):
+            message = f"holds no run that completed: {why[0][0]}"
+            raise InputError(Fault(message, file=self.guess.file, line=int(self.rows.lines[why[0][1]])))
+        for reason, count in Counter(reason for reason, _ in why).items():
+            first = next(row for other, row in why if other == reason)
+            self.skipped.append(Skipped("rows", count, reason, f"{self.guess.file}:{self.rows.lines[first]}"))
+        if why:
+            self.rows = self.rows.only(np.array(keep))
 
     def _filled(self) -> Flags:
         """Return which rows have a cell filled."""

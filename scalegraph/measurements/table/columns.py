@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
-from scalegraph.measurements import names, rates
+from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements.model import Metric
-from scalegraph.measurements.table import durations, series, suffixes
+from scalegraph.measurements.table import durations, jobs, series, suffixes
 from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, NUMBER, is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
@@ -21,6 +21,7 @@ Role: TypeAlias = Literal[
 Kind: TypeAlias = Literal["count", "number", "duration", "text", "empty"]
 ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below, people are asked
+_OF_ITS_OWN = "a text of its own in every row"
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
 _ASSIGNED = re.compile(r"^\s*([A-Za-z][\w ]*?)\s*=\s*(\d+)\s*$")
 _WHOLE = re.compile(r"^\s*(\d+)\.0+\s*$")
@@ -62,14 +63,15 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     columns = [
         _alone(index, title, [row[index] for row in shown if index < len(row)]) for index, title in enumerate(titles)
     ]
-    columns = _settle(columns)
+    columns = _settle(_labelled(columns, shown))
     columns, parameter = _wide(columns, across)
     if not parameter:
         columns, parameter = series.found(columns, shown, across)
     return tuple(_unique(_repeated(columns))), parameter
 
 
-def _kind(found: Sequence[str]) -> Kind:
+def _kind(found: Sequence[str], *, counted: bool = False) -> Kind:
+    """Return of what kind cells are; where the name says that numbers are *counted* or measured, half of them do."""
     there = [cell for cell in found if not is_missing(cell)]
     if not there:
         return "empty"
@@ -78,14 +80,15 @@ def _kind(found: Sequence[str]) -> Kind:
     if durations.are_all(there):
         return "duration"
     numbers = sum(map(is_number, there))
-    return "number" if numbers == len(there) or (numbers > 1 and numbers >= 0.8 * len(there)) else "text"
+    enough = numbers >= 0.5 * len(there) if counted else numbers > 1 and numbers >= 0.8 * len(there)
+    return "number" if numbers == len(there) or enough else "text"
 
 
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     """Return what the column is by itself."""
     suffix = suffixes.of_all(found)
     found = [suffixes.without(cell, suffix) for cell in found] if suffix else found
-    kind = _kind(found)
+    kind = _kind(found, counted=_of_number(title))
     title = _WHOLE.sub(r"\1", title)  # pandas writes the columns 1.0, 2.0
     if title.isdigit() and kind == "duration":
         return Column(index, title, title, "s", "metric", None, None, 0.9, "its cells are times", kind)
@@ -96,9 +99,25 @@ def _alone(index: int, title: str, found: Sequence[str]) -> Column:
         return Column(index, title, "row number", "", "skip", None, None, 0.9, "it numbers the rows", kind)
     name, unit = names.without_unit(title)
     unit = "s" if kind == "duration" else unit or suffixes.unit(suffix)
+    if jobs.says_how_it_ended(title, found):
+        return Column(index, title, name, "", "skip", None, None, 0.9, "says how runs ended", kind)
     size = bool(suffix) and suffixes.is_bytes(suffix)  # `4 MB` may be a size of the problem as well
     role, confidence, why = _role(name, "" if size else unit, kind, found)
     return Column(index, title, name, unit, role, None, None, confidence, why, kind, suffix)
+
+
+def _of_number(title: str) -> bool:
+    """Whether a name is one of numbers, so that a text below it is a slip: a time, a count of processors, a metric."""
+    name, unit = names.without_unit(title)
+    short = names.plain(name)
+    if short in names.REMARKS | names.REGIONS | names.METRIC_NAMES or short in ("mpi", "openmp", "omp"):
+        return False
+    return (
+        names.metric_kind(name, unit) != "other"
+        or names.counts_processors(name)
+        or bool(rates.per(Metric(name, unit, "other")))
+        or short in ("n", "m", "nx", "ny", "nz")
+    )
 
 
 def _rising(found: Sequence[str]) -> bool:
@@ -135,10 +154,12 @@ def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
     for known, role in ((names.REGIONS, "call_path"), (names.METRIC_NAMES, "metric_name"), (names.UNITS, "unit")):
         if short in known:
             return role, 0.9, "its name"  # type: ignore[return-value]
+    if grids.are_written([cell for cell in found if not is_missing(cell)]):
+        return "parameter", 0.9, "its cells are grids, as 2x2"
     if suffixes.differ(found):
         return "skip", 0.5, "numbers in several units"
     if len(found) > 3 and len(set(found)) == len(found):
-        return "skip", 0.5, "a text of its own in every row"
+        return "skip", 0.5, _OF_ITS_OWN
     return "parameter", 0.7, "it holds texts"
 
 
@@ -152,6 +173,20 @@ def _of_numbers(name: str, *, counts: bool, again: bool) -> tuple[Role, float, s
         if again
         else ("parameter", 0.4, "whole numbers, each once")
     )
+
+
+def _labelled(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:
+    """Return the columns with texts that differ in every row only by the number of processors as parameters."""
+    counting = [item.index for item in columns if item.role == "parameter" and names.counts_processors(item.name)]
+    made = []
+    for item in columns:
+        if item.kind == "text" and item.role == "skip" and item.why == _OF_ITS_OWN:
+            whole = [row for row in rows if len(row) > max([item.index, *counting])]
+            texts = [row[item.index] for row in whole]
+            if any(names.without_counts(texts, [row[index] for row in whole]) for index in counting if whole):
+                item = replace(item, role="parameter", confidence=0.8, why="it names the number of processors")
+        made.append(item)
+    return made
 
 
 def _settle(columns: list[Column]) -> list[Column]:

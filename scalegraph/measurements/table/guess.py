@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import layout
+from scalegraph.measurements.table import jobs, layout
 from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
 from scalegraph.measurements.table.text import read_lines
 
@@ -104,7 +104,7 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     found = layout.find(text.lines, file, said.delimiter, said.comment, header)
     wide = max(len(found.names), max(map(len, found.rows)))
     titles = _titles(found, said, wide, file)
-    columns, across = columns_.guess(titles, found.rows, across=said.across)
+    columns, across = columns_.guess(titles, _runs(titles, found.rows), across=said.across)
     columns = _chosen(columns, said.columns, file)
     _check_across(columns, across, said, file)
     decimal, thousands, doubts = _numbers(found, columns, said)
@@ -125,6 +125,13 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
         notes=(*text.notes, *found.notes, *_remarks(columns, across, decimal, thousands)),
         before=found.before,
     )
+
+
+def _runs(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
+    """Return the rows that are runs; all of them where none is, so that their columns are known."""
+    cells = [[row[index] if index < len(row) else "" for row in rows] for index in range(len(titles))]
+    keep, why = jobs.kept(titles, cells)
+    return [row for row, good in zip(rows, keep, strict=True) if good] if why and any(keep) else rows
 
 
 def _size(path: Path) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,6 +39,10 @@ class Rows:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.lines)
+
+    def only(self, keep: Flags) -> Rows:
+        """Return the rows that are to be kept."""
+        return replace(self, table=self.table.filter(pa.array(keep)), lines=self.lines[keep])
 
     def texts(self, index: int) -> pa.ChunkedArray:
         """Return the cells of a column without the space around them."""

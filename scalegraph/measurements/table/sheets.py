@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -16,6 +17,9 @@ from scalegraph.measurements import names
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _LARGEST = 200 << 20  # bytes of a file that is unpacked
+_UNPACKED = 400 << 20  # bytes of all parts of one
+_MOST_PARTS = 10_000
+_RATIO = 200  # of a part's size to what it is packed to; sheets of numbers reach 5 to 20
 _MOST_CELLS = 20_000_000
 
 
@@ -34,6 +38,7 @@ def read(path: Path) -> tuple[list[str], tuple[str, ...]]:
 
     if path.stat().st_size > _LARGEST:
         raise InputError(Fault(f"is larger than {_LARGEST >> 20} MiB; save the sheet as CSV", file=str(path)))
+    _check_unpacked(path)
     try:
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
             sheets = []
@@ -55,6 +60,32 @@ def read(path: Path) -> tuple[list[str], tuple[str, ...]]:
         others = ", ".join(name for name, _ in sheets if name != best)
         notes = (f"of {len(sheets)} sheets '{best}' was read; not read: {others}",)
     return [_line(row) for row in rows], notes
+
+
+def _check_unpacked(path: Path) -> None:
+    """Refuse a zip archive whose parts, by its directory, are more than a spreadsheet holds once they are unpacked.
+
+    The sizes in the directory are what a reader allocates; parts that pretend to be smaller end as damaged.
+    """
+    if not zipfile.is_zipfile(path):
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        message = f"is no whole spreadsheet ({error}); open it and save it as CSV or .xlsx without a password"
+        raise InputError(Fault(message, file=str(path))) from None
+    total = sum(part.file_size for part in parts)
+    if total > _UNPACKED or len(parts) > _MOST_PARTS:
+        words = f"unpacks to {total >> 20} MiB in {len(parts)} parts; {_UNPACKED >> 20} MiB at most were expected"
+        raise InputError(Fault(f"{words}: save the sheet as CSV", file=str(path)))
+    large = next((part for part in parts if part.file_size > (1 << 20) * 16
+                  and part.file_size > _RATIO * max(part.compress_size, 1)), None)  # fmt: skip
+    if large is not None:
+        words = (
+            f"its part {large.filename[:60]} unpacks to {large.file_size // max(large.compress_size, 1)} times its size"
+        )
+        raise InputError(Fault(f"{words}, as no sheet does: save the sheet as CSV", file=str(path)))
 
 
 def _likeness(rows: Sequence[Sequence[Any]]) -> tuple[bool, int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
+from scalegraph.measurements.limits import check_lines
 from scalegraph.measurements.table import blocks, sheets
 
 LARGEST = 4 * 2**30  # bytes of a file that is read at once
@@ -39,6 +40,8 @@ def read_lines(path: Path, encoding: str = "", limit: int = LARGEST) -> Lines:
 
     Raises `InputError` for a file that cannot be read or is no text.
     """
+    if not sheets.is_sheet(path, _head(path)):
+        check_lines(path, limit)
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size  # so much is allocated, not all that would be allowed
@@ -56,6 +59,14 @@ def read_lines(path: Path, encoding: str = "", limit: int = LARGEST) -> Lines:
         note = "lines of `key: value` were taken as a table: a row for each block, a column for each key"
         return Lines(made, read.encoding, (*read.notes, note))
     return read
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(8)
+    except OSError as error:
+        raise InputError(Fault(f"cannot be read: {reason(error)}", file=str(path))) from error
 
 
 def decoded(raw: bytes, file: str, encoding: str = "", *, cut: bool = False) -> Lines:

@@ -14,7 +14,7 @@ import pandas as pd
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements import foreign
-from scalegraph.measurements.guessing import NONE, Guess, guess_mapping
+from scalegraph.measurements.guessing import NONE, Guess, guess_mapping, unused
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.merging import merged
@@ -27,7 +27,7 @@ from scalegraph.request.imports.kinds import is_study, refuse_another
 from scalegraph.store import Manifest, Study
 
 _TABLE = "table"
-_CHECKED = 100 << 20  # bytes of a file that is searched for what is wrong with it
+_CHECKED = 16 << 20  # bytes of a file that is searched for what is wrong with it
 
 
 def _quiet(_share: float) -> None:
@@ -197,9 +197,16 @@ def study_of(
     return study
 
 
-def answered(measured: MeasurementSet, said: Mapping[str, Any] | None = None) -> Guess:
-    """Return what the names of *measured* mean; raise `Unanswered` with every question still open."""
-    guess = guess_mapping(measured, said)
+def answered(
+    measured: MeasurementSet, said: Mapping[str, Any] | None = None, before: Mapping[str, Any] | None = None
+) -> Guess:
+    """Return what the names of *measured* mean; raise `Unanswered` with every question still open.
+
+    *said* goes before what was said *before*; raises `InputError` where something *said* changes nothing.
+    """
+    guess = guess_mapping(measured, {**(before or {}), **(said or {})})
+    if faults := unused(said or {}, guess):
+        raise InputError(faults)
     if guess.questions:
         file = measured.files[0] if measured.files else measured.title
         raise Unanswered(guess.questions, file)
@@ -247,22 +254,39 @@ def _study(path: Path, said: Mapping[str, Any]) -> Study:
             {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns", "follow"}, exclude_defaults=True)
         )
         if mapping is not None and "processors" not in said:
-            before["sizes"] = mapping.sizes or NONE
-        guess = answered(measured, {**before, **said})
+            before["sizes"] = _told_apart(measured, mapping)
+        guess = answered(measured, said, before)
         return study_of(guess.measured, guess.mapping)
 
 
 def notes(study: Study) -> list[str]:
     """Return what people should know of the measurements in *study*: remarks of their files, and what was guessed."""
-    measured, mapping = study.measurements(), study.mapping()
+    measured = study.measurements()
     if measured is None:
         return []
-    guessed: tuple[str, ...] = ()
-    if mapping is not None:
-        said = mapping.model_dump(include={"processors", "time", "unit", "clock_hz", "total", "scaling"})
-        said["sizes"] = mapping.sizes or NONE
-        guessed = guess_mapping(measured, said).notes
-    return [*measured.notes, *measured.remarks, *guessed]
+    again = _again(study)
+    return [*measured.notes, *measured.remarks, *(again.notes if again else ())]
+
+
+def why_no_runs(study: Study) -> list[str]:
+    """Return why the measurements in *study* have no runs, empty where that was not guessed."""
+    again = _again(study)
+    return list(again.no_runs) if again else []
+
+
+def _again(study: Study) -> Guess | None:
+    """Return what is guessed of a study's measurements with its mapping as answers, None without one."""
+    measured, mapping = study.measurements(), study.mapping()
+    if measured is None or mapping is None:
+        return None
+    said = mapping.model_dump(include={"processors", "time", "unit", "clock_hz", "total", "scaling"})
+    return guess_mapping(measured, {**said, "sizes": _told_apart(measured, mapping)})
+
+
+def _told_apart(measured: MeasurementSet, mapping: Meaning) -> tuple[str, ...] | str:
+    """Return the parameters that distinguish problems, as they are said again: sizes, and texts that are kept."""
+    texts = [name for name in measured.parameters if not pd.api.types.is_numeric_dtype(measured.points[name].dtype)]
+    return (*mapping.sizes, *(name for name in texts if name not in mapping.follow)) or NONE
 
 
 def is_run_table(path: Path) -> bool:

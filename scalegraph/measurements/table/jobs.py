@@ -1,0 +1,64 @@
+"""Rows that are no runs: jobs that did not complete, and the steps of a job that has a row of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalegraph.measurements import names
+from scalegraph.measurements.table.layout import is_missing
+
+_ENDED = frozenset({"state", "job_state", "status", "exitcode", "exit_code", "exit_status", "exitval", "rc", "ret",
+                    "returncode", "return_code", "exit", "success", "outcome"})  # fmt: skip
+_GOOD = frozenset({"completed", "complete", "cd", "ok", "pass", "passed", "success", "successful", "succeeded", "done",
+                   "finished", "0", "0:0", "true", "yes"})  # fmt: skip
+_BAD = re.compile(
+    r"(?:fail(?:ed|ure)?|timeout|timed?[ _-]?out|cancell?ed(?: by \d+| by \w+)?|node_fail|out_of_memory|oom|preempted|"
+    r"boot_fail|deadline|running|pending|suspended|requeued|resizing|revoked|crash(?:ed)?|error|aborted|killed|"
+    r"unsuccessful|false|no|f|ca|to|nf|pd|r|[1-9]\d{0,2}|-[1-9]\d{0,2}|\d{1,3}:\d{1,3})\+?",
+    re.IGNORECASE,
+)
+_JOB = frozenset({"jobid", "job_id", "jobidraw", "job"})
+_STEP = re.compile(r"(\d+(?:[_+\[]\S*?)?)\.(batch|extern|interactive|\d+)")
+
+
+def says_how_it_ended(title: str, cells: Sequence[str]) -> bool:
+    """Whether a column says of each row whether the run completed, by its name and by every cell."""
+    there = [cell.strip() for cell in cells if not is_missing(cell)]
+    return names.plain(title) in _ENDED and bool(there) and all(_good(cell) or _BAD.fullmatch(cell) for cell in there)
+
+
+def may_tell(title: str) -> bool:
+    """Whether a column of this name may say that a row is no run."""
+    return names.plain(title) in _ENDED | _JOB
+
+
+def _good(cell: str) -> bool:
+    return cell.strip().lower() in _GOOD
+
+
+def kept(titles: Sequence[str], columns: Sequence[Sequence[str]]) -> tuple[list[bool], list[tuple[str, int]]]:
+    """Return which rows are runs, and of those that are not why in words, with the index of each.
+
+    *columns* are the cells of each column. A row is none if a column that says how runs ended says that it did not
+    complete, or if it is a step (``4101.batch``) of a job that has a row of its own, or one that only starts others.
+    """
+    count = max(map(len, columns), default=0)
+    keep = [True] * count
+    why: list[tuple[str, int]] = []
+    for title, cells in zip(titles, columns, strict=True):
+        if names.plain(title) in _JOB:
+            jobs = {cell.strip() for cell in cells}
+            for row, cell in enumerate(cells):
+                step = _STEP.fullmatch(cell.strip())
+                if keep[row] and step and (step[1] in jobs or step[2] in ("batch", "extern")):
+                    keep[row] = False
+                    why.append(("steps of jobs", row))
+    for title, cells in zip(titles, columns, strict=True):
+        if not says_how_it_ended(title, cells):
+            continue
+        for row, cell in enumerate(cells):
+            if keep[row] and not is_missing(cell) and not _good(cell):
+                keep[row] = False
+                why.append((f"did not complete ({title} = {cell.strip()[:20]})", row))
+    return keep, why
