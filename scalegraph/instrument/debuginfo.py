@@ -31,7 +31,7 @@ def lines(path: Path | str, root: str = "", *, moves: bool = False) -> LineMap:
     with Path(path).open("rb") as stream:
         elf = ELFFile(stream)
         if elf.has_dwarf_info():
-            for unit_rows in _programs(elf.get_dwarf_info(), files, root):
+            for unit_rows in _programs(elf.get_dwarf_info(relocate_dwarf_sections=False), files, root):
                 rows.extend(unit_rows)
     return LineMap(rows, files, [(function.start, function.end, function.name) for function in image.functions])
 
@@ -109,7 +109,7 @@ def unoptimised(path: Path) -> Callable[[int], bool]:
     with path.open("rb") as stream:
         elf = ELFFile(stream)
         if elf.has_dwarf_info():
-            dwarf = elf.get_dwarf_info()
+            dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False)
             for unit in dwarf.iter_CUs():
                 top = unit.get_top_DIE()
                 producer = top.attributes.get("DW_AT_producer")

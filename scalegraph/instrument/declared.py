@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from elftools.dwarf.descriptions import describe_form_class
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from scalegraph.instrument.debuginfo import files_of, lines
 from scalegraph.instrument.places import Places, Span, source_name
+from scalegraph.instrument.symbols import OBJECT, defined
 
 _ADDRESS = 0x03  # DW_OP_addr
 _TRANSPARENT = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_atomic_type")
@@ -44,15 +44,12 @@ def places(path: Path, root: str = "") -> Places:
 
 def symbols(path: Path) -> list[Span]:
     """Return the variables in the symbol table of the executable at *path*: first address, end, source-level name."""
-    found = []
     with path.open("rb") as stream:
-        for table in ELFFile(stream).iter_sections():
-            if isinstance(table, SymbolTableSection):
-                for symbol in table.iter_symbols():
-                    start, size = symbol["st_value"], symbol["st_size"]
-                    if symbol["st_info"]["type"] == "STT_OBJECT" and size and start:
-                        found.append((start, start + size, source_name(symbol.name)))
-    return found
+        return [
+            (symbol.address, symbol.address + symbol.size, source_name(symbol.name))
+            for symbol in defined(ELFFile(stream))
+            if symbol.kind == OBJECT and symbol.size
+        ]
 
 
 def declared(path: Path, root: str) -> dict[int, Declared]:
@@ -62,7 +59,7 @@ def declared(path: Path, root: str) -> dict[int, Declared]:
         elf = ELFFile(stream)
         if not elf.has_dwarf_info():
             return found
-        dwarf = elf.get_dwarf_info()
+        dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False)
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
             files = files_of(unit, program.header, root) if program is not None else {}

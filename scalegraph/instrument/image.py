@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.instrument.architecture import ARCHITECTURES, Architecture
+from scalegraph.instrument.symbols import FUNCTION, Symbol, defined
 
 PROBE: Final = "__sanitizer_cov_trace_pc"
 _HOOK_PREFIXES: Final = ("__tsan_", "__sanitizer_", "__scalegraph_", "__ubsan_", "__asan_")
@@ -83,19 +84,11 @@ class Image:
                 for section in elf.iter_sections()
                 if section.name.startswith(".rodata") and section["sh_addr"]
             ]
-            symbols = [
-                (symbol["st_value"], symbol["st_size"], symbol.name, symbol["st_info"]["type"])
-                for table in elf.iter_sections()
-                if isinstance(table, SymbolTableSection)
-                for symbol in table.iter_symbols()
-                if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_value"]
-            ]
+            symbols = list(defined(elf))
             self.imports = _imports(elf, self.architecture)
             self.inlined = _inlined(elf)
-        self.hooks = {
-            address: name.removesuffix(_LATE) for address, _, name, _ in symbols if name.startswith(_HOOK_PREFIXES)
-        }
-        self.names = {address: name for address, _, name, kind in symbols if kind == "STT_FUNC"}
+        self.hooks = {s.address: s.name.removesuffix(_LATE) for s in symbols if s.name.startswith(_HOOK_PREFIXES)}
+        self.names = {s.address: s.name for s in symbols if s.kind == FUNCTION}
         self.functions = _functions(symbols)
         self._starts = [function.start for function in self.functions]
 
@@ -171,10 +164,10 @@ def _imports(elf: ELFFile, architecture: Architecture) -> dict[int, str]:
     return stubs
 
 
-def _functions(symbols: list[tuple[int, int, str, str]]) -> list[Function]:
+def _functions(symbols: list[Symbol]) -> list[Function]:
     """Return functions by address, one for each address (the largest of several names)."""
     best: dict[int, Function] = {}
-    for address, size, name, kind in symbols:
-        if kind == "STT_FUNC" and size and (address not in best or best[address].end < address + size):
+    for name, address, size, kind in symbols:
+        if kind == FUNCTION and size and (address not in best or best[address].end < address + size):
             best[address] = Function(name, address, address + size)
     return [best[address] for address in sorted(best)]
