@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from scalegraph.analyze.table import Floats, numbers
+from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord
 from scalegraph.runtime.format import CAUSE_NAMES, STALL_NAMES
 
@@ -19,22 +20,21 @@ GROUPS = {
 }
 
 
+def _known(table: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which rows of *table* have their references by cause, shape (rows,)."""
+    known = np.zeros(len(table), dtype=bool)
+    for column in table.columns:
+        if str(column).startswith("cause."):
+            known |= np.isfinite(numbers(table, str(column)))
+    return known
+
+
 def is_known(table: pd.DataFrame) -> bool:
     """Return whether any run of *table* has its references by cause.
 
     Source: ScaleGraph.
     """
-    names = [str(name) for name in table.columns if str(name).startswith("cause.")]
-    return any(bool(np.isfinite(numbers(table, name)).any()) for name in names)
-
-
-def _quantity(table: pd.DataFrame, cause: str, name: str) -> Floats:
-    """Return a quantity of one cause, shape (rows,): 0 where a run has causes but not this one, else NaN."""
-    known = np.zeros(len(table), dtype=bool)
-    for column in table.columns:
-        if str(column).startswith("cause."):
-            known |= np.isfinite(numbers(table, str(column)))
-    return np.where(known, np.nan_to_num(numbers(table, f"cause.{cause}.{name}")), np.nan)
+    return bool(_known(table).any())
 
 
 def by_cause(table: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -44,7 +44,11 @@ def by_cause(table: pd.DataFrame, *names: str) -> pd.DataFrame:
 
     Shape: (rows of *table*, causes). Unit: events or cycles, as the quantities. Source: latency-metric.txt 5.2.
     """
-    columns = {cause: sum((_quantity(table, cause, name) for name in names), np.zeros(1)) for cause in CAUSE_NAMES}
+    known = _known(table)  # then a cause that a run does not have is 0
+    columns = {
+        cause: np.where(known, sum(np.nan_to_num(numbers(table, f"cause.{cause}.{name}")) for name in names), np.nan)
+        for cause in CAUSE_NAMES
+    }
     return pd.DataFrame(columns, index=table.index)
 
 

@@ -38,7 +38,10 @@ def numbers(table: pd.DataFrame, column: str) -> Floats:
     """
     if column not in table.columns:
         return np.full(len(table), np.nan)
-    return pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    values = table[column]
+    if values.dtype == np.float64:
+        return values.to_numpy(copy=True)
+    return pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def category_cycles(table: pd.DataFrame, name: str) -> Floats:
