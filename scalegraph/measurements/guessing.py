@@ -13,7 +13,7 @@ import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import assigned, counted, plain
-from scalegraph.measurements import grids, names, rates
+from scalegraph.measurements import derived, grids, names, rates
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
@@ -80,7 +80,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         measured = rates.timed(measured, rate, processors, grows=grows)
         answers["time"] = rates.TIME
         answers.pop("unit", None)  # times are made in seconds
-    time, columns, summed = _time(measured, answers, questions, notes)
+    time, columns, summed = _time(measured, processors, answers, questions, notes)
     unit = total = ""
     if time:
         measured = _with_extent(measured, measured.metric(time), answers, questions, notes)
@@ -121,6 +121,7 @@ def _with_scaling(
     all_of_them, taken = int(known.sum()), int(thinned(np.where(known, times, np.nan)).sum())
     if taken < all_of_them:
         notes.append(f"runs are {taken} of the {all_of_them} times, evenly spaced; the set and its models keep all")
+    notes += derived.remarks(measured, made.processors, made.time, made.follow)
     if made.scaling:
         return made
     return made.model_copy(update={"scaling": _scaling(measured, made, times, questions, notes)})
@@ -319,7 +320,7 @@ def _processors(
 
 
 def _time(
-    measured: MeasurementSet, said: Table[str, Any], questions: list[Question], notes: list[str]
+    measured: MeasurementSet, processors: str, said: Table[str, Any], questions: list[Question], notes: list[str]
 ) -> tuple[str, dict[str, str], bool]:
     """Return the metric of time, metrics for columns of the run table, and whether times are summed."""
     columns = _columns(measured.metrics)
@@ -337,6 +338,9 @@ def _time(
                 return same[0].name, columns, False
         parts = {column for column in columns.values() if column in by_name}
         times = [metric for metric in times if metric.name not in parts] or times
+        follow = derived.times(measured, processors, [metric.name for metric in times])
+        notes += [f"{words}; it was not taken as the time" for words in follow.values()]
+        times = [metric for metric in times if metric.name not in follow]
     if len(times) > 1:
         listed = tuple(metric.name for metric in times)
         message = f"{', '.join(listed[:6])} are all times"

@@ -364,3 +364,21 @@ def test_what_unpacks_to_too_much_is_refused_by_its_directory(tmp_path: Path, mo
     monkeypatch.setattr(sheets, "_UNPACKED", 16 << 20)
     with pytest.raises(InputError, match=r"unpacks to 17 MiB in 1 parts; 16 MiB at most"):
         read_set([path])
+
+
+def test_derived_columns_are_checked_and_said(tmp_path: Path) -> None:
+    text = "p,t_solve [s],t_cpu [s],t_best [s],Speedup,Efficiency\n"
+    guess = meant(tmp_path, text + "1,8,8,8,1,100%\n2,4.2,8.4,4,1.9,95%\n4,2.3,9.2,2,3.5,87%\n")
+    assert guess.mapping.time == "t_solve"
+    assert times(guess) == [(1, 8), (2, 4.2), (4, 2.3)]
+    said = "\n".join(guess.notes)
+    for words in ("'t_cpu' is t_solve times p", "'t_best' is t_solve on the fewest p, divided by their number",
+                  "'Speedup' follows from the time", "'Efficiency' follows from the time"):  # fmt: skip
+        assert words in said
+    wrong = meant(tmp_path, "p,time_s,Speedup\n1,8,1\n2,4.2,1.9\n4,2.3,7\n")
+    assert (
+        "'Speedup' is not time on the fewest p over time: it differs by up to 101 %, at p = 4 7 from 3.48"
+        in "".join(wrong.notes)
+    )
+    weak = meant(tmp_path, "p,n,time_s,efficiency\n1,100,8,1\n2,200,8.2,0.976\n4,400,9,0.889\n")
+    assert "'efficiency' follows from the time" in "".join(weak.notes)

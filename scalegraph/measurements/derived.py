@@ -1,0 +1,139 @@
+"""Metrics that follow from the time and the processors, by arithmetic: speedup, efficiency, cost, ideal time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.base.measures import percent
+from scalegraph.base.units import plain, significant
+from scalegraph.measurements import names
+from scalegraph.measurements.model import Floats, MeasurementSet
+from scalegraph.measurements.runs import varies
+
+_NEAR = 0.02  # relative: people round to two digits
+_ROUNDING = 0.006  # absolute, of ratios with two digits behind the point
+_SPEEDUP = ("speedup", "speed_up", "scaling", "scalability", "acceleration")
+_EFFICIENCY = ("efficiency", "parallel_efficiency", "scaling_efficiency", "eff")
+_KINDS = {"speedup": _SPEEDUP, "efficiency": _EFFICIENCY, "percent": _EFFICIENCY, "cost": ("cost", "core_seconds")}
+
+
+def times(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> dict[str, str]:
+    """Return of the metrics *timed* those that follow from another one, with how in words.
+
+    Such is a time times the processors (`cpu time`), and the first time over them (`ideal`). Where two follow from
+    each other the first in the set stays.
+    """
+    if not _plain(measured, processors) or len(timed) < 2:
+        return {}
+    counts = measured.points[processors].to_numpy(dtype=np.float64)
+    values = {name: _values(measured, name) for name in timed}
+    made: dict[str, str] = {}
+    for name in timed:
+        for other in timed:
+            if other == name or other in made:
+                continue
+            base = values[other]
+            if _equal(values[name], base * counts):
+                made[name] = f"'{name}' is {other} times {processors}"
+            elif _equal(values[name], _first(measured, processors, base * counts) / counts):
+                made[name] = f"'{name}' is {other} on the fewest {processors}, divided by their number: ideal times"
+    return made
+
+
+def remarks(measured: MeasurementSet, processors: str, time: str, follow: Sequence[str]) -> Iterator[str]:
+    """Yield what the metrics that are called a speedup, an efficiency or a cost are, and those that are none."""
+    if not _plain(measured, processors) or time not in [metric.name for metric in measured.metrics]:
+        return
+    counts = measured.points[processors].to_numpy(dtype=np.float64)
+    spent = _values(measured, time)
+    first = _first(measured, processors, spent, follow)
+    least = _first(measured, processors, counts, follow)
+    spent[spent <= 0] = np.nan
+    overall = _first(measured, processors, spent, measured.parameters)
+    forms = {
+        "speedup": (first / spent, f"{time} on the fewest {processors} over {time}"),
+        "speedup of one": (
+            first * least / spent,
+            f"{time} on the fewest {processors}, times their number, over {time}",
+        ),
+        "efficiency": (first * least / spent / counts, f"the speedup over {processors}"),
+        "weak": (overall / spent, f"{time} on the fewest {processors} over {time}"),
+        "cost": (spent * counts, f"{time} times {processors}"),
+    }
+    for metric in measured.metrics:
+        kind = _kind(metric.name)
+        if not kind or metric.name == time:
+            continue
+        found = _values(measured, metric.name)
+        if metric.unit == "%" or (kind == "efficiency" and np.nanmax(found, initial=0.0) > 3):
+            found = found / 100
+        known = {name: form for name, form in forms.items() if name.startswith(kind) or (name, kind) == _WEAK}
+        told = next((words for value, words in known.values() if _equal(found, value)), "")
+        if told:
+            yield f"'{metric.name}' follows from the time: it is {told}"
+        else:
+            yield _differs(metric.name, found, next(iter(known.values())), counts, processors)
+
+
+_WEAK = ("weak", "efficiency")
+
+
+def _differs(name: str, found: Floats, form: tuple[Floats, str], counts: Floats, processors: str) -> str:
+    value, words = form
+    with np.errstate(all="ignore"):
+        apart = np.abs(found / value - 1)
+    if not np.isfinite(apart).any():
+        return f"'{name}' could not be compared with the times"
+    worst = int(np.nanargmax(np.where(np.isfinite(apart), apart, -1)))
+    return (
+        f"'{name}' is not {words}: it differs by up to {percent(float(apart[worst]), 0)}; at {processors} = "
+        f"{plain(counts[worst])} it is {significant(found[worst])}, and {significant(value[worst])} by the times, which "
+        "views take"
+    )
+
+
+def _kind(name: str) -> str:
+    short = names.plain(name)
+    return next((kind for kind, known in _KINDS.items() if short in known or short.startswith(f"{kind}_")), "")
+
+
+def _plain(measured: MeasurementSet, processors: str) -> bool:
+    return (
+        processors in measured.points
+        and len(measured.call_paths) == 1
+        and pd.api.types.is_numeric_dtype(measured.points[processors].dtype)
+        and varies(measured.points[processors])
+    )
+
+
+def _values(measured: MeasurementSet, name: str) -> Floats:
+    """Return the median of a metric at every point, NaN where there is none."""
+    grid = measured.grid(measured.metric(name))[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found: Floats = np.nanmedian(grid, axis=1)
+    return found
+
+
+def _first(measured: MeasurementSet, processors: str, values: Floats, follow: Sequence[str] = ()) -> Floats:
+    """Return for every point the value on the fewest processors of its problem."""
+    others = [name for name in measured.parameters if name not in (processors, *follow)]
+    table = measured.points.assign(**{"\0value": values}).sort_values(processors, kind="stable")
+    if not others:
+        return np.full(len(values), table["\0value"].iloc[0])
+    made = table.groupby(others, dropna=False, sort=False)["\0value"].transform("first")
+    found: Floats = made.sort_index().to_numpy(dtype=np.float64)
+    return found
+
+
+def _equal(found: Floats, expected: Floats) -> bool:
+    """Whether two points at least are known of both, and all of these agree but for rounding."""
+    known = np.isfinite(found) & np.isfinite(expected)
+    if known.sum() < 2:
+        return False
+    apart = np.abs(found[known] - expected[known])
+    return bool((apart <= np.maximum(_NEAR * np.abs(expected[known]), _ROUNDING)).all())
