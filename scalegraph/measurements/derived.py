@@ -91,8 +91,8 @@ def _differs(name: str, found: Floats, form: tuple[Floats, str], counts: Floats,
     worst = int(np.nanargmax(np.where(np.isfinite(apart), apart, -1)))
     return (
         f"'{name}' is not {words}: it differs by up to {percent(float(apart[worst]), 0)}; at {processors} = "
-        f"{plain(counts[worst])} it is {significant(found[worst])}, and {significant(value[worst])} by the times, which "
-        "views take"
+        f"{plain(counts[worst])} it is {significant(found[worst])}, and {significant(value[worst])} by the times, "
+        "which views take"
     )
 
 
