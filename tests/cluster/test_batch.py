@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,17 @@ SBATCH = """#!/bin/sh
 eval last=\\${$#}
 range=$(sed -n 's/^#SBATCH --array=0-//p' "$last")
 for task in $(seq 0 "$range"); do SLURM_ARRAY_TASK_ID=$task SLURM_JOB_ID=7 sh "$last" || exit 1; done
+"""
+
+
+# Runs a command of ScaleGraph, and fails if it has looked a class or function up for a pickle.
+UNPICKLING = """
+import sys
+found = []
+sys.addaudithook(lambda event, values: found.append(values) if event == "pickle.find_class" else None)
+from scalegraph.cli.main import run
+code = run(sys.argv[1:])
+sys.exit(str(found) if found else code)
 """
 
 
@@ -50,8 +62,11 @@ def test_jobs_are_written_run_by_an_array_of_slurm_and_collected(call: Any, requ
     fake = tmp_path / "sbatch"
     fake.write_text(SBATCH)
     subprocess.run(["/bin/sh", str(fake), str(jobs / "slurm.sh")], check=True, stdin=subprocess.DEVNULL)
-    code, out, _err = call("collect", jobs, "--json")
-    assert json.loads(out) == {"study": str(study), "collected": 6, "known": 0, "missing": 0, "failures": []}
+    command = [sys.executable, "-c", UNPICKLING, "collect", str(jobs), "--json"]
+    collected = subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    assert json.loads(collected.stdout) == {
+        "study": str(study), "collected": 6, "known": 0, "missing": 0, "failures": [],
+    }  # fmt: skip
     assert call("collect", jobs) == (0, f"0 runs collected into {study}, 6 in it already\n", "")
     code, out, _err = call("run", request_file, "--write-jobs", jobs)
     assert out == f"nothing to write: {study} has every run of this request\n"

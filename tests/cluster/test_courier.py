@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from scalegraph.base.cancel import CancelToken
@@ -23,7 +25,7 @@ from scalegraph.link.cluster.places import parse
 from scalegraph.machine import Machine
 from scalegraph.request import Session, load_request
 from scalegraph.request.run import remote
-from scalegraph.store import Study
+from scalegraph.store import Manifest, Study
 from tests.cluster.conftest import SUMS, Gate
 from tests.cluster.test_orders import timeless
 
@@ -75,6 +77,23 @@ def test_workers_that_lie_or_fail_lose_their_own_runs_only(site: str, sums: Buil
     assert "is no frame of ScaleGraph" in failed["hostile:bytes"]
     assert "its run is N = 1" in failed["hostile:other"]
     assert "ZeroDivisionError: a worker of another kind" in failed["hostile:raises"]
+
+
+def _open_files(process: int | str) -> set[str]:
+    found = set()
+    for entry in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(OSError):  # closed meanwhile
+            found.add(str(entry.readlink()))
+    return found
+
+
+def test_the_process_that_speaks_with_dask_has_no_study_open(site: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.sgstudy"
+    with Study.create(path, Manifest(program="p")), Cluster(parse(site), "open"):
+        couriers = [one for one in psutil.Process().children() if "scalegraph.link.cluster.courier" in one.cmdline()]
+        assert len(couriers) == 1
+        assert str(path) in _open_files("self")
+        assert str(path) not in _open_files(couriers[0].pid)
 
 
 def test_a_request_to_stop_ends_the_program_on_the_worker(

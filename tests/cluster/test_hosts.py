@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from scalegraph.base.errors import InputError, LinkLost
@@ -48,6 +49,8 @@ def test_runs_go_to_workers_on_hosts(sums: Build, ksr1: Machine) -> None:
         assert link.state.expected == 2
         assert link.state.workers in (1, 2)  # runs begin when the first is there
         execute(jobs, link=link, emit=events.append)
+        every = [one for child in psutil.Process().children(recursive=True) for one in child.net_connections("tcp")]
+        assert {one.laddr.ip for one in every if one.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
         for place in Path("/proc").glob("[0-9]*"):  # every account reads arguments
             with contextlib.suppress(OSError):
                 assert b"PRIVATE KEY" not in (place / "cmdline").read_bytes()
