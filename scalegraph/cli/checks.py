@@ -113,7 +113,7 @@ def all_checks() -> Iterator[Check]:
     yield _display()
     yield _module("pictures (matplotlib)", "matplotlib")
     yield _module("traces in OTF2 (otf2)", "otf2")
-    yield Check("host", "ok", f"{default_workers()} runs go side by side, one for each core; {_memory()}")
+    yield Check("host", "ok", f"runs side by side: {default_workers()}, one for each core; {_memory()}")
     if compiler is not None:
         yield _messages()
     for target in targets().values():

@@ -159,7 +159,7 @@ def report(study: Study, target: Path) -> None:
     """Print what was imported, what was skipped, and what people should know."""
     from scalegraph.request.imports import sets as imports
 
-    echo(f"{len(study)} runs in {target}")
+    echo(f"{counted(len(study), 'run')} in {target}")
     measured = study.measurements()
     if measured is None:
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scalegraph.base.errors import Cancelled
-from scalegraph.base.units import assigned, seconds
+from scalegraph.base.units import assigned, counted, seconds
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.cluster.elsewhere import on_options, place_given, there, write_jobs
 from scalegraph.cli.interrupt import interruptible
@@ -100,7 +100,7 @@ def _shown(session: Session, study: Study, request: Request, path: Path, *, as_j
     if not as_json:
         for line in findings(session, study):
             echo(line)
-        echo(f"{len(study)} runs in {path}" + (f", {failed} of them failed" if failed else ""))
+        echo(f"{counted(len(study), 'run')} in {path}" + (f", {failed} of them failed" if failed else ""))
     return failed
 
 
@@ -132,8 +132,8 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
     else:
         about = f"{'roughly' if plan.estimate_rough else 'about'} {seconds(plan.estimate_s)}"
     echo(
-        f"{len(plan.points)} runs, {plan.done} of them in the study, {plan.runs_at_most} at most with the searches; "
-        f"time: {about}"
+        f"{counted(len(plan.points), 'run')}, {plan.done} of them in the study, "
+        f"{plan.runs_at_most} at most with the searches; time: {about}"
     )
     for note in plan.notes:
         echo(note)
@@ -183,7 +183,7 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     for line in findings(session, study):
         echo(line)
     count = len(records) + len(others)
-    echo(f"{count} runs in {path}" + (f", {failed} of them failed" if failed else ""))
+    echo(f"{counted(count, 'run')} in {path}" + (f", {failed} of them failed" if failed else ""))
     print_traces(study)
     return failed
 

@@ -20,7 +20,8 @@ def of_study(view: str, title: str, data: StudyData, need: Need) -> Figure:
     if ways.is_command(data) and not need.always:
         text, onward = _of_command(need, onward)
     if data.runs and len(data.failed) == len(data.runs):
-        text = f"None of the {len(data.runs)} runs succeeded; the table of runs gives the reasons. {text}"
+        which = f"None of the {len(data.runs)} runs" if len(data.runs) > 1 else "The only run has not"
+        text = f"{which} succeeded; the table of runs gives the reasons. {text}"
         onward = onward or ((ways.START,) if runs else ())
     return Figure(title, empty=text, ways=onward, view=view)
 

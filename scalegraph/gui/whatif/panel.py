@@ -412,7 +412,9 @@ class WhatIfPanel(QWidget):
                 self._say_fault(entry.message or "the runs failed; the queue shows how")
             elif entry.failed:
                 failed = [run for run in entry.runs.values() if run.phase == "failed"]
-                self._say_fault(f"{entry.failed} runs did not end well: {failed[0].message or 'see the queue'}")
+                self._say_fault(
+                    f"{counted(entry.failed, 'run')} did not end well: {failed[0].message or 'see the queue'}"
+                )
             self._enable()
         if entry.quiet and entry.phase != "failed":
             QTimer.singleShot(0, self, lambda: self._runner.remove(entry))

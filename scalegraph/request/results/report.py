@@ -15,6 +15,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError
 from scalegraph.base.files import write_atomic
 from scalegraph.base.text import visible
+from scalegraph.base.units import counted
 from scalegraph.figures import render
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.render import numbers
@@ -155,7 +156,7 @@ def _facts(data: StudyData) -> list[str]:
     sources: Iterable[str] = sorted(set(data.table["source"])) if not data.table.empty else ()
     found = [
         f"study {data.name}" if data.name else "",
-        f"{len(data.table)} runs ({', '.join(sources)})" if len(data.table) else "no run",
+        f"{counted(len(data.table), 'run')} ({', '.join(sources)})" if len(data.table) else "no run",
         f"N = {', '.join(map(str, counts))}" if counts else "",
         f"made {data.manifest['created']}" if data.manifest.get("created") else "",
     ]

@@ -15,6 +15,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFailed, RunFinished
 from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.units import counted
 from scalegraph.control.execute import Progress, default_workers, execute, skip
 from scalegraph.link import Build, Job, Limits, Link, loops
 from scalegraph.link.job import QueuedLink
@@ -220,8 +221,8 @@ class Submission:
                 onward = "it was shipped with ScaleGraph; compute the demonstration anew and add runs to that"
             raise InputError(
                 Fault(
-                    f"holds {len(study)} runs of {' and '.join(differ)}; runs that cannot be compared are not mixed: "
-                    f"{onward}",
+                    f"holds {counted(len(study), 'run')} of {' and '.join(differ)}; runs that cannot be compared are "
+                    f"not mixed: {onward}",
                     file=str(path),
                 )
             )

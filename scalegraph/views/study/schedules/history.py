@@ -81,8 +81,9 @@ def _tip(row: dict[str, object]) -> str:
     control = f", k = {row['k']}" if row["k"] else ""
     state = f", load {row['state']}" if row["state"] and row["k"] else ""
     last = int(str(row["first"])) + (int(str(row["size"])) - 1) * int(str(row["step"]))
+    size = counted(int(str(row["size"])), "iteration")
     return (
-        f"processor {row['processor']}: {row['size']} iterations, {row['first']} to {last}, of {row['from']}{control}"
+        f"processor {row['processor']}: {size}, {row['first']} to {last}, of {row['from']}{control}"
         f"{state}\n{exact(float(str(row['begin_s'])), 's')} to {exact(float(str(row['end_s'])), 's')}"
     )
 
