@@ -53,9 +53,14 @@ def root() -> Path:
 BUILT_ONCE = ("runtime", "objects", "loops", "monitor", "drivers")
 
 
+def kept_cache() -> Path:
+    """Return the directory of what outlives the session."""
+    return Path(os.environ.get("SCALEGRAPH_TEST_CACHE") or platformdirs.user_cache_dir("scalegraph-tests"))
+
+
 def with_simulator(cache: Path) -> Path:
     """Return *cache*, a new directory in which only the simulator is built already."""
-    kept = Path(os.environ.get("SCALEGRAPH_TEST_CACHE") or platformdirs.user_cache_dir("scalegraph-tests"))
+    kept = kept_cache()
     cache.mkdir(parents=True, exist_ok=True)
     for name in BUILT_ONCE:
         (kept / name).mkdir(parents=True, exist_ok=True)

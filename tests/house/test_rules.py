@@ -13,6 +13,7 @@ import pytest
 
 from scalegraph.base.host import INSTALL_QT
 from scalegraph.runtime import format_source, machine_source
+from tests.conftest import kept_cache
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +40,7 @@ def test_code_is_formatted(root: Path) -> None:
 
 def test_types_hold(root: Path) -> None:
     needs("mypy")
-    run(root, "mypy")
+    run(root, "mypy", "--cache-dir", str(kept_cache() / "mypy"))
 
 
 def test_packages_import_only_from_lower_floors(root: Path) -> None:
