@@ -189,7 +189,7 @@ def _ranked(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
     return table.sort_values("loss_s", ascending=False, kind="stable").reset_index(drop=True)
 
 
-def place_words(row: pd.Series) -> str:
+def place_words(row: pd.Series | MappingABC[str, object]) -> str:
     """Return a place in words: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``, ``MPI_Gather (gather.c:15)``.
 
     Source: ScaleGraph.

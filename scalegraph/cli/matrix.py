@@ -163,8 +163,8 @@ def _averaged(
     found = matrices.averaged(session.study_data(study), wanted or None, **options)
     if found is None:
         raise WorkError(
-            f"{source}: no average: it needs two efficiencies that the same two counts besides one processor meet,"
-            " so runs of several sizes on each"
+            f"{source}: no average: it needs two efficiencies that are each met on the same two processor counts"
+            " (one processor does not count), so runs of several sizes on each count"
         )
     return found[0], tuple(one.target for one in found[1])
 

@@ -178,7 +178,7 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
         if own := sentence(clock_part(group), group):
             echo(own)
         echo()
-    print_what_if(records, others)
+    print_what_if(records, others, study.manifest.regions)
     print_kept(predictions)
     for line in findings(session, study):
         echo(line)

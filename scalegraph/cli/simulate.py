@@ -489,4 +489,4 @@ def report(
     told = [record for record in ordered if record.point.key in keys or record.point.processors == 1]
     print_losses(told, regions, others)
     print_table(f"{program} on {machine[1]}", ordered, keys, part)
-    print_what_if(ordered, others)
+    print_what_if(ordered, others, regions)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.measures import percent
-from scalegraph.base.run import IDEALS, RunRecord
+from scalegraph.base.run import IDEALS, Region, RunRecord, Variant
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import echo, print_rows
 from scalegraph.link import scale
@@ -45,28 +47,37 @@ def what_ifs(ideals: Sequence[str], speedups: Sequence[str]) -> tuple[WhatIf, ..
     return tuple(found.values())
 
 
-def print_what_if(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> None:
-    """Print one row for each what-if run: its time beside the actual one; a failed run's row says how it ended."""
+def print_what_if(records: Sequence[RunRecord], others: Sequence[RunRecord], regions: Sequence[Region] = ()) -> None:
+    """Print one row for each what-if run: its time beside the actual one; a failed run's row says how it ended.
+
+    What is made faster has the name that it has among *regions*.
+    """
     if not others:
         return
     from scalegraph.analyze import whatif  # with pandas
+    from scalegraph.analyze.loss import place_words
+
+    names = {f"#{region.id}": place_words(region.model_dump()) for region in regions}
+
+    def label(variant: Variant) -> str:
+        return re.sub(r"(?:region )?(#\d+)\b", lambda found: names.get(found[1], found[0]), variant.label())
 
     compared = whatif.compared(records, others)
     several = len({row.size for row in compared}) > 1
     rows = [
         [
-            f"{row.label}: {row.variant.label()}" if several else row.variant.label(),
+            f"{row.label}: {label(row.variant)}" if several else label(row.variant),
             str(row.processors),
             si(row.time_s, "s", 4),
             si(row.actual_s, "s", 4),
             f"{significant(row.gain)} x",
             percent(row.closed_s / row.actual_s, 1),
-            significant(row.speedup),
+            significant(row.speedup) if math.isfinite(row.speedup) else "–",
         ]
         for row in compared
     ]
     rows += [
-        [record.point.variant.label(), str(record.point.processors), record.status.replace("_", " ")]
+        [label(record.point.variant), str(record.point.processors), record.status.replace("_", " ")]
         for record in others
         if not record.ok
     ]

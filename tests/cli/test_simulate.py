@@ -376,3 +376,7 @@ def test_a_faster_loop_never_makes_an_out_of_order_core_slower(place: Path, caps
     ordered = [made["runs"][0]["time_s"], *(times[factor] for factor in factors)]
     assert ordered == sorted(ordered, reverse=True)
     assert ordered[-1] < 0.8 * ordered[0]
+    capsys.readouterr()
+    assert run(["simulate", "serial.c", "-p", "8", "--no-reference", "--speedup=region:#1=2"]) == 0
+    table = capsys.readouterr().out
+    assert re.search(r"^main \(serial\.c:2\) x 2 +8 .* –$", table, re.MULTILINE), table
