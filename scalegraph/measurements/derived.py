@@ -29,7 +29,7 @@ def times(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> di
     """
     if not _plain(measured, processors) or len(timed) < 2:
         return {}
-    counts = measured.points[processors].to_numpy(dtype=np.float64)
+    counts = np.maximum(measured.points[processors].to_numpy(dtype=np.float64), 1.0)  # 0: the serial program
     values = {name: _values(measured, name) for name in timed}
     made: dict[str, str] = {}
     for name in timed:
@@ -48,7 +48,7 @@ def remarks(measured: MeasurementSet, processors: str, time: str, follow: Sequen
     """Yield what the metrics that are called a speedup, an efficiency or a cost are, and those that are none."""
     if not _plain(measured, processors) or time not in [metric.name for metric in measured.metrics]:
         return
-    counts = measured.points[processors].to_numpy(dtype=np.float64)
+    counts = np.maximum(measured.points[processors].to_numpy(dtype=np.float64), 1.0)  # 0: the serial program
     spent = _values(measured, time)
     first = _first(measured, processors, spent, follow)
     least = _first(measured, processors, counts, follow)

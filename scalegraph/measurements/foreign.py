@@ -9,6 +9,7 @@ _TABLE = "write the processors and times of all runs in a table, as docs/MEASURE
 _ONE = "that is a profile of one run, without times at several processor counts"
 _INSTEAD = f"{_ONE}: {_TABLE}"
 _STUDY = f"for a scaling study, {_TABLE}"
+_LOGS = "put the outputs of all runs in one directory (run_p4.log, run_p8.log, ..), which is read"
 _STAT = r"[^,;\n]*[,;][^,;\n]*[,;][A-Za-z][^,;\n]*[,;]\d+[,;][\d.]+([,;]|$)"  # value, unit, event, time, share
 
 
@@ -35,7 +36,7 @@ _TOOLS = (
     Tool(
         "the text of perf stat",
         (r"^ *Performance counter stats for ",),
-        "run `perf stat -x, -o app.p4.r1.csv`, a file for each run in one directory, which is read",
+        f"{_LOGS}; `perf stat -x, -o app.p4.r1.csv` keeps all counters",
     ),
     Tool(
         "one file of `perf stat -x,`",
@@ -47,8 +48,8 @@ _TOOLS = (
         (r"^# (Overhead|Children) +|^# +Overhead +", r"^# Samples: |^# Event count"),
         f"{_ONE}: `perf stat -x, -o app.p4.r1.csv` gives these",
     ),
-    Tool("the output of GNU time -v", (r"^\s*Command being timed:", r"Elapsed \(wall clock\) time"), _STUDY),
-    Tool("the output of time", (r"^real\s+(\d+m)?[\d.,]+s?\s*$", r"^user\s", r"^sys\s"), _STUDY),
+    Tool("the output of GNU time -v", (r"^\s*Command being timed:", r"Elapsed \(wall clock\) time"), _LOGS),
+    Tool("the output of time", (r"^real\s+(\d+m)?[\d.,]+s?\s*$", r"^user\s", r"^sys\s"), _LOGS),
     Tool(
         "a call graph of gprof",
         (r"^\s*Call graph|^index % time +self +children", r"granularity: each|called +name"),

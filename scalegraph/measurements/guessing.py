@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.units import assigned, counted, plain
 from scalegraph.measurements import derived, grids, names, rates
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
-from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
-from scalegraph.measurements.model import Floats, MeasurementSet, Metric
+from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
+from scalegraph.measurements.model import MeasurementSet, Metric
 from scalegraph.measurements.products import multiplied
-from scalegraph.measurements.runs import ALL, thinned, totals, varies
+from scalegraph.measurements.runs import ALL, varies
+from scalegraph.measurements.scaling import falling, with_scaling
 
 SERIAL_NOTE = "{0} = 0 is taken as the serial program"
 NONE = "none"  # said where there is nothing of the kind
@@ -101,30 +101,10 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         columns={**columns, **answers.get("columns", {})},
     )
     if not questions and processors and time:
-        made = _with_scaling(measured, made, questions, notes, none)
+        made = with_scaling(measured, made, questions, notes, none)
+        if made.scaling == "weak" and "sizes" not in answers and "scaling" not in answers:
+            questions += falling(measured, made)
     return Guess(made, measured, tuple(questions), (*notes, *none), tuple(none))
-
-
-def _with_scaling(
-    measured: MeasurementSet, made: Mapping, questions: list[Question], notes: list[str], none: list[str]
-) -> Mapping:
-    """Return the mapping with how the problem scales; what keeps times from being runs is said."""
-    times = totals(measured, made, made.columns.get("time_s", ""))
-    known = np.isfinite(times) & (times != 0)
-    if (zero := int((times == 0).sum())) and known.any():
-        point = measured.points.iloc[int(np.argwhere(times == 0)[0][0])]
-        first = assigned((name, point[name]) for name in measured.parameters)
-        notes.append(f"a time of 0 is no elapsed time: {counted(zero, 'value')} left out, first at {first}")
-    if not known.any():
-        what = "a value but 0" if zero else "a value"
-        none.append(f"there are no runs: no point has {what} of '{made.time}' at '{made.total}'")
-    all_of_them, taken = int(known.sum()), int(thinned(np.where(known, times, np.nan)).sum())
-    if taken < all_of_them:
-        notes.append(f"runs are {taken} of the {all_of_them} times, evenly spaced; the set and its models keep all")
-    notes += derived.remarks(measured, made.processors, made.time, made.follow)
-    if made.scaling:
-        return made
-    return made.model_copy(update={"scaling": _scaling(measured, made, times, questions, notes)})
 
 
 def _no_time(measured: MeasurementSet) -> str:
@@ -346,6 +326,12 @@ def _time(
         message = f"{', '.join(listed[:6])} are all times"
         questions.append(Question("time", message, f"--time {quote(listed[0])}", listed))
         return "", columns, False
+    others = [metric.name for metric in measured.metrics if metric.kind == "other"]
+    if len(times) == 1 and others and names.PARTS & set(names.plain(times[0].name).split("_")):
+        listed = (times[0].name, *others)
+        message = f"'{times[0].name}' may be only a part of the time, beside {', '.join(others[:4])}"
+        questions.append(Question("time", message, f"--time {quote(listed[0])}, or another", listed))
+        return "", columns, False
     return (times[0].name if times else ""), columns, False
 
 
@@ -437,37 +423,4 @@ def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questio
     questions.append(
         Question("total", message, f"--total '{listed[0]}', or --total '{ALL}' for all together", (*listed, ALL))
     )
-    return ""
-
-
-def _scaling(
-    measured: MeasurementSet, mapping: Mapping, times: Floats, questions: list[Question], notes: list[str]
-) -> Scaling:
-    """Return strong where sizes show it or times fall so, else weak or a question."""
-    points = measured.points
-    counts = np.maximum(points[mapping.processors].to_numpy(dtype=np.float64), 1.0)
-    others = [name for name in measured.parameters if name not in (mapping.processors, *mapping.follow)]
-    if len(np.unique(counts)) < 2:
-        return ""
-    if any(varies(points[name]) for name in others):
-        again = points.groupby(others, dropna=False)[mapping.processors].nunique().max() if others else 1
-        return "strong" if again > 1 else "weak"
-    known = (times > 0).any(axis=1)
-    if known.sum() < 2:
-        return ""
-    middle = np.full(len(times), np.nan)
-    middle[known] = np.nanmedian(times[known], axis=1)
-    few, many = np.argmin(np.where(known, counts, np.inf)), np.argmax(np.where(known, counts, -np.inf))
-    gain, growth = middle[few] / middle[many], counts[many] / counts[few]
-    if gain >= min(1.5, growth**0.3):
-        return "strong"
-    if gain <= 0.1:
-        notes.append("times rise with the processors: taken as one problem that slows down; --scaling weak if it grows")
-        return "strong"
-    message = (
-        f"time changes from {plain(middle[few])} to {plain(middle[many])} between {plain(counts[few])}"
-        f" and {plain(counts[many])} "
-        "processors: one problem that scales badly, or one that grows with the processors"
-    )
-    questions.append(Question("scaling", message, "--scaling strong or --scaling weak", ("strong", "weak")))
     return ""

@@ -23,6 +23,7 @@ PROCESSORS: Names = _words(
     "num_tasks n_tasks cores ncores num_cores n_cores core_count threads nthreads num_threads n_threads thread_count "
     "omp_threads omp_num_threads pes npes num_pes pe_count nodes nnodes num_nodes n_nodes workers nworkers num_workers "
     "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread locations jobsize mpi_world_size "
+    "thread_num proc_num core_num rank_num process_num task_num num_proc num_thread num_core num_rank num_process "
     "hosts nhosts numhosts num_hosts alloccpus alloc_cpus allocnodes alloc_nodes reqcpus req_cpus"
 )
 # `Number of MPI ranks` ends in what is counted, and all before it is of these
@@ -47,6 +48,11 @@ SIZES: Names = _words(
     "nelements cells ncells particles atoms length len w work input_size mesh points npoints rows cols columns steps "
     "nsteps iterations iters niter scale matrix_size width height depth order level refinement"
 )
+_SPENT: Names = _words(  # t_wall_with_comm
+    "wall total tot comp compute comm solve solver par parallel seq serial exec run loop kernel cpu gpu elapsed real "
+    "avg mean min max median main setup init io step iter all best"
+)
+PARTS: Names = _words("latency comm communication io wait waiting overhead std stddev sd idle sync setup init startup")
 REGIONS: Names = _words(
     "region regions function callpath call_path callsite routine kernel section phase timer code_region path "
     "region_name function_name name"
@@ -130,6 +136,8 @@ def is_time(name: str) -> bool:
     if short in TIMES or short.endswith(("_time", "time")) or short.startswith("time_"):
         return True
     words = short.split("_")
+    if words[0] == "t" and len(words) > 1 and words[1] in _SPENT:
+        return True
     return "time" in words and not {"step", "steps", "per"} & set(words)  # `cpu time used`
 
 

@@ -35,6 +35,7 @@ _LETTERS = re.compile(r"^(?P<prefix>[kmgtp]?)(?P<what>flops?|flop)$", re.IGNOREC
 _NAMED = frozenset(
     {"throughput", "rate", "performance", "bandwidth", "perf", "fom", "figure_of_merit", "bw", "total_throughput"}
 )
+_RISING = 0.3  # power of the processors above which a rate is no processor's own: caches give less
 _NO_WORK = re.compile(r"miss|fault|invalid|error|watt|joule|energy|switch|interrupt", re.IGNORECASE)
 
 
@@ -110,7 +111,10 @@ def timed(measured: MeasurementSet, name: str, processors: str, *, grows: bool) 
     what, seconds = per(metric) or ("the work", 1.0)
     rows = measured.values[measured.values["metric"] == index]
     rate = rows["value"].to_numpy(dtype=np.float64)
-    if each := each_of(metric):
+    each = each_of(metric)
+    if each and _rises(measured, rows, rate, _counting(measured, each, processors)):
+        name_of = f"'{name}', which rises with the processors as that of all does, and not as that of each {each}"
+    elif each:
         counted = _counting(measured, each, processors)
         rate = rate * np.maximum(measured.points[counted].to_numpy(dtype=np.float64)[rows["point"]], 1.0)
         name_of = f"'{name}' times {counted}, as it is that of each {each}"
@@ -130,6 +134,17 @@ def timed(measured: MeasurementSet, name: str, processors: str, *, grows: bool) 
         skipped=skipped,
         remarks=(*measured.remarks, remark),
     )
+
+
+def _rises(measured: MeasurementSet, rows: pd.DataFrame, rate: Floats, processors: str) -> bool:
+    """Whether a rate is much larger on the most processors than on the fewest: then it is not that of each."""
+    counts = np.maximum(measured.points[processors].to_numpy(dtype=np.float64)[rows["point"]], 1.0)
+    good = rate > 0
+    if not good.any() or counts[good].max() == counts[good].min():
+        return False
+    few, many = counts[good].min(), counts[good].max()
+    gain = np.median(rate[good & (counts == many)]) / np.median(rate[good & (counts == few)])
+    return bool(gain >= (many / few) ** _RISING)
 
 
 def _work(

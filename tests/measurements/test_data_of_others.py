@@ -381,3 +381,32 @@ def test_derived_columns_are_checked_and_said(tmp_path: Path) -> None:
     assert "at p = 4 it is 7.00, and 3.48 by the times" in said
     weak = meant(tmp_path, "p,n,time_s,efficiency\n1,100,8,1\n2,200,8.2,0.976\n4,400,9,0.889\n")
     assert "'efficiency' follows from the time" in "".join(weak.notes)
+
+
+def test_a_rate_that_rises_with_the_processors_is_that_of_all(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "Num MPI ranks,zone-cycles/cpu_second\n1,6.4e7\n2,1.0e8\n8,3.6e8\n")
+    assert ratios(guess) == pytest.approx([1, 1.5625, 5.625])
+    assert any("rises with the processors" in remark for remark in guess.measured.remarks)
+
+
+@pytest.mark.parametrize("name", ["thread_num", "num_proc", "Rank Num"])
+def test_more_names_count_processors(tmp_path: Path, name: str) -> None:
+    assert times(meant(tmp_path, f"{name},time_s\n1,8\n2,4\n")) == [(1, 8), (2, 4)]
+
+
+def test_times_that_no_unit_marks_are_known_by_their_names(tmp_path: Path) -> None:
+    with pytest.raises(Unanswered, match="t_wall_with_comm, latency are all times"):
+        meant(tmp_path, "procs,t_wall_with_comm,latency_us\n1,92.1,0.1\n2,46.6,0.3\n")
+    with pytest.raises(Unanswered, match="'latency' may be only a part of the time, beside foo"):
+        meant(tmp_path, "procs,foo,latency_us\n1,92.1,0.1\n2,46.6,0.3\n")
+
+
+def test_numbers_of_their_own_in_every_row_are_asked_for_once_and_where_it_matters(tmp_path: Path) -> None:
+    grown = meant(tmp_path, "p,refinements,unknowns,time_s\n1,6,4225,9.0\n4,7,16641,9.3\n16,8,66049,9.9\n")
+    assert (grown.mapping.scaling, grown.mapping.sizes) == ("weak", ("refinements", "unknowns"))
+    text = "p,hops,time_s\n1,6,9.0\n4,14,2.7\n16,28,0.9\n"
+    with pytest.raises(Unanswered, match="'hops' grow with the processors, but times fall") as asked:
+        meant(tmp_path, text)
+    assert len(asked.value.questions) == 1
+    assert meant(tmp_path, text, sizes="none").mapping.scaling == "strong"
+    assert meant(tmp_path, text, sizes="hops").mapping.scaling == "weak"

@@ -281,7 +281,7 @@ def test_choices_are_taken_as_said_and_refused_where_they_do_not_fit(table: Any)
 
 def test_a_guess_says_how_sure_it_is_and_why(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("p,x,time\n1,10,8\n2,11,4\n4,12,2\n")
+    path.write_text("n,x,time\n1,10,8\n2,11,4\n4,12,2\n")
     guess = guess_table(path)
     assert [column.role for column in guess.columns] == ["parameter", "parameter", "metric"]
     assert guess.columns[1].confidence < 0.6

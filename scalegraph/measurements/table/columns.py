@@ -199,12 +199,26 @@ def _settle(columns: list[Column]) -> list[Column]:
         if len(metrics) == 1:
             return [replace(item, role="value") if item is metrics[0] else item for item in columns]
         return [replace(item, role="parameter") if item.role == "metric_name" else item for item in columns]
+    if _is_study(columns):  # whether these are sizes or results is asked where it matters, of all at once
+        return [
+            replace(item, confidence=0.65, why=f"{item.why}, beside processors and times")
+            if item.role == "parameter" and item.confidence < SURE
+            else item
+            for item in columns
+        ]
     if "metric" not in roles and "value" not in roles:
         unsure = [item for item in columns if item.role == "parameter" and item.confidence < SURE]
         if len(unsure) == 1:
             only = replace(unsure[0], role="metric", confidence=0.65, why="nothing else is measured")
             return [only if item is unsure[0] else item for item in columns]
     return columns
+
+
+def _is_study(columns: Sequence[Column]) -> bool:
+    """Whether names say plainly which column counts processors and which is a time or a rate."""
+    return any(
+        item.role == "parameter" and names.counts_processors(item.name) and item.confidence >= 0.9 for item in columns
+    ) and any(item.role == "metric" and item.confidence >= 0.9 for item in columns)
 
 
 def _wide(columns: list[Column], across: str) -> tuple[list[Column], str]:

@@ -1,0 +1,163 @@
+"""What well-known programs print of a run: processors, sizes, times and rates, by the words of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+_N = r"([\d.]+(?:[eE][+-]?\d+)?)"
+
+
+@dataclass(frozen=True)
+class Output:
+    """A program's output: it is known by *mark*, which stands once in each run's.
+
+    *parameters* and *metrics* are what to look for, by name; of a metric its unit, too; of *texts* the words
+    become parameters.
+    """
+
+    name: str
+    mark: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    failed: str = r"(?!)"  # what it says of a run that is none
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run in an output: *numbers* and *texts* by parameter, values with their units by metric."""
+
+    kind: str
+    numbers: dict[str, float]
+    texts: dict[str, str]
+    values: dict[str, tuple[float, str]]
+    failed: bool = False
+
+
+OUTPUTS = (
+    Output(
+        "NAS Parallel Benchmarks",
+        r"^ ?(?:[A-Z]{2}(?:-MZ)?) Benchmark Completed",
+        {
+            "processes": rf"^\s*Total processes\s*=\s*{_N}",
+            "threads": rf"^\s*Total (?:number of )?threads\s*=\s*{_N}",
+        },
+        {
+            "time": (rf"^\s*Time in seconds\s*=\s*{_N}", "s"),
+            "Mop/s total": (rf"^\s*Mop/s total\s*=\s*{_N}", ""),
+        },
+        {"benchmark": r"^ ?([A-Z]{2}(?:-MZ)?) Benchmark Completed", "class": r"^\s*[Cc]lass\s*=\s*(\w)\b"},
+        r"Verification\s*=\s*UNSUCCESSFUL",
+    ),
+    Output(
+        "LULESH",
+        r"^\s*FOM\s*=.*\(z/s\)",
+        {
+            "ranks": rf"^\s*(?:MPI tasks|Num processors)\s*[=:]\s*{_N}",
+            "threads": rf"^\s*Num threads\s*[=:]\s*{_N}",
+            "size": rf"^\s*(?:Problem size\s*=\s*|Running problem size ){_N}",
+        },
+        {
+            "time": (rf"^\s*Elapsed time\s*=\s*{_N}", "s"),
+            "FOM": (rf"^\s*FOM\s*=\s*{_N}", "z/s"),
+        },
+    ),
+    Output(
+        "HPCG",
+        r"Final Summary::HPCG result is|^HPCG result is",
+        {
+            "processes": rf"Distributed Processes=\s*{_N}",
+            "threads": rf"Threads per processes=\s*{_N}",
+            "nx": rf"Global nx=\s*{_N}",
+            "ny": rf"Global ny=\s*{_N}",
+            "nz": rf"Global nz=\s*{_N}",
+        },
+        {
+            "GFLOP/s": (rf"GFLOP/s rating of=\s*{_N}", ""),
+            "time": (rf"Benchmark Time Summary::Total=\s*{_N}", "s"),
+        },
+        failed=r"HPCG result is INVALID",
+    ),
+    Output(
+        "STREAM",
+        r"^STREAM version",
+        {"threads": rf"^Number of Threads (?:requested|counted)\s*=\s*{_N}", "n": rf"^Array size\s*=\s*{_N}"},
+        {f"{name} [MB/s]": (rf"^{name}:\s+{_N}", "") for name in ("Copy", "Scale", "Add", "Triad")},
+    ),
+    Output(
+        "time",
+        r"^real\s+\d+m[\d.,]+s\s*$",
+        {},
+        {"time": (r"^real\s+(\d+m[\d.,]+)s\s*$", "s")},
+    ),
+    Output(
+        "GNU time -v",
+        r"Elapsed \(wall clock\) time \(h:mm:ss or m:ss\):",
+        {},
+        {
+            "time": (r"Elapsed \(wall clock\) time \(h:mm:ss or m:ss\):\s*([\d:.]+)", "s"),
+            "max_rss": (rf"Maximum resident set size \(kbytes\):\s*{_N}", "KB"),
+        },
+        failed=r"Exit status: [1-9]|Command terminated by signal",
+    ),
+    Output(
+        "perf stat",
+        r"^ *Performance counter stats for ",
+        {},
+        {"time": (r"^\s*([\d.,]+) seconds time elapsed", "s")},
+    ),
+)
+
+
+def runs(text: str) -> Iterator[Found]:
+    """Yield the runs whose output is in *text*, in its order; of several kinds those of the first that is there."""
+    for kind in OUTPUTS:
+        places = [match.start() for match in re.finditer(kind.mark, text, re.MULTILINE)]
+        if not places:
+            continue
+        for part in _parts(text, kind, places):
+            numbers = {
+                name: _number(found) for name, pattern in kind.parameters.items() if (found := _last(pattern, part))
+            }
+            texts = {name: found for name, pattern in kind.texts.items() if (found := _last(pattern, part))}
+            values = {
+                name: (_number(found), unit)
+                for name, (pattern, unit) in kind.metrics.items()
+                if (found := _last(pattern, part))
+            }
+            failed = re.search(kind.failed, part) is not None
+            yield Found(kind.name, numbers, texts, values, failed)
+        return
+
+
+def _parts(text: str, kind: Output, places: list[int]) -> Iterator[str]:
+    """Yield the part of the text of each run: the metrics' lines stand around its mark."""
+    if len(places) == 1:
+        yield text
+        return
+    patterns = [*kind.parameters.values(), *(pattern for pattern, _ in kind.metrics.values())]
+    found = [match.start() for pattern in patterns if (match := re.search(pattern, text, re.MULTILINE))]
+    before = min(found, default=places[0]) < places[0]  # what a run says stands before the mark, which then ends it
+    if before:
+        ends = [text.find("\n", place) for place in places]
+        bounds = [0, *ends[:-1], len(text)]
+    else:
+        bounds = [0, *places[1:], len(text)]
+    for start, end in pairwise(bounds):
+        yield text[start:end]
+
+
+def _last(pattern: str, text: str) -> str:
+    found = re.findall(pattern, text, re.MULTILINE)
+    return found[-1] if found else ""
+
+
+def _number(text: str) -> float:
+    """Return a number, or the seconds of `1m2.5` and `1:02.5`."""
+    seconds = 0.0
+    for part in re.split(r"[m:]", text):
+        seconds = seconds * 60 + float(part.replace(",", "." if part.count(",") == 1 and "." not in part else ""))
+    return seconds

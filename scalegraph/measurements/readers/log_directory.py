@@ -1,0 +1,107 @@
+"""A directory of logs, a file a run, with what the names say: ``run_n1000_p16.log``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.collecting import Coordinate
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.reader import Progress, Reader
+from scalegraph.measurements.readers import _outputs
+from scalegraph.measurements.readers._files import read_text
+from scalegraph.measurements.readers.program_output import collected
+
+_ENDINGS = (".log", ".out", ".txt", ".err", ".time", ".o", "")
+_MOST = 4096  # files
+_HEAD = 64 << 10
+_PAIR = re.compile(r"(?P<key>[A-Za-z]+)[_=-]?(?P<value>\d+)(?![\d.]*[A-Za-z])|(?P<count>\d+)[_-]?(?P<what>[A-Za-z]+)")
+_TIME = re.compile(  # what a program of one's own prints: the last such line of each file
+    r"^[^\n]{0,60}?\b(?:time|elapsed|runtime|wall ?clock|walltime|duration)\b[^\n\d]{0,40}?[:=]?\s*"
+    r"(?P<value>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>s|sec|secs|seconds|ms|us|ns|min|minutes)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _files(path: Path) -> list[Path]:
+    return sorted(
+        file for file in path.iterdir() if file.suffix.lower() in _ENDINGS and file.name[0] != "." and file.is_file()
+    )
+
+
+def _recognises(path: Path, _head: bytes) -> bool:
+    files = _files(path)
+    if not 2 <= len(files) <= _MOST:
+        return False
+    with files[0].open("rb") as file:
+        text = file.read(_HEAD).decode("utf-8", "replace")
+    if not _named([file.stem for file in files]):
+        return any(run.numbers for run in _outputs.runs(text))
+    return any(_outputs.runs(text)) or _TIME.search(text) is not None
+
+
+def _named(stems: list[str]) -> list[dict[str, Coordinate]]:
+    """Return what names say, by parameter: what all have and what differs; empty where nothing does."""
+    found = [
+        {(pair["key"] or pair["what"]).lower(): int(pair["value"] or pair["count"]) for pair in _PAIR.finditer(stem)}
+        for stem in stems
+    ]
+    common = [key for key in found[0] if all(key in each for each in found)]
+    rest = [re.sub(r"\d+", "#", stem) for stem in stems]
+    varied = [key for key in common if len({each[key] for each in found}) > 1]
+    named: list[dict[str, Coordinate]] = [{key: each[key] for key in varied} for each in found]
+    if not varied:
+        return []
+    if len(set(rest)) > 1:
+        named = [{**each, "name": words} for each, words in zip(named, rest, strict=True)]
+    return named
+
+
+def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
+    files = _files(path)
+    if not files:
+        raise InputError(Fault("holds no logs: run_p4.log, run_p8.log, .. were expected", file=str(path)))
+    named = _named([file.stem for file in files]) or [{} for _ in files]
+    found = []
+    kinds: Counter[str] = Counter()
+    silent: list[str] = []
+    for done, (file, said) in enumerate(zip(files, named, strict=True), 1):
+        cancel.check()
+        text = read_text(file)
+        runs = list(_outputs.runs(text)) or (_own(text) if said else [])
+        kinds.update(run.kind for run in runs)
+        if not runs:
+            silent.append(file.name)
+        found += [(run, {key: value for key, value in said.items() if key not in run.numbers}) for run in runs]
+        progress(done / len(files))
+    made = collected(str(path), found)
+    if silent:
+        made.skip("files", len(silent), "no time is in them", f"{path / silent[0]}")
+    said_of_all = ", ".join(named[0]) or "nothing"
+    note = f"{' and '.join(kinds)} of {len(files)} files; their names say {said_of_all}"
+    return made.finish("log-directory", path.name, files=[str(file) for file in files], notes=(note,))
+
+
+def _own(text: str) -> list[_outputs.Found]:
+    """Return the run in a program's own log: its last line with a time and a unit."""
+    matches = list(_TIME.finditer(text))
+    if not matches:
+        return []
+    last = matches[-1]
+    value = {"time": (float(last["value"]), last["unit"].lower())}
+    return [_outputs.Found("the last time in the log", {}, {}, value)]
+
+
+READER = Reader(
+    "log-directory",
+    "Directory of logs, a file a run",
+    (),
+    recognises=_recognises,
+    read=_read,
+    order=90,
+    directory=True,
+    looks="run_n1000_p16.log, ..: output of time, perf stat, NPB, LULESH, HPCG, STREAM, or a time with its unit",
+)

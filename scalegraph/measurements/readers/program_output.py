@@ -1,0 +1,77 @@
+"""Outputs of NPB, LULESH, HPCG and STREAM that say how many processors ran: a file, with a run or several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.collecting import Collector, Coordinate
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.reader import Progress, Reader
+from scalegraph.measurements.readers import _outputs
+from scalegraph.measurements.readers._files import read_text
+
+PROGRAM = "program"
+_SEARCHED = 256 << 10  # bytes of a file that are searched for marks, from its end
+
+
+def _recognises(path: Path, head: bytes) -> bool:
+    if path.suffix.lower() not in (".out", ".log", ".txt", ".o", "") or b"\0" in head:
+        return False
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _SEARCHED))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return False
+    return any(run.numbers for run in _outputs.runs(text))
+
+
+def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
+    found = list(_outputs.runs(read_text(path)))
+    cancel.check()
+    made = collected(str(path), [(run, {}) for run in found])
+    progress(1.0)
+    return made.finish("program-output", path.stem, notes=(f"the output of {found[0].kind}",))
+
+
+def collected(file: str, found: list[tuple[_outputs.Found, dict[str, Coordinate]]]) -> Collector:
+    """Return the runs *found*, each with what the name of its file says beside it.
+
+    Raises `InputError` where runs say different things of themselves.
+    """
+    if not found:
+        raise InputError(Fault("holds no run that ended", file=file))
+    failed = [run for run, _ in found if run.failed]
+    found = [(run, more) for run, more in found if not run.failed]
+    if not found:
+        raise InputError(Fault("holds no run that succeeded, by its own words", file=file))
+    points = [{**run.numbers, **run.texts, **more} for run, more in found]
+    names = list(points[0])
+    for point in points:
+        if set(point) != set(names):
+            apart = ", ".join(sorted(set(point) ^ set(names)))
+            raise InputError(Fault(f"some of its runs say {apart}, and some do not", file=file))
+    made = Collector(file, names)
+    if failed:
+        made.skip("runs", len(failed), "failed, by their own words", file)
+    for (run, _), point in zip(found, points, strict=True):
+        if not run.values:
+            made.skip("runs", 1, "without a time or rate", file)
+        at = made.point(tuple(point[name] for name in names))
+        path = made.child(None, PROGRAM)
+        for name, (value, unit) in run.values.items():
+            made.add(at, path, made.metric(name, unit), (value,))
+    return made
+
+
+READER = Reader(
+    "program-output",
+    "Output of NPB, LULESH, HPCG or STREAM",
+    (".out", ".log", ".txt"),
+    recognises=_recognises,
+    read=_read,
+    order=800,
+    looks="what these programs print; several runs in one file, or several files",
+)

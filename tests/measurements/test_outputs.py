@@ -1,0 +1,96 @@
+"""What programs print of a run, in one file, in several, and in a directory whose names say the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scalegraph.base.errors import InputError
+from scalegraph.measurements.guessing import Guess
+from scalegraph.measurements.model import check
+from scalegraph.measurements.runs import make_runs
+from scalegraph.request.imports.sets import answered, read_set
+
+NPB = """ CG Benchmark Completed.
+ Class           =                        C
+ Size            =                   150000
+ Time in seconds =                    {time}
+ Total threads   =                        {p}
+ Mop/s total     =                  2000.1
+ Verification    =               {verified}
+"""
+LULESH = """Running problem size 30^3 per domain until completion
+Num processors: {p}
+Run completed:
+   Problem size        =  30
+   MPI tasks           =  {p}
+Elapsed time         = {time} (s)
+Grind time (us/z/c)  = 0.2 (per dom)  (0.02 overall)
+FOM                  = 4000.5 (z/s)
+"""
+HPCG = """Machine Summary::Distributed Processes={p}
+Machine Summary::Threads per processes=1
+Global Problem Dimensions::Global nx=104
+Benchmark Time Summary::Total={time}
+Final Summary::HPCG result is VALID with a GFLOP/s rating of=12.5
+"""
+
+
+def times(guess: Guess) -> list[tuple[int, float]]:
+    check(guess.measured)
+    return [(run.point.processors, run.time_s or 0.0) for run in make_runs(guess.measured, guess.mapping)[0]]
+
+
+@pytest.mark.parametrize("text", [NPB, LULESH, HPCG])
+def test_outputs_say_how_many_processors_ran(tmp_path: Path, text: str) -> None:
+    made = [text.format(p=p, time=16.5 / p, verified="SUCCESSFUL") for p in (1, 2, 4)]
+    expected = [(1, 16.5), (2, 8.25), (4, 4.125)]
+    (tmp_path / "all.log").write_text("".join(made))
+    assert times(answered(read_set([tmp_path / "all.log"]), {"scaling": "strong"})) == expected
+    several = tmp_path / "runs"
+    several.mkdir()
+    for number, one in enumerate(made):
+        (several / f"x.{'abc'[number]}.out").write_text(one)
+    assert times(answered(read_set([several]), {"scaling": "strong"})) == expected
+    assert times(answered(read_set(sorted(several.iterdir())), {"scaling": "strong"})) == expected
+
+
+def test_a_run_that_failed_by_its_own_words_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "all.log"
+    runs = [(1, "16.5", "SUCCESSFUL"), (2, "3.0", "UNSUCCESSFUL"), (4, "4.125", "SUCCESSFUL")]
+    path.write_text("".join(NPB.format(p=p, time=time, verified=said) for p, time, said in runs))
+    measured = read_set([path])
+    assert times(answered(measured)) == [(1, 16.5), (4, 4.125)]
+    assert [str(skipped) for skipped in measured.skipped] == [f"runs (1): failed, by their own words, first at {path}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("hi\n\nreal\t{m}m1.5s\nuser\t0m1.0s\nsys\t0m0.1s\n", 1.5),
+        ("\tElapsed (wall clock) time (h:mm:ss or m:ss): {m}:01.50\n\tExit status: 0\n", 1.5),
+        (" Performance counter stats for 'x':\n\n  5 cycles\n\n  {m}1.5 seconds time elapsed\n", None),
+        ("step time: 9 s\nTotal time = {m}1.5 seconds\nbye\n", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["run_n1000_p{p}.log", "app-{p}threads.out", "slurm.np={p}.txt"])
+def test_names_of_logs_give_parameters(tmp_path: Path, text: str, expected: float | None, name: str) -> None:
+    for minutes, p in ((4, 1), (2, 4), (1, 16)):
+        (tmp_path / name.format(p=p)).write_text(text.format(m=minutes))
+    found = times(answered(read_set([tmp_path])))
+    assert sorted(found) == [
+        (p, minutes * 60 + expected if expected else minutes * 10 + 1.5) for p, minutes in ((1, 4), (4, 2), (16, 1))
+    ]
+
+
+def test_logs_without_a_time_are_counted_and_other_directories_left_to_others(tmp_path: Path) -> None:
+    for p in (1, 2, 4):
+        (tmp_path / f"run_p{p}.log").write_text("killed\n" if p == 2 else f"time: {8 / p} s\n")
+    measured = read_set([tmp_path])
+    assert times(answered(measured)) == [(1, 8.0), (4, 2.0)]
+    assert "files (1): no time is in them" in str(measured.skipped[0])
+    for file in tmp_path.iterdir():
+        file.write_text("nothing\n")
+    with pytest.raises(InputError, match="holds nothing that is read from a directory"):
+        read_set([tmp_path])
