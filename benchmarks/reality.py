@@ -1,15 +1,20 @@
-"""Measured tables of real machines beside the simulated ones: bandwidth, latency, core to core, barriers, programs.
+"""Measured tables of real machines beside the simulated ones: bandwidth, latency, barriers, messages, programs.
 
     python benchmarks/reality.py                          # all tables of benchmarks/reality but programs
     python benchmarks/reality.py xeon-6148 --all-cores    # these tables, at every number of cores
-    python benchmarks/reality.py my-pair.toml --programs DIRECTORY  # a program of somebody, fetched with git
+    python benchmarks/reality.py --kind program --programs DIRECTORY  # all pairs: programs of others, fetched with git
+    python benchmarks/reality.py my-pair.toml --programs DIRECTORY    # one of your own
     python benchmarks/reality.py --keep FILE.json --pictures docs/images
 
 A table (benchmarks/reality/*.toml; `reality_tables.py` says what it may have) names its source, its machine and what is
 doubtful. Our kernels (benchmarks/reality/kernels) and the program of a pair run on that machine; printed are measured
 and simulated values side by side, the error of each, its mean size and the worst. Every table is printed, and so are
-runs that fail. Nothing is asserted. Without --all-cores: one core, half, and all. --keep FILE.json keeps what was
-computed; a later call with the same file goes on from there, and --pictures draws all of it.
+runs that fail, and pairs that do not fit a small computer, with the reason. Nothing is asserted, and nothing in a machine
+is fitted to a program. Without --all-cores: one core, half, and all; of a pair the N that it names. --keep FILE.json keeps
+what was computed; a later call with the same file goes on from there, and --pictures draws all of it.
+
+--programs: where the text of the pairs lies, each in a directory REPOSITORY-COMMIT (its first twelve digits) that is
+fetched if it is not there.
 """
 
 from __future__ import annotations
@@ -85,15 +90,37 @@ def show(name: str, result: dict[str, Any]) -> list[runs.Point]:
             print(f"| {point.series} | {point.at} | {values} | {100 * point.error:+.0f} % |")
         print(f"\n{said(points)}; {result['host_s']:.0f} s here.")
     if result["failure"]:
-        print(f"\nNot complete: {result['failure']}.")
+        print(f"\n{'Not complete' if points else 'Not run'}: {result['failure']}.")
     return points
 
 
 def said(points: Iterable[runs.Point]) -> str:
-    """Return the summary of errors in words."""
+    """Return the summary of errors in words; of programs that of their speedups, and how far off one processor is."""
+    everything = list(points)
+    speedups = [point for point in everything if point.series == "speedup"]
+    if speedups:
+        first = [point.error + 1 for point in everything if point.series == "time" and point.at == "1"]
+        alone = f"; on one processor {min(first):.2g} to {max(first):.2g} of the measured time" if first else ""
+        return f"Speedups: {_errors(speedups)}{alone}"
+    return f"Errors: {_errors(everything)}"
+
+
+def _errors(points: list[runs.Point]) -> str:
     found = runs.summary(points)
     within = ", ".join(f"{100 * share:.0f} % {name}" for name, share in found.items() if name.startswith("within"))
-    return f"Errors: mean {100 * found['mean']:.0f} %, worst {100 * found['worst']:.0f} %; {within}"
+    return f"mean {100 * found['mean']:.0f} %, worst {100 * found['worst']:.0f} %; {within}"
+
+
+def row(name: str, points: list[runs.Point]) -> str:
+    """Return the line of a pair in the table of all: speedups by N, their errors, the time on one processor."""
+    curve = [point for point in points if point.series == "speedup"]
+    alone = next((point.error + 1 for point in points if point.series == "time" and point.at == "1"), None)
+    measured, simulated = (
+        ", ".join(f"{point.at}: {getattr(point, which):.3g}" for point in curve) for which in ("measured", "simulated")
+    )
+    found = runs.summary(curve)
+    cells = [f"`{name}`", measured, simulated, f"{100 * found['mean']:.0f} %", f"{100 * found['worst']:.0f} %"]
+    return "| " + " | ".join([*cells, "-" if alone is None else f"{alone:.2f}"]) + " |"
 
 
 def main() -> None:
@@ -112,6 +139,8 @@ def main() -> None:
         found = tables.chosen(chosen.tables, chosen.kind or (), chosen.level or ())
     except ScaleGraphError as error:
         raise SystemExit(str(error)) from error
+    if "program" in (chosen.kind or ()) and chosen.programs is None:
+        raise SystemExit("--kind program: --programs DIRECTORY says where the programs of others are, or are fetched to")
     if not chosen.tables and chosen.programs is None:
         found = {name: table for name, table in found.items() if table.kind != "program"}
     kept = Kept(chosen.keep)
@@ -121,11 +150,17 @@ def main() -> None:
         for name, result in zip(missing, results, strict=True):
             kept.put(name, result)
     by_kind: dict[str, list[runs.Point]] = {}
+    curves: list[str] = []
     for name in found:
-        by_kind.setdefault(found[name].kind, []).extend(show(name, kept.found[name]))
+        points = show(name, kept.found[name])
+        by_kind.setdefault(found[name].kind, []).extend(points)
+        curves += [row(name, points)] if any(point.series == "speedup" for point in points) else []
     print("\n### All tables\n")
     for kind, points in by_kind.items():
         print(f"- {kind}: {said(points)}" if points else f"- {kind}: nothing was computed")
+    if curves:
+        print("\n| pair | speedup measured | simulated | mean error | worst | time on one |")
+        print("| --- | --- | --- | ---: | ---: | ---: |", *curves, sep="\n")
     if chosen.pictures is not None:
         import reality_pictures
 

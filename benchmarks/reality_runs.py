@@ -21,7 +21,6 @@ from scalegraph.base.run import RunPoint
 from scalegraph.link import Job, Limits, Simulated
 from scalegraph.link.build import Build
 from scalegraph.machine import Machine
-from scalegraph.machine.active import active
 
 KERNELS: Final = tables.TABLES / "kernels"
 # vectors of 32 bytes, whatever the host is; a loop that copies shall not become a call of memcpy
@@ -29,6 +28,7 @@ _FLAGS: Final = ("-O3", "-mavx2", "-mfma", "-fopenmp", "-fno-tree-loop-distribut
 _LIMIT_S: Final = 1800.0
 _PAIRS: Final = 2016  # of a machine's cores, all of 64, else drawn once
 _ROUNDS: Final = 20  # of a pair
+_CALLS: Final = 10  # of an operation of MPI
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,17 @@ def _kernel(name: str) -> Build:
     return control.build([KERNELS / f"{name}.c"], cflags=_FLAGS)
 
 
-def run(machine: Machine, processors: int, name: str, *arguments: object) -> list[list[str]]:
+def run(
+    machine: Machine, processors: int, name: str, *arguments: object, ranks_per_node: int = 0
+) -> list[list[str]]:
     """Return the rows that kernel *name* prints on *machine*, split at semicolons."""
     job = Job(
         _kernel(name),
-        active(machine, processors),
+        machine,
         RunPoint(processors=processors),
         tuple(map(str, arguments)),
         limits=Limits(time_s=_LIMIT_S),
+        ranks_per_node=ranks_per_node,
     )
     return [line.split(";") for line in _output(job).splitlines() if ";" in line]
 
@@ -159,6 +162,23 @@ def barrier(table: tables.Barriers, counts: Few, report: Report) -> Iterator[Poi
         yield Point("barrier", str(cores), measured[cores], float(us), "us")
 
 
+def messages(table: tables.Messages, _counts: Few, report: Report) -> Iterator[Point]:
+    """Yield measured and simulated times of operations of MPI."""
+    machine = table.described()
+    for calls in table.measured:
+        by_ranks: dict[int, dict[int, float]] = {}
+        for ranks, size, value in calls.points():
+            by_ranks.setdefault(ranks, {})[size] = value
+        for ranks, sizes in by_ranks.items():
+            report(f"{table.machine}: {calls.operation}, {ranks} ranks")
+            each = calls.ranks_per_node
+            rows = run(machine, ranks, "messages", calls.operation, _CALLS, *sizes, ranks_per_node=each)
+            for size, value in rows:
+                at = f"{ranks} ranks" + (f", {size} bytes" if calls.operation != "barrier" else "")
+                unit = "MB/s" if calls.operation == "bandwidth" else "us"
+                yield Point(calls.operation, at, sizes[int(size)], float(value), unit)
+
+
 # ---- programs of others ----
 
 
@@ -189,21 +209,23 @@ def _done(command: Sequence[str], place: Path) -> None:
 
 def program(table: tables.Program, counts: Few, report: Report, directory: Path) -> Iterator[Point]:
     """Yield measured and simulated times, and the speedups over the fewest processors."""
+    if table.unfit:
+        raise WorkError(table.unfit)
     place, machine = fetched(table.program, directory), table.described()
     sources = sorted({path for name in table.program.sources for path in place.glob(name)})
     if not sources:
         raise WorkError(f"{place}: no file is called {' or '.join(table.program.sources)}")
     for command in table.run.before:
         _done(command, place)
+    for picture in table.run.pictures:
+        _draw(place / picture.path, picture)
     include = [place / name for name in table.program.include]
     build = control.build(sources, cflags=table.program.cflags, ldflags=table.program.ldflags, include=include)
     measured = dict(zip(table.measured.processors, table.measured.time_s, strict=True))
     times: dict[int, float] = {}
-    for count in counts(list(measured)):
+    for count in compared_at(table, counts):
         report(f"{table.title}: N = {count}")
-        times[count] = _time(
-            table.run, Job(build, active(machine, count), RunPoint(processors=count), **_how(table.run, count, place))
-        )
+        times[count] = _time(table.run, _job(table.run, build, machine, count, place))
         yield Point("time", str(count), measured[count], times[count], "s")
     first = min(times)
     for count, time_s in times.items():
@@ -211,27 +233,51 @@ def program(table: tables.Program, counts: Few, report: Report, directory: Path)
             yield Point("speedup", str(count), measured[first] / measured[count], times[first] / time_s, "")
 
 
-def _how(how: tables.Run, count: int, place: Path) -> dict[str, object]:
-    return {
-        "args": tuple(argument.replace("{N}", str(count)) for argument in how.arguments),
-        "env": {"OMP_NUM_THREADS": str(count)} | dict(how.environment),
-        "stdin": (place / how.stdin).read_bytes() if how.stdin else None,
-        "cwd": place,
-        "threads_per_process": how.threads_per_process or count,
-        "limits": Limits(time_s=how.limit_s),
-    }
+def _draw(path: Path, picture: tables.Picture) -> None:
+    """Write *picture*, the same cells each time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    either = bytes(picture.most * (value % 2) for value in range(256))
+    cells = random.Random(1).randbytes(picture.side**2).translate(either)
+    path.write_bytes(f"P5\n{picture.side} {picture.side}\n{picture.most}\n".encode() + cells)
+
+
+def compared_at(table: tables.Program, counts: Few) -> list[int]:
+    """Return the N of *table* that are compared: what *counts* leaves, all or a few; a table may name the few."""
+    there = list(table.measured.processors)
+    return there if counts(there) == there else list(table.run.at) or counts(there)
+
+
+def _job(how: tables.Run, build: Build, machine: Machine, count: int, place: Path) -> Job:
+    processors = count * max(how.processes, 1)
+    return Job(
+        build,
+        machine,
+        RunPoint(processors=processors),
+        tuple(word.replace("{N}", str(count)) for word in how.arguments_at.get(str(count), how.arguments)),
+        env={"OMP_NUM_THREADS": str(count)} | dict(how.environment),
+        stdin=(place / how.stdin).read_bytes() if how.stdin else None,
+        cwd=place,
+        threads_per_process=count if how.processes else how.threads_per_process or count,
+        ranks_per_node=how.ranks_per_node,
+        limits=Limits(time_s=how.limit_s),
+    )
 
 
 def _time(how: tables.Run, job: Job) -> float:
+    written = Path(job.cwd or ".", how.time_in) if how.time_in else None
+    if written is not None:
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_bytes(b"")
     record = Simulated().run(job)
     if record.status != "ok":
         raise RunError(f"{job.name} on {job.machine.name}, N = {job.point.processors}: {record.message}")
     if not how.time_from:
         return record.time_s * how.scale
-    found = re.search(how.time_from, record.stdout)
-    if found is None:
+    text = record.stdout if written is None else written.read_text(encoding="utf-8", errors="replace")
+    found = re.findall(how.time_from, text, re.MULTILINE)
+    if not found:
         raise RunError(f"{job.name}: nothing in its output matches time_from, {how.time_from!r}")
-    return float(found[1]) * how.time_unit_s * how.scale
+    return float(found[-1]) * how.time_unit_s * how.scale
 
 
 def compared(table: tables.AnyTable, counts: Few, report: Report, directory: Path | None) -> Iterator[Point]:
@@ -246,6 +292,8 @@ def compared(table: tables.AnyTable, counts: Few, report: Report, directory: Pat
         yield from latency(table, counts, report)
     elif isinstance(table, tables.CoreToCore):
         yield from core_to_core(table, counts, report)
+    elif isinstance(table, tables.Messages):
+        yield from messages(table, counts, report)
     else:
         yield from barrier(table, counts, report)
 

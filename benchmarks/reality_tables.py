@@ -109,6 +109,39 @@ class Barriers(Table):
     us: tuple[Positive, ...] = Field(min_length=1, strict=False)
 
 
+class Calls(_Part):
+    """Times of an operation of MPI, microseconds (MB/s of a bandwidth), by *ranks* and *bytes*; one of either stands for
+    all. latency and bandwidth are those between the first rank and the last one.
+    """
+
+    operation: Literal["latency", "bandwidth", "bcast", "allreduce", "barrier"]
+    ranks: tuple[Count, ...] = Field(min_length=1, strict=False)
+    bytes: tuple[Annotated[int, Field(ge=0, le=2**26)], ...] = Field(default=(0,), min_length=1, strict=False)
+    us: tuple[Positive, ...] = Field(min_length=1, strict=False)
+    ranks_per_node: int = Field(default=0, ge=0)  # 0: as many as fit
+
+    @model_validator(mode="after")
+    def _as_many(self) -> Self:
+        for name, found in (("ranks", self.ranks), ("bytes", self.bytes)):
+            if len(found) not in (1, len(self.us)):
+                raise ValueError(f"expected one or {len(self.us)} {name}, as there are values of us; got {len(found)}")
+        return self
+
+    def points(self) -> list[tuple[int, int, float]]:
+        """Return ranks, bytes and the value of each."""
+        count = len(self.us)
+        ranks = self.ranks * count if len(self.ranks) == 1 else self.ranks
+        sizes = self.bytes * count if len(self.bytes) == 1 else self.bytes
+        return list(zip(ranks, sizes, self.us, strict=True))
+
+
+class Messages(Table):
+    """Operations of MPI, as the OSU micro-benchmarks time them, a rank on each core, first cores first."""
+
+    kind: Literal["messages"]
+    measured: tuple[Calls, ...] = Field(min_length=1, strict=False)
+
+
 class Source(_Part):
     """A program: where its text is, and how it is built. Paths are those of its repository."""
 
@@ -120,21 +153,37 @@ class Source(_Part):
     ldflags: str = ""
 
 
+class Picture(_Part):
+    """A square picture (PGM, binary) of *side* x *side* cells that a program reads, each 0 or *most* by chance."""
+
+    path: str = Field(min_length=1)
+    side: int = Field(ge=1, le=30_000)
+    most: int = Field(ge=1, le=255)
+
+
 class Run(_Part):
     """How it runs: ``{N}`` in an argument stands for the processors, *threads_per_process* makes processes of MPI.
 
-    *time_from*: a regular expression whose group is the time in the program's output, in seconds times *time_unit_s*;
-    without it the time is that of the whole run. *before*: commands, word by word, in the program's directory before
-    the first run, for files that it reads. *scale*: what the time is multiplied with, where a smaller problem
-    stands for the measured one (*doubts* says why that is right).
+    *processes*: what was counted are the threads of each of so many processes. *ranks_per_node*: as `simulate` has it.
+    *arguments_at*: other arguments at that N. *time_from*: a regular expression whose group is the time in the program's
+    output, or in the file *time_in* that it writes (its last match), in seconds times *time_unit_s*; without it the
+    time is that of the whole run. *before*: commands, word by word, in the program's directory before the first run,
+    for files that it reads, and *pictures*. *scale*: what the time is multiplied with, where a smaller problem stands for
+    the measured one (*doubts* says why that is right). *at*: the N that are compared, all with --all-cores.
     """
 
     arguments: tuple[str, ...] = Field(default=(), strict=False)
+    arguments_at: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
     environment: dict[str, str] = Field(default_factory=dict)
     stdin: str = ""
     before: tuple[Annotated[tuple[str, ...], Field(min_length=1, strict=False)], ...] = Field(default=(), strict=False)
+    pictures: tuple[Picture, ...] = Field(default=(), strict=False)
     threads_per_process: int = Field(default=1, ge=0)  # 0: all threads are of one process
+    processes: int = Field(default=0, ge=0)  # 0: as threads_per_process says
+    ranks_per_node: int = Field(default=0, ge=0)  # 0: as many as fit
+    at: tuple[Count, ...] = Field(default=(), strict=False)
     time_from: str = ""
+    time_in: str = ""
     time_unit_s: Positive = 1.0
     scale: Positive = 1.0
     limit_s: Positive = 600.0
@@ -156,15 +205,26 @@ class Times(_Part):
 
 
 class Program(Table):
-    """The scaling of a program, measured by somebody; whoever compares fetches the program."""
+    """The scaling of a program, measured by somebody; whoever compares fetches the program.
+
+    *unfit*: why it cannot be compared here, such as data of many gigabytes; its table is printed all the same.
+    """
 
     kind: Literal["program"]
     program: Source
     run: Run = Field(default_factory=Run)
     measured: Times
+    unfit: str = ""
+
+    @model_validator(mode="after")
+    def _measured_there(self) -> Self:
+        unknown = sorted({*self.run.at, *map(int, self.run.arguments_at)} - set(self.measured.processors))
+        if unknown:
+            raise ValueError(f"expected numbers of processors that were measured, got {unknown[0]}")
+        return self
 
 
-AnyTable = Bandwidth | Latency | CoreToCore | Barriers | Program
+AnyTable = Bandwidth | Latency | CoreToCore | Barriers | Messages | Program
 
 
 class _File(RootModel[Annotated[AnyTable, Field(discriminator="kind")]]):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from scalegraph.base.speeds import speeds as read_speeds
-from scalegraph.machine.fields import Given, Section, choice, milli, quantity, same
+from scalegraph.machine.fields import Given, On, Section, choice, milli, quantity, same
 
 _CYCLES = "cycles"
 MOST_SPEEDS = 64
@@ -16,6 +16,11 @@ Speed = Annotated[float, Field(ge=0.001, le=1000)]
 
 def _byte(name: str) -> tuple[Given, ...]:
     return (Given(f"{name}_byte_millicycles", milli, 0, 10**9),)
+
+
+def _byte_time(mb_s: float, on: On) -> int:
+    """Return thousandths of cycles for a byte at *mb_s*; 0 MB/s takes none."""
+    return round(on.clock_hz / (mb_s * 1e6) * 1000) if mb_s else 0
 
 
 def _same(name: str, most: int) -> tuple[Given, ...]:
@@ -82,6 +87,27 @@ class Messages(Section):
     copy_byte_cycles: float = quantity(
         "Copy of a byte: to pack and unpack, and of a message that came before its receiver was ready.",
         "cycles/byte", 0, 1e6, default=0.125, runtime=_byte("message_copy"),
+    )  # fmt: skip
+    near_cycles: int = quantity(
+        "Instructions of a send or a receive within a node; 0: as between nodes.", _CYCLES, 0, 10**9, default=0,
+        runtime=_same("message_near_cycles", 10**9),
+    )  # fmt: skip
+    near_eager_bytes: int = quantity(
+        "A longer message within a node waits until its receiver is ready; 0: as eager_bytes says.", "bytes",
+        0, 2**40, default=0, runtime=_same("message_near_eager_bytes", 2**40),
+    )  # fmt: skip
+    near_lines: int = quantity(
+        "Lines that a processor has under way when it copies a message through shared memory; 0: as many as misses of "
+        "its pipeline.", "lines", 0, 4096, default=0, runtime=_same("message_near_lines", 4096),
+    )  # fmt: skip
+    near_single_bytes: int = quantity(
+        "From this size on the operating system copies a message within a node, once, from one process to the other; "
+        "shorter ones go through shared memory, line by line. 0: all do.", "bytes",
+        0, 2**40, default=0, runtime=_same("message_near_single_bytes", 2**40),
+    )  # fmt: skip
+    near_single_mb_s: float = quantity(
+        "Bandwidth of that copy; 0: it takes no time.", "MB/s", 0, 1e9, default=0.0,
+        runtime=(Given("message_near_single_millicycles", _byte_time, 0, 10**9),),
     )  # fmt: skip
     collectives: Literal["messages", "hardware"] = choice(
         "Barriers, broadcasts, and reductions and scans of integers, of all processes: made of messages, or by a "

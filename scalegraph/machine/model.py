@@ -416,6 +416,7 @@ LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "prefetch": ("under_way", "next_page"),
     "synchronisation": ("alone_cycles",),
     "memory": ("core_read_gb_s", "core_write_gb_s", "write_allocate"),
+    "messages": ("near_cycles", "near_eager_bytes", "near_lines", "near_single_bytes", "near_single_mb_s"),
 }
 LATER_OF_LEVELS: Final = ("victim",)
 OPTIONAL: Final = (  # the runtime has defaults for them

@@ -53,6 +53,18 @@ level = "memory"
 kernel = "triad"
 gb_s = [1.0, 2.0]
 """
+MESSAGES = """\
+kind = "messages"
+title = "T"
+machine = "server-4s"
+source = "S"
+
+[[measured]]
+operation = "latency"
+ranks = [2]
+bytes = [1, 8]
+us = [1.5, 2.0]
+"""
 PROGRAM = """\
 kind = "program"
 title = "T"
@@ -81,6 +93,8 @@ time_s = [2.0, 1.0]
         (PROGRAM, "[2.0, 1.0]", "[2.0]", "expected a time for each of 2 processors, got 1"),
         (PROGRAM, "[1, 2]", "[2, 1]", "expected processors that rise"),
         (PROGRAM, '"0123', '"main', ":8:1: program.commit: "),
+        (PROGRAM, "[measured]", "[run]\nat = [3]\n\n[measured]", "numbers of processors that were measured, got 3"),
+        (MESSAGES, "[1.5, 2.0]", "[1.5]", "expected one or 1 bytes, as there are values of us; got 2"),
     ],
 )
 def test_a_fault_of_a_table_is_placed(
@@ -167,6 +181,23 @@ def test_a_barrier_takes_longer_with_more_threads(runs: ModuleType) -> None:
 
 @pytest.mark.slow
 @pytest.mark.compiler
+@pytest.mark.parametrize("operation", ["latency", "bandwidth", "bcast", "allreduce", "barrier"])
+def test_operations_of_mpi_take_longer_with_more_bytes(
+    operation: str, tables: ModuleType, runs: ModuleType, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.toml"
+    text = MESSAGES.replace('"latency"', f'"{operation}"').replace("[1, 8]", "[8, 4096]")
+    if operation == "barrier":
+        text = text.replace("[2]", "[2, 8]").replace("bytes = [8, 4096]\n", "")
+    path.write_text(text, encoding="utf-8")
+    few, many = runs.compared(tables.read(path), runs.few, lambda _text: None, None)
+    assert (few.measured, many.measured) == (1.5, 2.0)
+    assert few.unit == ("MB/s" if operation == "bandwidth" else "us")
+    assert 0 < few.simulated < many.simulated
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
 def test_a_program_is_fetched_built_run_and_compared(tables: ModuleType, runs: ModuleType, tmp_path: Path) -> None:
     origin = tmp_path / "origin"
     (origin / "src").mkdir(parents=True)
@@ -208,7 +239,10 @@ cflags = "-O2 -fopenmp"
 
 [run]
 arguments = ["100000", "{{N}}"]
+arguments_at = {{ 4 = ["100000", "four"] }}
 before = [["{sys.executable}", "-c", "open('made', 'w').close()"]]
+pictures = [{{ path = "pictures/p.pgm", side = 6, most = 3 }}]
+at = [1, 4]
 time_from = 'elapsed ([0-9.]+) ms'
 time_unit_s = 1e-3
 scale = 10.0
@@ -229,6 +263,10 @@ time_s = [0.01, 0.0025, 0.001]
     assert 3 < points[2].simulated <= 4.1
     (place,) = (tmp_path / "programs").iterdir()
     assert (place / "made").exists()
+    head, cells = (place / "pictures/p.pgm").read_bytes().split(b"3\n", 1)
+    assert (head, len(cells), set(cells)) == (b"P5\n6 6\n", 36, {0, 3})
+    assert runs.compared_at(table, lambda counts: counts[1:]) == [1, 4]
+    assert runs.compared_at(table, list) == [1, 4, 16]
     assert points[0].simulated > 10 * 100_000 * 0.5e-9
     found = runs.summary(points)
     assert found["worst"] == max(abs(point.error) for point in points)

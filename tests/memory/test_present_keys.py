@@ -93,6 +93,17 @@ def test_transfers_know_who_shares_the_last_level(memory) -> None:
         assert groups.read(reader, line, 100_000 * number + 50_000)["cycles"] == LOOK + cost
 
 
+def test_copies_are_given_up_as_far_away_as_a_line_would_come_from(memory) -> None:
+    """30 ns within the group, 30 more from another one, 50 more than that from another socket, over two links."""
+    groups = server(memory, cache__l3__shared_by=4, network__group_transfer_ns=10, network__remote_transfer_ns=60)
+    for number, (other, cost) in enumerate(((1, SNOOP), (5, SNOOP + 84), (40, 2 * LINK + SNOOP + 140))):
+        line, at = BASE + PAGE * number, 100_000 * number
+        groups.read(0, line, at)
+        groups.read(other, line, at + 30_000)
+        written = groups.write(0, line, at + 60_000)
+        assert (written["upgrades"], written["cycles"]) == (1, cost)
+
+
 def test_the_way_out_of_a_memory_node_saturates(memory) -> None:
     """Lines of eight channels at once, at 32 GB/s in all: 5.6 cycles each."""
     mesh = server(memory, network__mesh_gb_s=32)

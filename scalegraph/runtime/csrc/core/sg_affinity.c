@@ -6,6 +6,7 @@
 
 #include "sg_arch.h"
 #include "sg_posix.h"
+#include "sg_rank.h"
 
 SG_API long sysconf(int name)
 {
@@ -62,11 +63,17 @@ static int get_places(const sg_thread *t, size_t size, cpu_set_t *set)
     return 0;
 }
 
+/* A process may use its own processors only. */
+static bool belongs(const sg_thread *t, uint32_t processor)
+{
+    return t->rank == NULL || (t->rank->places[processor / 64] >> processor % 64 & 1) != 0;
+}
+
 static int set_places(sg_thread *t, size_t size, const cpu_set_t *set)
 {
     uint64_t *places = sg_new(SG_MAX_PROCESSORS / 8), any = 0;
     for (uint32_t i = 0; i < sg->processors && i / 8 < size; i++)
-        if (((const unsigned char *)set)[i / 8] >> i % 8 & 1)
+        if (((const unsigned char *)set)[i / 8] >> i % 8 & 1 && belongs(t, i))
             any |= places[i / 64] |= 1ull << i % 64;
     if (any == 0)
         return EINVAL;

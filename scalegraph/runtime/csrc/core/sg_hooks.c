@@ -59,6 +59,7 @@ static void absorb_to(sg_processor *p, sg_site_count *count, enum sg_category ca
         cycles += o->stall[stall];
         o->stall[stall] = 0;
     }
+    cycles = p->together > 1 ? (cycles + p->together / 2) / p->together : cycles;
     count->cycles[sg_category_group[category]] += sg_charge(p, category, cycles);
     count->misses += absorb_counts(p);
 }

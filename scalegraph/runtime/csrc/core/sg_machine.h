@@ -224,6 +224,11 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.message_match_cycles", "10"}, \
     {"machine.eager_bytes", "8192"}, \
     {"machine.message_copy_byte_millicycles", "125"}, \
+    {"machine.message_near_cycles", "0"}, \
+    {"machine.message_near_eager_bytes", "0"}, \
+    {"machine.message_near_lines", "0"}, \
+    {"machine.message_near_single_bytes", "0"}, \
+    {"machine.message_near_single_millicycles", "0"}, \
     {"machine.message_collectives", "messages"}, \
     {"machine.message_collective_cycles", "0"}, \
     {"machine.message_collective_byte_millicycles", "0"}, \
@@ -236,6 +241,11 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.core_read_millicycles", "0"}, \
     {"machine.core_write_millicycles", "0"}, \
     {"machine.write_allocate", "always"}, \
+    {"machine.message_near_cycles", "0"}, \
+    {"machine.message_near_eager_bytes", "0"}, \
+    {"machine.message_near_lines", "0"}, \
+    {"machine.message_near_single_bytes", "0"}, \
+    {"machine.message_near_single_millicycles", "0"}, \
 
 /* The same of a cache level. */
 #define SG_LEVEL_DEFAULTS \
@@ -306,6 +316,11 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(message_match_cycles, "message_match_cycles", 0, 1000000000) /* Comparison of a message with one receive that waits, or of a receive with one message that waits. [cycles] */ \
     U64(eager_bytes, "eager_bytes", 0, 1099511627776ull) /* A longer message waits until its receiver is ready for it (rendezvous). [bytes] */ \
     U32(message_copy_byte_millicycles, "message_copy_byte_millicycles", 0, 1000000000) /* Copy of a byte: to pack and unpack, and of a message that came before its receiver was ready. [cycles/byte] */ \
+    U32(message_near_cycles, "message_near_cycles", 0, 1000000000) /* Instructions of a send or a receive within a node; 0: as between nodes. [cycles] */ \
+    U64(message_near_eager_bytes, "message_near_eager_bytes", 0, 1099511627776ull) /* A longer message within a node waits until its receiver is ready; 0: as eager_bytes says. [bytes] */ \
+    U32(message_near_lines, "message_near_lines", 0, 4096) /* Lines that a processor has under way when it copies a message through shared memory; 0: as many as misses of its pipeline. [lines] */ \
+    U64(message_near_single_bytes, "message_near_single_bytes", 0, 1099511627776ull) /* From this size on the operating system copies a message within a node, once, from one process to the other; shorter ones go through shared memory, line by line. 0: all do. [bytes] */ \
+    U32(message_near_single_millicycles, "message_near_single_millicycles", 0, 1000000000) /* Bandwidth of that copy; 0: it takes no time. [MB/s] */ \
     NAME(message_collectives, "message_collectives", sg_collectives, SG_COLLECTIVES_NAMES) /* Barriers, broadcasts, and reductions and scans of integers, of all processes: made of messages, or by a network of their own. */ \
     U32(message_collective_cycles, "message_collective_cycles", 0, 1000000000) /* Hardware collective: from the last process that comes, of a broadcast from the root, to the result. [cycles] */ \
     U32(message_collective_byte_millicycles, "message_collective_byte_millicycles", 0, 1000000000) /* And before that for each byte, of a processor that gives data. [cycles/byte] */ \

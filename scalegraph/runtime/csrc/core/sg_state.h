@@ -203,6 +203,7 @@ struct sg_processor {
     uint32_t accounts_size;
     sg_account **accounts;   /* by region */
     bool worked;             /* a thread has run on it */
+    uint32_t together;       /* references of the runtime that are under way together; 0: one */
     uintptr_t executed_from; /* from an account to what is in `executed` */
     uint64_t stretches;      /* sg_blame.c: length of the serial stretches until it came to rest */
     uint64_t turn_due;       /* clock of the last turn that it should have taken since it had one; 0: none */

@@ -224,7 +224,8 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
         memcpy(m->data, data, bytes);
     m->began = began;
     m->sent = sg_now->clock;
-    m->rendezvous = mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && bytes > self->eager_bytes);
+    m->rendezvous =
+        mode == SG_SEND_SYNCHRONOUS || (mode == SG_SEND_STANDARD && sg_transport_waits(self, other, bytes));
     if (m->rendezvous) {
         send = m->send = sg_message_memory(sizeof *send);
         *send = (sg_send){.completion = {.clock = SG_NEVER, .talk = self->talk}, .message = m};

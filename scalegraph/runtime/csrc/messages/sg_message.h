@@ -194,6 +194,8 @@ void sg_transport_copy(size_t bytes);
 void sg_transport_give(size_t bytes);
 /* How long a result takes to come out of that network, after the last part of it has been given. */
 uint64_t sg_transport_collective(void);
+/* Does a standard send of so many bytes wait until its receiver is ready? */
+bool sg_transport_waits(const sg_rank *from, const sg_rank *to, size_t bytes);
 /* Do they share a node, and thereby memory? */
 bool sg_transport_near(const sg_rank *one, const sg_rank *other);
 

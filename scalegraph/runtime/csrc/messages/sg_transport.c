@@ -1,11 +1,18 @@
 /* The time that a message takes: what it costs its sender and its receiver, and its way between them. Between
  * nodes it goes over the interconnect; within a node the sender writes it into memory, from where the
- * receiver reads it, with the references that this takes. */
+ * receiver reads it, with the references that this takes, of which an out-of-order processor has several
+ * under way. A long one is copied by the operating system, once (process_vm_readv), where the machine says
+ * from which size on. */
 #include "sg_message.h"
 #include "sg_wire.h"
 
-/* Lines of memory of each rank through which messages of the same node come. */
-#define BUFFER_LINES 512u
+/* Lines of memory of each rank through which messages of the same node come: so many that a message that is
+ * copied by lines under way together finds each as its receiver has left it. */
+#define BUFFER_LINES          512u
+#define BUFFER_LINES_TOGETHER 2048u
+/* What describes a message lies before its data, in the same lines. */
+#define HEADER_BYTES 40u
+#define COPIED_BYTES 32u /* with one load and one store: a vector */
 
 static uint64_t *buffer_of = NULL; /* by rank: address, 0: none yet */
 
@@ -29,16 +36,31 @@ static uint64_t overhead(uint64_t cycles, uint64_t byte_millicycles, size_t byte
     return cycles + (byte_millicycles * bytes + 999) / 1000;
 }
 
+/* So many lines are under way at a time when a processor copies: those of its pipeline. */
+static uint32_t lines_together(void)
+{
+    const sg_config *c = &sg->config;
+    if (c->message_near_lines != 0)
+        return c->message_near_lines;
+    return c->pipeline_misses != 0 ? c->pipeline_misses : (c->memory_parallelism + 500) / 1000;
+}
+
 /* References to as much of the buffer of `rank` as `bytes` need; longer messages use it several times. */
 static void pass_buffer(const sg_rank *rank, size_t bytes, enum sg_access kind, enum sg_category category)
 {
-    uint64_t line = sg_line_bytes(), lines = (bytes + line - 1) / line;
+    uint64_t line = sg_line_bytes(),
+             lines = (bytes + line - 1) / line + 1; /* one that describes the message */
     uint64_t *buffer = &buffer_of[rank->number];
+    uint32_t together = lines_together(), room = together > 1 ? BUFFER_LINES_TOGETHER : BUFFER_LINES;
     if (*buffer == 0)
-        *buffer = sg_variables_of(BUFFER_LINES, SG_OWN_QUEUE);
+        *buffer = sg_variables_of(room, SG_OWN_QUEUE);
+    if (together > 1)
+        lines = (HEADER_BYTES + bytes + line - 1) / line;
     uint64_t before = sg_now->clock;
-    for (uint64_t i = 0; i <= lines; i++) /* one more for what describes the message */
-        sg_touch(sg_now, *buffer + i % BUFFER_LINES * line, kind, category);
+    for (uint64_t i = 0; i < lines; i++) {
+        sg_now->together = i + 1 < lines ? together : 1; /* the last one is waited for */
+        sg_touch(sg_now, *buffer + i % room * line, kind, category);
+    }
     sg_observe_talked(sg_now, category, sg_now->clock - before);
 }
 
@@ -58,17 +80,53 @@ void sg_transport_copy(size_t bytes)
     sg_message_charge(SG_CATEGORY_PRIM_PACK, overhead(0, sg->config.message_copy_byte_millicycles, bytes));
 }
 
+/* Copies `bytes` within a node, to the buffer of `rank` or from there. copy_byte_cycles is what the
+ * instructions take; a processor with several lines under way executes them meanwhile, vector by vector. */
+static void copy_near(const sg_rank *rank, size_t bytes, enum sg_access kind, enum sg_category category)
+{
+    const sg_config *c = &sg->config;
+    uint64_t before = sg_now->clock, vector = c->op_millicycles[SG_OP_LOAD] + c->op_millicycles[SG_OP_STORE];
+    if (lines_together() <= 1 && kind == SG_WRITE)
+        sg_transport_copy(bytes);
+    pass_buffer(rank, bytes, kind, category);
+    if (lines_together() <= 1 && kind == SG_READ)
+        sg_transport_copy(bytes);
+    uint64_t least = overhead(0, vector, (bytes + COPIED_BYTES - 1) / COPIED_BYTES),
+             passed = sg_now->clock - before;
+    if (lines_together() > 1 && passed < least)
+        sg_message_charge(category, least - passed);
+}
+
+/* Is a message of a node copied by the operating system? */
+static bool is_single(size_t bytes)
+{
+    return sg->config.message_near_single_bytes != 0 && bytes >= sg->config.message_near_single_bytes;
+}
+
+bool sg_transport_waits(const sg_rank *from, const sg_rank *to, size_t bytes)
+{
+    uint64_t near = sg->config.message_near_eager_bytes;
+    return bytes > (near != 0 && node_of(from) == node_of(to) ? near : from->eager_bytes);
+}
+
+/* Charges the software of one end of a message. */
+static void charge_end(bool near, enum sg_category category, uint64_t cycles, uint64_t byte_millicycles,
+                       size_t bytes)
+{
+    uint64_t own = sg->config.message_near_cycles;
+    sg_message_charge(category, near && own != 0 ? own : overhead(cycles, byte_millicycles, bytes));
+}
+
 void sg_transport_send(const sg_rank *to, size_t bytes)
 {
     const sg_config *c = &sg->config;
     if (is_free())
         return;
-    sg_message_charge(SG_CATEGORY_PRIM_SEND,
-                      overhead(c->message_send_cycles, c->message_send_byte_millicycles, bytes));
-    if (node_of(to) != node_of(sg_rank_self()))
+    bool near = node_of(to) == node_of(sg_rank_self());
+    charge_end(near, SG_CATEGORY_PRIM_SEND, c->message_send_cycles, c->message_send_byte_millicycles, bytes);
+    if (!near)
         return;
-    sg_transport_copy(bytes);
-    pass_buffer(to, bytes, SG_WRITE, SG_CATEGORY_PRIM_SEND);
+    copy_near(to, is_single(bytes) ? 0 : bytes, SG_WRITE, SG_CATEGORY_PRIM_SEND);
 }
 
 void sg_transport_receive(const sg_rank *from, size_t bytes, bool buffered)
@@ -77,11 +135,11 @@ void sg_transport_receive(const sg_rank *from, size_t bytes, bool buffered)
     if (is_free())
         return;
     bool near = node_of(from) == node_of(sg_rank_self());
-    sg_message_charge(SG_CATEGORY_PRIM_RECEIVE,
-                      overhead(c->message_receive_cycles, c->message_receive_byte_millicycles, bytes));
+    charge_end(near, SG_CATEGORY_PRIM_RECEIVE, c->message_receive_cycles, c->message_receive_byte_millicycles,
+               bytes);
     if (near)
-        pass_buffer(sg_rank_self(), bytes, SG_READ, SG_CATEGORY_PRIM_RECEIVE);
-    if (near || buffered)
+        copy_near(sg_rank_self(), is_single(bytes) ? 0 : bytes, SG_READ, SG_CATEGORY_PRIM_RECEIVE);
+    else if (buffered)
         sg_transport_copy(bytes);
 }
 
@@ -101,8 +159,13 @@ uint64_t sg_transport_collective(void)
 sg_journey sg_transport(const sg_rank *from, const sg_rank *to, uint64_t now, size_t bytes)
 {
     uint32_t source = node_of(from), target = node_of(to);
-    if (source == target || sg->lockstep || sg->config.ideal & (SG_IDEAL_NETWORK | SG_IDEAL_MESSAGES))
+    if (sg->lockstep || sg->config.ideal & (SG_IDEAL_NETWORK | SG_IDEAL_MESSAGES))
         return (sg_journey){now, now, 0};
+    if (source == target) {
+        uint64_t there =
+            now + (is_single(bytes) ? overhead(0, sg->config.message_near_single_millicycles, bytes) : 0);
+        return (sg_journey){there, there, 0};
+    }
     sg_transfer t = {.now = now, .from = source, .to = target, .bytes = bytes};
     if (sg->config.ideal & SG_IDEAL_CONTENTION)
         sg_wire_carry_alone(sg->wire, &t);

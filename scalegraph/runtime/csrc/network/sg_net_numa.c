@@ -262,6 +262,21 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
     return time;
 }
 
+/* How long caches of `socket` need to give up their copies: those of another group, and of another socket,
+ * are as much farther than those of the own group as a line from there is. */
+static uint64_t give_up(const numa_net *net, const sg_request *r, uint32_t own, uint32_t socket)
+{
+    uint32_t first = (uint32_t)sg_quotient(r->processor, &net->by_group) * net->group;
+    uint32_t begin = socket * net->cores, end = begin + net->cores;
+    uint64_t way = net->group_transfer;
+    if (socket != own)
+        way = net->remote_transfer;
+    else if (sg_any_bit(r->targets, r->words, begin, first) ||
+             sg_any_bit(r->targets, r->words, first + net->group, end))
+        way = net->transfer;
+    return net->snoop + (way > net->group_transfer ? way - net->group_transfer : 0);
+}
+
 /* When the last copy elsewhere is known to be gone. */
 static uint64_t invalidate(numa_net *net, const sg_request *r, uint32_t own, uint64_t start, uint64_t *wait,
                            int *remote)
@@ -270,14 +285,15 @@ static uint64_t invalidate(numa_net *net, const sg_request *r, uint32_t own, uin
     for (uint32_t socket = 0; socket < net->sockets; socket++) {
         int ask =
             r->kind == SG_UPGRADE && socket == socket_of_home(net, r->home); /* the directory must agree */
-        if (!ask && (r->invalidations == 0 || !has_copies(net, r, r->targets, socket)))
+        int told = r->invalidations != 0 && has_copies(net, r, r->targets, socket);
+        if (!ask && !told)
             continue;
         uint64_t branch_wait = 0, time = start;
         if (socket != own) {
             time = cross(net, own, socket, time, net->link_short, &branch_wait);
             *remote = 1;
         }
-        time += net->snoop;
+        time += told ? give_up(net, r, own, socket) : net->snoop;
         if (socket != own)
             time = cross(net, socket, own, time, net->link_short, &branch_wait);
         if (time > last) {

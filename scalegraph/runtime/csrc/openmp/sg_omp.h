@@ -174,7 +174,8 @@ struct sg_team {
 
 typedef struct sg_place {
     uint32_t count;
-    const uint64_t *set; /* of processors */
+    const uint64_t *set;   /* of processors, by the numbers that the program sees */
+    const uint64_t *there; /* by those of the machine; NULL: not asked yet */
 } sg_place;
 
 typedef struct sg_omp {

@@ -4,6 +4,7 @@
 
 #include "sg_array.h"
 #include "sg_omp.h"
+#include "sg_rank.h"
 
 #define SET_WORDS (SG_MAX_PROCESSORS / 64)
 
@@ -19,7 +20,7 @@ static uint32_t set_count(const uint64_t *set)
 
 static bool set_change(uint64_t *set, int64_t processor, bool in)
 {
-    if (processor < 0 || processor >= sg->processors)
+    if (processor < 0 || processor >= sg->own_processors)
         return false;
     uint64_t bit = 1ull << processor % 64;
     set[processor / 64] = in ? set[processor / 64] | bit : set[processor / 64] & ~bit;
@@ -31,13 +32,13 @@ static void add_place(const uint64_t *set, int64_t shift)
 {
     sg_omp *omp = sg->omp;
     uint64_t *moved = sg_new(SET_WORDS * sizeof *moved);
-    for (uint32_t i = 0; i < sg->processors; i++)
+    for (uint32_t i = 0; i < sg->own_processors; i++)
         if (set[i / 64] >> i % 64 & 1)
             set_change(moved, (int64_t)i + shift, true);
     if (set_count(moved) == 0)
         return;
     SG_ARRAY_HOLD(omp->places, omp->places_room, omp->places_count, 16);
-    omp->places[omp->places_count++] = (sg_place){set_count(moved), moved};
+    omp->places[omp->places_count++] = (sg_place){set_count(moved), moved, NULL};
 }
 
 static void remove_place(const uint64_t *set)
@@ -95,7 +96,7 @@ static bool read_set(const char **text, uint64_t *set)
     int64_t first, length, stride;
     memset(set, 0, SET_WORDS * sizeof *set);
     if (!take(text, '{'))
-        return number(text, &first) && (set_change(set, first, true) || first >= sg->processors);
+        return number(text, &first) && (set_change(set, first, true) || first >= sg->own_processors);
     do {
         bool in = !take(text, '!');
         if (!number(text, &first) || first < 0)
@@ -149,7 +150,7 @@ uint32_t sg_omp_place_size(const char *kind)
 static void add_abstract(const char *kind, int64_t most)
 {
     uint32_t size = sg_omp_place_size(kind);
-    for (uint32_t first = 0; first < sg->processors && most > 0; first += size, most--) {
+    for (uint32_t first = 0; first < sg->own_processors && most > 0; first += size, most--) {
         uint64_t set[SET_WORDS] = {0};
         for (uint32_t i = first; i < first + size; i++)
             set_change(set, i, true);
@@ -263,10 +264,25 @@ static spot spread_out(uint32_t own, uint32_t member, uint32_t size, uint32_t pl
     return s;
 }
 
+/* A rank's first processor is number 0 to its program. */
+static const uint64_t *on_machine(const sg_thread *t, sg_place *place)
+{
+    uint32_t first = t->rank != NULL ? t->rank->first_processor : 0;
+    if (first == 0)
+        return place->set;
+    if (place->there != NULL)
+        return place->there;
+    uint64_t *there = sg_new(SET_WORDS * sizeof *there);
+    for (uint32_t i = 0; i < sg->own_processors; i++)
+        if (place->set[i / 64] >> i % 64 & 1)
+            there[(first + i) / 64] |= 1ull << (first + i) % 64;
+    return place->there = there;
+}
+
 static void settle(sg_thread *t, uint32_t place)
 {
     t->place = place + 1;
-    t->places = sg->omp->places[place].set;
+    t->places = on_machine(t, &sg->omp->places[place]);
     if (t == sg_self() && !sg_thread_fits(t, sg_now->id)) /* leaves its processor for one of the place */
         sg_suspend_until(SG_CATEGORY_IDLE_SERIAL, 0, -1, sg_now->clock);
 }
@@ -319,7 +335,7 @@ SG_API void omp_get_place_proc_ids(int place, int *ids)
     if (omp_get_place_num_procs(place) == 0)
         return;
     const uint64_t *set = sg->omp->places[place].set;
-    for (uint32_t i = 0; i < sg->processors; i++)
+    for (uint32_t i = 0; i < sg->own_processors; i++)
         if (set[i / 64] >> i % 64 & 1)
             *ids++ = (int)i;
 }
