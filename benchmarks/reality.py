@@ -9,9 +9,9 @@
 A table (benchmarks/reality/*.toml; `reality_tables.py` says what it may have) names its source, its machine and what is
 doubtful. Our kernels (benchmarks/reality/kernels) and the program of a pair run on that machine; printed are measured
 and simulated values side by side, the error of each, its mean size and the worst. Every table is printed, and so are
-runs that fail, and pairs that do not fit a small computer, with the reason. Nothing is asserted, and nothing in a machine
-is fitted to a program. Without --all-cores: one core, half, and all; of a pair the N that it names. --keep FILE.json keeps
-what was computed; a later call with the same file goes on from there, and --pictures draws all of it.
+runs that fail, and pairs that do not fit a small computer, with the reason. Nothing is asserted, and nothing in a
+machine is fitted to a program. Without --all-cores: one core, half, and all; of a pair the N that it names. --keep
+FILE.json keeps what was computed; a later call with the same file goes on from there, and --pictures draws all of it.
 
 --programs: where the text of the pairs lies, each in a directory REPOSITORY-COMMIT (its first twelve digits) that is
 fetched if it is not there.
@@ -140,7 +140,9 @@ def main() -> None:
     except ScaleGraphError as error:
         raise SystemExit(str(error)) from error
     if "program" in (chosen.kind or ()) and chosen.programs is None:
-        raise SystemExit("--kind program: --programs DIRECTORY says where the programs of others are, or are fetched to")
+        raise SystemExit(
+            "--kind program: --programs DIRECTORY says where the programs of others are, or are fetched to"
+        )
     if not chosen.tables and chosen.programs is None:
         found = {name: table for name, table in found.items() if table.kind != "program"}
     kept = Kept(chosen.keep)

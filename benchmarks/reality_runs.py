@@ -61,9 +61,7 @@ def _kernel(name: str) -> Build:
     return control.build([KERNELS / f"{name}.c"], cflags=_FLAGS)
 
 
-def run(
-    machine: Machine, processors: int, name: str, *arguments: object, ranks_per_node: int = 0
-) -> list[list[str]]:
+def run(machine: Machine, processors: int, name: str, *arguments: object, ranks_per_node: int = 0) -> list[list[str]]:
     """Return the rows that kernel *name* prints on *machine*, split at semicolons."""
     job = Job(
         _kernel(name),

@@ -110,8 +110,9 @@ class Barriers(Table):
 
 
 class Calls(_Part):
-    """Times of an operation of MPI, microseconds (MB/s of a bandwidth), by *ranks* and *bytes*; one of either stands for
-    all. latency and bandwidth are those between the first rank and the last one.
+    """Times of an operation of MPI, microseconds (MB/s of a bandwidth), by *ranks* and *bytes*.
+
+    One of either stands for all. latency and bandwidth are those between the first rank and the last one.
     """
 
     operation: Literal["latency", "bandwidth", "bcast", "allreduce", "barrier"]
@@ -164,12 +165,12 @@ class Picture(_Part):
 class Run(_Part):
     """How it runs: ``{N}`` in an argument stands for the processors, *threads_per_process* makes processes of MPI.
 
-    *processes*: what was counted are the threads of each of so many processes. *ranks_per_node*: as `simulate` has it.
-    *arguments_at*: other arguments at that N. *time_from*: a regular expression whose group is the time in the program's
-    output, or in the file *time_in* that it writes (its last match), in seconds times *time_unit_s*; without it the
-    time is that of the whole run. *before*: commands, word by word, in the program's directory before the first run,
-    for files that it reads, and *pictures*. *scale*: what the time is multiplied with, where a smaller problem stands for
-    the measured one (*doubts* says why that is right). *at*: the N that are compared, all with --all-cores.
+    *processes*: what was counted are the threads of each of so many processes. *ranks_per_node*: as `simulate` has
+    it. *arguments_at*: other arguments at that N. *time_from*: a regular expression whose group is the time in the
+    program's output, or in the file *time_in* that it writes (its last match), in seconds times *time_unit_s*; without
+    it the time is that of the whole run. *before*: commands, word by word, in the program's directory before the first
+    run, for files that it reads, and *pictures*. *scale*: what the time is multiplied with, where a smaller problem
+    stands for the measured one (*doubts* says why that is right). *at*: the N that are compared, all with --all-cores.
     """
 
     arguments: tuple[str, ...] = Field(default=(), strict=False)

@@ -43,6 +43,7 @@ CAUSES = (
     *("remote-causes", "hit-rates", "invalidations", "widths", "miss-latency", "miss-classes"),
     *("variables", "false-sharing", "hot-spots", "what-if", "virtual-speedup"),
 )
+BOUNDED = ("roofline",)
 REQUEST = """title = "Gauss elimination"
 processors = [1, 2, 4, 8, 16, 32]
 program = { name = "ge1-owner" }
@@ -110,7 +111,10 @@ def main(arguments: list[str]) -> int:
             window.open_study(study)
             settle(window)
             whole(window)
-            views(window, [name for name in window.session.views() if name not in (*CAUSES, *SHARED, *MONITORED)])
+            views(
+                window,
+                [name for name in window.session.views() if name not in (*CAUSES, *SHARED, *MONITORED, *BOUNDED)],
+            )
             views(window, ("parallelism",), "-operations", of="operations")
         if only not in ("--measured", "--traces", "--first"):
             window.resize(*WINDOW)
@@ -124,6 +128,12 @@ def main(arguments: list[str]) -> int:
             settle(window)
             views(window, MONITORED)
             window.close_study(str(study.resolve()))  # it is no part of what is compared
+            settle(window)
+            study = bounded(directory)
+            window.open_study(study)
+            settle(window)
+            views(window, BOUNDED)
+            window.close_study(str(study.resolve()))
             settle(window)
         if only not in ("--causes", "--traces", "--first"):
             window.resize(*WINDOW)
@@ -223,6 +233,14 @@ def monitored(directory: Path) -> Path:
     study = directory / "monitored.sgstudy"
     options = ("--processors", "1,2,4,8,16,32", "--monitor", "software", "-o", str(study))
     subprocess.run([sys.executable, "-m", "scalegraph.cli.main", "simulate", "ge2", *options], check=True)
+    return study
+
+
+def bounded(directory: Path) -> Path:
+    """Make a study of a program that moves much from memory, on a present machine."""
+    study = directory / "bounded.sgstudy"
+    options = ("-m", "server-2x32", "-p", "1,8,32", "-o", str(study), "--", "2000", "2")
+    subprocess.run([sys.executable, "-m", "scalegraph.cli.main", "simulate", "jacobi", *options], check=True)
     return study
 
 

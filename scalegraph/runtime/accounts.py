@@ -87,4 +87,5 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("mispredictions", "branches that the machine's processors did not foresee"),
     ("translation_misses", "references to pages whose place the processor had to look up"),
     ("serial_ops", "operations executed by one processor while all others waited; not counted with virtual speedups"),
+    ("memory_lines", "lines that came from memory, those of prefetchers included"),
 )

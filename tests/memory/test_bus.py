@@ -43,7 +43,7 @@ def test_cold_miss_and_hits(bus) -> None:
     cost = LOOK + whole(MEMORY)
     assert bus.read(0, BASE, 100_000) == {
         "cycles": cost, "stall_local": LOOK, "stall_remote_read": cost - LOOK, "l1_misses": 1, "misses": 1,
-        "remote_reads": 1,
+        "remote_reads": 1, "memory_lines": 1,
     }  # fmt: skip
     assert bus.read(0, BASE + 31, 200_000)["cycles"] == 0
     assert bus.read(0, BASE + 32, 200_000) == {"cycles": LOOK, "stall_local": LOOK, "l1_misses": 1}

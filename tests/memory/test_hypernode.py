@@ -42,7 +42,7 @@ def test_a_remote_miss_is_about_seven_times_a_local_one() -> None:
 
 def test_a_miss_within_the_hypernode(exemplar) -> None:
     exemplar.read(0, BASE, 0)
-    cost = {"cycles": LOCAL, "stall_local": LOCAL, "l1_misses": 1, "misses": 1}
+    cost = {"cycles": LOCAL, "stall_local": LOCAL, "l1_misses": 1, "misses": 1, "memory_lines": 1}
     assert exemplar.read(0, BASE + LINE, 10_000) == cost
     assert exemplar.read(7, BASE + 2 * LINE, 20_000) == cost
     assert exemplar.read(7, BASE + 2 * LINE, 30_000)["cycles"] == 0

@@ -24,7 +24,18 @@ def settle(memory, processor: int, pages: int) -> None:
 def test_local_memory(server) -> None:
     settle(server, 0, 1)
     cost = server.read(0, BASE + 64, 10_000)
-    assert cost == {"cycles": LOOK + MEMORY, "stall_local": LOOK + MEMORY, "l1_misses": 1, "misses": 1}
+    assert cost == {
+        "cycles": LOOK + MEMORY, "stall_local": LOOK + MEMORY, "l1_misses": 1, "misses": 1, "memory_lines": 1,
+    }  # fmt: skip
+
+
+def test_lines_from_memory_are_counted_and_those_of_caches_are_not(server) -> None:
+    settle(server, 0, 1)
+    assert server.write(0, BASE + 64, 10_000)["memory_lines"] == 1
+    assert "memory_lines" not in server.read(0, BASE + 64, 20_000)
+    assert "memory_lines" not in server.read(1, BASE + 64, 30_000)  # of the other cache
+    assert "memory_lines" not in server.write(1, BASE + 64, 40_000)  # the right to write
+    assert server.read(40, BASE + 128, 50_000)["memory_lines"] == 1  # of the other socket's memory
 
 
 def test_first_touch_decides_where_a_page_lives(server) -> None:

@@ -18,7 +18,7 @@ LAST = 13  # ranks, of which the last one is on the other socket
 
 
 def latency(capsys: pytest.CaptureFixture[str], ranks: int, *sizes: int, **values: object) -> list[float]:
-    """Return what messages of *sizes* bytes take between the first and the last of *ranks*, ns; nothing is prefetched."""
+    """Return what messages of *sizes* bytes take between first and last of *ranks*, ns; nothing is prefetched."""
     values = {"messages." + key: value for key, value in values.items()} | {"prefetch.kind": "none"}
     changed = [f"--set={key}={value}" for key, value in values.items()]
     command = ["simulate", str(KERNEL), "-m", MACHINE, "-p", str(ranks), "--no-reference", "--json", *changed]

@@ -20,10 +20,11 @@ SOURCE = SourceText(
 
 
 NEEDS_MORE = {"physical-power", "message-costs", "topology", "schedule-loops", "schedule-parameters",
-              "chunk-history", "loop-load", "iteration-times"}  # fmt: skip
+              "chunk-history", "loop-load", "iteration-times", "roofline"}  # fmt: skip
 """Views that the full study lacks something for: stations of different speed (tests/cli/test_workstations.py), an MPI
 program on a machine of nodes (tests/views/test_topology.py, tests/mpi/test_message_accounts.py), elapsed times of
-loops, parameters of schedules (tests/views/test_schedule_views.py), chunks of loops (tests/schedules/test_views.py)."""
+loops, parameters of schedules (tests/views/test_schedule_views.py), chunks of loops (tests/schedules/test_views.py),
+lines from memory (tests/analyze/test_roofline.py)."""
 
 
 def full() -> StudyData:

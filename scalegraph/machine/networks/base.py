@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from scalegraph.machine.fields import Section, declared, given
@@ -43,6 +44,10 @@ class NetworkSection(Section):
     def cluster(self) -> int:
         """Return the processors that are together, of which a shared cache serves a part; 0: nothing is so."""
         return 0
+
+    def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of those with one
+        """Return bytes a second of the memory that the first *processors* processors use; infinite without a limit."""
+        return math.inf
 
     def faults(self) -> list[tuple[str, str]]:
         """Return contradictions between the network's own values: (field, sentence)."""

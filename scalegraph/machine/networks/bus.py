@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Literal
 
 from scalegraph.machine.fields import Given, On, choice, millicycles, quantity
@@ -69,3 +70,9 @@ class Bus(NetworkSection):
     def nodes(self) -> int:
         """Places where a page can be: all memory is equally far."""
         return 1
+
+    def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of others
+        """Return what the bus and the modules of memory pass on."""
+        cycles = max(self.address_bus_cycles, -(-line_bytes // self.data_bytes) + self.data_overhead_bus_cycles)
+        modules = self.modules * line_bytes / self.memory_busy_ns * 1e9 if self.memory_busy_ns else math.inf
+        return min(line_bytes / cycles * self.bus_mhz * 1e6, modules)

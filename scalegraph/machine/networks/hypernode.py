@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Literal
 
 from scalegraph.machine.fields import choice, quantity
@@ -38,3 +39,8 @@ class Hypernode(NetworkSection):
     def cluster(self) -> int:
         """Processors of a hypernode, which share its network cache."""
         return self.hypernode_processors
+
+    def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:
+        """Return what the units of the hypernodes give whose processors work."""
+        units = math.ceil(processors / self.hypernode_processors) * self.rings
+        return units * line_bytes / self.memory_cycles * clock_hz

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from scalegraph.machine.fields import Given, choice, cycles, quantity
@@ -38,3 +39,7 @@ class Local(NetworkSection):
     def nodes(self) -> int:
         """Places where a page can be: all memory of a node is equally far."""
         return 1
+
+    def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of others
+        """Return what the modules of a node give; infinite where a module is never busy."""
+        return self.modules * line_bytes / self.memory_busy_ns * 1e9 if self.memory_busy_ns else math.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Literal
 
 from scalegraph.machine.fields import choice, quantity
@@ -39,3 +40,8 @@ class Mesh(NetworkSection):
         if self.controllers <= 2 * self.height:
             return []
         return [("controllers", f"expected at most two a row, got {self.controllers} on {self.height} rows")]
+
+    def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of others
+        """Return what the banks of all controllers give; infinite where a bank is never busy."""
+        banks = self.controllers * self.banks
+        return banks * line_bytes / self.bank_busy_cycles * clock_hz if self.bank_busy_cycles else math.inf

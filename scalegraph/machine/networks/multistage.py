@@ -43,3 +43,7 @@ class Multistage(NetworkSection):
     def nodes(self) -> int:
         """Places where a page can be: one behind every port, though lines go round all of them."""
         return self.least_ports
+
+    def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:
+        """Return what the modules at all ports of the smallest network give, or at those of as many processors."""
+        return max(processors, self.least_ports) * line_bytes / self.memory_cycles * clock_hz

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Literal
 
 from scalegraph.machine.fields import Given, On, busy_millicycles, choice, cycles, quantity
@@ -160,3 +161,9 @@ class Numa(NetworkSection):
                 text = f"expected a divisor of the {whole} of network.{name}, got {self.memory_nodes}"
                 found.append(("memory_nodes", text))
         return found
+
+    def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of others
+        """Return what the channels of the memory nodes give whose processors work, within the mesh."""
+        used = math.ceil(processors * self.memory_nodes / self.cluster())
+        channels = used * self.channels / self.memory_nodes * self.channel_gb_s * self.channel_efficiency
+        return min(channels, used * self.mesh_gb_s or math.inf) * 1e9

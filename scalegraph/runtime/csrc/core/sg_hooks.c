@@ -1,5 +1,4 @@
 /* What the compiler's instrumentation calls: every reference to shared memory, every basic block.
- *
  * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
 #include "sg_inline.h"
 #include "sg_overlap.h"
@@ -30,6 +29,7 @@ static inline uint32_t absorb_counts(sg_processor *p)
     }
     absorb_rare(p, SG_COUNTER_PREFETCHES);
     absorb_rare(p, SG_COUNTER_TRANSLATION_MISSES);
+    absorb_rare(p, SG_COUNTER_MEMORY_LINES);
     o->cycles = 0;
     return misses;
 }

@@ -329,7 +329,7 @@ static inline void ask(const sg_mem *mem, sg_request *r, uint32_t processor, uin
 static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r,
                                                                    sg_outcome *out)
 {
-    sg_reply reply = {0, 0, 0};
+    sg_reply reply = {0};
     r->busy = &entry->busy;
     if (mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK))
         entry->busy = 0;
@@ -351,6 +351,8 @@ static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, 
     else
         sg_ideal_transact(mem, r, &reply);
     charge(out, &reply, r->kind);
+    if (r->kind != SG_UPGRADE && r->from == SG_FROM_HOME && !reply.spared && !mem->attraction)
+        out->count[SG_COUNTER_MEMORY_LINES]++;
     if (r->kind == SG_FETCH_READ) {
         int sole = r->copies == 0 && entry->shared_caches == 0 && !entry->overflowed;
         if (r->invalidations > 0)
@@ -405,6 +407,7 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
         sg_shared_include(mem, p, entry, r.line, now, &own);
     out->count[SG_COUNTER_INVALIDATIONS] += own.count[SG_COUNTER_INVALIDATIONS];
     out->count[SG_COUNTER_WRITEBACKS] += own.count[SG_COUNTER_WRITEBACKS];
+    out->count[SG_COUNTER_MEMORY_LINES] += own.count[SG_COUNTER_MEMORY_LINES];
     *remote = own.count[SG_COUNTER_REMOTE_READS] > 0;
     *waited = own.stall[SG_CATEGORY_STALL_CONTENTION];
     return own.cycles;

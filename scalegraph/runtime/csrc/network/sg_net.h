@@ -98,6 +98,7 @@ typedef struct sg_reply {
     uint64_t cycles;     /* without the waiting */
     uint64_t contention; /* waiting for slots, links, directories and modules on the critical path */
     int remote;          /* went over the network */
+    int spared;          /* a fetch that home would have answered did not read memory */
 } sg_reply;
 
 typedef struct sg_net_ops {

@@ -232,7 +232,7 @@ static uint64_t own_transfer(const numa_net *net, const sg_request *r)
 
 /* When the data of a fetch is here. */
 static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t time, uint64_t *wait,
-                      int *remote)
+                      sg_reply *reply)
 {
     uint32_t source = socket_of_home(net, r->home), node = home_of(net, r->processor);
     int cache = 1;
@@ -247,17 +247,18 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
     int claims = !cache && (r->claim == SG_CLAIM_ONLY ||
                             (r->claim == SG_CLAIM_BUSY && is_busy(net, r->home, r->line, time)));
     uint64_t waited = claims ? 0 : pass_mesh(net, node, time);
+    reply->spared = cache || claims;
     *wait += waited;
     time += waited;
     if (claims)
         time += net->snoop;
     else if (!cache)
-        time = from_memory(net, r->home, node, r->line, time, wait, remote);
+        time = from_memory(net, r->home, node, r->line, time, wait, &reply->remote);
     else
         time += source != own ? net->remote_transfer : own_transfer(net, r);
     if (source != own) {
         time = cross(net, source, own, time, claims ? net->link_short : net->link_busy, wait);
-        *remote = 1;
+        reply->remote = 1;
     }
     return time;
 }
@@ -312,7 +313,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
     uint64_t line_wait = 0, wait = 0, start = sg_wait_line(r, r->now, &line_wait), end = start;
     reply->remote = 0;
     if (r->kind != SG_UPGRADE && r->from != SG_FROM_OWN_GROUP)
-        end = fetch(net, r, own, start, &wait, &reply->remote);
+        end = fetch(net, r, own, start, &wait, reply);
     if (r->kind != SG_FETCH_READ || r->invalidations > 0) {
         uint64_t other_wait, gone = invalidate(net, r, own, start, &other_wait, &reply->remote);
         if (gone > end) {
