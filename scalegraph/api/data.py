@@ -294,8 +294,19 @@ class Data(Opened):
         with words.keywords():
             return assertions.check(self._data, statements)
 
-    def report(self, path: PathLike, views: Sequence[str] = ()) -> None:
+    def report(
+        self,
+        path: PathLike,
+        views: Sequence[str] = (),
+        *,
+        title: str = "",
+        author: str = "",
+        machine: str = "",
+        note: str = "",
+    ) -> None:
         """Write everything, or *views*, as one HTML file that loads nothing; raises `WorkError` if it cannot be.
+
+        *title*, *author*, *machine* (where the study does not say) and *note* stand on its first page.
 
         Example:
             >>> data.report("study.html", views=["speedup", "laws"])
@@ -304,7 +315,8 @@ class Data(Opened):
         target = Path(path)
         if target.suffix.lower() not in (".html", ".htm"):
             raise InputError(Fault("an ending of .html was expected", file=str(target)))
-        report.write(self._data, target, views)
+        said = report.About(title, author, machine, note)
+        report.write(self._data, target, views, about=said)
 
     def save(self, path: PathLike) -> None:
         """Write a study (.sgstudy), which command line and window open; a file that is there is replaced.

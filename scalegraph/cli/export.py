@@ -78,6 +78,7 @@ def export(
             figure = session.trace_view(traces[0], name, others=traces[1:], **chosen)
             check_shows(figure, sources[0])
             session.write(figure, output, size_cm=size_wanted, theme=theme, for_spreadsheets=for_spreadsheets())
+            _say_what_is_left_out(figure, output)
         return
     _check_view(name, "study", sources)
     with contextlib.ExitStack() as stack:
@@ -85,6 +86,15 @@ def export(
         figure = session.view(study, name, others=others, **chosen)
         check_shows(figure, sources[0])
         session.write(figure, output, size_cm=size_wanted, theme=theme, for_spreadsheets=for_spreadsheets())
+        _say_what_is_left_out(figure, output)
+
+
+def _say_what_is_left_out(figure: Figure, output: Path) -> None:
+    """Say of a format of one table that the view has several."""
+    from scalegraph.figures.render import numbers
+
+    if output.suffix.lower() in (".csv", ".parquet") and (count := len(numbers.parts(figure))) > 1:
+        echo(f"{output.name} holds the first of {count} tables of this view; .md, .tex and .json hold all", err=True)
 
 
 def check_shows(figure: Figure, source: Path) -> None:

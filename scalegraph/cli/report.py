@@ -31,15 +31,23 @@ def _name(name: str, source: Path) -> str:
 @click.option("-o", "--output", metavar="FILE.html", type=WRITTEN_FILE,
               help="Where to; INPUT.html if not given.")  # fmt: skip
 @click.option("--views", default="", metavar="NAME,..", help="Only these views; all that show something if not given.")
+@click.option("--title", default="", metavar="TEXT", help="The title, in place of the study's.")
+@click.option("--author", default="", metavar="TEXT", help="Who made it; stands below the title.")
+@click.option(
+    "--machine", default="", metavar="TEXT", help="What the times were measured on, where INPUT does not say."
+)
+@click.option("--note", default="", metavar="TEXT", help="A remark that stands before the verdicts.")
 @assert_options
 @click.pass_context
 def report(
     ctx: click.Context,
+    /,
     sources: tuple[Path, ...],
     output: Path | None,
     views: str,
     statements: tuple[str, ...],
     junit: Path | None,
+    **about: str,
 ) -> None:
     """Write a report of the study or measurement set INPUT: one HTML file with verdicts, pictures and numbers.
 
@@ -66,6 +74,7 @@ def report(
             [name.strip() for name in views.split(",") if name.strip()],
             outcomes=found,
             request=session.request_text(studies[0]),
+            about=made.About(**about),
             cancel=cancel,
             progress=lambda _view, done, whole: bar(done / whole),
         )

@@ -9,8 +9,11 @@ import pytest
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.render import numbers
 from scalegraph.request.results import assertions, report
 from scalegraph.subjects.study import StudyData
+from scalegraph.views import registry
 from tests.analyze import synthetic
 
 pytestmark = pytest.mark.slow
@@ -96,3 +99,30 @@ def test_it_can_be_cancelled(data: StudyData) -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         report.report(data, ["speedup"], cancel=token)
+
+
+def test_a_view_that_breaks_ends_no_report(data: StudyData, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_data: StudyData, **_options: object) -> Figure:
+        raise KeyError("messages")
+
+    known = dict(registry())
+    known["time"] = replace(known["time"], make=broken, options=())
+    monkeypatch.setattr(report, "get", known.__getitem__)
+    text = report.report(data, ["speedup", "time"])
+    assert "it could not be drawn, an error of ScaleGraph itself (KeyError: &#39;messages&#39;)" in text
+    assert "data:image/svg+xml;base64," in text
+
+
+def test_people_say_who_made_it_and_on_what(data: StudyData) -> None:
+    said = report.About(author="A. <Author>", machine="two sockets", note="Measured on a quiet night.")
+    text = report.report(data, ["speedup"], about=said)
+    assert "by A. &lt;Author&gt;" in text
+    assert "on two sockets</h1>" in text
+    assert "<p>Measured on a quiet night.</p>" in text
+    assert "<h1>Mine</h1>" in report.report(data, ["speedup"], about=report.About(title="Mine"))
+
+
+def test_a_report_holds_the_numbers_of_every_panel(data: StudyData) -> None:
+    figure = registry()["verdicts"].build(data)
+    text = report.report(data, ["verdicts"])
+    assert text.count("<table>") == len(numbers.parts(figure)) > 1

@@ -21,7 +21,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.figures import render
 from scalegraph.figures.figure import Axis, Bars, Cell, Column, Figure, Grid, Line, Mark, Plot, Row, Table
 from scalegraph.figures.palette import colour
-from scalegraph.figures.render import numbers, picture
+from scalegraph.figures.render import latex, numbers, picture
 from scalegraph.figures.render.text import fitted, measure, spread, wrapped
 from scalegraph.subjects.study import StudyData
 from tests.views import studies
@@ -176,16 +176,16 @@ def test_every_view_is_a_whole_json_document(name: str, figures: dict[str, Figur
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in studies.NEEDS_MORE])
 def test_every_view_is_a_latex_table_with_equal_columns(name: str, figures: dict[str, Figure]) -> None:
     text = render.content(figures[name], "tex").decode()
-    columns = re.search(r"\\begin\{tabular\}\{([lrc]+)\}", text)
-    assert columns is not None
-    body = text[columns.end() : text.index("\\end{tabular}")]
-    lines = [line for line in body.replace(r"\&", "").split("\n") if "&" in line]
-    assert {line.count("&") + 1 for line in lines} == {len(columns[1])}
+    tables = re.findall(r"\\begin\{tabular\}\{([lrc]+)\}(.*?)\\end\{tabular\}", text, re.DOTALL)
+    assert len(tables) == len(numbers.parts(figures[name]))
+    for columns, body in tables:
+        lines = [line for line in body.replace(r"\&", "").split("\n") if "&" in line]
+        assert {line.count("&") + 1 for line in lines} <= {len(columns)}
 
 
 def test_latex_escapes_what_a_parameter_may_be_called() -> None:
     table = Table((Column("a_b%"), Column("$x^2$")), (Row(("50 % & #1", 0.5)), Row(("~{}\\", None))))
-    text = numbers.latex(Figure("a_title", panels=(table,), view="t"))
+    text = latex.latex(Figure("a_title", panels=(table,), view="t"))
     assert r"a\_b\% & \$x\textasciicircum{}2\$" in text
     assert r"50 \% \& \#1 & 0.5000" in text
     assert r"\textasciitilde{}\{\}\textbackslash{} & --" in text
@@ -196,7 +196,7 @@ def test_missing_numbers_are_empty_null_and_dashes() -> None:
     figure = Figure("t", panels=(Plot(Axis("x"), Axis("y", "s"), (line,)),), view="t")
     assert render.content(figure, "csv") == b"x,a (s)\n1,\n2,3\n"
     assert json.loads(render.content(figure, "json"))["panels"][0]["lines"][0]["y"] == [None, 3.0]
-    assert "1 & --" in numbers.latex(figure)
+    assert "1 & --" in latex.latex(figure)
 
 
 def test_an_empty_figure_is_a_picture_of_its_sentence_but_has_no_numbers() -> None:
@@ -223,7 +223,7 @@ def test_reasons_are_numbered_once_each() -> None:
     cells = ((Cell((1.0,)), Cell((None,), "one; two")), (None, Cell((None,), "two")))
     grid = Grid("N", "N'", ("1", "2"), ("1", "2"), cells, ("efficiency 0.5",))
     assert numbers.reasons(grid) == {"one": 1, "two": 2}
-    assert "--$^{1,2}$" in numbers.latex(Figure("t", panels=(grid,), view="t"))
+    assert "--$^{1,2}$" in latex.latex(Figure("t", panels=(grid,), view="t"))
 
 
 def test_negative_parts_of_a_stack_hang_below_zero() -> None:
@@ -262,10 +262,12 @@ def test_groups_of_the_accounting_stay_apart_in_every_theme() -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in studies.NEEDS_MORE])
 def test_every_view_is_a_markdown_table_and_a_parquet_file(name: str, figures: dict[str, Figure]) -> None:
     text = render.content(figures[name], "md").decode()
-    table = [line for line in text.splitlines() if line.startswith("|")]
-    bars = {len(re.findall(r"(?<!\\)\|", line)) for line in table}
-    assert len(table) >= 2
-    assert len(bars) == 1
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert len(tables) == len(numbers.parts(figures[name]))
+    for table in tables:
+        bars = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        assert len(table.splitlines()) >= 2
+        assert len(bars) == 1
     read = pd.read_parquet(io.BytesIO(render.content(figures[name], "parquet")))
     assert len(read) == len(_rows(figures[name]))
 
@@ -300,3 +302,25 @@ def test_whole_numbers_of_a_table_are_exact_and_have_gaps_between_thousands() ->
     table = Table((Column("metric"), Column("total"), Column("calls")), (Row(("ops", 35_891_117.0, 35_891_117)),))
     svg = render.content(Figure("T", panels=(table,), view="t"), "svg").decode()
     assert svg.count("35\u202f891\u202f117") == 2
+
+
+def test_tables_hold_every_panel_in_parts() -> None:
+    axis = Axis("processors")
+    line = Line("T", (1.0, 2.0), (12345.0, 6.5), "ink", "measured")
+    plot = Plot(axis, Axis("time", "s"), (line,))
+    one, two = (Table((Column(name),), (Row((12345.0,)),)) for name in ("first", "second"))
+    figure = Figure("several", panels=(plot, one, two, plot), view="t")
+    assert [len(part.panels) for part in numbers.parts(figure)] == [1, 2, 1]
+    text = latex.latex(figure)
+    assert text.count(r"\begin{tabular}") == 3
+    assert all(word in text for word in ("first", "second", "processors"))
+    assert text.isascii()
+    assert numbers.markdown(figure).count("|:") + numbers.markdown(figure).count("|-") >= 3
+
+
+def test_latex_has_no_sign_that_stops_a_compiler() -> None:
+    names = "1\u202f234 – σ ≥ 5 µs × √2 → ψ · 3² ± 1"
+    table = Table((Column(names),), (Row((names,)),))
+    text = latex.latex(Figure("t", panels=(table,), view="t"))
+    assert text.isascii()
+    assert r"1\,234 -- $\sigma$ $\geq$ 5 $\mu$s" in text

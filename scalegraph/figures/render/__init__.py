@@ -8,7 +8,7 @@ from scalegraph.base.errors import InputError, near
 from scalegraph.base.files import write_atomic
 from scalegraph.figures.figure import Figure, Flame
 from scalegraph.figures.palette import Theme
-from scalegraph.figures.render import folded, numbers
+from scalegraph.figures.render import folded, latex, numbers
 
 PICTURES = ("png", "svg", "pdf")
 DATA = ("csv", "tex", "md", "json", "parquet")
@@ -80,7 +80,7 @@ def content(
     if ending == "csv":
         return numbers.csv(figure, for_spreadsheets=for_spreadsheets).encode("utf-8", "backslashreplace")
     if ending in DATA:
-        texts = {"tex": numbers.latex, "md": numbers.markdown, "json": numbers.as_json}
+        texts = {"tex": latex.latex, "md": numbers.markdown, "json": numbers.as_json}
         return texts[ending](figure).encode("utf-8", "backslashreplace")
     from scalegraph.figures.render import picture
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError
-from scalegraph.base.text import one_line, visible
+from scalegraph.base.text import visible
 from scalegraph.base.units import as_read, significant, thousands
 from scalegraph.figures.columns import cell_text, column_heading, column_measures
 from scalegraph.figures.diagram import Diagram
@@ -56,7 +56,7 @@ def csv(figure: Figure, *, for_spreadsheets: bool = False) -> str:
     header, rows = header_and_rows(figure)
     if for_spreadsheets:
         header, rows = [_no_formula(name) for name in header], [[_no_formula(cell) for cell in row] for row in rows]
-    texts = [["" if _missing(cell) else _text(cell) for cell in row] for row in rows]
+    texts = [["" if missing(cell) else _text(cell) for cell in row] for row in rows]
     return "".join(f"{','.join(map(_quoted, row)) or _NOTHING}\n" for row in (header, *texts))
 
 
@@ -82,35 +82,24 @@ def as_json(figure: Figure) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def latex(figure: Figure) -> str:
-    """Return the figure as a LaTeX ``tabular`` that needs no package; reasons of empty cells are below it.
-
-    Raises:
-        InputError: the figure is empty.
-
-    """
-    panel = _main(figure)
-    comment = "".join(f"% {one_line(line)}\n" for line in (figure.title, figure.sentence) if line)
-    if isinstance(panel, Grid):
-        return comment + _grid_latex(panel)
-    header, rows = _short(figure)
-    numeric = [all(_missing(row[i]) or not isinstance(row[i], str) for row in rows) for i in range(len(header))]
-    header, texts = _written(figure, header, rows)
-    lines = [" & ".join(_escape(name) for name in header)]
-    lines += [" & ".join("--" if cell in ("", "–") else _escape(cell) for cell in row) for row in texts]
-    return comment + _tabular("".join("r" if right else "l" for right in numeric), lines)
-
-
 def markdown(figure: Figure) -> str:
-    """Return the figure as a Markdown table below its title and sentence; reasons of empty cells are footnotes.
+    """Return the figure as Markdown: a table for each of its `parts` below its title and sentence.
+
+    Reasons of empty cells are footnotes.
 
     Raises:
         InputError: the figure is empty.
 
     """
+    title, sentence = _markdown_text(figure.title), _markdown_text(figure.sentence)
+    found = [f"## {title}" if title else "", sentence, *map(_markdown_table, parts(figure))]
+    return "\n\n".join(part for part in found if part) + "\n"
+
+
+def _markdown_table(figure: Figure) -> str:
     from tabulate import tabulate
 
-    panel = _main(figure)
+    panel = main_panel(figure)
     notes: list[str] = []
     if isinstance(panel, Grid):
         numbered = reasons(panel)
@@ -122,15 +111,14 @@ def markdown(figure: Figure) -> str:
         notes = [f"Values: {' / '.join(panel.value_names)}.", *(f"[{n}] {reason}." for reason, n in numbered.items())]
         aligned = ["right"] * len(header)
     else:
-        header, rows = _short(figure)
-        header, cells = _written(figure, header, rows)
+        header, rows = for_page(figure)
+        header, cells = written(figure, header, rows)
         texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
         aligned = ["left" if text else "right" for text in texts]
     safe = [[_markdown_text(cell).replace("|", "\\|") for cell in row] for row in (header, *cells)]
     table = tabulate(safe[1:], safe[0], tablefmt="pipe", colalign=aligned if cells else None, disable_numparse=True)
-    title, sentence = _markdown_text(figure.title), _markdown_text(figure.sentence)
-    parts = [f"## {title}" if title else "", sentence, table, "  \n".join(map(_markdown_text, notes))]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    below = "  \n".join(map(_markdown_text, notes))
+    return f"{table}\n\n{below}" if below else table
 
 
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?])|[`*\\]|&(?=[#\w]+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=\])\(")
@@ -141,9 +129,9 @@ def _markdown_text(text: str) -> str:
     return _MARKUP.sub(lambda found: f"\\{found[0]}", visible(text.replace("\n", " ")))
 
 
-def _short(figure: Figure) -> tuple[list[str], Rows]:
+def for_page(figure: Figure) -> tuple[list[str], Rows]:
     """Return what a page has room for: all but timelines as they are, those summed over time."""
-    if isinstance(_main(figure), Timeline):
+    if isinstance(main_panel(figure), Timeline):
         return trace_numbers.summary([panel for panel in figure.panels if isinstance(panel, Timeline)])
     return header_and_rows(figure)
 
@@ -155,11 +143,12 @@ def readable(figure: Figure) -> tuple[list[str], list[list[str]]]:
         InputError: the figure is empty.
 
     """
-    return _written(figure, *header_and_rows(figure))
+    return written(figure, *header_and_rows(figure))
 
 
-def _written(figure: Figure, header: list[str], rows: Rows) -> tuple[list[str], list[list[str]]]:
-    panel = _main(figure)
+def written(figure: Figure, header: list[str], rows: Rows) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows for display, units and prefixes in the names of the columns."""
+    panel = main_panel(figure)
     columns = list(panel.columns) if isinstance(panel, Table | Source) else []
     if not columns:
         return header, [[short(cell) for cell in row] for row in rows]
@@ -194,7 +183,7 @@ def frame(figure: Figure) -> pd.DataFrame:
     header, rows = header_and_rows(figure)
     columns: dict[str, Any] = {}
     for index, name in enumerate(header):
-        cells = [None if _missing(row[index]) else row[index] for row in rows]
+        cells = [None if missing(row[index]) else row[index] for row in rows]
         text = any(isinstance(cell, str) for cell in cells)
         title = _encodable(name if name not in columns else f"{name} ({index})")
         columns[title] = [None if cell is None else _encodable(str(cell)) for cell in cells] if text else cells
@@ -254,7 +243,7 @@ def cell_reasons(cell: Cell) -> list[str]:
 
 def cell_texts(values: tuple[float | None, ...]) -> list[str]:
     """Return a cell's values for display: two decimals below 10, a dash where missing."""
-    return ["–" if _missing(value) else _decimals(float(value or 0.0)) for value in values]
+    return ["–" if missing(value) else _decimals(float(value or 0.0)) for value in values]
 
 
 def _decimals(value: float) -> str:
@@ -263,13 +252,41 @@ def _decimals(value: float) -> str:
     return thousands(value, 2) if abs(value) < 10 else significant(value)
 
 
-def _main(figure: Figure) -> Panel:
+def main_panel(figure: Figure) -> Panel:
+    """Return the panel that holds the numbers: the first table, grid or text, else the first; raise `InputError`."""
     for panel in figure.panels:
         if isinstance(panel, Table | Grid | Source):
             return panel
     if not figure.panels:
         raise InputError(f"{figure.title}: there are no numbers to write. {figure.told}".strip())
     return figure.panels[0]
+
+
+def parts(figure: Figure) -> list[Figure]:
+    """Return the figure in parts that are a table each, first the one that `csv` writes, then the others in order.
+
+    Plots over one axis are a part together, as are timelines; a diagram beside tables is none.
+
+    Raises:
+        InputError: the figure is empty.
+
+    """
+    groups: dict[object, list[Panel]] = {}
+    main = main_panel(figure)
+    tables = any(isinstance(panel, Table | Grid | Source) for panel in figure.panels)
+    for number, panel in enumerate(figure.panels):
+        key: object = number
+        if isinstance(panel, Plot):
+            across = panel.y if panel.bars is not None and panel.bars.horizontal else panel.x
+            key = ("plot", across.title, across.scale == "category" and across.categories)
+        elif isinstance(panel, Timeline):
+            key = "timelines"
+        elif isinstance(panel, Diagram) and tables:
+            continue
+        groups.setdefault(key, []).append(panel)
+    first = [group for group in groups.values() if any(panel is main for panel in group)]
+    others = [group for group in groups.values() if not any(panel is main for panel in group)]
+    return [dataclasses.replace(figure, panels=tuple(group)) for group in (*first, *others)]
 
 
 def header_and_rows(figure: Figure) -> tuple[list[str], Rows]:
@@ -279,7 +296,7 @@ def header_and_rows(figure: Figure) -> tuple[list[str], Rows]:
         InputError: the figure is empty.
 
     """
-    panel = _main(figure)
+    panel = main_panel(figure)
     if isinstance(panel, Plot):
         return _plots([plot for plot in figure.panels if isinstance(plot, Plot)])
     if isinstance(panel, Grid):
@@ -401,60 +418,13 @@ def _source(source: Source) -> tuple[list[str], Rows]:
     return header, rows
 
 
-def _grid_latex(grid: Grid) -> str:
-    numbered = reasons(grid)
-    lines = [" & ".join([f"{_escape(grid.row_label)} / {_escape(grid.column_label)}", *map(_escape, grid.columns)])]
-    for name, row in zip(grid.rows, grid.cells, strict=True):
-        cells = [_escape(name)]
-        for cell in row:
-            if cell is None:
-                cells.append("")
-                continue
-            text = "/".join(cell_texts(cell.values)).replace("–", "--")
-            marks = ",".join(str(numbered[reason]) for reason in cell_reasons(cell))
-            cells.append(text + (f"$^{{{marks}}}$" if marks else ""))
-        lines.append(" & ".join(cells))
-    table = _tabular("r" + "c" * len(grid.columns), lines)
-    what = " / ".join(grid.value_names)
-    notes = [f"Values: {what}."] + [f"$^{{{number}}}$ {_escape(reason)}." for reason, number in numbered.items()]
-    below = "\\\\\n".join(note if note.startswith("$") else _escape(note) for note in notes)
-    return f"{table}\n\\par\\smallskip\n{{\\footnotesize\n{below}\\par}}\n"
-
-
-def _tabular(columns: str, lines: list[str]) -> str:
-    body = "\\\\\n".join(lines[1:])
-    return f"\\begin{{tabular}}{{{columns}}}\n\\hline\n{lines[0]}\\\\\n\\hline\n{body}\\\\\n\\hline\n\\end{{tabular}}\n"
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    "µ": r"$\mu$",
-    "×": r"$\times$",
-    "∞": r"$\infty$",
-}
-
-
-def _escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in visible(text.replace("\n", " ")))
-
-
 def _no_formula(cell: Any) -> Any:
     """Return a cell that no spreadsheet computes: text that begins as a formula gets an apostrophe; numbers stay."""
     return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA) else cell
 
 
-def _missing(value: Any) -> bool:
+def missing(value: Any) -> bool:
+    """Whether a cell holds no finite number and no text."""
     return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
@@ -466,7 +436,7 @@ def _text(value: Any) -> str:
 
 def short(value: Any) -> str:
     """Return a cell for display: four significant digits, empty where missing."""
-    if _missing(value):
+    if missing(value):
         return ""
     return significant(value, 4) if isinstance(value, float) and not value.is_integer() else _text(value)
 
@@ -478,4 +448,4 @@ def _plain(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, tuple | list | Tips):
         return [_plain(item) for item in value]
-    return None if _missing(value) else value
+    return None if missing(value) else value

@@ -12,7 +12,7 @@ from typing import Any
 
 import scalegraph
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import InputError
+from scalegraph.base.errors import Cancelled, InputError
 from scalegraph.base.files import write_atomic
 from scalegraph.base.text import visible
 from scalegraph.base.units import counted
@@ -40,8 +40,28 @@ Progress = Callable[[str, int, int], None]  # view, how many are done, of how ma
 
 
 @dataclass(frozen=True)
+class About:
+    """What people say of a report: its *title* in place of the study's, who made it, on what, and a *note*."""
+
+    title: str = ""
+    author: str = ""
+    machine: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A table below a picture; *texts* says which columns hold text, *left_out* what the table has no room for."""
+
+    header: list[str]
+    rows: list[list[str]]
+    texts: list[bool]
+    left_out: str
+
+
+@dataclass(frozen=True)
 class Part:
-    """One view in the report: *picture* is its SVG in base64, *texts* says which columns hold text."""
+    """One view in the report: *picture* is its SVG in base64, *tables* are the numbers of all its panels."""
 
     name: str
     short: str
@@ -49,10 +69,7 @@ class Part:
     sentence: str
     notes: tuple[str, ...]
     picture: str
-    header: list[str]
-    rows: list[list[str]]
-    texts: list[bool]
-    left_out: str
+    tables: tuple[Numbers, ...]
 
 
 @dataclass(frozen=True)
@@ -69,16 +86,19 @@ def report(
     *,
     outcomes: Sequence[Outcome] = (),
     request: str = "",
+    about: About | None = None,
     cancel: CancelToken | None = None,
     progress: Progress = lambda _view, _done, _all: None,
 ) -> str:
     """Return the report of *data* as HTML: verdicts, *outcomes* of statements, and *views* with their numbers.
 
     Without *views* all that have something to show, but long texts; views of several are among them where *data* has
-    `StudyData.others`. *request* is shown as it is. Raises `InputError` for an unknown view, `Cancelled`.
+    `StudyData.others`. *request* and what people say *about* it are shown as they are. A view that breaks says so in
+    its place. Raises `InputError` for an unknown view, `Cancelled`.
     """
     import jinja2
 
+    said = about or About()
     names = list(views) or _usual(data)
     sections: dict[str, list[Part]] = {}
     absent: list[str] = []
@@ -86,12 +106,21 @@ def report(
         (cancel or CancelToken()).check()
         view = get(name)
         progress(view.title, done, len(names))
-        figure = view.build(data)
-        if figure.empty:
-            if views:
-                absent.append(f"{view.title}: {figure.told}")
+        try:
+            figure = view.build(data)
+            part = None if figure.empty else _part(view.title, figure)
+        except Cancelled:
+            raise
+        except InputError as error:
+            absent.append(f"{view.title}: {error}")
             continue
-        sections.setdefault(view.group, []).append(_part(view.title, figure))
+        except Exception as error:  # noqa: BLE001 - a view is one of many: it says so in its place
+            absent.append(f"{view.title}: it could not be drawn, an error of ScaleGraph itself ({_named(error)})")
+            continue
+        if part is not None:
+            sections.setdefault(view.group, []).append(part)
+        elif views:
+            absent.append(f"{view.title}: {figure.told}")
     if not sections and not outcomes:
         raise InputError(f"{data.name or 'the study'}: there is nothing to report; no run of it gives a view")
     environment = jinja2.Environment(
@@ -100,8 +129,9 @@ def report(
     template = resources.files("scalegraph.request").joinpath("templates/report.html").read_text("utf-8")
     order = sorted(sections, key=lambda group: (_GROUPS.index(group) if group in _GROUPS else len(_GROUPS), group))
     return environment.from_string(template).render(
-        title=_title(data),
-        facts=_facts(data),
+        title=said.title or _title(data, said.machine),
+        facts=[fact for fact in (f"by {said.author}" if said.author else "", *_facts(data)) if fact],
+        note=said.note,
         verdicts=[item.text for item in judgement.said(data)] if not data.table.empty else [],
         outcomes=outcomes,
         sections=[Section(group, tuple(sections[group])) for group in order],
@@ -128,27 +158,26 @@ def _usual(data: StudyData) -> list[str]:
 
 def _part(short: str, figure: Figure) -> Part:
     picture = base64.b64encode(render.content(figure, "svg", caption=False)).decode()
+    tables = tuple(map(_numbers, numbers.parts(figure)))
+    return Part(figure.view, short, figure.title, figure.sentence, figure.remarks, picture, tables)
+
+
+def _numbers(figure: Figure) -> Numbers:
     _, rows = numbers.header_and_rows(figure)
     header, cells = numbers.readable(figure)
     texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
-    more = len(rows) - _ROWS
-    return Part(
-        figure.view,
-        short,
-        figure.title,
-        figure.sentence,
-        figure.remarks,
-        picture,
-        header,
-        cells[:_ROWS],
-        texts,
-        f" (the first {_ROWS} of {len(rows)} rows)" if more > 0 else "",
-    )
+    left_out = f" (the first {_ROWS} of {len(rows)} rows)" if len(rows) > _ROWS else ""
+    return Numbers(header, cells[:_ROWS], texts, left_out)
 
 
-def _title(data: StudyData) -> str:
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+def _title(data: StudyData, machine: str = "") -> str:
     title = str(data.manifest.get("title") or data.manifest.get("program") or data.name or "Study")
-    return f"{title} on {data.machine_title}" if data.machine_title else title
+    where = machine or ("" if data.machine_title == "unknown" else data.machine_title)
+    return f"{title} on {where}" if where else title
 
 
 def _facts(data: StudyData) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scalegraph.analyze import whatif
 from scalegraph.analyze.whatif import Compared, Size
 from scalegraph.base.errors import InputError
-from scalegraph.base.run import RunRecord, Variant
+from scalegraph.base.run import Ideal, RunRecord, Variant
 from scalegraph.base.units import si, significant
 from scalegraph.figures.columns import known
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Plot, Row, Table
@@ -30,12 +30,13 @@ NEED = Need(
 )
 _QUANTITIES = {"time": ("time", "s"), "speedup": ("speedup T_seq/T_para", ""), "efficiency": ("efficiency", "")}
 _MOST_CURVES = 9
-_NOTES = {
+_NOTES: dict[Ideal, str] = {
     "contention": "No contention: every transaction takes the time that it takes alone on the machine.",
     "network": "Ideal network: besides, what is remote costs what the node's own memory costs.",
     "cache": "Infinite caches: a line leaves only because another processor takes it.",
     "sync": "Free synchronisation: primitives take no time; waiting for others stays.",
     "balance": "Perfect balance: computed from the run; the work between barriers evenly divided.",
+    "messages": "Messages take no time, nor do sending and receiving; waiting for a late partner still counts.",
 }
 
 
