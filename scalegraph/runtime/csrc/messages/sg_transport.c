@@ -105,8 +105,7 @@ static bool is_single(size_t bytes)
 
 bool sg_transport_waits(const sg_rank *from, const sg_rank *to, size_t bytes)
 {
-    uint64_t near = sg->config.message_near_eager_bytes;
-    return bytes > (near != 0 && node_of(from) == node_of(to) ? near : from->eager_bytes);
+    return bytes > (node_of(from) == node_of(to) ? from->near_eager_bytes : from->eager_bytes);
 }
 
 /* Charges the software of one end of a message. */

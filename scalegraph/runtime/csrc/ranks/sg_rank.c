@@ -145,6 +145,9 @@ void sg_ranks_open(void)
         rank->number = i;
         rank->first_processor = i * sg->own_processors;
         rank->eager_bytes = sg->config.eager_bytes;
+        rank->near_eager_bytes = sg->config.message_near_eager_bytes;
+        if (rank->near_eager_bytes == 0)
+            rank->near_eager_bytes = rank->eager_bytes;
         for (uint32_t p = rank->first_processor; p < rank->first_processor + sg->own_processors; p++)
             rank->places[p / 64] |= 1ull << p % 64;
     }

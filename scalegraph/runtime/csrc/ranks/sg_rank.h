@@ -56,7 +56,8 @@ struct sg_rank {
     sg_talk talk;             /* what messages cost the rank now is of this one */
     sg_talk accounted; /* the one before, and its place in the accounts of messages, from 1 on; 0: none */
     uint32_t account;
-    uint64_t eager_bytes; /* messages up to this size leave at once */
+    uint64_t eager_bytes;      /* messages up to this size leave at once */
+    uint64_t near_eager_bytes; /* likewise within the node */
     sg_traffic traffic;
     /* Its processor serves transfers of other ranks that the network interface cannot do by itself. */
     uint64_t serves_until; /* clock */

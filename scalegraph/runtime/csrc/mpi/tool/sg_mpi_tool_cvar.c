@@ -82,7 +82,7 @@ static void set_value(const control *c, int value)
     if (c->point != NULL)
         sg_switch_set(c->point, value);
     else if (c->what == SG_COLLECTIVES)
-        sg_rank_self()->eager_bytes = (uint64_t)(value > 0 ? value : 0);
+        sg_rank_self()->eager_bytes = sg_rank_self()->near_eager_bytes = (uint64_t)(value > 0 ? value : 0);
     else
         sg_algorithm_set(c->what, value == 0 ? SG_ALGORITHMS : value - 1);
 }
