@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ from matplotlib.axes import Axes
 Results = Mapping[str, Mapping[str, Any]]
 _SERIES = ("load", "copy", "update", "triad", "daxpy")
 _WIDE = 3.4  # inches of a panel
+_TITLE = 52  # letters of a line of a panel's title
 _DPI = 110
 
 
 def draw(results: Results, directory: Path) -> Iterator[Path]:
     """Draw one picture for each kind of table into *directory*; yield their paths."""
     for kind, panel in {"bandwidth": _bandwidth, "program": _program}.items():
-        found = {name: result for name, result in results.items() if result["kind"] == kind and result["points"]}
+        found = {name: one for name, one in results.items() if one["kind"] == kind and len(one["points"]) > 1}
         if found:
             yield _grid(found, panel, directory / f"reality-{kind}.png")
     levels = {
@@ -41,7 +43,7 @@ def _grid(results: Results, panel: Any, path: Path) -> Path:
     )
     for here, result in zip(axes.flat, results.values(), strict=False):
         panel(here, result)
-        here.set_title(result["title"], fontsize=8)
+        here.set_title(textwrap.fill(result["title"], _TITLE), fontsize=8)
         here.tick_params(labelsize=7)
         here.grid(visible=True, linewidth=0.4, alpha=0.5)
     for here in list(axes.flat)[len(results) :]:
@@ -69,7 +71,9 @@ def _bandwidth(here: Axes, result: Mapping[str, Any]) -> None:
 
 
 def _program(here: Axes, result: Mapping[str, Any]) -> None:
-    _curves(here, result, {"speedup": "speedup"})
+    first = min((int(point["at"]) for point in result["points"]), default=1)
+    one = {"series": "speedup", "at": str(first), "measured": 1.0, "simulated": 1.0}
+    _curves(here, {"points": [one, *result["points"]]}, {"speedup": "speedup"})
     here.set_xlabel("processors", fontsize=7)
     here.set_ylabel("speedup", fontsize=7)
 
