@@ -51,6 +51,24 @@ _TOOLS = (
     Tool("the output of GNU time -v", (r"^\s*Command being timed:", r"Elapsed \(wall clock\) time"), _LOGS),
     Tool("the output of time", (r"^real\s+(\d+m)?[\d.,]+s?\s*$", r"^user\s", r"^sys\s"), _LOGS),
     Tool(
+        "the output of HPL",
+        (r"^HPLinpack \d|High-Performance Linpack benchmark", r"^T/V\s+N\s+NB|^N +: "),
+        "`grep -hE '^(T/V|W[RC])' HPL.*.out | sort -u > hpl.txt` keeps the lines of its table, which is read",
+    ),
+    Tool(
+        "the output of the Intel MPI Benchmarks",
+        (r"Intel\(R\) MPI Benchmarks",),
+        f"it has times by message size, not of a program: {_TABLE}",
+    ),
+    Tool(
+        "the output of BabelStream",
+        (r"^BabelStream\s*$|^BabelStream ", r"^Version: \d"),
+        "run it with --csv, and put the number of threads before each line as a column",
+    ),
+    Tool("a profile for speedscope", (r'"\$schema":\s*"https://www.speedscope.app',), _INSTEAD),
+    Tool("a CPU profile of V8", (r'\A\s*\{"nodes":\s*\[\{"id":',), _INSTEAD),
+    Tool("a profile of Firefox (Gecko)", (r'\A\s*\{"meta":\s*\{"(interval|categories|version)"',), _INSTEAD),
+    Tool(
         "a call graph of gprof",
         (r"^\s*Call graph|^index % time +self +children", r"granularity: each|called +name"),
         "`gprof -p` prints the flat profile, which is read",
