@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from scalegraph.analyze.metrics import BLAMED_ON, CAUSES, STALL_CAUSE
 from scalegraph.base.delays import Delay
-from scalegraph.base.run import PROGRAM, Region, RunRecord
+from scalegraph.base.run import LIBRARY, PROGRAM, Region, RunRecord
+from scalegraph.instrument.inlining import is_foreign
 from scalegraph.runtime.format import CATEGORY_GROUPS
 
 BUSY = "busy_s"
@@ -111,7 +112,7 @@ class Places:
             cost = (line.busy + line.memory_stall + line.primitive, line.file, line.line)
             if around:
                 spent[min(around, key=lambda one: (one.end_line - one.line, -one.id)).id].append(cost)
-            elif line.file not in inside:
+            elif line.file not in inside and not is_foreign(line.file):
                 headers.append(cost)
         own: dict[int, int] = defaultdict(int)
         for delay in run.delays:
@@ -130,7 +131,7 @@ class Places:
         Source: ScaleGraph.
         """
         hot = self._hot.get(id(run), {}).get(place.region)
-        if hot is None or place.kind not in ("function", "loop") or hot[1] == place.line:
+        if hot is None or place.kind not in ("function", "loop", LIBRARY) or hot[1] == place.line:
             return place
         return place._replace(inside=f"{hot[0]}:{hot[1]}")
 
@@ -156,7 +157,21 @@ class Places:
         if delay.caller:
             file, _, line = delay.caller.rpartition(":")
             return Place(region, delay.call, "call", file, int(line), inside)
-        return Place(region, delay.call, "call", delay.file, delay.line)
+        return self._seen(Place(region, delay.call, "call", delay.file, delay.line))
+
+    def lock(self, around: Place, delay: Delay) -> Place:
+        """Return the place of the lock that is held in the region *around*.
+
+        Source: ScaleGraph.
+        """
+        return self._seen(Place(around.region, delay.call, "lock", delay.file, delay.line))
+
+    def _seen(self, place: Place) -> Place:
+        """Return *place* with the line of the source that calls the header that it is in."""
+        around = self.of.get(place.region)
+        if around is None or around.kind != LIBRARY or place.file == around.file:
+            return place
+        return place._replace(file=around.file, line=around.line, inside=f"{place.file}:{place.line}")
 
 
 def _plain(region: Region) -> str:
@@ -219,7 +234,7 @@ def _caused_at(delay: Delay, cause: str, places: Places, run: RunRecord) -> tupl
     if delay.kind == "held":
         place = places.culprit(delay.regions, "lock_s", run)
         if place.kind != "critical" and delay.file:
-            place = Place(place.region, delay.call, "lock", delay.file, delay.line)
+            place = places.lock(place, delay)
         return place, "lock_s"
     place = places.culprit(delay.regions, cause, run)
     if place.kind == "critical":

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from scalegraph.analyze.charges import DIVIDED, PARALLEL, SHARED_OUT, STALL
+from scalegraph.analyze.loops import dealing
 from scalegraph.analyze.loss import Whole
 from scalegraph.base.run import Region, RunPoint, RunRecord, Variant
 
 MOST = 4  # places that are checked
-_LEAST = 0.05  # of the loss
+LEAST = 0.05  # of the loss, for a run to be worth it
 _TARGETS = ("call", "section", "line", "region", "cost", "whole")
 FREE = "inf"  # the factor of a virtual speedup
 
@@ -102,7 +103,7 @@ def culprits(parts: pd.DataFrame, processors: int, most: int = MOST) -> list[Cul
         return []
     for _, row in parts.iterrows():
         share, target = float(row["share"]), target_of(row)
-        if not share >= _LEAST or len(found) == most:
+        if not share >= LEAST or len(found) == most:
             break
         if target and target not in found:
             left = max(whole.processor_s - float(row["loss_s"]), whole.processor_s / processors)
@@ -169,8 +170,12 @@ def ordered(parts: pd.DataFrame, found: Mapping[str, float], processors: int) ->
     return made.drop(columns="gained").reset_index(drop=True)
 
 
-def of_largest(records: Sequence[RunRecord], regions: Sequence[Region]) -> tuple[RunRecord, pd.DataFrame] | None:
+def of_largest(
+    records: Sequence[RunRecord], regions: Sequence[Region], others: Sequence[RunRecord] = ()
+) -> tuple[RunRecord, pd.DataFrame] | None:
     """Return the run on the most processors and its loss against that on the fewest; ``None`` without a loss.
+
+    *others*: what-if runs, one of which may have counted the iterations of static loops.
 
     Shape: one row for each part. Unit: as of `loss.by_region`. Source: ScaleGraph.
     """
@@ -182,4 +187,4 @@ def of_largest(records: Sequence[RunRecord], regions: Sequence[Region]) -> tuple
         return None
     one = known[0] if known[0].point.processors < known[-1].point.processors else None
     parts = loss.by_region(known[-1], one, regions)
-    return (known[-1], parts) if len(parts) else None
+    return (known[-1], dealing.counted_by(parts, known[-1], others)) if len(parts) else None

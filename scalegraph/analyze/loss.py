@@ -18,7 +18,7 @@ import pandas as pd
 
 from scalegraph.analyze.charges import BUSY, STALL, UNEVEN, WAITS, WORDS, Charges, Place, Places, charges, worked
 from scalegraph.analyze.loops.dealing import dealing
-from scalegraph.base.run import Region, RunRecord
+from scalegraph.base.run import LIBRARY, Region, RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import MeasurementSet
 
@@ -199,10 +199,12 @@ def place_words(row: pd.Series | MappingABC[str, object]) -> str:
     if kind == "program":
         return "the program"
     name = str(row["name"]).removesuffix(f":{row['line']}").removeprefix(f"{kind} ")
-    if kind == "line" or (kind in ("call", "lock") and not name):
+    if kind == LIBRARY:
+        words = f"the call of {name} ({where})"
+    elif kind == "line" or (kind == "call" and not name):
         words = where
     elif kind == "lock":
-        words = f"what holds the lock that {name} takes ({where})"
+        words = f"what holds the lock that {name} takes ({where})" if name else f"what holds a lock ({where})"
     else:
         if kind not in ("function", "phase", "call path", "call"):
             name = kind if name in ("", kind) else f"{kind} {name}"

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import pandas as pd
 
 from scalegraph.analyze.table import parameter_label
-from scalegraph.base.run import RunRecord, Value, Variant, target_words
+from scalegraph.base.run import AS_WRITTEN, RunRecord, Value, Variant, target_words
 
 Size: TypeAlias = tuple[tuple[str, Value], ...]
 
@@ -89,7 +89,7 @@ def compared(runs: Sequence[RunRecord], variants: Sequence[RunRecord]) -> list[C
     found = []
     for (size, processors, variant), time in grouped.items():
         base = actual.get((size, processors, ""))
-        if base is None:
+        if base is None or known[variant].schedule == AS_WRITTEN:  # that one is as the program is, and counts
             continue
         one = actual.get((size, 1, ""), math.nan)
         name = keys[size, processors, variant]

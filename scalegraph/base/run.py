@@ -86,6 +86,10 @@ IDEAL_NAMES: dict[str, str] = {
 }
 
 
+AS_WRITTEN = "as written"
+"""The schedule of a run in which static loops ask the runtime, too: it counts their iterations, and nothing else."""
+
+
 class Variant(_Frozen):
     """What is different in a run from the program and the machine as they are; empty for an actual run.
 
@@ -126,7 +130,9 @@ class Variant(_Frozen):
             parts = [IDEAL_NAMES[name] for name in self.ideal]
         parts += [f"{target_words(target)} x {factor}" for target, factor in self.speedup.items()]
         parts += [f"{key} = {value}" for key, value in self.machine.items()]
-        parts += [f"loops under {self.schedule}"] if self.schedule else []
+        if self.schedule:
+            counts = self.schedule == AS_WRITTEN
+            parts.append("iterations of loops counted" if counts else f"loops under {self.schedule}")
         return ", ".join(parts) or "actual"
 
 
@@ -177,11 +183,15 @@ class RunPoint(_Frozen):
         return self.model_copy(update={"variant": Variant()}) if self.variant else self
 
 
+LIBRARY = "library call"
+"""The kind of a region that is a statement of a source which calls a function of a header that works."""
+
+
 class Region(_Frozen):
     """A place of the program that costs are attributed to; id 0 is the whole program."""
 
     id: int
-    # program, function, loop, parallel, for, sections, single, master, critical, ordered, task, barrier, phase
+    # program, function, loop, parallel, for, sections, single, master, critical, ordered, task, barrier, phase, LIBRARY
     kind: str
     name: str
     file: str = ""

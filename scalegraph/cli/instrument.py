@@ -13,6 +13,7 @@ from scalegraph.base.run import Region
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.instrument import Detail, Instrumented, instrument_source
+from scalegraph.instrument.headers import working
 
 
 @click.command("instrument")
@@ -31,7 +32,8 @@ def instrument(
 
     Line numbers and the program's result stay as they are; SRC itself is never changed.
     """
-    made = instrument_source(_text(source), str(source), detail=detail)
+    text = _text(source)
+    made = instrument_source(text, str(source), detail=detail, working=working(source, text))
     if output is not None:
         _write(source, output, made)
     if as_json:

@@ -250,7 +250,7 @@ def verified_documents(
     """Return the places that the loss names and runs have checked, the one that gains most first."""
     from scalegraph.analyze import culprits
 
-    found = culprits.of_largest(records, regions)
+    found = culprits.of_largest(records, regions, others)
     if found is None:
         return []
     run, parts = found
@@ -270,7 +270,7 @@ def print_losses(records: Sequence[RunRecord], regions: Sequence[Region], others
         return
     from scalegraph.analyze import culprits, verdicts
 
-    found = culprits.of_largest(known, regions)
+    found = culprits.of_largest(known, regions, others)
     said = []
     if found is not None:
         gained = culprits.gains(found[0], others)

@@ -40,10 +40,27 @@ def calls(dwarf: DWARFInfo, unit: Any) -> list[Call]:
     top = unit.get_top_DIE()
     base = _address(top, "DW_AT_low_pc") or 0
     found: list[Call] = []
-    for die in top.iter_children():
-        if die.tag == "DW_TAG_subprogram" and die.has_children and _has_code(die):
+    for die in _functions(top):
+        if _has_code(die):
             found += _within(dwarf, unit, base, die, 0)
+        else:  # what a compiler outlines of a template for threads is inside of it
+            inner = (one for one in die.iter_children() if one.tag == "DW_TAG_subprogram" and one.has_children)
+            found += [call for one in inner if _has_code(one) for call in _within(dwarf, unit, base, one, 0)]
     return found
+
+
+def _functions(scope: Any) -> Iterator[Any]:
+    """Yield the functions of *scope* and of the namespaces in it, but for those of the compiler's library."""
+    for die in scope.iter_children():
+        if die.tag == "DW_TAG_subprogram" and die.has_children:
+            yield die
+        elif die.tag == "DW_TAG_namespace" and die.has_children and not _is_of_library(die):
+            yield from _functions(die)
+
+
+def _is_of_library(die: Any) -> bool:
+    name = die.attributes.get("DW_AT_name")
+    return name is not None and (name.value == b"std" or name.value.startswith(b"__"))
 
 
 def climbed(rows: Sequence[Row], foreign: set[int], inlined: Iterable[Call]) -> list[Row]:

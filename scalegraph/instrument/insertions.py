@@ -6,6 +6,7 @@ import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from scalegraph.base.run import LIBRARY
 from scalegraph.instrument.conditionals import Conditionals
 from scalegraph.instrument.lexer import Directive, Lexed
 from scalegraph.instrument.syntax import Site
@@ -47,11 +48,12 @@ class Probe:
 
     def code(self, region: int) -> tuple[str, str]:
         """Return the text that enters and the text that leaves."""
-        if self.calls:
-            return f"SCALEGRAPH_ENTER({region});", f"SCALEGRAPH_LEAVE({region});"
+        library = "LIBRARY_" if self.site.kind == LIBRARY else ""
+        if self.calls or self.site.declares:
+            return f"SCALEGRAPH_{library}ENTER({region});", f"SCALEGRAPH_LEAVE({region});"
         if self.closing is None:
             return f"SCALEGRAPH_SCOPE({region});", ""
-        return f"{{ SCALEGRAPH_SCOPE({region});", "}"
+        return f"{{ SCALEGRAPH_{library}SCOPE({region});", "}"
 
 
 class Places:

@@ -48,13 +48,19 @@ class Instrumented:
 
 
 def instrument_source(
-    text: str, filename: str, *, detail: Detail = "outer", language: Language | None = None
+    text: str,
+    filename: str,
+    *,
+    detail: Detail = "outer",
+    language: Language | None = None,
+    working: frozenset[str] = frozenset(),
 ) -> Instrumented:
     """Plant region probes in the source *text*, named *filename* in diagnostics and for its language if none is given.
 
     *detail*: ``functions`` only; ``outer`` adds OpenMP constructs, barriers and loops that are outermost or contain
     constructs; ``all`` adds every loop. Region ids count from 1 in every file; the linker makes them a program's (see
-    ``units.py``). User phases are planted at every detail. Never raises for a bad source.
+    ``units.py``). *working*: functions of the program's headers whose calls are regions (`headers.working`), but for
+    ``functions``. User phases are planted at every detail. Never raises for a bad source.
     """
     language = language or language_of(filename)
     if language == "fortran":
@@ -68,7 +74,7 @@ def instrument_source(
     marks.sort(key=lambda mark: mark.start)
     places = Places(lexed, conditionals, filename, [(comment.end, comment.is_line) for comment, _ in comments])
     readings = [
-        (view, Reader(lexed, conditionals, view, filename, detail, cplusplus=cplusplus).read())
+        (view, Reader(lexed, conditionals, view, filename, detail, cplusplus=cplusplus, working=working).read())
         for view in conditionals.readings()
     ]
     sites, faults = _agreed(readings, conditionals)

@@ -15,8 +15,10 @@ from typing import Final, Literal
 from tree_sitter import Language, Node, Parser
 
 from scalegraph.base.errors import Fault
+from scalegraph.base.run import LIBRARY
 from scalegraph.instrument.conditionals import Conditionals, readable
 from scalegraph.instrument.conditionals import Reading as Branches
+from scalegraph.instrument.headers import library_call
 from scalegraph.instrument.lexer import Directive, Lexed, Token, balanced
 from scalegraph.instrument.pragmas import Construct, construct
 from scalegraph.instrument.tree import (
@@ -67,6 +69,7 @@ class Site:
     line: int = 0
     inner: bool = False
     order: int = 0  # outer before inner where spans are equal
+    declares: bool = False  # what it declares has to stay visible after it
 
 
 @dataclass(slots=True)
@@ -108,7 +111,9 @@ class Reader:
         detail: Detail,
         *,
         cplusplus: bool = False,
+        working: frozenset[str] = frozenset(),
     ) -> None:
+        self.working = working  # functions of headers, see `headers.working`
         self.lexed, self.conditionals, self.view = lexed, conditionals, view
         self.filename, self.detail, self.cplusplus = filename, detail, cplusplus
         self.text, self.tokens = readable(lexed, conditionals, view)
@@ -260,6 +265,7 @@ class _FunctionWalk:
                 self._lambda(child)
                 continue
             opaque = False
+            self._library(child)
             chain = self.reader.chains.get(child.start_byte, []) if child.type in _STATEMENTS else []
             if child.type in _STATEMENTS and (chain or child.type in LOOPS) and is_whole_statement(child):
                 opaque = self._statement(child, chain, loops)
@@ -281,6 +287,18 @@ class _FunctionWalk:
             )
             self.reader.out.extents.setdefault(body.start_byte, set()).add(body.end_byte)
         self.found |= found
+
+    def _library(self, node: Node) -> None:
+        """Add a statement that calls a function of a header that works."""
+        reader = self.reader
+        if not reader.working or reader.detail == "functions" or node.start_byte in reader.chains:
+            return
+        called = library_call(node, reader.working)
+        if called and self._is_sound(node):
+            line = self._line(node.start_byte)
+            reader.out.extents.setdefault(node.start_byte, set()).add(node.end_byte)
+            name, declares = f"{LIBRARY} {called}:{line}", node.type == "declaration"
+            reader.out.sites.append(Site(LIBRARY, name, node.start_byte, node.end_byte, line=line, declares=declares))
 
     def _statement(self, node: Node, chain: list[tuple[Directive, Construct | None]], loops: int) -> bool:
         """Add the regions of one statement; True if nothing inside it may be instrumented."""

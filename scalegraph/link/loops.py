@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.patterns import pattern
+from scalegraph.base.run import AS_WRITTEN
 from scalegraph.link.build import Build
 from scalegraph.link.scale import lines_of, same_file
 from scalegraph.runtime import schedules
@@ -52,7 +53,9 @@ def parse(text: str) -> tuple[Choice, ...]:
 
     Raises `ValueError` with the form, or with the name of a schedule that there is not.
     """
-    found = []
+    found: list[Choice] = []
+    if text == AS_WRITTEN:
+        return ()
     for part in filter(None, (one.strip() for one in text.split(";"))):
         match = _CHOICE.fullmatch(part.replace(" ", ""))
         if match is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from scalegraph.analyze import culprits, loss, reference, timed, verdicts
+from scalegraph.analyze.loops import dealing
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, parameter_columns
 from scalegraph.analyze.verdicts import Verdict
@@ -30,7 +31,7 @@ def parts(data: StudyData, series: Series | None, processors: int | None = None)
     last, first = rows.iloc[-1], alone.iloc[0]
     run, one = (data.by_key.get(str(row["keys"]).split(",")[0]) for row in (last, first))
     if run is not None and one is not None and run.regions:
-        return loss.by_region(run, one, data.regions)
+        return dealing.counted_by(loss.by_region(run, one, data.regions), run, data.variants)
     if data.measured is None or data.meaning is None:
         return None
     points = [
@@ -55,7 +56,8 @@ def _alone(data: StudyData, processors: int | None) -> pd.DataFrame | None:
     ]
     if not runs or any(run.ok and run.point.processors == 1 for run in data.runs):
         return None
-    found = loss.by_region(max(runs, key=lambda run: run.point.processors), None, data.regions)
+    run = max(runs, key=lambda run: run.point.processors)
+    found = dealing.counted_by(loss.by_region(run, None, data.regions), run, data.variants)
     return found if len(found) else None
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scalegraph.base.run import Region, RunRecord, Variant
+from scalegraph.base.run import AS_WRITTEN, Region, RunRecord, Variant
 from scalegraph.subjects import loop_schedules
 from scalegraph.subjects.loop_schedules import WRITTEN, LoopTimes
 from scalegraph.subjects.study import StudyData
@@ -126,7 +126,7 @@ def by_loop(schedule: str) -> bool:
 
 
 def _only_schedule(variant: Variant) -> bool:
-    return bool(variant.schedule) and not (variant.ideal or variant.speedup or variant.machine)
+    return variant.schedule not in ("", AS_WRITTEN) and not (variant.ideal or variant.speedup or variant.machine)
 
 
 def _size(run: RunRecord) -> Size:

@@ -103,7 +103,10 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
         if compilation.detail is not None:
             from scalegraph.instrument import instrument_source
 
-            made = instrument_source(text, source.file, detail=compilation.detail, language=source.language)
+            working = _working(compilation, source)
+            made = instrument_source(
+                text, source.file, detail=compilation.detail, language=source.language, working=working
+            )
             remarks = tuple(map(str, made.faults))
             unit = _unit(compilation, source, made.text, tuple(r for r in made.regions if r.id), remarks)
             result = _compile_text(compilation, source, place, target, _probe_header() + made.text + embedded(unit))
@@ -126,6 +129,14 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
         else:
             _static_loops_named(compilation, target)
         return Compiled(result.stderr, remarks)
+
+
+def _working(compilation: Compilation, source: Source) -> frozenset[str]:
+    """Return the functions of the program's headers whose calls in *source* are regions."""
+    from scalegraph.instrument.headers import working
+
+    path = compilation.cwd / source.file
+    return working(path, source.text, compilation.options, compilation.cwd, source.language)
 
 
 def _left_static(compilation: Compilation, source: Source) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from scalegraph.analyze import culprits
 from scalegraph.request import Session
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
-from tests.planted import messages, openmp, threads
+from tests.planted import headers, messages, openmp, threads
 
 PROCESSORS = 8
 SHARED = ("ksr1", "server-2x32", "mesh-manycore")
@@ -30,7 +30,7 @@ class Planted:
 
 def programs() -> list[Planted]:
     """Return all of them."""
-    shared = {**openmp.texts(), **threads.texts()}
+    shared = {**openmp.texts(), **threads.texts(), **headers.texts()}
     found = [Planted(name, text, SHARED) for name, text in shared.items()]
     return found + [Planted(name, text, ON_OTHERS.get(name, CLUSTERS)) for name, text in messages.texts().items()]
 
@@ -65,6 +65,9 @@ def verified(name: str, text: str, machine: str, place: Path) -> list[culprits.C
     """Return the checked culprits of a program, that which gains most first."""
     source = place / name
     source.write_text(text, encoding="utf-8")
+    for file, content in headers.FILES.items() if name.startswith("header") else ():
+        (place / file).parent.mkdir(exist_ok=True)
+        (place / file).write_text(content, encoding="utf-8")
     with Session().submit(request_of(source, machine), None) as study:
         records, others = study.runs(), study.variants()
         assert all(record.ok for record in (*records, *others)), [one.message for one in (*records, *others)]

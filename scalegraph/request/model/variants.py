@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from scalegraph import machine as machines
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.run import LineCost, Region, RegionCost, RunPoint, RunRecord, Variant
+from scalegraph.base.run import AS_WRITTEN, LineCost, Region, RegionCost, RunPoint, RunRecord, Variant
 from scalegraph.link import Build
 from scalegraph.link.scale import scale_file
 from scalegraph.request.model.collecting import machine_values
@@ -76,6 +76,25 @@ def checked(request: Request, records: Iterable[RunRecord], build: Build) -> lis
     if found is None:
         return []
     return [point for point in culprits.points(*found) if not faults(build, (point.variant,))]
+
+
+def counted(request: Request, records: Iterable[RunRecord], build: Build) -> list[RunPoint]:
+    """Return the run in which loops that the loss names ask the runtime for their iterations, so that it counts them.
+
+    Static loops whose bounds are variables: nothing else says how many iterations they have. The program has to be
+    built for that.
+    """
+    if not request.verify or request.program.executable:
+        return []
+    from scalegraph.analyze import culprits  # with pandas, which other requests do without
+    from scalegraph.analyze.loops import dealing
+
+    found = culprits.of_largest([one for one in records if one.source == "simulated"], build.regions)
+    if found is None or found[1].attrs["whole"].is_little:
+        return []
+    run, parts = found
+    asked = dealing.uncounted(parts, culprits.LEAST)
+    return [run.point.model_copy(update={"variant": Variant(schedule=AS_WRITTEN)})] if asked else []
 
 
 def compared(request: Request, written: RunRecord, records: Iterable[RunRecord]) -> dict[str, RunRecord]:

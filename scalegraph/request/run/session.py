@@ -284,8 +284,10 @@ class Session:
         """Return the C source at *path* with the probes that the preprocessor would insert."""
         from scalegraph.base.toml import read_text
         from scalegraph.instrument import instrument_source
+        from scalegraph.instrument.headers import working
 
-        return instrument_source(read_text(Path(path)), str(path), detail=detail)
+        text = read_text(Path(path))
+        return instrument_source(text, str(path), detail=detail, working=working(Path(path), text))
 
     def open_trace(
         self,

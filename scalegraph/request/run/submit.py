@@ -144,7 +144,7 @@ class Submission:
     def _builds(self, uses_mpi: Callable[[], bool]) -> Builds:
         return self._target.built_for(targeting.settings(self._found.request), uses_mpi)
 
-    def _sources(self) -> Build:
+    def _sources(self, *, asking: bool = False) -> Build:
         target = self._found.target
         collect = self._found.request.collect
         return control.build(
@@ -154,7 +154,7 @@ class Submission:
             include=target.include,
             detail=collect.detail,
             instrument=collect.regions,
-            loops=any(loops.chosen(text) for text in _schedules(self._found.request)),
+            loops=asking or any(loops.chosen(text) for text in _schedules(self._found.request)),
             builds=self._builds(
                 lambda: control.sources_use_mpi(target.sources, target.include, target.cflags, target.build_dir)
             ),
@@ -288,8 +288,9 @@ class Submission:
             self._round(study, build, more, searches)
         if not self._cancel.cancelled and (more := variants.checked(request, self._records.values(), build)):
             self._round(study, build, more, searches)
-        best = variants.advised(request, self._records.values(), build.regions)
-        if not self._cancel.cancelled and best:
+        if not self._cancel.cancelled and (more := variants.counted(request, self._records.values(), build)):
+            self._round(study, self._sources(asking=True), more, searches)
+        if not self._cancel.cancelled and (best := variants.advised(request, self._records.values(), build.regions)):
             self._round(study, build, best, searches)
 
     def _trace(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:

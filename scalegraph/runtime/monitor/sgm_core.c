@@ -225,6 +225,12 @@ SGM_API void __scalegraph_enter(unsigned id)
         sgm_trace_call(t, 1, id, now);
 }
 
+/* Threads of the host begin outside of all regions. */
+SGM_API void __scalegraph_enter_library(unsigned id)
+{
+    __scalegraph_enter(id);
+}
+
 static void pop(sgm_thread *t, uint64_t now)
 {
     uint32_t id = t->region;

@@ -18,6 +18,8 @@ void sg_accounts_settle(void);
 /* All of a settled account as a record of the result file. */
 void sg_account_total(const sg_account *account, sg_cost *total);
 uint32_t sg_region(const sg_thread *t);
+/* The region in which a thread begins that `t` creates: the call of a library that it is in, else 0. */
+uint32_t sg_region_lent(const sg_thread *t);
 /* Continues the running thread in `region`, and then where it was when its depth was `depth`. */
 void sg_regions_push(sg_thread *t, uint32_t region);
 void sg_regions_pop(sg_thread *t, uint32_t depth);

@@ -443,6 +443,22 @@ SG_API void __scalegraph_enter(unsigned id)
     charge_probe(p);
 }
 
+static uint8_t *lends = NULL; /* by region */
+static uint32_t lends_room = 0;
+
+SG_API void __scalegraph_enter_library(unsigned id)
+{
+    __scalegraph_enter(id);
+    SG_ARRAY_HOLD(lends, lends_room, id, 256);
+    lends[id] = 1;
+}
+
+uint32_t sg_region_lent(const sg_thread *t)
+{
+    uint32_t region = sg_region(t);
+    return region < lends_room && lends[region] ? region : 0;
+}
+
 SG_API void __scalegraph_leave(unsigned id)
 {
     sg_processor *p = sg_now;

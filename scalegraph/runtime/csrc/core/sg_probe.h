@@ -14,6 +14,8 @@ extern "C" {
 
 /* Enters region `id` on the calling processor. */
 void __scalegraph_enter(unsigned id) __attribute__((nothrow));
+/* The same for a statement that calls a function of a header; threads that it creates begin in the region. */
+void __scalegraph_enter_library(unsigned id) __attribute__((nothrow));
 /* Leaves region `id`, and every region inside it that was left by a jump. */
 void __scalegraph_leave(unsigned id) __attribute__((nothrow));
 
@@ -21,6 +23,12 @@ void __scalegraph_leave(unsigned id) __attribute__((nothrow));
 static __inline__ __attribute__((always_inline, unused)) unsigned __scalegraph_begin(unsigned id)
 {
     __scalegraph_enter(id);
+    return id;
+}
+
+static __inline__ __attribute__((always_inline, unused)) unsigned __scalegraph_begin_library(unsigned id)
+{
+    __scalegraph_enter_library(id);
     return id;
 }
 
@@ -36,11 +44,14 @@ extern const char __scalegraph_ids[] __attribute__((visibility("hidden")));
 #define SCALEGRAPH_ID(id) ((unsigned)(id))
 #endif
 
-#define SCALEGRAPH_ENTER(id) __scalegraph_enter(SCALEGRAPH_ID(id))
-#define SCALEGRAPH_LEAVE(id) __scalegraph_leave(SCALEGRAPH_ID(id))
-#define SCALEGRAPH_SCOPE(id)                                                                                 \
+#define SCALEGRAPH_ENTER(id)         __scalegraph_enter(SCALEGRAPH_ID(id))
+#define SCALEGRAPH_LEAVE(id)         __scalegraph_leave(SCALEGRAPH_ID(id))
+#define SCALEGRAPH_LIBRARY_ENTER(id) __scalegraph_enter_library(SCALEGRAPH_ID(id))
+#define SCALEGRAPH_SCOPE_OF(id, begin)                                                                       \
     const unsigned __scalegraph_scope_##id __attribute__((cleanup(__scalegraph_end), unused)) =              \
-        __scalegraph_begin(SCALEGRAPH_ID(id))
+        begin(SCALEGRAPH_ID(id))
+#define SCALEGRAPH_SCOPE(id)         SCALEGRAPH_SCOPE_OF(id, __scalegraph_begin)
+#define SCALEGRAPH_LIBRARY_SCOPE(id) SCALEGRAPH_SCOPE_OF(id, __scalegraph_begin_library)
 
 #ifdef __cplusplus
 }

@@ -246,6 +246,7 @@ int sg_posix_create(pthread_t *handle, const pthread_attr_t *attributes, void *(
     sg_thread *t = sg_thread_new_on(stack, size);
     if (t == NULL)
         return EINVAL;
+    sg_regions_reset(t, sg_region_lent(sg_self()));
     sg_posix *posix = sg_posix_of(t);
     posix->start = start;
     posix->start_c11 = start_c11;

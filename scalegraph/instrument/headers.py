@@ -1,0 +1,203 @@
+"""Functions of a program's own headers that are worth a region where a source calls them.
+
+Headers get no probes. What a library of headers does (parallel loops in templates, pools of threads) would go to the
+whole function that calls it; so each statement of a source that calls such a function becomes a region.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, Query, QueryCursor
+
+from scalegraph.instrument.inlining import is_foreign
+from scalegraph.instrument.tree import function_name, is_whole_statement
+from scalegraph.runtime.languages import Language, language_of
+
+_MOST_BYTES: Final = 2 << 20  # of headers that are read for one source
+_INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+_DIRECTORY: Final = ("-I", "-isystem", "-iquote", "-idirafter")
+_QUERY: Final = """
+(function_definition) @function
+[(for_statement) (while_statement) (do_statement) FOR_RANGE] @loop
+(preproc_call) @directive
+(call_expression function: (_) @call)
+"""
+_ALGORITHMS: Final = (
+    "sort|stable_sort|nth_element|accumulate|reduce|transform|transform_reduce|for_each|for_each_n|copy|fill|iota|"
+    "inner_product|partial_sum|inclusive_scan|exclusive_scan|generate|count_if|find_if|max_element|min_element|unique|"
+    "partition|thread|jthread|async|lock_guard|unique_lock|scoped_lock"
+)
+_WORKS: Final = re.compile(rf"P?MPI_\w+|pthread_\w+|omp_\w+|std::(?:{_ALGORITHMS})")
+
+
+@dataclass
+class _Function:
+    """A function of a header: whether it *works* by itself, and the names that it *calls*."""
+
+    name: str
+    works: bool = False
+    calls: set[str] = field(default_factory=set)
+
+
+def working(
+    source: Path, text: str, options: Sequence[str] = (), cwd: Path | None = None, language: Language | None = None
+) -> frozenset[str]:
+    """Return the names of the functions in the own headers of *source* that loop, share work out, wait or communicate.
+
+    *text*: that of the source; *options*: how it is compiled in *cwd*, for the directories of headers. A function
+    counts that calls another which does; a class counts whose constructor does. Headers of the compiler and the system
+    do not.
+    """
+    language = language or language_of(str(source))
+    if language == "fortran":
+        return frozenset()
+    cplusplus = language == "c++"
+    directories = [(cwd or source.parent) / one for one in _directories(options)]
+    found: list[_Function] = []
+    for content in _headers(source.parent, text.encode("utf-8", "surrogateescape"), directories):
+        found += _functions(content, cplusplus=cplusplus)
+    names = {one.name for one in found if one.works}
+    while more := {one.name for one in found if one.name not in names and one.calls & names}:
+        names |= more
+    return frozenset(names)
+
+
+def library_call(node: Node, names: frozenset[str]) -> str:
+    """Return which of the functions *names* the statement *node* calls first; "" if none, or if it is no whole one.
+
+    Lambdas in it are walked by themselves, and of an ``if`` only the condition counts. A declaration calls the
+    constructors of the classes that it names.
+    """
+    declares = node.type == "declaration"
+    if declares:
+        if node.parent is None or node.parent.type != "compound_statement":
+            return ""
+    elif node.type not in ("expression_statement", "return_statement", "if_statement") or not is_whole_statement(node):
+        return ""
+    searched = node.child_by_field_name("condition") if node.type == "if_statement" else node
+    stack = [searched] if searched is not None else []
+    while stack:
+        one = stack.pop()
+        if one.type == "lambda_expression":
+            continue
+        text = ""
+        if one.type == "call_expression" and (function := one.child_by_field_name("function")) is not None:
+            text = (function.text or b"").decode("utf-8", "replace")
+        elif one.type == "type_identifier" and (declares or _is_made(one)):
+            text = (one.text or b"").decode("utf-8", "replace")
+        if text and last_name(text) in names:
+            return _shown(text)
+        stack.extend(reversed(one.children))
+    return ""
+
+
+def _is_made(name: Node) -> bool:
+    """Return whether a class is named where an object of it is made: after ``new``, or as argument of a template."""
+    above = name.parent
+    while above is not None and above.type in ("qualified_identifier", "template_type", "type_descriptor"):
+        above = above.parent
+    return above is not None and above.type in ("new_expression", "template_argument_list")
+
+
+def _shown(text: str) -> str:
+    """Return what is called without template arguments: as it is written, but in one word."""
+    return _plain(text).strip().rpartition(" ")[2]
+
+
+def _plain(text: str) -> str:
+    """Return *text* without template arguments."""
+    while (shorter := re.sub(r"<[^<>]*>", "", text)) != text:
+        text = shorter
+    return text
+
+
+def last_name(text: str) -> str:
+    """Return the last name of what is called: ``for_each`` of ``par::pool<T>::for_each<F>`` and of ``p.for_each``."""
+    return re.split(r"::|->|\.", _plain(text))[-1].strip()
+
+
+def _directories(options: Sequence[str]) -> Iterator[str]:
+    for at, word in enumerate(options):
+        for option in _DIRECTORY:
+            if word == option and at + 1 < len(options):
+                yield options[at + 1]
+            elif option == "-I" and word.startswith("-I") and len(word) > 2:
+                yield word[2:]
+
+
+def _headers(place: Path, content: bytes, directories: Sequence[Path]) -> Iterator[bytes]:
+    """Yield the content of the headers that *content*, of a file in *place*, includes, and of those that they do."""
+    left, seen = _MOST_BYTES, set[Path]()
+    todo = [(place, content)]
+    while todo:
+        place, content = todo.pop()
+        for match in _INCLUDE.finditer(content):
+            name = (match[1] or match[2]).decode("utf-8", "surrogateescape")
+            path = _found(name, [place, *directories] if match[1] else directories)
+            if path is None or path in seen:
+                continue
+            seen.add(path)
+            try:
+                inner = path.read_bytes()
+            except OSError:
+                continue
+            left -= len(inner)
+            if left < 0:
+                return
+            yield inner
+            todo.append((path.parent, inner))
+
+
+def _found(name: str, directories: Iterable[Path]) -> Path | None:
+    for directory in directories:
+        path = directory / name
+        if path.is_file():
+            return None if is_foreign(str(path.resolve())) else path.resolve()
+    return None
+
+
+@cache
+def _language(*, cplusplus: bool) -> tuple[Parser, Query]:
+    if cplusplus:
+        import tree_sitter_cpp as grammar
+    else:
+        import tree_sitter_c as grammar  # type: ignore[no-redef]
+    language = Grammar(grammar.language())
+    return Parser(language), Query(language, _QUERY.replace("FOR_RANGE", "(for_range_loop)" if cplusplus else ""))
+
+
+def _functions(content: bytes, *, cplusplus: bool) -> list[_Function]:
+    """Return the functions that a header defines."""
+    parser, query = _language(cplusplus=cplusplus)
+    parts = QueryCursor(query).captures(parser.parse(content).root_node)
+    nodes = sorted(parts.get("function", ()), key=lambda node: node.start_byte)
+    made = [_Function(last_name(function_name(node)).removeprefix("~")) for node in nodes]
+    starts = [node.start_byte for node in nodes]
+    for kind in ("loop", "directive", "call"):
+        for node in parts.get(kind, ()):
+            at = _around(nodes, starts, node)
+            if at is None:
+                continue
+            text = (node.text or b"").decode("utf-8", "replace")
+            if kind == "call":
+                made[at].calls.add(last_name(text))
+            made[at].works |= kind == "loop" or (
+                _WORKS.fullmatch(text) is not None if kind == "call" else "omp" in text.split()[:3]
+            )
+    return [one for one in made if one.name]
+
+
+def _around(nodes: Sequence[Node], starts: Sequence[int], inner: Node) -> int | None:
+    """Return the position of the innermost of *nodes* around *inner*."""
+    at = bisect_right(starts, inner.start_byte) - 1
+    while at >= 0 and nodes[at].end_byte < inner.end_byte:
+        at -= 1
+    return at if at >= 0 else None
