@@ -79,7 +79,8 @@ class Round:
     *cycles*: of each of its bodies; *loads*: what the address of each reference that a hook reports depends on, as
     cycles until the first cache level would have answered; *branches*: what the jump at the end of each body depends
     on; *early*: cycles that the result of each body's last instruction, its jump, is known before that retires;
-    *ahead*: cycles until the window behind an instruction is full.
+    *ahead*: cycles until the window behind an instruction is full; *recurs*: of a load whose value reaches itself in
+    the next round through a store, cycles for that.
     """
 
     cycles: list[float]
@@ -87,6 +88,15 @@ class Round:
     branches: list[Origins]
     early: list[float]
     ahead: float
+    recurs: dict[int, float] = field(default_factory=dict)
+
+
+def ahead_of(ahead: float, cycles: float, recurs: float) -> float:
+    """Return the cycles that a loop goes on behind a load that it waits for, of the *ahead* that its window holds.
+
+    A round takes *cycles*, of which the way from the load to itself takes *recurs*: only the rest goes on.
+    """
+    return ahead * max(0.0, 1 - recurs / cycles) if cycles > 0 else ahead
 
 
 @dataclass
@@ -144,6 +154,7 @@ class Core:
         self.origins: dict[str, Origins] = {}  # of registers
         self.kept: dict[Key, Origins] = {}  # of what was stored
         self.loads: dict[int, Origins] = {}
+        self.recurs: dict[int, float] = {}
         self.unknown = 0
         self.issued = 0.0
         self.group = 0.0  # when the first instruction behind the last taken jump, or of a line of code, was issued
@@ -221,6 +232,9 @@ class Core:
             self.loads |= dict.fromkeys(step.sites, address)
             if step.loads:
                 loaded = self.kept.get(place, address) if place is not None else address
+                for site in step.sites[:1]:
+                    if place in self.kept and site in loaded:
+                        self.recurs[site] = loaded[site] + (self.forward_fp if step.is_vector else self.forward)
                 origins = loaded | origins | dict.fromkeys(step.sites[:1], 0.0)
         more = sum(self.latencies.get(name, 0.0) for name in step.work)
         nearest = heapq.nsmallest(_ORIGINS, origins.items(), key=itemgetter(1, 0))
@@ -326,4 +340,5 @@ def execute(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: b
             if number >= rounds:
                 taken[position] += core.retired - before
     cycles = [of_body / rounds for of_body in taken]
-    return Round(cycles, core.loads, branches, early, core.window * sum(cycles) / live)
+    ahead = core.window * sum(cycles) / live
+    return Round(cycles, core.loads, branches, early, ahead, core.recurs)

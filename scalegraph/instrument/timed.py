@@ -27,7 +27,7 @@ from scalegraph.instrument.debuginfo import unoptimised
 from scalegraph.instrument.effects import Effects, effects
 from scalegraph.instrument.flow import Chunk, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Image
-from scalegraph.instrument.pipeline import Origins, Step, execute
+from scalegraph.instrument.pipeline import Origins, Round, Step, ahead_of, execute
 from scalegraph.instrument.places import LineMap
 from scalegraph.instrument.plain import Plain
 from scalegraph.instrument.plain_loops import plain_code
@@ -92,6 +92,7 @@ class Load:
 
     ahead: float
     origins: Origins
+    recurs: float = 0.0  # see `pipeline.Round`
 
 
 def timed_table(
@@ -352,7 +353,7 @@ def _function(function: _Function, processor: Processor, between: int = 0) -> _T
                     if brief is not None and chunks[at].probe:
                         briefs[chunks[at].probe] = brief
                     sites = [site for step in bodies[at] for site in step.sites]
-                    loads |= {site: Load(found.ahead, found.loads[site]) for site in sites if site in found.loads}
+                    loads |= {site: _load(found, site) for site in sites if site in found.loads}
     whole = frozenset().union(*(one.chunks for one in replaced if not one.way))
     more = _unusual(ways, processor, costs, {at: way for at, way in usual.items() if at not in whole})
     costs |= _issued(function, processor, costs, usual)
@@ -366,7 +367,7 @@ def _function(function: _Function, processor: Processor, between: int = 0) -> _T
             costs[start] = np.array([found_for.cycles if start == one.payer else 0.0])
             briefs.pop(chunks[start].probe, None)
             sites = [site for step in bodies[start] for site in step.sites]
-            loads |= {site: Load(found_for.ahead, loads[site].origins) for site in sites if site in loads}
+            loads |= {site: found_for.load(loads[site]) for site in sites if site in loads}
         if found_for.brief is not None and sum(chunks[at].probe != 0 for at in one.chunks) == 1:
             briefs[chunks[one.payer].probe] = found_for.brief
     cycles = {probe: float(paid[0]) for probe, paid in attribute(chunks, costs).items()}
@@ -425,6 +426,15 @@ class _PlainTime:
     cycles: float
     ahead: float
     brief: Brief | None
+
+    def load(self, of: Load) -> Load:
+        """Return what is known of a reference *of* the loop with hooks, here."""
+        return Load(ahead_of(self.ahead, self.cycles, of.recurs), of.origins, of.recurs)
+
+
+def _load(found: Round, site: int) -> Load:
+    recurs = found.recurs.get(site, 0.0)
+    return Load(ahead_of(found.ahead, sum(found.cycles), recurs), found.loads[site], recurs)
 
 
 def _plain_time(replaced: Replaced, processor: Processor) -> _PlainTime:

@@ -14,7 +14,7 @@ from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.instrument.effects import Place, effects
-from scalegraph.instrument.pipeline import Step, execute, times
+from scalegraph.instrument.pipeline import Step, ahead_of, execute, times
 from scalegraph.instrument.timed import timed_table, timing
 from scalegraph.link import Job, Simulated
 from scalegraph.link.timing import timed_blocks
@@ -161,6 +161,18 @@ def test_jumps_depend_on_what_they_compare() -> None:
 
 def test_window_is_full_after_as_much_time_as_it_holds_instructions() -> None:
     assert execute([[add("v0", "v0")] * 10], processor()).ahead == pytest.approx(100 * 2.0)
+
+
+def test_nothing_goes_on_behind_a_load_that_the_whole_round_waits_for() -> None:
+    load = Step(1.0, (), (), ("v0",), Place("r9", "", 1, 0), loads=True, sites=(1,))
+    store = Step(1.0, (), ("v0",), (), Place("r9", "", 1, 0), stores=True, sites=(2,))
+    found = execute([[load, add("v0", "v0"), store]], processor())  # *r9 += x
+    assert found.recurs == {1: 8.0}  # an addition and the way through memory: all that a round takes
+    assert ahead_of(found.ahead, sum(found.cycles), found.recurs[1]) < found.ahead / 20
+    longer = execute([[load, add("v0", "v0"), store, *[add("v1", "v1")] * 8]], processor())
+    assert ahead_of(longer.ahead, sum(longer.cycles), longer.recurs[1]) == pytest.approx(longer.ahead / 2, rel=0.1)
+    elsewhere = Step(1.0, ("int_alu",), ("r9",), ("r9",), copies=("r9", "r9", 8))
+    assert execute([[load, add("v0", "v0"), store, elsewhere]], processor()).recurs == {}
 
 
 @pytest.mark.parametrize(

@@ -154,9 +154,18 @@ MAIN = {
 #pragma omp parallel
     {
         volatile double *mine = &a[omp_get_thread_num()];
-        for (int i = 0; i < 2000; i++) // <<
+        for (int i = 0; i < 160000 / omp_get_num_threads(); i++) // <<
             *mine += i; // >>
     }
+""",
+    "first_touch": """
+    double *far = malloc(sizeof(double[64000])); // all pages are where the first thread is
+    for (int i = 0; i < 64000; i++) // <<
+        far[i] = i;
+#pragma omp parallel for
+    for (int i = 0; i < 64000; i++)
+        far[i] += 1; // >>
+    even(10);
 """,
     "barriers": """
 #pragma omp parallel

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scalegraph.analyze import culprits, verdicts
+from scalegraph.analyze import culprits, verdicts, whatif
 from scalegraph.analyze.loops.dealing import dealing
 from scalegraph.base.loops import LoopCost
 from scalegraph.base.run import Region, RunPoint, RunRecord
@@ -63,6 +63,55 @@ def test_a_loop_with_fewer_chunks_than_threads_says_so() -> None:
     assert dealing(run, static.model_copy(update={"iterations": 64})).endswith(
         "16 chunks of 64 iterations for 16 threads"
     )
+
+
+COUNTED = """
+#include <stdlib.h>
+static double a[1000];
+static double work(int n)
+{
+    double x = n;
+    for (int k = 0; k < n; k++)
+        x = x * 0.999 + 1.0;
+    return x;
+}
+static void run(int n, int c)
+{
+#pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        a[i] = work(9000);
+#pragma omp parallel for schedule(static, c)
+    for (int i = 0; i < 10 * n; i += 2)
+        a[i] += work(900);
+}
+int main(int argc, char **argv)
+{
+    run(atoi(argv[1]), 5);
+    return a[3] == 42;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
+def test_static_loops_whose_bounds_are_variables_are_counted_when_culprits_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "few.c").write_text(COUNTED, encoding="utf-8")
+    request = Request(
+        program=ProgramChoice(sources=("few.c",), directory=str(tmp_path), args=("5",)),
+        machine=MachineChoice(name="server-2x32"),
+        processors=(1, 8),
+        verify=True,
+    )
+    with Session().submit(request, None) as study:
+        found = culprits.of_largest(study.runs(), study.manifest.regions, list(study.variants()))
+        assert len(study.variants()) == 3  # two places made free, and the run that counts, once more
+        assert all(one.ok for one in study.variants())
+        assert len(whatif.compared(study.runs(), study.variants())) == 2
+    assert found is not None
+    said = {line: how for line, how in zip(found[1]["line"], found[1]["dealing"], strict=True) if how}
+    words = "chunks of {} iterations for 8 threads, which leaves 3 without any"
+    assert said[13] == f"schedule(static) makes 5 {words.format(5)}"
+    assert said[16] == f"schedule(static,5) makes 5 {words.format(25)}"
 
 
 FORTRAN = """program lines

@@ -62,6 +62,23 @@ static void *body(void *arg)
     return 0;
 }
 """,
+    "read_write_lock": """
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+static void *body(void *arg)
+{
+    long me = (long)arg;
+    for (int i = me; i < 64; i += threads) {
+        sums[me] += work(500);
+        pthread_rwlock_wrlock(&table); // <<
+        total += work(2000);
+        pthread_rwlock_unlock(&table); // >>
+        pthread_rwlock_rdlock(&table);
+        sums[me] += total;
+        pthread_rwlock_unlock(&table);
+    }
+    return 0;
+}
+""",
     "barrier_late": """
 static void *body(void *arg)
 {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scalegraph import machine
-from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.run import RunPoint, RunRecord, Variant
 from scalegraph.control import build
 from scalegraph.link import Job, Simulated
 
@@ -53,7 +53,7 @@ WORK = "for (int i = 0; i < steps; i++) { sum += places[order[i & LINES - 1]].va
 
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[..., RunRecord]:
-    def run_one(walk: str, steps: int, **changes: object) -> RunRecord:
+    def run_one(walk: str, steps: int, variant: Variant = Variant(), **changes: object) -> RunRecord:  # noqa: B008
         path = tmp_path / "walk.c"
         path.write_text(PROGRAM.replace("COUNT", str(LINES)).replace("WALK", walk))
         values = {
@@ -63,7 +63,7 @@ def run(tmp_path: Path) -> Callable[..., RunRecord]:
             "cache.l2.ways": 16, "cache.l2.hit_cycles": HIT, "prefetch.kind": "none",
         } | {key.replace("__", "."): value for key, value in changes.items()}  # fmt: skip
         on = machine.load("server-2x32-inorder", {key: str(value) for key, value in values.items()})
-        record = Simulated().run(Job(build([path]), on, RunPoint(processors=1), (str(steps),)))
+        record = Simulated().run(Job(build([path]), on, RunPoint(processors=1, variant=variant), (str(steps),)))
         assert (record.status, record.message) == ("ok", "")  # runtime and record check that accounts add up
         return record
 
@@ -115,6 +115,14 @@ def test_branch_that_is_wrong_is_known_when_its_data_are_there(run: Callable[...
     assert free.counters["mispredictions"] == dear.counters["mispredictions"] > LINES
     stall = dear.categories["stall_local"] - free.categories["stall_local"]
     assert stall > 0.5 * HIT * dear.counters["mispredictions"]
+
+
+def test_what_is_made_free_never_slows_the_run_down(run: Callable[..., RunRecord]) -> None:
+    free = Variant(speedup={"whole:main": "inf"})
+    half = Variant(speedup={"whole:main": "2"})
+    cycles = [run(CHASE, 2 * LINES, variant=one).time_cycles or 0 for one in (Variant(), half, free)]
+    assert cycles[1] == pytest.approx(cycles[0] / 2, rel=0.1)
+    assert cycles[2] < cycles[0] / 10
 
 
 def test_pages_beyond_those_that_are_known_are_looked_up(run: Callable[..., RunRecord]) -> None:

@@ -150,7 +150,7 @@ static bool may_enter(pthread_rwlock_t *variable, bool write)
 static int enter_lock(pthread_rwlock_t *variable, bool write, uint64_t deadline)
 {
     rwlock *lock = (rwlock *)variable;
-    uint64_t at = (uint64_t)(uintptr_t)variable;
+    uint64_t at = (uint64_t)(uintptr_t)variable, from = sg_now->clock;
     sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     while (!may_enter(variable, write)) {
@@ -172,6 +172,8 @@ static int enter_lock(pthread_rwlock_t *variable, bool write, uint64_t deadline)
     else
         lock->readers++;
     sg_count(sg_now, SG_COUNTER_LOCKS, 1);
+    sg_observe_lock_taken(from);
+    sg_observe_lock_held(at, true);
     return 0;
 }
 
@@ -236,6 +238,7 @@ SG_API int pthread_rwlock_unlock(pthread_rwlock_t *variable)
     rwlock *lock = (rwlock *)variable;
     if (!sg_enter(SG_CALLER))
         return 0;
+    sg_observe_lock_held((uint64_t)(uintptr_t)variable, false);
     sg_charge_site(sg_now, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     sg_touch(sg_now, (uint64_t)(uintptr_t)variable, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     if (lock->writer != 0)

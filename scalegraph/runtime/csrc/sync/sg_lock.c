@@ -231,8 +231,11 @@ static bool try_lock(sg_lock *lock)
 
 bool sg_lock_try(sg_lock *lock)
 {
+    uint64_t from = sg_now->clock;
     begin_operation(lock);
     bool taken = try_lock(lock);
+    if (taken)
+        sg_observe_lock_taken(from);
     end_operation(lock, taken);
     sg_synchronise();
     return taken;
