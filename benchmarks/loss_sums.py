@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scalegraph.base.resources import resource_dir
+from scalegraph.request.model import programs
 from tests.papers.small_inputs import FLAGS, SMALL, source_of
 
 _N = 8
@@ -43,8 +44,9 @@ def _shipped(machine: str) -> Iterator[Case]:
     for name, words in SMALL.items():
         flags = [f"--cflags={' '.join(FLAGS[name])}"] if name in FLAGS else []
         yield Case(name, [str(source_of(name)), "--ldflags=-lm", *flags, "--", *words], here, machine)
-    for source in sorted((here / "mpi").glob("*.c")):
-        yield Case(f"mpi/{source.stem}", [str(source), "--ldflags=-lm"], here, "cluster-hdr")
+    for program in programs.available():  # those have their own arguments
+        if program.path.parent.name == "mpi":
+            yield Case(f"mpi/{program.name}", [program.name], here, "cluster-hdr")
 
 
 def _others(path: Path) -> Iterator[Case]:

@@ -160,12 +160,12 @@ MAIN = {
 """,
     "first_touch": """
     double *far = malloc(sizeof(double[64000])); // all pages are where the first thread is
-    for (int i = 0; i < 64000; i++) // <<
+    for (int i = 0; i < 64000; i += 512) // <<
         far[i] = i;
 #pragma omp parallel for
     for (int i = 0; i < 64000; i++)
         far[i] += 1; // >>
-    even(10);
+    even(50);
 """,
     "barriers": """
 #pragma omp parallel
