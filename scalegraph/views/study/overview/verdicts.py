@@ -71,16 +71,19 @@ def _compared(lost: pd.DataFrame | None) -> str:
 
 def _parts(lost: pd.DataFrame, checked: Mapping[str, float], processors: int) -> Table:
     """Return the largest parts; *checked*: times as fast without a place, by `culprits.target_of`."""
-    columns = [Column("cause"), Column("place"), Column("loss", "s", "mark"), Column("share", LOSS)]
+    deals = bool((lost.head(_SHOWN)["dealing"] != "").any())
+    columns = [Column("cause"), Column("share", LOSS), Column("place"), Column("loss", "s", "mark")]
     if checked:
-        columns.append(Column("removing it", "times as fast"))
+        columns.insert(2, Column("removing it", "times as fast"))
         lost = culprits.ordered(lost, checked, processors)
+    if deals:
+        columns.append(Column("how it deals out"))
     rows = []
     for _, row in lost.head(_SHOWN).iterrows():
-        place = f"{loss.place_words(row)}: {row['dealing']}" if row["dealing"] else loss.place_words(row)
         share = 100 * float(row["share"] - row["gain"]) if row["share"] == row["share"] else None
         gain = (checked.get(culprits.target_of(row)),) if checked else ()
-        rows.append(Row((str(row["words"]), place, float(row["loss_s"]), share, *gain), 0, str(int(row["place"]))))
+        cells = (str(row["words"]), share, *gain, loss.place_words(row), float(row["loss_s"]))
+        rows.append(Row((*cells, *((str(row["dealing"]),) if deals else ())), 0, str(int(row["place"]))))
     return Table(tuple(columns), tuple(rows))
 
 
