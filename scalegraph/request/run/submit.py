@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -234,8 +234,7 @@ class Submission:
             run.point.key: run for run in every if run.ok and run.source != "predicted" and run.point.target == mine
         }
         self._host.learn(self._records.values())
-        records = self._records.values()
-        planned: Plan = plan(self._found, known=records, workers=self._workers, tracing=self._tracing)
+        planned: Plan = plan(self._found, known=self._records.values(), workers=self._workers, tracing=self._tracing)
         searches = Searches(self._found, self._records, planned.searches)
         if self._found.request.timed == timed.CLOCK and planned.points:
             self._time_clock(study, build, planned.points, searches)
@@ -284,12 +283,12 @@ class Submission:
         self._trace(study, build, there, searches)
         if not self._cancel.cancelled and (more := variants.asked(request, there)):
             self._round(study, build, more, searches, traced=True)
-        if not self._cancel.cancelled and (more := variants.swept(request, self._records.values(), build)):
-            self._round(study, build, more, searches)
-        if not self._cancel.cancelled and (more := variants.checked(request, self._records.values(), build)):
-            self._round(study, build, more, searches)
+        for further in (variants.swept, variants.checked):
+            if not self._cancel.cancelled and (more := further(request, self._records.values(), build)):
+                self._round(study, build, more, searches)
         if not self._cancel.cancelled and (more := variants.counted(request, self._records.values(), build)):
-            self._round(study, self._sources(asking=True), more, searches)
+            with suppress(Cancelled):  # what was run before stays
+                self._round(study, self._sources(asking=True), more, searches)
         if not self._cancel.cancelled and (best := variants.advised(request, self._records.values(), build.regions)):
             self._round(study, build, best, searches)
 
