@@ -26,7 +26,7 @@ _INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]
 _DIRECTORY: Final = ("-I", "-isystem", "-iquote", "-idirafter")
 _QUERY: Final = """
 (function_definition) @function
-[(for_statement) (while_statement) (do_statement) FOR_RANGE] @loop
+[(for_statement) (while_statement) (do_statement) (for_range_loop)] @loop
 (preproc_call) @directive
 (call_expression function: (_) @call)
 """
@@ -57,13 +57,12 @@ def working(
     do not.
     """
     language = language or language_of(str(source))
-    if language == "fortran":
+    if language != "c++":  # libraries that are headers alone are written in it
         return frozenset()
-    cplusplus = language == "c++"
     directories = [(cwd or source.parent) / one for one in _directories(options)]
     found: list[_Function] = []
     for content in _headers(source.parent, text.encode("utf-8", "surrogateescape"), directories):
-        found += _functions(content, cplusplus=cplusplus)
+        found += _functions(content)
     names = {one.name for one in found if one.works}
     while more := {one.name for one in found if one.name not in names and one.calls & names}:
         names |= more
@@ -165,18 +164,16 @@ def _found(name: str, directories: Iterable[Path]) -> Path | None:
 
 
 @cache
-def _language(*, cplusplus: bool) -> tuple[Parser, Query]:
-    if cplusplus:
-        import tree_sitter_cpp as grammar
-    else:
-        import tree_sitter_c as grammar  # type: ignore[no-redef]
-    language = Grammar(grammar.language())
-    return Parser(language), Query(language, _QUERY.replace("FOR_RANGE", "(for_range_loop)" if cplusplus else ""))
+def _grammar() -> tuple[Parser, Query]:
+    import tree_sitter_cpp
+
+    language = Grammar(tree_sitter_cpp.language())
+    return Parser(language), Query(language, _QUERY)
 
 
-def _functions(content: bytes, *, cplusplus: bool) -> list[_Function]:
+def _functions(content: bytes) -> list[_Function]:
     """Return the functions that a header defines."""
-    parser, query = _language(cplusplus=cplusplus)
+    parser, query = _grammar()
     parts = QueryCursor(query).captures(parser.parse(content).root_node)
     nodes = sorted(parts.get("function", ()), key=lambda node: node.start_byte)
     made = [_Function(last_name(function_name(node)).removeprefix("~")) for node in nodes]

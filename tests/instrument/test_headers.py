@@ -1,4 +1,4 @@
-"""Statements that call what works in a program's own headers are regions."""
+"""Statements of C++ that call what works in own headers are regions."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ def test_functions_of_headers_work_that_loop_share_out_or_wait_or_call_one_that_
     found = working(place / "a.cpp", SOURCE, ("-O2", "-Iinclude"), place)
     assert found == {"each", "pool", "rows", "tell"}
     assert working(place / "a.cpp", SOURCE, (), place) == frozenset()
+    assert working(place / "a.c", SOURCE, ("-Iinclude",), place) == frozenset()
     assert working(place / "a.f90", SOURCE, ("-Iinclude",), place) == frozenset()
     (place / "own.cpp").write_text('#include "include/lib/inner.h"\n#include "/usr/include/stdlib.h"\n')
     assert working(place / "own.cpp", (place / "own.cpp").read_text()) >= {"each"}
