@@ -6,6 +6,7 @@ Who runs work says so once (`working`); loops within it, however deep, call `che
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +16,7 @@ from typing import Final
 from scalegraph.base.errors import Cancelled
 
 _REPORTED: Final = 0.01  # share of the work from one report to the next
+_LOOK_S: Final = 0.05  # from one look at another token to the next
 
 
 class CancelToken:
@@ -53,6 +55,13 @@ class AnyToken(CancelToken):
     def cancelled(self) -> bool:
         """Whether a stop was requested here or there."""
         return super().cancelled or self._other.cancelled
+
+    def wait(self, seconds: float) -> bool:
+        """Wait up to *seconds* for a request to stop, here or there; return whether there is one."""
+        end = time.monotonic() + seconds
+        while not self.cancelled and (left := end - time.monotonic()) > 0:
+            super().wait(min(left, _LOOK_S))
+        return self.cancelled
 
     def check(self) -> None:
         """Raise `Cancelled` if a stop was requested here or there."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
-from scalegraph.base.cancel import CancelToken, checkpoint, stage, working
+from scalegraph.base.cancel import AnyToken, CancelToken, checkpoint, stage, working
 from scalegraph.base.errors import Cancelled
 
 
@@ -46,3 +48,15 @@ def test_shares_only_rise_and_not_by_less_than_a_hundredth() -> None:
         checkpoint(0.3)
     assert told == sorted(told)
     assert 90 < len(told) <= 101
+
+
+def test_waiting_with_two_tokens_ends_when_the_other_is_cancelled() -> None:
+    other = CancelToken()
+    both = AnyToken(other)
+    assert not both.wait(0)
+    waited = threading.Thread(target=both.wait, args=(60,), daemon=True)
+    waited.start()
+    other.cancel()
+    waited.join(30)
+    assert not waited.is_alive()
+    assert both.wait(60)
