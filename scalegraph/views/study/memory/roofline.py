@@ -23,8 +23,16 @@ from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
 _TITLE: Final = "Roofline"
+
+
+def _is_counted(data: StudyData, size: object = None, processors: object = None, **_: object) -> bool:
+    run = common.chosen_run(data, size, processors)
+    return run is not None and roofline.is_counted(run)
+
+
 _NEED: Final = needs.simulated(
-    "A roofline needs a run that this version simulated: earlier ones did not count the lines that came from memory."
+    "A roofline needs a run that this version simulated: earlier ones did not count the lines that came from memory.",
+    _is_counted,
 )
 _NOTHING: Final = Need(
     "No line came from memory in this run: the machine has no caches, or its caches are all the memory that it has."
@@ -42,8 +50,6 @@ def _make(
     points: int = _POINTS,
 ) -> Figure | Need:
     run = common.the_run(data, size, processors)
-    if not roofline.is_counted(run):
-        return _NEED
     if not run.counters[roofline.COUNTER]:
         return _NOTHING
     roofs = roofs_of(data, run)
