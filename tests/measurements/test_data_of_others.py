@@ -314,6 +314,8 @@ def test_jobs_that_did_not_complete_and_steps_are_no_runs(tmp_path: Path) -> Non
     assert any("did not complete (State = CANCELLED by 1000), first at" in words for words in said)
     with pytest.raises(InputError, match=r"t.csv:2: holds no run that completed: did not complete \(exit_code = 1\)"):
         meant(tmp_path, "p,time_s,exit_code\n1,8,1\n2,4,9\n")
+    for other in ("success\n1,8,1\n2,4,1\n", "status\n1,8,200\n2,4,200\n"):  # numbers there are no exit codes
+        assert len(times(meant(tmp_path, f"p,time_s,{other}"))) == 2
     assert times(meant(tmp_path, "p,time_s,status\n1,8,ok\n2,4,failed\n4,2,ok\n")) == [(1, 8), (4, 2)]
 
 

@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from scalegraph.measurements import names
 from scalegraph.measurements.table.layout import is_missing
 
-_ENDED = frozenset({"state", "job_state", "status", "exitcode", "exit_code", "exit_status", "exitval", "rc", "ret",
-                    "returncode", "return_code", "exit", "success", "outcome"})  # fmt: skip
+_CODES = frozenset({"exitcode", "exit_code", "exit_status", "exitval", "rc", "returncode", "return_code"})  # 0 is good
+_WORDS = frozenset({"state", "job_state", "status", "outcome", "success", "succeeded"})
 _GOOD = frozenset({"completed", "complete", "cd", "ok", "pass", "passed", "success", "successful", "succeeded", "done",
-                   "finished", "0", "0:0", "true", "yes"})  # fmt: skip
+                   "finished", "true", "yes"})  # fmt: skip
 _BAD = re.compile(
     r"(?:fail(?:ed|ure)?|timeout|timed?[ _-]?out|cancell?ed(?: by \d+| by \w+)?|node_fail|out_of_memory|oom|preempted|"
     r"boot_fail|deadline|running|pending|suspended|requeued|resizing|revoked|crash(?:ed)?|error|aborted|killed|"
-    r"unsuccessful|false|no|f|ca|to|nf|pd|r|[1-9]\d{0,2}|-[1-9]\d{0,2}|\d{1,3}:\d{1,3})\+?",
+    r"unsuccessful|false|no|f|ca|to|nf|pd|r)\+?",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"-?\d{1,3}(?::\d{1,3})?")
 _JOB = frozenset({"jobid", "job_id", "jobidraw", "job"})
 _STEP = re.compile(r"(\d+(?:[_+\[]\S*?)?)\.(batch|extern|interactive|\d+)")
 
@@ -25,16 +26,19 @@ _STEP = re.compile(r"(\d+(?:[_+\[]\S*?)?)\.(batch|extern|interactive|\d+)")
 def says_how_it_ended(title: str, cells: Sequence[str]) -> bool:
     """Whether a column says of each row whether the run completed, by its name and by every cell."""
     there = [cell.strip() for cell in cells if not is_missing(cell)]
-    return names.plain(title) in _ENDED and bool(there) and all(_good(cell) or _BAD.fullmatch(cell) for cell in there)
+    short = names.plain(title)
+    if short in _CODES:
+        return bool(there) and all(map(_CODE.fullmatch, there))
+    return short in _WORDS and bool(there) and all(cell.lower() in _GOOD or _BAD.fullmatch(cell) for cell in there)
 
 
 def may_tell(title: str) -> bool:
     """Whether a column of this name may say that a row is no run."""
-    return names.plain(title) in _ENDED | _JOB
+    return names.plain(title) in _CODES | _WORDS | _JOB
 
 
 def _good(cell: str) -> bool:
-    return cell.strip().lower() in _GOOD
+    return cell.strip().lower() in _GOOD or cell.strip() in ("0", "0:0")
 
 
 def kept(titles: Sequence[str], columns: Sequence[Sequence[str]]) -> tuple[list[bool], list[tuple[str, int]]]:
