@@ -19,7 +19,7 @@ from scalegraph.base.text import HIDDEN, one_line, visible
 from scalegraph.cli import bars
 from scalegraph.figures import render
 from scalegraph.figures.figure import Column, Figure, Row, Table
-from scalegraph.figures.render import numbers
+from scalegraph.figures.render import latex, numbers
 from scalegraph.store import Manifest, SourceText, Study
 
 EVIL = (
@@ -160,7 +160,7 @@ def test_markdown_of_names_is_text() -> None:
 
 
 def test_latex_of_names_is_text() -> None:
-    text = numbers.latex(table(MARKUP, "a\n\n\\end{tabular}\x1b"))
+    text = latex.latex(table(MARKUP, "a\n\n\\end{tabular}\x1b"))
     assert harmless(text)
     for line in text.splitlines():
         assert line.startswith("%") or "\\input" not in line

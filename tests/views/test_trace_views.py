@@ -13,7 +13,7 @@ import pytest
 from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Arrows, Figure, LaneTrack, Ticks, Timeline
-from scalegraph.figures.render import numbers
+from scalegraph.figures.render import latex, numbers
 from scalegraph.subjects import window as trace_window
 from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.kinds import NO_TIME, What
@@ -292,7 +292,7 @@ def test_json_and_tex_of_a_timeline_hold_its_numbers() -> None:
     assert data["panels"][0]["kind"] == "timeline"
     assert len(track["edges"]) == len(track["codes"][0]) + 1
     assert track["overlays"][0]["value"] == [1024.0]
-    tex = numbers.latex(figure)
+    tex = latex.latex(figure)
     assert r"lane & busy (s) & idle (s)\\" in tex
     assert "processor 1 & 0.5" in tex
 

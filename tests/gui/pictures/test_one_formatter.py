@@ -79,7 +79,7 @@ def test_tables_of_every_view_have_the_same_text_on_every_surface(figures: list[
     for name, figure, table in tables(figures):
         window = in_window(table)
         assert in_picture(table) == window, name
-        if numbers._main(figure) is table:
+        if numbers.main_panel(figure) is table:
             assert in_text(figure, table) == window, name
         seen.add(name.partition(" of ")[0])
     assert len(seen) > 15, seen
@@ -90,7 +90,7 @@ def test_tables_in_the_terminal_have_the_texts_of_markdown(
     figures: list[tuple[str, Figure]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, figure, table in tables(figures):
-        if numbers._main(figure) is not table:
+        if numbers.main_panel(figure) is not table:
             continue
         analyze.show(figure)
         printed = capsys.readouterr().out.split("\n")
