@@ -21,6 +21,7 @@ from scalegraph.cli.asked import Amount, request_option
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.measuring.options import most_processors, place_of, shown_runs, target_options
+from scalegraph.cli.openmp import openmp_options, openmp_variables
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.pairs import pairs
 from scalegraph.cli.places import WRITTEN_FILE
@@ -130,8 +131,7 @@ class Given:
 @request_option("program.ldflags", default="")
 @request_option("program.include")
 @request_option("schedule", "schedules", multiple=True, default=())
-@click.option("--task-queue", type=click.Choice(["members", "central"]), default="members", show_default=True,
-              help="Where OpenMP tasks wait: a queue for each member of the team, or one for all.")  # fmt: skip
+@openmp_options
 @request_option("program.env")
 @request_option("program.args_at", "args_at")
 @request_option("program.stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=None)
@@ -167,7 +167,8 @@ def simulate(
     /,
     *,
     study: Path | None,
-    task_queue: str,
+    openmp: str,
+    task_queue: str | None,
     timeout: float,
     memory: int,
     no_reference: bool,
@@ -195,7 +196,7 @@ def simulate(
         Given(
             **given,
             arguments=ctx.meta.get("program_arguments", ()),
-            env=env if task_queue == "members" else (f"SCALEGRAPH_TASK_QUEUE={task_queue}", *env),
+            env=(*openmp_variables(openmp, task_queue), *env),
             limits=RunLimits(time_s=timeout, memory_bytes=memory),
             regions=not no_instrument,
             reference=not no_reference,
@@ -269,9 +270,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
     parameters = _collect(faults, lambda: _parameters(given.parameters)) or {}
     wanted = given.machine or programs.machine_for(() if given.executable else given.sources)
     machine = _collect(faults, lambda: machines.load(wanted, overrides))
-    counts: list[int] = []
-    if machine is not None:
-        counts = _collect(faults, lambda: _chosen_counts(given, machine, settings)) or []
+    counts = [] if machine is None else _collect(faults, lambda: _chosen_counts(given, machine, settings)) or []
     try:
         loops.parse(given.schedule)
     except ValueError as error:

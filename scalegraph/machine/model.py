@@ -184,17 +184,19 @@ class Coherence(Section):
 class Synchronisation(Section):
     """How the primitives are made; their memory references come on top and are simulated."""
 
-    barrier: Literal["central", "tree", "hardware", "simple"] = choice(
+    barrier: Literal["central", "tree", "hardware", "simple", "library"] = choice(
         "simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; "
-        "tree: counters in a tree; hardware: a wire.",
+        "tree: counters in a tree; hardware: a wire; library: as the program's OpenMP library makes it, which then "
+        "starts teams in its own way, too.",
         runtime=named("barrier", "barrier_kind", "BARRIER"),
     )
     barrier_radix: int = quantity("Arrivals at one counter of a tree barrier.", "processors", 2, 4096)
     barrier_hardware_cycles: int = quantity(
         "Hardware barrier: from the last arrival to the release.", _CYCLES, 0, 1_000_000
     )
-    lock: Literal["test_and_set", "ticket", "queue"] = choice(
-        "How a lock is made.", runtime=named("lock", "lock_kind", "LOCK")
+    lock: Literal["test_and_set", "ticket", "queue", "library"] = choice(
+        "How a lock is made; library: as the program's OpenMP library makes it.",
+        runtime=named("lock", "lock_kind", "LOCK"),
     )
     atomic_cycles: int = quantity("Read-modify-write in the processor.", _CYCLES, 0, 1_000_000)
     fork_cycles: int = quantity("Instructions of the master that start a team.", _CYCLES, 0, 100_000_000)
@@ -227,6 +229,13 @@ class Threads(Section):
         0,
         100_000_000,
         default=2_000,
+    )
+    call_cycles: int = quantity(
+        "System call that wakes nobody, as an OpenMP library makes it at the end of a barrier and with a new task.",
+        _CYCLES,
+        0,
+        100_000_000,
+        default=0,
     )
     slice_us: float = quantity(
         "For how long a thread keeps its processor while others wait for it.",
@@ -415,6 +424,7 @@ SECTIONS: Final = {
 LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "prefetch": ("under_way", "next_page"),
     "synchronisation": ("alone_cycles",),
+    "threads": ("call_cycles",),
     "memory": ("core_read_gb_s", "core_write_gb_s", "write_allocate"),
     "messages": ("near_cycles", "near_eager_bytes", "near_lines", "near_single_bytes", "near_single_mb_s"),
 }

@@ -20,6 +20,7 @@ from scalegraph.request.model.values import request_value
 DOCS = Path(__file__).parents[2] / "docs"
 OWN = {
     "sources",
+    "openmp",
     "task_queue",
     "show_output",
     "output_by_rank",

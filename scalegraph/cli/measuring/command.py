@@ -42,7 +42,7 @@ was not measured is missing in them.
 # Options of programs that ScaleGraph builds, by the names of their parameters.
 _BUILT: Final = frozenset(
     (
-        "build", "executable", "name", "overrides", "cflags", "ldflags", "include", "schedules", "task_queue",
+        "build", "executable", "name", "overrides", "cflags", "ldflags", "include", "schedules", "openmp", "task_queue",
         "no_instrument", "classes", "sample", "monitor", "output_by_rank", "ideals", "ideal_network", "speedups",
         "part",
     )

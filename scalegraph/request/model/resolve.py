@@ -30,7 +30,7 @@ from scalegraph.request.model.request import Request
 from scalegraph.runtime.languages import EXPECTED, is_program_part
 from scalegraph.runtime.mpi import rules
 
-_VARIABLES = (rules.VARIABLE, "SCALEGRAPH_TASK_QUEUE")  # that change how a program is simulated
+_VARIABLES = (rules.VARIABLE, "SCALEGRAPH_OPENMP", "SCALEGRAPH_TASK_QUEUE")  # that change how a program is simulated
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ enum sg_write_allocate { SG_ALLOCATE_ALWAYS, SG_ALLOCATE_BUSY, SG_ALLOCATE_NEVER
 #define SG_ALLOCATE_NAMES {"always", "busy", "never", NULL}
 enum sg_prefetch_kind { SG_PREFETCH_NONE, SG_PREFETCH_NEXT_LINE, SG_PREFETCH_STRIDE };
 #define SG_PREFETCH_NAMES {"none", "next_line", "stride", NULL}
-enum sg_barrier_kind { SG_BARRIER_CENTRAL, SG_BARRIER_TREE, SG_BARRIER_HARDWARE, SG_BARRIER_SIMPLE };
-#define SG_BARRIER_NAMES {"central", "tree", "hardware", "simple", NULL}
-enum sg_lock_kind { SG_LOCK_TEST_AND_SET, SG_LOCK_TICKET, SG_LOCK_QUEUE };
-#define SG_LOCK_NAMES {"test_and_set", "ticket", "queue", NULL}
+enum sg_barrier_kind { SG_BARRIER_CENTRAL, SG_BARRIER_TREE, SG_BARRIER_HARDWARE, SG_BARRIER_SIMPLE, SG_BARRIER_LIBRARY };
+#define SG_BARRIER_NAMES {"central", "tree", "hardware", "simple", "library", NULL}
+enum sg_lock_kind { SG_LOCK_TEST_AND_SET, SG_LOCK_TICKET, SG_LOCK_QUEUE, SG_LOCK_LIBRARY };
+#define SG_LOCK_NAMES {"test_and_set", "ticket", "queue", "library", NULL}
 enum sg_collectives { SG_COLLECTIVES_MESSAGES, SG_COLLECTIVES_HARDWARE };
 #define SG_COLLECTIVES_NAMES {"messages", "hardware", NULL}
 enum sg_one_sided { SG_ONE_SIDED_SOFTWARE, SG_ONE_SIDED_INTERFACE };
@@ -238,6 +238,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.prefetch.under_way", "0"}, \
     {"machine.prefetch.next_page", "0"}, \
     {"machine.alone_cycles", "0"}, \
+    {"machine.call_cycles", "0"}, \
     {"machine.core_read_millicycles", "0"}, \
     {"machine.core_write_millicycles", "0"}, \
     {"machine.write_allocate", "always"}, \
@@ -281,10 +282,10 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(prefetch_distance, "prefetch.distance", 1, 64) /* How many lines ahead the first of them is; a new stream catches up. [lines] */ \
     U32(prefetch_under_way, "prefetch.under_way", 0, 1024) /* Lines that are on their way to a processor at a time, of all streams; 0: any number. [lines] */ \
     U32(prefetch_next_page, "prefetch.next_page", 0, 1) /* A stream goes on behind its page, where the next page has been touched; else it ends there. */ \
-    NAME(barrier, "barrier", sg_barrier_kind, SG_BARRIER_NAMES) /* simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; tree: counters in a tree; hardware: a wire. */ \
+    NAME(barrier, "barrier", sg_barrier_kind, SG_BARRIER_NAMES) /* simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; tree: counters in a tree; hardware: a wire; library: as the program's OpenMP library makes it, which then starts teams in its own way, too. */ \
     U32(barrier_radix, "barrier_radix", 2, 4096) /* Arrivals at one counter of a tree barrier. [processors] */ \
     U32(barrier_hardware_cycles, "barrier_hardware_cycles", 0, 1000000) /* Hardware barrier: from the last arrival to the release. [cycles] */ \
-    NAME(lock, "lock", sg_lock_kind, SG_LOCK_NAMES) /* How a lock is made. */ \
+    NAME(lock, "lock", sg_lock_kind, SG_LOCK_NAMES) /* How a lock is made; library: as the program's OpenMP library makes it. */ \
     U32(atomic_cycles, "atomic_cycles", 0, 1000000) /* Read-modify-write in the processor. [cycles] */ \
     U32(fork_cycles, "fork_cycles", 0, 100000000) /* Instructions of the master that start a team. [cycles] */ \
     U32(fork_per_processor_cycles, "fork_per_processor_cycles", 0, 100000000) /* And for each member of the team. [cycles] */ \
@@ -296,6 +297,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U32(task_cycles, "task_cycles", 0, 1000000) /* Instructions that create or dispatch a task. [cycles] */ \
     U32(thread_cycles, "thread_cycles", 0, 100000000) /* System's work to create or to end a thread. [cycles] */ \
     U32(switch_cycles, "switch_cycles", 0, 100000000) /* System's work when a processor takes another thread than it ran before. [cycles] */ \
+    U32(call_cycles, "call_cycles", 0, 100000000) /* System call that wakes nobody, as an OpenMP library makes it at the end of a barrier and with a new task. [cycles] */ \
     U64(slice_cycles, "slice_cycles", 1, 1000000000000ull) /* For how long a thread keeps its processor while others wait for it. [us] */ \
     U32(monitor_cycles, "monitor_cycles", 0, 1000000) /* none: nobody monitors; software: inserted instructions read the clock and keep records; hardware: counters of the processor count by themselves and are read. */ \
     U64(tick_period_cycles, "tick_period_cycles", 0, 1000000000000ull) /* none: nothing disturbs the program; ticks: a clock interrupts every processor at equal intervals. */ \

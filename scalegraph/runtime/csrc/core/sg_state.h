@@ -396,6 +396,9 @@ typedef struct sg_context {
     sg_outcome outcome;
     /* OpenMP. */
     struct sg_omp *omp;
+    bool docks;              /* teams are started as libgomp does it */
+    uint32_t release_cycles; /* what the last one at a barrier adds when it has let the others go */
+    uint64_t making_until;   /* clock at which the next thread can be made */
     /* Message passing: sg_rank.c. */
     uint32_t ranks; /* 0: the program passes no messages */
     sg_rank **all_ranks;

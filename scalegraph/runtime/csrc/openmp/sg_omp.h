@@ -83,7 +83,10 @@ typedef struct sg_pool {
     uint32_t queues;     /* one for each member, or one for all */
     uint32_t filled;     /* queues with a task in them */
     uint64_t unfinished; /* deferred tasks that are not complete */
-    uint64_t address;    /* line that says which queues are not empty */
+    uint64_t address;    /* line that says which queues are not empty; of a central queue, with its lock */
+    sg_lock *lock;       /* of a central queue, else NULL */
+    uint64_t pending;    /* line that says whether a central queue is empty */
+    uint32_t running;    /* tasks taken from a central queue that are not complete */
     uint64_t *bits;      /* those queues */
     sg_thread *drainer;  /* the last member at a barrier, waiting for the end of all tasks */
     sg_task_queue *queue;
@@ -149,11 +152,13 @@ struct sg_team {
     uint64_t frame; /* on its maker's stack: what is above is outside of the region */
     uint32_t region;
     sg_barrier *barrier;
-    sg_barrier *join;  /* the last barrier; another one where barriers may be cancelled */
-    uint64_t address;  /* line of the descriptor that the members read */
-    sg_work *works;    /* head of the list, before the first construct */
-    sg_pool *pool;     /* NULL before the first deferred task */
-    sg_task *implicit; /* one for each member */
+    sg_barrier *join;     /* the last barrier; another one where barriers may be cancelled */
+    uint64_t address;     /* line of the descriptor that the members read */
+    uint64_t dock;        /* two lines of the barrier at which the members wait for the next region */
+    sg_thread **starting; /* members that are about to start */
+    sg_work *works;       /* head of the list, before the first construct */
+    sg_pool *pool;        /* NULL before the first deferred task */
+    sg_task *implicit;    /* one for each member */
     bool cancelled, work_cancelled;
     bool shown; /* its members say where they are: OMP_DISPLAY_AFFINITY */
     /* Of the member that made the team: where it goes on. */
@@ -231,6 +236,16 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
 void sg_parallel_end(void);
 /* Members that a team gets when `threads` are requested, 0: as many as the control variables say. */
 uint32_t sg_team_size(const sg_thread *t, unsigned threads);
+void sg_team_enter(sg_team *team, sg_thread *t, uint32_t member);
+/* A member has nothing more to do with a nested team. */
+void sg_team_leave_nested(sg_team *team);
+
+/* ---- sg_omp_worker.c ---- */
+
+/* Finds and starts all members of `team` but the running thread, which forks since `from`. */
+void sg_workers_start(sg_team *team, unsigned flags, uint64_t from);
+/* The end of a member's part: the team's tasks, then the last barrier. */
+void sg_team_join(sg_thread *t, sg_team *team);
 /* ---- sg_omp_call.c ---- */
 
 /* Calls an outlined function of the program, whose frame is at the same place whatever the runtime's are. */
@@ -277,22 +292,41 @@ void sg_order_pass(sg_thread *t, sg_work *work, uint64_t last);
 sg_task *sg_task_new(sg_thread *t, sg_task *parent, void (*function)(void *));
 /* Counts a new deferred task with its parent, its group and its team. */
 void sg_task_count(sg_task *task);
-/* A task on which nothing is missing goes into a queue; somebody who has nothing else to do is woken. */
-void sg_task_ready(sg_task *task);
 void sg_task_run(sg_task *task);
 void sg_task_run_now(sg_task *task, void *data, void (*copy)(void *, void *), long size, long alignment);
+/* The event of a detached task has happened. */
 void sg_task_fulfill(sg_task *task);
+/* The nearest task around `task` that is not complete. */
+sg_task *sg_task_parent(sg_task *task);
+bool sg_task_descends(sg_task *task, const sg_task *ancestor);
+/* Wakes the thread that waits in `task`, if one does. */
+void sg_task_wake_waiter(sg_task *task);
 void sg_task_drop(sg_task *task);
 /* Copies `data`, by the program's function or as bytes, into a block of its own. */
 void sg_task_argument(sg_task *task, void *data, void (*copy)(void *, void *), long size, long alignment);
 bool sg_task_immediate(const sg_thread *t, bool deferred, uint64_t more);
-/* A task that may run within `current` (NULL: at a barrier, where all may), first of all one of `group`,
- * taken out of its queue; NULL: there is none. */
-sg_task *sg_task_take(sg_thread *t, const sg_task *current, const sg_taskgroup *group);
 /* A number that no other unfinished task has, from 1 on. */
 uint32_t sg_task_number(sg_task *task);
 bool sg_task_cancelled(const sg_task *task);
+static inline void sg_task_touch(uint64_t address, enum sg_access kind)
+{
+    sg_touch(sg_now, address, kind, SG_CATEGORY_PRIM_TASK);
+}
+
+/* ---- sg_omp_queue.c ---- */
+
 sg_pool *sg_pool_of(sg_team *team);
+/* A task on which nothing is missing goes into a queue; somebody who has nothing else to do is woken. */
+void sg_task_ready(sg_task *task);
+/* A task that may run within `current` (NULL: at a barrier, where all may), first of all one of `group`,
+ * taken out of its queue; NULL: there is none. */
+sg_task *sg_task_take(sg_thread *t, const sg_task *current, const sg_taskgroup *group);
+/* Takes the lock of a central queue, unless the running thread has it; false: it has, or there is none. */
+bool sg_tasks_lock(sg_pool *pool);
+/* The running thread gives it back, if it has it. */
+void sg_tasks_unlock(sg_pool *pool);
+/* Has a central queue tasks that any member may take at a barrier? */
+bool sg_tasks_wait(const sg_pool *pool);
 
 /* ---- sg_omp_wait.c ---- */
 

@@ -236,16 +236,37 @@ static void read_affinity(sg_omp *omp)
         omp->bind_count = 0;
 }
 
+/* What the machine leaves to the library that the program's compiler brings along. */
+static void read_library(sg_omp *omp)
+{
+    const char *name = getenv("SCALEGRAPH_OPENMP"), *at = name;
+    sg_config *config = &sg->config;
+    bool llvm = name != NULL && word(&at, "llvm");
+    if (name != NULL && !llvm && !word(&at, "libgomp"))
+        ignore("SCALEGRAPH_OPENMP", name);
+    omp->central = !llvm;
+    if (config->barrier == SG_BARRIER_LIBRARY) {
+        config->barrier = llvm ? SG_BARRIER_TREE : SG_BARRIER_CENTRAL;
+        config->barrier_radix = 4; /* of LLVM's: two bits of a member's number at a time */
+        sg->docks = !llvm;
+        sg->release_cycles = llvm ? 0 : config->call_cycles;
+    }
+    if (config->lock == SG_LOCK_LIBRARY)
+        config->lock = llvm ? SG_LOCK_QUEUE : SG_LOCK_TEST_AND_SET;
+}
+
 static void read_tasks(sg_omp *omp)
 {
     const char *queue = getenv("SCALEGRAPH_TASK_QUEUE"), *at = queue;
     omp->max_priority = (int)number_of("OMP_MAX_TASK_PRIORITY", 0, INT32_MAX, 0);
-    omp->central = omp->max_priority > 0;
+    omp->central |= omp->max_priority > 0;
     if (queue == NULL)
         return;
     if (word(&at, "central"))
         omp->central = true;
-    else if (!word(&at, "members"))
+    else if (word(&at, "members"))
+        omp->central = omp->max_priority > 0;
+    else
         ignore("SCALEGRAPH_TASK_QUEUE", queue);
 }
 
@@ -266,6 +287,7 @@ void sg_omp_environment(void)
     read_schedule(icv);
     read_affinity(omp);
     read_levels(omp);
+    read_library(omp);
     read_tasks(omp);
     omp->cancellation = truth_of("OMP_CANCELLATION", false);
     omp->display_affinity = truth_of("OMP_DISPLAY_AFFINITY", false);

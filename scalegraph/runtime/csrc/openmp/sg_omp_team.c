@@ -1,9 +1,4 @@
-/* Teams: fork, join, and the workers that wait in between.
- *
- * The members of the outermost teams are always the same threads, so that threadprivate data stay; those of
- * nested teams are taken from the workers that wait for any team. Where the threads run is the business of
- * the simulated system's scheduler (sg_sched.c), unless they are bound to places. */
-#include "sg_array.h"
+/* Teams: fork and join. Their workers are in sg_omp_worker.c. */
 #include "sg_omp.h"
 
 #include <stdio.h>
@@ -27,7 +22,12 @@ static bool waits_for_tasks(void)
     return pool != NULL && pool->unfinished != 0;
 }
 
-static const sg_barrier_duty duty = {help, drain, waits_for_tasks};
+static bool sees_tasks(void)
+{
+    return sg_tasks_wait(sg_self()->team->pool);
+}
+
+static const sg_barrier_duty duty = {help, drain, waits_for_tasks, sees_tasks};
 
 static sg_barrier *new_barrier(uint32_t size)
 {
@@ -49,6 +49,8 @@ static sg_team *get_team(sg_team **spare, uint32_t size)
     team = sg_new(sizeof *team);
     team->size = size;
     team->address = sg_variables_of(1, SG_OWN_TEAM);
+    team->dock = sg_variables_of(2, SG_OWN_TEAM);
+    team->starting = sg_new(size * sizeof *team->starting);
     team->barrier = team->join = new_barrier(size);
     if (sg->omp->cancellation)
         team->join = new_barrier(size);
@@ -68,7 +70,7 @@ static void put_team(sg_team **spare, sg_team *team)
 /* A member has nothing more to do with a nested team; the last one gives it back. The outermost teams are
  * given back by their master, for the same master only: whoever still is on the way out of one may even help
  * the next one, because it will be the same member there. */
-static void leave_nested(sg_team *team)
+void sg_team_leave_nested(sg_team *team)
 {
     if (--team->users == 0)
         put_team(&sg->omp->spare_teams, team);
@@ -126,7 +128,7 @@ static void restore(const sg_team *team, sg_thread *t)
     t->partition_count = team->master_partition_count;
 }
 
-static void enter(sg_team *team, sg_thread *t, uint32_t member)
+void sg_team_enter(sg_team *team, sg_thread *t, uint32_t member)
 {
     t->team = team;
     t->member = member;
@@ -165,7 +167,7 @@ static void open_initial(sg_team *team, sg_thread *t, const sg_icv *icv)
     team->implicit[0].icv = *icv;
     team->implicit[0].group = NULL;
     team->implicit[0].children = 0;
-    enter(team, t, 0);
+    sg_team_enter(team, t, 0);
 }
 
 static void give_team(sg_thread *t)
@@ -194,109 +196,6 @@ void sg_team_leave_initial(sg_thread *t)
     sg_work_pass(t, t->work);
     restore(team, t);
     put_team(&sg->omp->spare_teams, team);
-}
-
-/* ---- workers ---- */
-
-/* The end of a member's part: the team's tasks, then the last barrier. */
-static void join_team(sg_thread *t, sg_team *team)
-{
-    uint32_t member = t->member;
-    sg_now->site = team->site;
-    sg_tasks_help(t);
-    sg_work_pass(t, t->work);
-    if (team->size > 1)
-        sg_barrier_wait(team->join, member, SG_CATEGORY_PRIM_FORK_JOIN);
-    else {
-        sg_tasks_drain(t);
-        if (team->level == 1 && t->id == 0)
-            sg_observe_phase(sg_phase_place(team->site, SG_PHASE_JOIN));
-    }
-}
-
-static void dock(sg_thread *t)
-{
-    sg_omp *omp = sg->omp;
-    SG_ARRAY_HOLD(omp->docked, omp->docked_room, omp->docked_count, 64);
-    omp->docked[omp->docked_count++] = t;
-}
-
-/* A worker's life: it waits until a team wants it, works, joins, and waits again. */
-static void worker(void)
-{
-    sg_thread *t = sg_self();
-    for (;;) {
-        sg_team *team = t->start;
-        t->start = NULL;
-        enter(team, t, t->start_member);
-        sg_now->site = team->site;
-        sg_regions_reset(t, team->region);
-        sg_touch(sg_now, team->address, SG_READ, SG_CATEGORY_PRIM_FORK_JOIN);
-        sg_refresh_limit(sg_now);
-        sg_call_program(team->function, team->data);
-        sg_regions_reset(t, team->region);
-        bool nested = team->level > 1;
-        join_team(t, team);
-        sg_regions_reset(t, 0);
-        if (nested)
-            leave_nested(team);
-        if (t->start != NULL)
-            continue;
-        if (nested)
-            dock(t);
-        sg_suspend(SG_CATEGORY_IDLE_SERIAL, 0, -1);
-    }
-}
-
-/* Member `member` of an outermost team, or any worker for a nested one; not started if it is new. */
-static sg_thread *get_worker(sg_team *team, uint32_t member)
-{
-    sg_omp *omp = sg->omp;
-    sg_team *root = team->root;
-    if (team->level > 1)
-        return omp->docked_count > 0 ? omp->docked[--omp->docked_count] : sg_thread_new();
-    if (root->workers[member] == NULL)
-        root->workers[member] = sg_thread_new();
-    return root->workers[member];
-}
-
-static void start_worker(sg_team *team, uint32_t member, unsigned flags, uint64_t from)
-{
-    sg_thread *t = get_worker(team, member);
-    bool fresh = t->processor == NULL;
-    bool waits = fresh || (t->state == SG_BLOCKED && t->wait_category == SG_CATEGORY_IDLE_SERIAL);
-    t->start = team;
-    t->start_member = member;
-    sg_place_member(team, t, member, flags);
-    sg_observe_member_starts(t, from, waits);
-    if (fresh)
-        sg_thread_start(t, worker, sg_now->clock);
-    else if (waits)
-        sg_wake(t, sg_now->clock);
-    /* else it is still on its way out of the last join and will see t->start */
-}
-
-/* All workers at once, so that the host starts their threads side by side. */
-/* Returns how many of the team's threads did not exist before. */
-static uint32_t prepare_workers(sg_team *team)
-{
-    uint32_t size = team->size, missing = 0;
-    sg_team *root = team->root;
-    if (team->level > 1) {
-        uint32_t docked = sg->omp->docked_count;
-        missing = size - 1 > docked ? size - 1 - docked : 0;
-    } else {
-        if (root->workers_count < size) {
-            size_t known = root->workers_count * sizeof(sg_thread *);
-            root->workers = sg_larger(root->workers, known, size * sizeof(sg_thread *));
-            root->workers_count = size;
-        }
-        for (uint32_t i = 1; i < size; i++)
-            missing += root->workers[i] == NULL;
-    }
-    if (missing > 0)
-        sg_thread_prepare(missing);
-    return missing;
 }
 
 /* ---- fork and join ---- */
@@ -377,15 +276,9 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         begin_phase(t, team);
         uint64_t from = sg_now->clock;
         root->busy += size - 1;
-        uint32_t created = prepare_workers(team);
         sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->fork_cycles);
         sg_touch(sg_now, team->address, SG_WRITE, SG_CATEGORY_PRIM_FORK_JOIN);
-        for (uint32_t i = 1; i < size; i++) {
-            sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
-            if (i >= size - created)
-                sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, config->create_cycles);
-            start_worker(team, i, flags, from);
-        }
+        sg_workers_start(team, flags, from);
         sg_observe_team_started(from);
         sg_observe_runtime(false);
         sg_place_member(team, t, 0, flags);
@@ -393,14 +286,14 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         begin_phase(t, team);
         sg_charge_site(sg_now, SG_CATEGORY_PRIM_FORK_JOIN, sg->config.alone_cycles);
     }
-    enter(team, t, 0);
+    sg_team_enter(team, t, 0);
 }
 
 void sg_parallel_end(void)
 {
     sg_thread *t = sg_self();
     sg_team *team = t->team;
-    join_team(t, team);
+    sg_team_join(t, team);
     if (t->id == 0 && team->level == 1)
         sg_observe_parallel(false);
     if (team->cancelled)
@@ -410,7 +303,7 @@ void sg_parallel_end(void)
     if (team->level == 1)
         put_team(&team->root->spare, team);
     else
-        leave_nested(team);
+        sg_team_leave_nested(team);
 }
 
 void sg_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags, const sg_loop *loop,

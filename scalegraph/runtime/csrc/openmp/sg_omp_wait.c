@@ -21,6 +21,7 @@ void sg_tasks_drain(sg_thread *t)
             sg_suspend(SG_CATEGORY_IDLE_TASK, pool->address, -1);
         }
     }
+    sg_tasks_unlock(pool);
 }
 
 void sg_task_wait(sg_thread *t, const uint32_t *count, sg_taskgroup *group, uint64_t address)
@@ -39,18 +40,20 @@ void sg_task_wait(sg_thread *t, const uint32_t *count, sg_taskgroup *group, uint
             sg_touch(sg_now, address, SG_READ, SG_CATEGORY_PRIM_TASK);
         }
     }
+    sg_tasks_unlock(t->team->pool);
 }
 
 void sg_task_yield(sg_thread *t)
 {
-    if (t->yields == YIELDS)
-        return; /* each one that goes on below keeps a part of the stack */
+    if (t->yields == YIELDS || sg->omp->central)
+        return; /* each one that goes on below keeps a part of the stack; libgomp does nothing */
     sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
     sg_task *task = sg_task_take(t, t->task->untied ? NULL : t->task, NULL);
     if (task == NULL)
         return;
     t->yields++;
     sg_task_run(task);
+    sg_tasks_unlock(t->team->pool);
     t->yields--;
 }
 

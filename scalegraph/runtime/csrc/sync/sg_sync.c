@@ -146,10 +146,12 @@ static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
 {
     const sg_barrier_duty *duty = barrier->duty;
     while (n->generation <= generation && !barrier->broken) {
-        sg_queue_add(&n->waiting, sg_self());
-        barrier->waiting++;
-        sg_suspend(duty != NULL && duty->tasks() ? SG_CATEGORY_IDLE_TASK : SG_CATEGORY_IDLE_BARRIER,
-                   n->object, -1);
+        if (duty == NULL || !duty->wanted()) {
+            sg_queue_add(&n->waiting, sg_self());
+            barrier->waiting++;
+            sg_suspend(duty != NULL && duty->tasks() ? SG_CATEGORY_IDLE_TASK : SG_CATEGORY_IDLE_BARRIER,
+                       n->object, -1);
+        }
         if (duty != NULL && n->generation <= generation && !barrier->broken) {
             do_duty(duty->help);
             if (n->generation <= generation)
@@ -179,6 +181,8 @@ static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_category
         sg_touch(sg_now, n->flag, SG_WRITE, category);
         n->generation++;
         release(barrier, n, true);
+        if (n->parent == NULL)
+            sg_charge_site(sg_now, category, sg->release_cycles);
         if (round != NEXT) /* it may have completed a round before its own */
             wait_at(barrier, n, round);
         return;
@@ -211,9 +215,11 @@ static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_category 
         sg_touch(sg_now, n->counter, SG_READ, category);
         if (n->generation > generation || barrier->broken)
             return;
-        sg_queue_add(&n->waiting, sg_self());
-        barrier->waiting++;
-        sg_suspend(tasks ? SG_CATEGORY_IDLE_TASK : SG_CATEGORY_IDLE_BARRIER, n->object, -1);
+        if (duty == NULL || !duty->wanted()) {
+            sg_queue_add(&n->waiting, sg_self());
+            barrier->waiting++;
+            sg_suspend(tasks ? SG_CATEGORY_IDLE_TASK : SG_CATEGORY_IDLE_BARRIER, n->object, -1);
+        }
         if (duty != NULL && n->generation <= generation && !barrier->broken)
             do_duty(duty->help);
         tasks = duty != NULL && duty->tasks();

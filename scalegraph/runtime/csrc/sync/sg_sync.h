@@ -21,9 +21,10 @@ uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_category category);
 
 /* What the threads at a barrier do for the barrier's user. */
 typedef struct sg_barrier_duty {
-    void (*help)(void);  /* of a thread that was borrowed, before it waits again */
-    void (*drain)(void); /* of the last one to arrive, before it releases the others */
-    bool (*tasks)(void); /* is it for tasks that one waits there? */
+    void (*help)(void);   /* of a thread that was borrowed, before it waits again */
+    void (*drain)(void);  /* of the last one to arrive, before it releases the others */
+    bool (*tasks)(void);  /* is it for tasks that one waits there? */
+    bool (*wanted)(void); /* are there tasks that one sees while one waits? */
 } sg_barrier_duty;
 
 void sg_barrier_employ(sg_barrier *barrier, const sg_barrier_duty *duty);
