@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from elftools.common.exceptions import DWARFError, ELFError
+from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.instrument.costs import cost
+from scalegraph.instrument.clocks import Call, calls_of, clock_rows
+from scalegraph.instrument.costs import cost, parts_of_cost
 from scalegraph.instrument.debuginfo import lines, unoptimised
 from scalegraph.instrument.flow import Counts, Instruction, attribute, chunks_of
 from scalegraph.instrument.image import LEFT_OUT, PROBE, Function, Image
@@ -28,6 +30,7 @@ from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, 
 __all__ = ["BlockTable", "LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]
 
 BLOCKS_SECTION = 1
+CLOCKS_SECTION = 4  # the second and the third are those of a machine's timing
 # What elftools raises on damaged executables, beside its own errors.
 DAMAGE = (ELFError, DWARFError, OSError, MemoryError, struct.error, AssertionError, ValueError, LookupError)
 _OPS_MAX = np.iinfo(np.uint16).max
@@ -53,7 +56,8 @@ def block_table(path: Path | str) -> BlockTable:
     """
     try:
         image = Image(Path(path))
-        paid, called = _costs(image)
+        paid, called, calls = _costs(image)
+        clocks = clock_rows(image, calls)
     except DAMAGE as error:
         raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
     records = np.zeros(len(paid), dtype=BLOCK)
@@ -64,12 +68,29 @@ def block_table(path: Path | str) -> BlockTable:
         records["ops"] = np.minimum(table[:, :-1], _OPS_MAX)
         records["flops"] = table[:, -1]
     header = np.zeros(1, dtype=HEADER)
-    header["magic"], header["version"], header["endian"], header["sections"] = BLOCKS_MAGIC, VERSION, ENDIAN_MARK, 1
+    header["magic"], header["version"], header["endian"], header["sections"] = BLOCKS_MAGIC, VERSION, ENDIAN_MARK, 2
     header["flags"] = image.checksum
-    section = np.zeros(1, dtype=SECTION)
-    section["id"], section["record_size"], section["count"] = BLOCKS_SECTION, BLOCK.itemsize, len(records)
-    section["offset"] = HEADER.itemsize + SECTION.itemsize
-    return BlockTable(header.tobytes() + section.tobytes() + records.tobytes(), called)
+    return BlockTable(with_sections(header, {BLOCKS_SECTION: records, CLOCKS_SECTION: clocks}), called)
+
+
+def with_sections(header: NDArray[np.void], written: Mapping[int, NDArray[np.void]]) -> bytes:
+    """Return a block table: *header* and the records *written*, by the numbers of their sections."""
+    header["sections"] = len(written)
+    sections = np.zeros(len(written), dtype=SECTION)
+    offset = HEADER.itemsize + sections.nbytes
+    for section, (number, records) in zip(sections, written.items(), strict=True):
+        section["id"], section["record_size"], section["count"] = number, records.dtype.itemsize, len(records)
+        section["offset"] = offset
+        offset += records.nbytes
+    return b"".join((header.tobytes(), sections.tobytes(), *(records.tobytes() for records in written.values())))
+
+
+def section_of(table: bytes, number: int, layout: np.dtype[np.void]) -> NDArray[np.void]:
+    """Return the records of section *number* of the block table *table*."""
+    header = np.frombuffer(table[: HEADER.itemsize], dtype=HEADER)
+    sections = np.frombuffer(table, dtype=SECTION, count=int(header["sections"][0]), offset=HEADER.itemsize)
+    (section,) = sections[sections["id"] == number]
+    return np.frombuffer(table, dtype=layout, count=int(section["count"]), offset=int(section["offset"]))
 
 
 def block_costs(path: Path | str) -> dict[int, Counts]:
@@ -77,12 +98,13 @@ def block_costs(path: Path | str) -> dict[int, Counts]:
     return _costs(Image(Path(path)))[0]
 
 
-def _costs(image: Image) -> tuple[dict[int, Counts], tuple[str, ...]]:
-    """Return what each probe costs, and the functions without probes that are called by those with probes."""
+def _costs(image: Image) -> tuple[dict[int, Counts], tuple[str, ...], list[Call]]:
+    """Return what each probe costs, the functions without probes that those with probes call, and all calls."""
     is_frame_real = unoptimised(image.path)
     paid: dict[int, Counts] = {}
     targets: set[int] = set()
     probed = probed_functions(image)
+    calls_made: list[Call] = []
     for function in probed:
         instructions = list(disassemble(image, function))
         targets.update(i.operation.target for i in instructions if i.operation.target is not None and not i.hook)
@@ -94,8 +116,13 @@ def _costs(image: Image) -> tuple[dict[int, Counts], tuple[str, ...]]:
             for start, chunk in chunks.items()
         }
         paid.update(attribute(chunks, costs))
+        for chunk in chunks.values():
+            if chunk.probe and any(i.operation.is_call and not i.hook for i in chunk.instructions):
+                parts = parts_of_cost(chunk.instructions, image.architecture, frame_is_memory=frame)
+                calls_made += calls_of(image, function, chunk.instructions, parts, chunk.probe)
     targets -= {function.start for function in probed}  # a jump to the beginning of a function is a call, too
-    return paid, tuple(sorted(f.name for f in map(image.function_at, targets) if f is not None and f.start in targets))
+    names = sorted(f.name for f in map(image.function_at, targets) if f is not None and f.start in targets)
+    return paid, tuple(names), calls_made
 
 
 def probed_functions(image: Image) -> list[Function]:

@@ -31,20 +31,35 @@ def cost(
     counts = np.zeros(WIDTH)
     dropped = left_out(instructions, architecture, frame_is_memory=frame_is_memory)
     for number, instruction in enumerate(instructions):
-        if instruction.hook and instruction.operation.is_jump:
-            counts[CALL] += 1  # the last hook of a function returns in its place
-        if instruction.hook or number in dropped:
-            continue
-        operation = instruction.operation
-        for kind in operation.classes:
-            counts[kind] += 1
-        if frame_is_memory:
-            for kind in operation.frame:
-                counts[kind] += 1
-        counts[-1] += operation.flops
-        if instruction.callee in MATH_COSTS:
-            counts += MATH_COSTS[instruction.callee]
+        _add(counts, instruction, number in dropped, frame_is_memory)
     return counts
+
+
+def parts_of_cost(
+    instructions: Sequence[Instruction], architecture: Architecture = X86_64, *, frame_is_memory: bool = False
+) -> list[Counts]:
+    """Return what each of *instructions* adds to their `cost`."""
+    dropped = left_out(instructions, architecture, frame_is_memory=frame_is_memory)
+    parts = [np.zeros(WIDTH) for _ in instructions]
+    for number, instruction in enumerate(instructions):
+        _add(parts[number], instruction, number in dropped, frame_is_memory)
+    return parts
+
+
+def _add(counts: Counts, instruction: Instruction, dropped: bool, frame_is_memory: bool) -> None:
+    operation = instruction.operation
+    if instruction.hook and operation.is_jump:
+        counts[CALL] += 1  # the last hook of a function returns in its place
+    if instruction.hook or dropped:
+        return
+    for kind in operation.classes:
+        counts[kind] += 1
+    if frame_is_memory:
+        for kind in operation.frame:
+            counts[kind] += 1
+    counts[-1] += operation.flops
+    if instruction.callee in MATH_COSTS:
+        counts += MATH_COSTS[instruction.callee]
 
 
 def left_out(

@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.instrument.architecture import X86_64
-from scalegraph.instrument.blocks import DAMAGE, disassemble, probed_functions
+from scalegraph.instrument.blocks import (
+    BLOCKS_SECTION,
+    CLOCKS_SECTION,
+    DAMAGE,
+    disassemble,
+    probed_functions,
+    section_of,
+    with_sections,
+)
 from scalegraph.instrument.debuginfo import unoptimised
 from scalegraph.instrument.effects import Effects, effects
 from scalegraph.instrument.flow import Chunk, attribute, chunks_of
@@ -38,9 +46,9 @@ from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
 from scalegraph.runtime.format import (
     BLOCK,
+    CLOCK,
     HEADER,
     LOAD_ROW,
-    SECTION,
     TIMING,
     TIMING_BY_OPERATIONS,
     TURNS,
@@ -103,11 +111,10 @@ def timed_table(
     *lines*, *plain*: see `timing`, which raises the same.
     """
     found = timing(path, machine.processor, lines, plain)
-    head = HEADER.itemsize
-    header = np.frombuffer(table[:head], dtype=HEADER).copy()
-    section = np.frombuffer(table[head : head + SECTION.itemsize], dtype=SECTION)
-    records = table[int(section["offset"][0]) :][: BLOCK.itemsize * int(section["count"][0])]
-    addresses = [int(address) for address in np.frombuffer(records, dtype=BLOCK)["address"]]
+    header = np.frombuffer(table[: HEADER.itemsize], dtype=HEADER).copy()
+    records = section_of(table, BLOCKS_SECTION, BLOCK)
+    clocks = section_of(table, CLOCKS_SECTION, CLOCK)
+    addresses = [int(address) for address in records["address"]]
     loads = _load_rows(found)
     numbers = {int(address): number for number, address in enumerate(loads["address"], 1)}
     rows = np.zeros(len(addresses), dtype=TIMING)
@@ -129,15 +136,9 @@ def timed_table(
         _say_origins(row, found.predicted.get(address, {}), numbers)
     for row in loads:
         _say_origins(row, found.loads[int(row["address"])].origins, numbers)
-    header["sections"] = 3
-    sections = np.zeros(3, dtype=SECTION)
-    sections[0] = section[0]
-    parts = (records, rows.tobytes(), loads.tobytes())
-    sections["offset"] = np.cumsum([0, *map(len, parts[:-1])]) + head + sections.nbytes
-    for number, (kind, written) in enumerate(((TIMING_SECTION, rows), (LOADS_SECTION, loads)), 1):
-        sections["id"][number], sections["record_size"][number] = kind, written.dtype.itemsize
-        sections["count"][number] = len(written)
-    return b"".join((header.tobytes(), sections.tobytes(), *parts))
+    return with_sections(
+        header, {BLOCKS_SECTION: records, TIMING_SECTION: rows, LOADS_SECTION: loads, CLOCKS_SECTION: clocks}
+    )
 
 
 def _load_rows(found: Timing) -> NDArray[np.void]:

@@ -119,10 +119,11 @@ static inline void sg_arch_trap_counter(void)
 {
 }
 
-static inline bool sg_arch_read_counter(ucontext_t *context, uint64_t value, uint32_t processor)
+static inline bool sg_arch_read_counter(ucontext_t *context, uint64_t (*clock)(const void *site),
+                                        uint32_t processor)
 {
     (void)context;
-    (void)value;
+    (void)clock;
     (void)processor;
     return false;
 }

@@ -125,15 +125,17 @@ static inline void sg_arch_trap_counter(void)
     sg_arch_syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0);
 }
 
-/* Completes an instruction that reads the time-stamp counter (rdtsc, rdtscp) with `value` read on
- * `processor`; false if the interrupted instruction is another one. */
-static inline bool sg_arch_read_counter(ucontext_t *context, uint64_t value, uint32_t processor)
+/* Completes an instruction that reads the time-stamp counter (rdtsc, rdtscp) with what `clock` says, read
+ * on `processor`; false if the interrupted instruction is another one. */
+static inline bool sg_arch_read_counter(ucontext_t *context, uint64_t (*clock)(const void *site),
+                                        uint32_t processor)
 {
     greg_t *registers = context->uc_mcontext.gregs;
     const unsigned char *code = (const unsigned char *)registers[REG_RIP];
     bool ordered = code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9; /* rdtscp */
     if (!ordered && (code[0] != 0x0f || code[1] != 0x31))
         return false;
+    uint64_t value = clock(code + (ordered ? 3 : 2));
     registers[REG_RAX] = (greg_t)(value & UINT32_MAX);
     registers[REG_RDX] = (greg_t)(value >> 32);
     if (ordered)

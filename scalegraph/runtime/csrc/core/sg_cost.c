@@ -154,6 +154,8 @@ typedef struct tables {
     const sg_timing *timing; /* of each block; NULL if the machine does not need that */
     const sg_load_row *loads;
     size_t loads_count;
+    const sg_clock_row *clocks;
+    size_t clocks_count;
 } tables;
 
 /* Maps the block table. */
@@ -168,13 +170,16 @@ static tables read_tables(const char *path)
     if (memcmp(header->magic, SG_BLOCKS_MAGIC, 8) != 0 || header->version != SG_FORMAT_VERSION ||
         header->endian != SG_ENDIAN_MARK)
         sg_stop(SG_STATUS_INTERNAL, "%s is not a block table of format version %u", path, SG_FORMAT_VERSION);
-    if (header->sections < 1 || size < sizeof(sg_header) + header->sections * sizeof(sg_section))
+    if (header->sections < 2 || size < sizeof(sg_header) + header->sections * sizeof(sg_section))
         sg_stop(SG_STATUS_INTERNAL, "the block table %s has no blocks or is cut short", path);
     if (header->flags != code_checksum())
         sg_stop(SG_STATUS_INTERNAL, "the block table %s was made for another executable than this one", path);
     tables found = {.blocks = records_of(path, data, size, section, sizeof(sg_block)),
                     .count = section->count};
-    if (header->sections < 3)
+    const sg_section *last = &section[header->sections - 1];
+    found.clocks = records_of(path, data, size, last, sizeof(sg_clock_row));
+    found.clocks_count = last->count;
+    if (header->sections < 4)
         return found;
     if (section[1].count != section->count)
         sg_stop(SG_STATUS_INTERNAL, "the block table %s does not time each block", path);
@@ -254,6 +259,7 @@ void sg_cost_open(void)
         sg->lone_index[address - sg->text_low] = sg->executions_count + (uint32_t)i + 1;
     }
     sg_overlap_open(found.loads, found.loads_count);
+    sg_clock_open(found.clocks, found.clocks_count, found.blocks);
     open_speeds();
     sg_inline_open();
 }

@@ -217,7 +217,7 @@ static bool reads_counter(int number, const siginfo_t *info, ucontext_t *context
         return false;
     if (sg_now->coroutine != NULL)
         sg_charge(sg_now, SG_CATEGORY_BUSY_INT, 1); /* a counter that is read in a loop must move */
-    return sg_arch_read_counter(context, sg_time_of(sg_now), sg_now->id);
+    return sg_arch_read_counter(context, sg_clock_now, sg_now->id);
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)

@@ -268,6 +268,7 @@ struct sg_thread {
     bool collective; /* what it waits for belongs to a collective operation */
     sg_path path;
     uint64_t late[SG_BLAME_COUNT]; /* of this wait so much at most is due to what held up others */
+    uint64_t told;                 /* what the clock said last */
     uint64_t complete;             /* when all had come to the barrier; SG_NEVER: that is not asked */
     const uint64_t *places;        /* bit set of the processors it may run on; NULL: all */
     const sg_policy *policy; /* where the pages are that it touches first; NULL: where the machine says */
@@ -394,6 +395,8 @@ typedef struct sg_context {
     uint32_t sites_count;
     /* Spare record of one slow access, all zero between accesses. */
     sg_outcome outcome;
+    struct sg_clock_place *clock_places; /* calls that may read a clock, by address */
+    size_t clock_places_count;
     /* OpenMP. */
     struct sg_omp *omp;
     bool docks;              /* teams are started as libgomp does it */

@@ -240,6 +240,7 @@ sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
     t->wait_holder = -1;
     t->wait_object = 0;
     t->complete = SG_NEVER;
+    t->told = 0;
     t->in_runtime = false;
     t->rank = sg->rank;
     t->places = t->rank != NULL ? t->rank->places : NULL;

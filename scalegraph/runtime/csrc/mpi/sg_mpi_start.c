@@ -197,7 +197,7 @@ SG_API double PMPI_Wtime(void)
     if (!sg_enter(SG_CALLER))
         return 0.0;
     sg_observe_reads_clock(SG_CALLER);
-    return (double)sg_now->clock / sg->config.clock_hz;
+    return (double)sg_clock_now(SG_CALLER) / sg->config.clock_hz;
 }
 
 SG_API double PMPI_Wtick(void)

@@ -134,7 +134,7 @@ SG_API int omp_get_team_size(int level)
 SG_API double omp_get_wtime(void)
 {
     sg_observe_reads_clock(SG_CALLER);
-    return (double)sg_time_of(sg_now) / sg->config.clock_hz;
+    return (double)sg_clock_now(SG_CALLER) / sg->config.clock_hz;
 }
 
 SG_API double omp_get_wtick(void)

@@ -11,11 +11,11 @@
 #include "sg_arch.h"
 #include "sg_posix.h"
 
-static uint64_t now_ns(void)
+static uint64_t now_ns(const void *site)
 {
     if (sg == NULL)
         return 0; /* a library that starts */
-    double clock = (double)sg_time_of(sg_now), hz = sg->config.clock_hz;
+    double clock = (double)sg_clock_now(site), hz = sg->config.clock_hz;
     return (uint64_t)(clock / hz * 1e9);
 }
 
@@ -41,7 +41,7 @@ int sg_clock_gettime(clockid_t id, struct timespec *time, const void *site)
 {
     sg_observe_reads_clock(site);
     pass_time(1, site);
-    uint64_t ns = now_ns();
+    uint64_t ns = now_ns(site);
     time->tv_sec = origin_of(id) + (time_t)(ns / 1000000000u);
     time->tv_nsec = (long)(ns % 1000000000u);
     return 0;
@@ -70,7 +70,7 @@ SG_API int gettimeofday(struct timeval *time, void *zone)
     (void)zone;
     sg_observe_reads_clock(SG_CALLER);
     pass_time(1, SG_CALLER);
-    uint64_t us = now_ns() / 1000;
+    uint64_t us = now_ns(SG_CALLER) / 1000;
     *time = (struct timeval){SG_DATE_S + (time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
     return 0;
 }
@@ -78,7 +78,7 @@ SG_API int gettimeofday(struct timeval *time, void *zone)
 SG_API time_t time(time_t *result)
 {
     pass_time(1, SG_CALLER);
-    time_t seconds = SG_DATE_S + (time_t)(now_ns() / 1000000000u);
+    time_t seconds = SG_DATE_S + (time_t)(now_ns(SG_CALLER) / 1000000000u);
     if (result != NULL)
         *result = seconds;
     return seconds;
@@ -88,14 +88,14 @@ SG_API clock_t clock(void)
 {
     sg_observe_reads_clock(SG_CALLER);
     pass_time(1, SG_CALLER);
-    return (clock_t)(now_ns() / (1000000000u / CLOCKS_PER_SEC));
+    return (clock_t)(now_ns(SG_CALLER) / (1000000000u / CLOCKS_PER_SEC));
 }
 
 SG_API clock_t times(struct tms *buffer)
 {
     sg_observe_reads_clock(SG_CALLER);
     pass_time(1, SG_CALLER);
-    clock_t ticks = (clock_t)(now_ns() / (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK)));
+    clock_t ticks = (clock_t)(now_ns(SG_CALLER) / (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK)));
     if (buffer != NULL)
         *buffer = (struct tms){.tms_utime = ticks};
     return ticks;
@@ -109,7 +109,7 @@ SG_API int getrusage(__rusage_who_t who, struct rusage *usage)
         errno = (int)-error;
         return -1;
     }
-    uint64_t us = now_ns() / 1000;
+    uint64_t us = now_ns(SG_CALLER) / 1000;
     usage->ru_utime = (struct timeval){(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
     usage->ru_stime = (struct timeval){0, 0};
     return 0;

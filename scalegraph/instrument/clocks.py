@@ -1,0 +1,81 @@
+"""Where a program reads a clock in the middle of a basic block: what of the block lies behind.
+
+A block's cost is charged when the block is entered. So that straight-line code between two readings takes the time that
+it takes, each reading leaves out what lies behind the call in its block, and behind the calls that led there in the
+blocks of the functions around it (`csrc/posix/sg_clock.c`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalegraph.instrument.flow import Counts, Instruction
+from scalegraph.instrument.image import Function, Image
+from scalegraph.runtime.format import CLOCK, OP_CLASS_NAMES
+
+_WRAPPED: Final = "__wrap_"
+_CLOCKS: Final = frozenset(
+    (
+        "clock", "clock_gettime", "getrusage", "gettimeofday", "time", "times", "timespec_get",
+        "omp_get_wtime", "omp_get_wtime_", "MPI_Wtime", "PMPI_Wtime", "mpi_wtime_", "pmpi_wtime_",
+        "_ZNSt6chrono3_V212steady_clock3nowEv", "_ZNSt6chrono3_V212system_clock3nowEv",
+        "_gfortran_system_clock_4", "_gfortran_system_clock_8", "_gfortran_cpu_time_4", "_gfortran_cpu_time_8",
+    )
+)  # fmt: skip
+_COUNTERS: Final = (b"\x0f\x31", b"\x0f\x01\xf9")  # rdtsc, rdtscp
+_OPS_MAX: Final = np.iinfo(np.uint16).max
+_ITSELF: Final = -1  # the target of an instruction that reads the processor's counter
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call from one function to another: *target*; the *probe* of its block pays for *behind*, too."""
+
+    caller: int
+    target: int
+    address: int  # to which it returns
+    probe: int
+    behind: Counts
+
+
+def is_clock(image: Image, target: int) -> bool:
+    """Return whether the code at *target* is a function that tells the time."""
+    names = image.names.get(target, ""), getattr(image.function_at(target), "name", "")
+    return any(name.removeprefix(_WRAPPED) in _CLOCKS for name in names)
+
+
+def calls_of(
+    image: Image, function: Function, instructions: Sequence[Instruction], parts: Sequence[Counts], probe: int
+) -> Iterable[Call]:
+    """Yield the calls among *instructions*, a chunk of *function* whose *probe* pays *parts*, one each."""
+    behind = np.sum(parts, axis=0)
+    code = image.bytes_of(function) if image.architecture.name == "x86_64" else b""
+    for instruction, part in zip(instructions, parts, strict=True):
+        behind = behind - part
+        at = instruction.address - function.start
+        target = instruction.operation.target
+        if target is None and code[at : at + instruction.size] in _COUNTERS:
+            target = _ITSELF
+        elif instruction.hook or not instruction.operation.is_call or target is None:
+            continue
+        yield Call(function.start, target, instruction.address + instruction.size, probe, behind)
+
+
+def clock_rows(image: Image, calls: Sequence[Call]) -> NDArray[np.void]:
+    """Return the records of those of *calls* that may end in a reading of a clock, sorted by address."""
+    reading = {call.target for call in calls if call.target == _ITSELF or is_clock(image, call.target)}
+    while found := {call.caller for call in calls if call.target in reading} - reading:
+        reading |= found
+    told = sorted((call for call in calls if call.target in reading), key=lambda call: call.address)
+    led: Mapping[int, bool] = dict.fromkeys((call.target for call in told), True)
+    rows = np.zeros(len(told), dtype=CLOCK)
+    for row, call in zip(rows, told, strict=True):
+        row["address"], row["probe"] = call.address, call.probe
+        row["ops"] = np.clip(np.rint(call.behind[: len(OP_CLASS_NAMES)]), 0, _OPS_MAX)
+        row["led"] = led.get(call.caller, False)
+    return rows
