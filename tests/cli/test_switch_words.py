@@ -29,6 +29,7 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/cluster/elsewhere.py": ("run",),
     "cli/importing.py": ("import",),
     "cli/measuring/": ("measure",),
+    "cli/openmp.py": ("simulate",),
     "request/model/commands.py": ("measure",),
     "request/model/program_choice.py": ("measure", "simulate"),
     "request/run/predicting_graphs.py": ("predict",),
