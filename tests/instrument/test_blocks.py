@@ -10,7 +10,7 @@ import pytest
 from scalegraph.base.errors import InputError
 from scalegraph.instrument.blocks import block_table, lines, probe_report
 from scalegraph.instrument.mathlib import MATH_COSTS
-from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, OP_CLASS_NAMES, SECTION, VERSION
+from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, CLOCK, ENDIAN_MARK, HEADER, OP_CLASS_NAMES, SECTION, VERSION
 
 pytestmark = pytest.mark.compiler
 HOOKS = ("-fopenmp", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pie", "-g")
@@ -99,10 +99,11 @@ def build(tmp_path_factory: pytest.TempPathFactory, gcc_in: Any) -> Callable[...
 def parse(data: bytes) -> np.ndarray:
     header = np.frombuffer(data, HEADER, 1)[0]
     assert (header["magic"], header["version"], header["endian"]) == (BLOCKS_MAGIC, VERSION, ENDIAN_MARK)
-    assert header["sections"] == 1
-    section = np.frombuffer(data, SECTION, 1, HEADER.itemsize)[0]
-    assert section["record_size"] == BLOCK.itemsize
-    assert section["offset"] + section["count"] * BLOCK.itemsize == len(data)
+    assert header["sections"] == 2
+    section, clocks = np.frombuffer(data, SECTION, 2, HEADER.itemsize)
+    assert (section["record_size"], clocks["record_size"]) == (BLOCK.itemsize, CLOCK.itemsize)
+    assert section["offset"] + section["count"] * BLOCK.itemsize == clocks["offset"]
+    assert clocks["offset"] + clocks["count"] * CLOCK.itemsize == len(data)
     return np.frombuffer(data, BLOCK, int(section["count"]), int(section["offset"]))
 
 

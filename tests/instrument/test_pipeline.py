@@ -13,13 +13,14 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
+from scalegraph.instrument.blocks import BLOCKS_SECTION, CLOCKS_SECTION, section_of
 from scalegraph.instrument.effects import Place, effects
 from scalegraph.instrument.pipeline import Step, ahead_of, execute, times
 from scalegraph.instrument.timed import timed_table, timing
 from scalegraph.link import Job, Simulated
 from scalegraph.link.timing import timed_blocks
 from scalegraph.machine.model import Processor
-from scalegraph.runtime.format import BLOCK, HEADER, SECTION, TIMING
+from scalegraph.runtime.format import BLOCK, CLOCK, HEADER, SECTION, TIMING
 
 PIPELINE = {
     "window": 100, "scheduler": 100, "fp_mixed": 0.5, "int_alu": 1.0, "int_mul": 3.0, "int_div": 11.0, "load": 5.0,
@@ -269,10 +270,11 @@ def test_table_has_cycles_for_each_block_and_the_records_as_they_were(tmp_path: 
     table = built.blocks.read_bytes()
     timed = timed_table(table, built.executable, host)
     head = HEADER.itemsize
-    first, second, third = np.frombuffer(timed[head : head + 3 * SECTION.itemsize], dtype=SECTION)
+    first, second, third, last = np.frombuffer(timed[head : head + 4 * SECTION.itemsize], dtype=SECTION)
     records = timed[int(first["offset"]) :][: int(first["count"]) * BLOCK.itemsize]
-    assert records == table[-len(records) :]
-    assert len(timed) == int(third["offset"]) + int(third["count"]) * int(third["record_size"])
+    assert records == section_of(table, BLOCKS_SECTION, BLOCK).tobytes()
+    assert timed[int(last["offset"]) :] == section_of(table, CLOCKS_SECTION, CLOCK).tobytes()
+    assert int(last["offset"]) == int(third["offset"]) + int(third["count"]) * int(third["record_size"])
     assert second["count"] == first["count"] > 0
     rows = np.frombuffer(timed[int(second["offset"]) : int(third["offset"])], TIMING)
     found = timing(built.executable, host.processor)
