@@ -49,7 +49,8 @@ static sg_team *get_team(sg_team **spare, uint32_t size)
     team = sg_new(sizeof *team);
     team->size = size;
     team->address = sg_variables_of(1, SG_OWN_TEAM);
-    team->dock = sg_variables_of(2, SG_OWN_TEAM);
+    if (sg->docks) /* else the variables of others would lie elsewhere */
+        team->dock = sg_variables_of(2, SG_OWN_TEAM);
     team->starting = sg_new(size * sizeof *team->starting);
     team->barrier = team->join = new_barrier(size);
     if (sg->omp->cancellation)
