@@ -26,6 +26,7 @@ from scalegraph.instrument.image import LEFT_OUT, PROBE, Function, Image
 from scalegraph.instrument.operations import CALL, Operation
 from scalegraph.instrument.places import LineMap
 from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, SECTION, VERSION
+from scalegraph.runtime.layout import Layout
 
 __all__ = ["BlockTable", "LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]
 
@@ -85,7 +86,7 @@ def with_sections(header: NDArray[np.void], written: Mapping[int, NDArray[np.voi
     return b"".join((header.tobytes(), sections.tobytes(), *(records.tobytes() for records in written.values())))
 
 
-def section_of(table: bytes, number: int, layout: np.dtype[np.void]) -> NDArray[np.void]:
+def section_of(table: bytes, number: int, layout: Layout) -> NDArray[np.void]:
     """Return the records of section *number* of the block table *table*."""
     header = np.frombuffer(table[: HEADER.itemsize], dtype=HEADER)
     sections = np.frombuffer(table, dtype=SECTION, count=int(header["sections"][0]), offset=HEADER.itemsize)
