@@ -146,7 +146,7 @@ def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
             continue
         if operation.target is not None:
             hook = image.hooks.get(operation.target, "")
-            callee = image.imports.get(operation.target, "")
+            callee = image.imports.get(operation.target) or image.libraries.get(operation.target, "")
         if within == address + size:  # the call that ends it stands for the whole
             yield Instruction(begin, within - begin, _CALLED if hook in LEFT_OUT else operation, hook, callee)
         else:

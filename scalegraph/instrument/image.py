@@ -6,6 +6,7 @@ import bisect
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -91,6 +92,12 @@ class Image:
         self.names = {s.address: s.name for s in symbols if s.kind == FUNCTION}
         self.functions = _functions(symbols)
         self._starts = [function.start for function in self.functions]
+
+    @cached_property
+    def libraries(self) -> dict[int, str]:
+        """Functions without probes that are linked into an executable with probes, by their address."""
+        probed = {f.start for a in self.calls_to(PROBE.__eq__) if (f := self.function_at(int(a))) is not None}
+        return {address: name for address, name in self.names.items() if address not in probed} if probed else {}
 
     def is_constant(self, address: int) -> bool:
         """Return whether *address* is in read-only data."""

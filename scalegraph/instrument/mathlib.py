@@ -17,11 +17,13 @@ from typing import Final
 import numpy as np
 
 from scalegraph.instrument.flow import Counts
+from scalegraph.instrument.librarycosts import SAME_AS, TABLE
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
 _COLUMNS: Final = (*OP_CLASS_NAMES, "flops")
 # Of the processor that the column `latency` was measured on, in cycles.
 _LATENCIES: Final = {"fp_add": 3.0, "fp_mul": 3.0, "fp_fma": 4.0, "fp_div": 14.0, "fp_sqrt": 21.0, "fp_other": 7.0}
+_INTEGER_LATENCIES: Final = {"int_alu": 1.0, "int_mul": 3.0}
 _TABLE: Final = """
 function int_alu int_mul int_div load store branch call fp_add fp_mul fp_fma fp_div fp_sqrt fp_other flops latency
 sqrt           0       0       0    0     0      2    1      1      0      0      0       1        0     1      20
@@ -93,16 +95,27 @@ def _read(table: str, *columns: str) -> dict[str, Counts]:
     return {row[0]: np.array([float(row[column]) for column in order]) for row in rows}
 
 
-def _in_turn(costs: Counts, latency: float) -> float:
-    """Return which share of its floating-point latencies a function's *latency* is, at most all of them."""
+def _in_turn(costs: Counts, latency: float) -> tuple[float, bool]:
+    """Return which share of its operations' latencies a function's *latency* is, at most all of them.
+
+    Those are the floating-point ones, and where these do not reach it, integer ones as well.
+    """
     whole = sum(float(costs[OP_CLASS_NAMES.index(name)]) * cycles for name, cycles in _LATENCIES.items())
-    return min(1.0, latency / whole) if whole else 1.0
+    if whole >= latency:
+        return (latency / whole if whole else 1.0), False
+    whole += sum(float(costs[OP_CLASS_NAMES.index(name)]) * cycles for name, cycles in _INTEGER_LATENCIES.items())
+    return (min(1.0, latency / whole) if whole else 1.0), True
 
 
-MATH_COSTS: Final = _read(_TABLE, *_COLUMNS)
-"""Operations by class, then flops, of one call, without the call itself."""
+def _with_others(rows: dict[str, Counts]) -> dict[str, Counts]:
+    """Return *rows* and those of functions that do the same."""
+    rows = rows | {name: rows[other] for name, other in SAME_AS.items() if other in rows}
+    return rows | {f"__wrap_{name}": row for name, row in rows.items()}  # as the program's calls are linked
 
-MATH_IN_TURN: Final = {
-    name: _in_turn(MATH_COSTS[name], float(row[0])) for name, row in _read(_TABLE, "latency").items()
-}
-"""Of the floating-point operations of one call, the share of which each waits for the one before."""
+
+_LATENCY: Final = _with_others(_read(_TABLE, "latency") | _read(TABLE, "latency"))
+MATH_COSTS: Final = _with_others(_read(_TABLE, *_COLUMNS) | _read(TABLE, *_COLUMNS))
+"""Operations by class, then flops, of one call of a function of a library, without the call itself."""
+
+MATH_IN_TURN: Final = {name: _in_turn(MATH_COSTS[name], float(row[0])) for name, row in _LATENCY.items()}
+"""The share of operations of a call of which each waits for the one before; whether that is of integer ones, too."""

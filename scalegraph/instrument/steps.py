@@ -11,6 +11,7 @@ from scalegraph.instrument.architecture import X86_64
 from scalegraph.instrument.costs import left_out
 from scalegraph.instrument.effects import Effects
 from scalegraph.instrument.flow import Instruction
+from scalegraph.instrument.librarycosts import STATEFUL
 from scalegraph.instrument.mathlib import MATH_COSTS, MATH_IN_TURN
 from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Step
@@ -19,6 +20,8 @@ from scalegraph.runtime.format import OP_CLASS_NAMES
 _LINE_BYTES: Final = 64  # of code, as x86-64 processors fetch it
 _REPORTS: Final = "__tsan_"  # how hooks are called that report references
 _ARGUMENT: Final = Step(0.0, (), ("v0", "v1"), ("argument", "chain"))  # of a function of mathematics
+_AGAIN: Final = Step(0.0, (), (), ("argument",))  # of one that goes on from its last call
+_INTO: Final = Step(1.0, ("branch",), (), taken=True)  # the jump of the linkage table
 _RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
 
@@ -43,7 +46,8 @@ def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], 
         if sites and (step.loads or step.stores) and not (frame_is_memory and _is_of_frame(step)):
             step, sites = replace(step, sites=sites), ()
         if instruction.callee in MATH_COSTS and step.slots > 0:
-            steps.extend((_ARGUMENT, step, *_mathematics(instruction.callee)))
+            first = _AGAIN if instruction.callee in STATEFUL else _ARGUMENT
+            steps.extend((first, replace(step, taken=True), _INTO, *_mathematics(instruction.callee)))
         else:
             steps.append(step)
     return steps
@@ -54,7 +58,7 @@ def slots_of(instructions: Sequence[Instruction], steps: Sequence[Step]) -> list
     found: list[float] = []
     at = 0
     for instruction in instructions:
-        count = 2 + len(_mathematics(instruction.callee)) if steps[at] is _ARGUMENT else 1
+        count = 3 + len(_mathematics(instruction.callee)) if steps[at] in (_ARGUMENT, _AGAIN) else 1
         found.append(sum(step.slots for step in steps[at : at + count]))
         at += count
     return found
@@ -137,15 +141,16 @@ def _mathematics(name: str) -> tuple[Step, ...]:
     kinds = zip(OP_CLASS_NAMES, MATH_COSTS[name], strict=False)
     operations = [(number / count, kind) for kind, count in kinds for number in range(round(count))]
     steps: list[Step] = []
-    in_turn = 0.0
+    in_turn, (share, integers) = 0.0, MATH_IN_TURN[name]
     for _, kind in sorted(operations):  # all kinds evenly through the function
         chained = False
-        if kind.startswith("fp_"):
-            in_turn += MATH_IN_TURN[name]
+        waits = kind.startswith("fp_") or (integers and kind in ("int_alu", "int_mul"))
+        if waits:
+            in_turn += share
             chained = in_turn >= 1
             in_turn -= chained
         if chained:
             steps.append(Step(1.0, (kind,), ("chain",), ("chain",)))
         else:
-            steps.append(Step(1.0, (kind,), ("argument",) if kind.startswith("fp_") else ()))
-    return (*steps, Step(0.0, (), ("chain",), ("v0",)))
+            steps.append(Step(1.0, (kind,), ("argument",) if waits else ()))
+    return (*steps, Step(0.0, (), ("chain",), ("v0",), taken=True))

@@ -333,7 +333,7 @@ void sg_reference_range(const void *address, size_t size, enum sg_access kind, c
     uint32_t issue = sg->config.op_millicycles[kind == SG_READ ? SG_OP_LOAD : SG_OP_STORE];
     sg_count(p, SG_COUNTER_OPS, words);
     p->site = site;
-    sg_charge_site(p, SG_CATEGORY_BUSY_MEM, (words * issue + 999) / 1000);
+    sg_charge_site(p, SG_CATEGORY_BUSY_MEM, (sg_moves(words) * issue + 999) / 1000);
     reference_lines(p, (uint64_t)(uintptr_t)address, size, kind);
     if (p->clock > p->limit)
         sg_yield(p, site);

@@ -28,6 +28,7 @@ void qsort(void *items, size_t count, size_t size,
 size_t strcspn(const char *text, const char *set) __asm__("__real_strcspn");
 char *strrchr(const char *text, int value) __asm__("__real_strrchr");
 char *strstr(const char *text, const char *part) __asm__("__real_strstr");
+int snprintf(char *to, size_t size, const char *format, ...) __asm__("__real_snprintf");
 void *mmap(void *address, size_t size, int protection, int flags, int file,
            off_t offset) __asm__("__real_mmap");
 

@@ -34,6 +34,13 @@ const sg_filter *sg_uncached_begin(void);
 
 /* Does the pending reference of `p`, whose turn it is. */
 void sg_perform(sg_processor *p);
+/* Instructions that move so many words of 8 bytes: libraries for out-of-order processors move 32 bytes with
+ * each. */
+static inline uint64_t sg_moves(uint64_t words)
+{
+    return sg->config.out_of_order ? (words + 3) / 4 : words;
+}
+
 /* A bulk operation of libc: every line of the range is referenced, every word issued. */
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site);
 

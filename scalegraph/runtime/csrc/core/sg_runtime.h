@@ -94,5 +94,7 @@ long sg_numa_call(long number, const long a[6]);
 /* ---- sg_omp_team.c ---- */
 
 void sg_omp_open(void);
+/* sscanf, as the runtime itself uses it: that of the program is charged. */
+int sg_scan(const char *text, const char *format, ...) __attribute__((format(scanf, 2, 3)));
 
 #endif

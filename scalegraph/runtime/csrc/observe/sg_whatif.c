@@ -85,7 +85,7 @@ static void add_item(struct sg_whatif *w, const char *text, int line)
     int used = 0;
     if (w->count == MAX_ITEMS)
         refuse(line, "expected at most 64 items");
-    if (sscanf(text, "item %15s %u %llu %llu%n", kind, &parts, &multiplier, &divisor, &used) != 4 ||
+    if (sg_scan(text, "item %15s %u %llu %llu%n", kind, &parts, &multiplier, &divisor, &used) != 4 ||
         text[used] != '\n' || parts < 1 || parts > 3 || divisor < 1 || divisor > 1000000000 ||
         multiplier > 1000000000)
         refuse(line, "expected an item's kind, parts (1 to 3), multiplier and divisor");
@@ -110,7 +110,7 @@ static void add_range(struct sg_whatif *w, const char *text, int line)
     int used = 0;
     if (w->count == 0)
         refuse(line, "a range stands before the first item");
-    if (sscanf(text, "range %llu %llu%n", &low, &high, &used) != 2 || text[used] != '\n' || high <= low)
+    if (sg_scan(text, "range %llu %llu%n", &low, &high, &used) != 2 || text[used] != '\n' || high <= low)
         refuse(line, "expected a range's low and high number");
     item *it = &w->items[w->count - 1];
     SG_ARRAY_HOLD(it->ranges, it->size, it->count, 8);

@@ -9,6 +9,7 @@
 
 #include "sg_observer.h"
 #include "sg_posix.h"
+#include "sg_work.h"
 
 typedef struct sg_file {
     struct sg_file *next;
@@ -97,6 +98,7 @@ static int told(FILE *stream, int result, uint64_t bytes)
     SG_API type __wrap_##name parameters                                                                     \
     {                                                                                                        \
         wait_for(stream, SG_CALLER);                                                                         \
+        sg_work_of_stream(0, SG_CALLER);                                                                     \
         return real_##name call;                                                                             \
     }
 
@@ -107,6 +109,7 @@ static int told(FILE *stream, int result, uint64_t bytes)
     SG_API int __wrap_##name parameters                                                                      \
     {                                                                                                        \
         wait_for(stream, SG_CALLER);                                                                         \
+        sg_work_of_stream(bytes, SG_CALLER);                                                                 \
         return told(stream, real_##name call, bytes);                                                        \
     }
 
@@ -120,6 +123,7 @@ static int told(FILE *stream, int result, uint64_t bytes)
         va_start(list, last);                                                                                \
         int result = call;                                                                                   \
         va_end(list);                                                                                        \
+        sg_work_of_output(format, result, SG_CALLER);                                                        \
         return told(stream, result, (uint64_t)result);                                                       \
     }
 
@@ -139,6 +143,7 @@ SG_API int __wrap_vprintf(const char *format, va_list list)
 {
     wait_for(stdout, SG_CALLER);
     int result = real_vprintf(format, list);
+    sg_work_of_output(format, result, SG_CALLER);
     return told(stdout, result, (uint64_t)result);
 }
 
@@ -148,6 +153,7 @@ SG_API int __wrap_vfprintf(FILE *stream, const char *format, va_list list)
 {
     wait_for(stream, SG_CALLER);
     int result = real_vfprintf(stream, format, list);
+    sg_work_of_output(format, result, SG_CALLER);
     return told(stream, result, (uint64_t)result);
 }
 
@@ -167,6 +173,7 @@ SG_API size_t __wrap_fread(void *to, size_t size, size_t count, FILE *stream)
 {
     wait_for(stream, SG_CALLER);
     size_t done = real_fread(to, size, count, stream);
+    sg_work_of_stream(0, SG_CALLER);
     sg_reference_range(to, size * done, SG_WRITE, SG_CALLER);
     return done;
 }
@@ -178,6 +185,7 @@ SG_API size_t __wrap_fwrite(const void *from, size_t size, size_t count, FILE *s
     sg_reference_range(from, size * count, SG_READ, SG_CALLER);
     wait_for(stream, SG_CALLER);
     size_t done = real_fwrite(from, size, count, stream);
+    sg_work_of_stream(0, SG_CALLER);
     told(stream, 0, size * done);
     return done;
 }

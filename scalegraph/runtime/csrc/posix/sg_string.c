@@ -4,7 +4,7 @@
 #include <strings.h>
 #include <wchar.h>
 
-#include "sg_runtime.h"
+#include "sg_work.h"
 
 static void reads(const void *address, size_t size, const void *site)
 {
@@ -203,11 +203,33 @@ WRAP(size_t, wcslen, (const wchar_t *text))
 
 typedef int comparison(const void *, const void *);
 
+/* A sort goes one way or the other by each comparison; one that ends as the last one did is foreseen. */
+typedef struct sorting {
+    comparison *compare;
+    uint64_t surprises;
+    bool less;
+} sorting;
+
+static int compare_and_note(const void *a, const void *b, void *argument)
+{
+    sorting *s = argument;
+    int order = s->compare(a, b);
+    s->surprises += s->less != (order < 0);
+    s->less = order < 0;
+    return order;
+}
+
 WRAP(void, qsort, (void *base, size_t count, size_t size, comparison *compare))
 {
-    for (size_t run = 1; run < count && sg_now->coroutine != NULL; run *= 2) {
+    sorting s = {.compare = compare};
+    if (sg_now->coroutine == NULL) {
+        real_qsort(base, count, size, compare);
+        return;
+    }
+    for (size_t run = 1; run < count; run *= 2) {
         reads(base, count * size, SG_CALLER);
         writes(base, count * size, SG_CALLER);
     }
-    real_qsort(base, count, size, compare);
+    qsort_r(base, count, size, compare_and_note, &s);
+    sg_work_of_sort(count, s.surprises, SG_CALLER);
 }

@@ -233,9 +233,9 @@ void sg_schedules_open(const char *path)
             sg_schedules_load(line + 7);
         else if (strncmp(line, "all ", 4) == 0)
             add_rule(path, number, (loop_rule){0}, line + 4);
-        else if (sscanf(line, "region %" SCNu32 " %n", &region, &at) == 1 && at > 0)
+        else if (sg_scan(line, "region %" SCNu32 " %n", &region, &at) == 1 && at > 0)
             add_rule(path, number, (loop_rule){.region = region}, line + at);
-        else if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &first, &last, &at) == 2 && at > 0)
+        else if (sg_scan(line, "%" SCNx64 " %" SCNx64 " %n", &first, &last, &at) == 2 && at > 0)
             add_rule(path, number, (loop_rule){.first = first, .last = last}, line + at);
         else
             sg_stop(SG_STATUS_INTERNAL,
