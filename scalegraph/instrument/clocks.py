@@ -34,12 +34,13 @@ _ITSELF: Final = -1  # the target of an instruction that reads the processor's c
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call from one function to another: *target*; the *probe* of its block pays for *behind*, too."""
+    """A call from one function to another: *target*; of the *whole* that its block's *probe* pays some is *behind*."""
 
     caller: int
     target: int
     address: int  # to which it returns
     probe: int
+    whole: Counts
     behind: Counts
 
 
@@ -53,7 +54,7 @@ def calls_of(
     image: Image, function: Function, instructions: Sequence[Instruction], parts: Sequence[Counts], probe: int
 ) -> Iterable[Call]:
     """Yield the calls among *instructions*, a chunk of *function* whose *probe* pays *parts*, one each."""
-    behind = np.sum(parts, axis=0)
+    whole = behind = np.sum(parts, axis=0)
     code = image.bytes_of(function) if image.architecture.name == "x86_64" else b""
     for instruction, part in zip(instructions, parts, strict=True):
         behind = behind - part
@@ -63,7 +64,7 @@ def calls_of(
             target = _ITSELF
         elif instruction.hook or not instruction.operation.is_call or target is None:
             continue
-        yield Call(function.start, target, instruction.address + instruction.size, probe, behind)
+        yield Call(function.start, target, instruction.address + instruction.size, probe, whole, behind)
 
 
 def clock_rows(image: Image, calls: Sequence[Call]) -> NDArray[np.void]:
@@ -76,6 +77,7 @@ def clock_rows(image: Image, calls: Sequence[Call]) -> NDArray[np.void]:
     rows = np.zeros(len(told), dtype=CLOCK)
     for row, call in zip(rows, told, strict=True):
         row["address"], row["probe"] = call.address, call.probe
-        row["ops"] = np.clip(np.rint(call.behind[: len(OP_CLASS_NAMES)]), 0, _OPS_MAX)
+        row["whole"] = np.clip(np.rint(call.whole[: len(OP_CLASS_NAMES)]), 0, _OPS_MAX)
+        row["behind"] = np.clip(np.rint(call.behind[: len(OP_CLASS_NAMES)]), 0, _OPS_MAX)
         row["led"] = led.get(call.caller, False)
     return rows

@@ -20,7 +20,7 @@ import numpy as np
 
 from scalegraph.instrument.architecture import X86_64, Architecture
 from scalegraph.instrument.flow import WIDTH, Counts, Instruction
-from scalegraph.instrument.mathlib import MATH_COSTS
+from scalegraph.instrument.mathlib import LIBRARY_COSTS, MATH_COSTS
 from scalegraph.instrument.operations import CALL, STORE
 
 
@@ -38,11 +38,13 @@ def cost(
 def parts_of_cost(
     instructions: Sequence[Instruction], architecture: Architecture = X86_64, *, frame_is_memory: bool = False
 ) -> list[Counts]:
-    """Return what each of *instructions* adds to their `cost`."""
+    """Return what each of *instructions* adds to their `cost`, and what functions of libraries do besides."""
     dropped = left_out(instructions, architecture, frame_is_memory=frame_is_memory)
     parts = [np.zeros(WIDTH) for _ in instructions]
     for number, instruction in enumerate(instructions):
         _add(parts[number], instruction, number in dropped, frame_is_memory)
+        if instruction.callee in LIBRARY_COSTS and instruction.callee not in MATH_COSTS:
+            parts[number] += LIBRARY_COSTS[instruction.callee]
     return parts
 
 

@@ -114,8 +114,11 @@ def _with_others(rows: dict[str, Counts]) -> dict[str, Counts]:
 
 
 _LATENCY: Final = _with_others(_read(_TABLE, "latency") | _read(TABLE, "latency"))
-MATH_COSTS: Final = _with_others(_read(_TABLE, *_COLUMNS) | _read(TABLE, *_COLUMNS))
-"""Operations by class, then flops, of one call of a function of a library, without the call itself."""
+MATH_COSTS: Final = _read(_TABLE, *_COLUMNS)
+"""Operations by class, then flops, of one call of a function of mathematics, without the call itself."""
 
-MATH_IN_TURN: Final = {name: _in_turn(MATH_COSTS[name], float(row[0])) for name, row in _LATENCY.items()}
+LIBRARY_COSTS: Final = _with_others(MATH_COSTS | _read(TABLE, *_COLUMNS))
+"""The same of these and of other functions of libraries; only machines with a pipeline charge the latter."""
+
+MATH_IN_TURN: Final = {name: _in_turn(LIBRARY_COSTS[name], float(row[0])) for name, row in _LATENCY.items()}
 """The share of operations of a call of which each waits for the one before; whether that is of integer ones, too."""

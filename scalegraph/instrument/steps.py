@@ -12,7 +12,7 @@ from scalegraph.instrument.costs import left_out
 from scalegraph.instrument.effects import Effects
 from scalegraph.instrument.flow import Instruction
 from scalegraph.instrument.librarycosts import STATEFUL
-from scalegraph.instrument.mathlib import MATH_COSTS, MATH_IN_TURN
+from scalegraph.instrument.mathlib import LIBRARY_COSTS, MATH_IN_TURN
 from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Step
 from scalegraph.runtime.format import OP_CLASS_NAMES
@@ -45,7 +45,7 @@ def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], 
         fuses = number not in dropped and effect.fuses
         if sites and (step.loads or step.stores) and not (frame_is_memory and _is_of_frame(step)):
             step, sites = replace(step, sites=sites), ()
-        if instruction.callee in MATH_COSTS and step.slots > 0:
+        if instruction.callee in LIBRARY_COSTS and step.slots > 0:
             first = _AGAIN if instruction.callee in STATEFUL else _ARGUMENT
             steps.extend((first, replace(step, taken=True), _INTO, *_mathematics(instruction.callee)))
         else:
@@ -75,7 +75,9 @@ def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects
     for instruction in instructions:
         effect = known.get(instruction.address, Effects())
         line = 1 + (instruction.address + instruction.size - 1) // _LINE_BYTES
-        slots = 1.0 + float(MATH_COSTS[instruction.callee][:-1].sum()) if instruction.callee in MATH_COSTS else 1.0
+        slots = (
+            1.0 + float(LIBRARY_COSTS[instruction.callee][:-1].sum()) if instruction.callee in LIBRARY_COSTS else 1.0
+        )
         step = replace(_step(instruction, effect, frame_is_memory=True), slots=slots, line=line)
         if instruction.operation.is_jump and fuses:
             crosses = instruction.address // _LINE_BYTES + 1 < line
@@ -138,7 +140,7 @@ def _mathematics(name: str) -> tuple[Step, ...]:
 
     Of its floating-point operations some wait for each other (`MATH_IN_TURN`); all others only for the argument.
     """
-    kinds = zip(OP_CLASS_NAMES, MATH_COSTS[name], strict=False)
+    kinds = zip(OP_CLASS_NAMES, LIBRARY_COSTS[name], strict=False)
     operations = [(number / count, kind) for kind, count in kinds for number in range(round(count))]
     steps: list[Step] = []
     in_turn, (share, integers) = 0.0, MATH_IN_TURN[name]

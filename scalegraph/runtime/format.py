@@ -307,9 +307,16 @@ LOAD_ROW: Final = Layout(
 )
 TIMING_BY_OPERATIONS: Final = 2**32 - 1
 # One record for each call that may end in a reading of a clock, by the address to which it returns: the probe of its
-# block, and the operations of that block that lie behind the call. `led`: its function is called by such a call, too.
+# block, all operations of that block's straight code, and those that lie behind the call. `led`: its function is called
+# by such a call, too.
 CLOCK: Final = Layout(
-    [("address", "<u8"), ("probe", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("led", "<u2"), ("pad", "<u4")]
+    [
+        ("address", "<u8"),
+        ("probe", "<u8"),
+        ("whole", "<u2", (len(OP_CLASSES),)),
+        ("behind", "<u2", (len(OP_CLASSES),)),
+        ("led", "<u4"),
+    ]
 )
 GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")
 

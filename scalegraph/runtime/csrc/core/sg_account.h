@@ -7,8 +7,8 @@
 extern const uint8_t sg_category_group[SG_CATEGORY_COUNT];
 
 void sg_cost_open(void);
-/* `rows`, by address, of the block table with these `blocks`; these have been opened. */
-void sg_clock_open(const sg_clock_row *rows, size_t count, const sg_block *blocks);
+/* `rows` of the block table, by address; its blocks have been opened. */
+void sg_clock_open(const sg_clock_row *rows, size_t count);
 /* What a clock says that the code before `site` reads: cycles, without what its block and those of the
  * functions around it have been charged for and have yet to do. */
 uint64_t sg_clock_now(const void *site);

@@ -25,7 +25,7 @@ static uint64_t weight(const uint16_t *ops)
     return sum;
 }
 
-void sg_clock_open(const sg_clock_row *rows, size_t count, const sg_block *blocks)
+void sg_clock_open(const sg_clock_row *rows, size_t count)
 {
     place *places = sg->clock_places = sg_new((count + 1) * sizeof *places);
     for (size_t i = 0; i < count; i++) {
@@ -33,7 +33,7 @@ void sg_clock_open(const sg_clock_row *rows, size_t count, const sg_block *block
         if (row->probe < sg->text_low || row->probe > sg->text_high)
             continue;
         uint32_t block = sg->block_index[row->probe - sg->text_low];
-        uint64_t whole = block != 0 ? weight(blocks[block - 1].ops) : 0, behind = weight(row->ops);
+        uint64_t whole = weight(row->whole), behind = weight(row->behind);
         float share = whole == 0 ? 0 : behind < whole ? (float)behind / (float)whole : 1;
         places[sg->clock_places_count++] = (place){row->address, block, share, row->led != 0};
     }

@@ -259,7 +259,7 @@ void sg_cost_open(void)
         sg->lone_index[address - sg->text_low] = sg->executions_count + (uint32_t)i + 1;
     }
     sg_overlap_open(found.loads, found.loads_count);
-    sg_clock_open(found.clocks, found.clocks_count, found.blocks);
+    sg_clock_open(found.clocks, found.clocks_count);
     open_speeds();
     sg_inline_open();
 }

@@ -476,11 +476,11 @@ _Static_assert(sizeof(sg_load_row) == 40, "sg_load_row differs from format.py");
 typedef struct sg_clock_row {
     uint64_t address;
     uint64_t probe;
-    uint16_t ops[13];
-    uint16_t led;
-    uint32_t pad;
+    uint16_t whole[13];
+    uint16_t behind[13];
+    uint32_t led;
 } sg_clock_row;
-_Static_assert(sizeof(sg_clock_row) == 48, "sg_clock_row differs from format.py");
+_Static_assert(sizeof(sg_clock_row) == 72, "sg_clock_row differs from format.py");
 
 typedef struct sg_trace_header {
     char magic[8];
