@@ -5,8 +5,9 @@
     scalegraph machines calibrate -o host.toml
     python benchmarks/library_functions.py host.toml
 
-`library_functions.c` measures itself by its own clock, natively (the fastest of many goes) and simulated. The table has
-both in nanoseconds, and simulated by native; it ends with the geometric mean and the worst. Nothing is fitted.
+`tests/runtime/programs/library_functions.c` measures itself by its own clock, natively (the fastest of many goes) and
+simulated. The table has both in nanoseconds, and simulated by native; it ends with the geometric mean and the worst.
+Nothing is fitted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scalegraph.control import build
 from scalegraph.link import Job, Simulated
 from scalegraph.machine import Machine
 
-SOURCE = Path(__file__).with_suffix(".c")
+SOURCE = Path(__file__).parents[1] / "tests" / "runtime" / "programs" / "library_functions.c"
 
 
 def times_of(text: str) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """Functions of libraries without hooks take time by what they do: within a factor of what they take natively.
 
-Measured natively on an AMD EPYC: nanoseconds of `benchmarks/library_functions.c` (3.23 GHz, gcc 12 -O1, glibc 2.36).
+Measured natively on an AMD EPYC: nanoseconds of `programs/library_functions.c` (3.23 GHz, gcc 12 -O1, glibc 2.36).
 The machine below is another one of that family, so cycles are compared. `benchmarks/library_functions.py` compares
 both on one host.
 """
@@ -18,7 +18,7 @@ from scalegraph.control import build
 from scalegraph.link import Job, Simulated
 
 pytestmark = [pytest.mark.compiler, pytest.mark.slow]
-SOURCE = Path(__file__).parents[2] / "benchmarks" / "library_functions.c"
+SOURCE = Path(__file__).parent / "programs" / "library_functions.c"
 MACHINE = "epyc-7763"
 NATIVE_NS = {
     "strtod": 77.7, "atoi": 13.5, "strtol": 13.5, "snprintf_d": 45.6, "snprintf_f": 242.0, "snprintf_s": 44.0,
