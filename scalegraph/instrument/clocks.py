@@ -29,6 +29,7 @@ _CLOCKS: Final = frozenset(
 )  # fmt: skip
 _COUNTERS: Final = (b"\x0f\x31", b"\x0f\x01\xf9")  # rdtsc, rdtscp
 _OPS_MAX: Final = np.iinfo(np.uint16).max
+_PARTS: Final = ("whole", "whole_libraries", "behind", "behind_libraries")
 _ITSELF: Final = -1  # the target of an instruction that reads the processor's counter
 
 
@@ -77,7 +78,7 @@ def clock_rows(image: Image, calls: Sequence[Call]) -> NDArray[np.void]:
     rows = np.zeros(len(told), dtype=CLOCK)
     for row, call in zip(rows, told, strict=True):
         row["address"], row["probe"] = call.address, call.probe
-        row["whole"] = np.clip(np.rint(call.whole[: len(OP_CLASS_NAMES)]), 0, _OPS_MAX)
-        row["behind"] = np.clip(np.rint(call.behind[: len(OP_CLASS_NAMES)]), 0, _OPS_MAX)
+        for name, counts in zip(_PARTS, (*call.whole, *call.behind), strict=True):
+            row[name] = np.clip(np.rint(counts[: len(OP_CLASS_NAMES)]), 0, _OPS_MAX)
         row["led"] = led.get(call.caller, False)
     return rows

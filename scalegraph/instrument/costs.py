@@ -38,13 +38,13 @@ def cost(
 def parts_of_cost(
     instructions: Sequence[Instruction], architecture: Architecture = X86_64, *, frame_is_memory: bool = False
 ) -> list[Counts]:
-    """Return what each of *instructions* adds to their `cost`, and what functions of libraries do besides."""
+    """Return what each of *instructions* adds to their `cost`, and, apart, what functions of libraries do besides."""
     dropped = left_out(instructions, architecture, frame_is_memory=frame_is_memory)
-    parts = [np.zeros(WIDTH) for _ in instructions]
+    parts = [np.zeros((2, WIDTH)) for _ in instructions]
     for number, instruction in enumerate(instructions):
-        _add(parts[number], instruction, number in dropped, frame_is_memory)
+        _add(parts[number][0], instruction, number in dropped, frame_is_memory)
         if instruction.callee in LIBRARY_COSTS and instruction.callee not in MATH_COSTS:
-            parts[number] += LIBRARY_COSTS[instruction.callee]
+            parts[number][1] += LIBRARY_COSTS[instruction.callee]
     return parts
 
 

@@ -307,15 +307,17 @@ LOAD_ROW: Final = Layout(
 )
 TIMING_BY_OPERATIONS: Final = 2**32 - 1
 # One record for each call that may end in a reading of a clock, by the address to which it returns: the probe of its
-# block, all operations of that block's straight code, and those that lie behind the call. `led`: its function is called
-# by such a call, too.
+# block, all operations of that block's straight code, and those that lie behind the call; those of functions of
+# libraries that only machines with a pipeline charge apart. `led`: its function is called by such a call, too.
 CLOCK: Final = Layout(
     [
         ("address", "<u8"),
         ("probe", "<u8"),
         ("whole", "<u2", (len(OP_CLASSES),)),
         ("behind", "<u2", (len(OP_CLASSES),)),
-        ("led", "<u4"),
+        ("whole_libraries", "<u2", (len(OP_CLASSES),)),
+        ("behind_libraries", "<u2", (len(OP_CLASSES),)),
+        ("led", "<u8"),
     ]
 )
 GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")

@@ -34,6 +34,10 @@ void sg_clock_open(const sg_clock_row *rows, size_t count)
             continue;
         uint32_t block = sg->block_index[row->probe - sg->text_low];
         uint64_t whole = weight(row->whole), behind = weight(row->behind);
+        if (sg->timing != NULL) {
+            whole += weight(row->whole_libraries);
+            behind += weight(row->behind_libraries);
+        }
         float share = whole == 0 ? 0 : behind < whole ? (float)behind / (float)whole : 1;
         places[sg->clock_places_count++] = (place){row->address, block, share, row->led != 0};
     }

@@ -478,9 +478,11 @@ typedef struct sg_clock_row {
     uint64_t probe;
     uint16_t whole[13];
     uint16_t behind[13];
-    uint32_t led;
+    uint16_t whole_libraries[13];
+    uint16_t behind_libraries[13];
+    uint64_t led;
 } sg_clock_row;
-_Static_assert(sizeof(sg_clock_row) == 72, "sg_clock_row differs from format.py");
+_Static_assert(sizeof(sg_clock_row) == 128, "sg_clock_row differs from format.py");
 
 typedef struct sg_trace_header {
     char magic[8];
