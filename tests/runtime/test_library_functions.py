@@ -29,6 +29,7 @@ NATIVE_NS = {
 }  # fmt: skip
 NATIVE_MHZ = 3234
 FACTOR = 2.2
+FACTORS = {"sort_texts": 3.0}  # the branches of strcmp, which have no hooks, are not predicted
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,8 @@ def cycles() -> dict[str, float]:
 @pytest.mark.parametrize("name", NATIVE_NS)
 def test_a_function_takes_time_by_what_it_does(cycles: dict[str, float], name: str) -> None:
     native = NATIVE_NS[name] * NATIVE_MHZ / 1000
-    assert native / FACTOR < cycles[name] < native * FACTOR
+    factor = FACTORS.get(name, FACTOR)
+    assert native / factor < cycles[name] < native * factor
 
 
 def test_complex_numbers_of_unoptimised_code_take_time_in_libgcc(tmp_path: Path) -> None:

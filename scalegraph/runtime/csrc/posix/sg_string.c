@@ -214,8 +214,8 @@ static int compare_and_note(const void *a, const void *b, void *argument)
 {
     sorting *s = argument;
     int order = s->compare(a, b);
-    s->surprises += s->less != (order < 0);
-    s->less = order < 0;
+    s->surprises += s->less != (order <= 0);
+    s->less = order <= 0;
     return order;
 }
 
