@@ -36,12 +36,18 @@ _INSTEAD: Final = {
 
 
 def is_counted(run: RunRecord) -> bool:
-    """Whether the lines that came from memory were counted in *run*: older versions did not."""
+    """Return whether the lines that came from memory were counted in *run*: older versions did not.
+
+    Source: ScaleGraph.
+    """
     return COUNTER in run.counters
 
 
 def counted_as(run: RunRecord) -> str:
-    """Return what operations of *run* are worth counting: floating-point ones, or all where it has hardly any."""
+    """Return what operations of *run* are worth counting: floating-point ones, or all where it has hardly any.
+
+    Source: ScaleGraph.
+    """
     few = run.counters.get("flops", 0) < _FEW * run.counters.get("ops", 0)
     return ALL if few else FLOPS
 
@@ -122,7 +128,10 @@ def _flat(roofs: Roofs, kind: str, rate: float) -> float:
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """Return what a place is called: ``loop main.c:12``, ``function solve``, ``the run``."""
+    """Return what a place is called: ``loop main.c:12``, ``function solve``, ``the run``.
+
+    Source: ScaleGraph.
+    """
     if row["region"] == -1:
         return "the run"
     if row["region"] == 0:
@@ -134,7 +143,10 @@ def name_of(row: Mapping[str, Any]) -> str:
 
 
 def sentence(row: Mapping[str, Any]) -> str:
-    """Return what a row of `table` says: operations per byte, which roof is lower, and how near the place is to it."""
+    """Return what a row of `table` says: operations per byte, which roof is lower, and how near the place is to it.
+
+    Source: ScaleGraph.
+    """
     unit = "operations" if row["counted"] == ALL else "floating-point operations"
     name = name_of(row)
     if not row["operations"] and not row["bytes"]:

@@ -59,7 +59,7 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "views/view.py": ("export", "compare"),
 }
 # switches of the programs that wrote what is read, and of compilers
-OTHER_TOOLS: Final = ("measurements/readers/", "request/consent/options.py")
+OTHER_TOOLS: Final = ("measurements/readers/", "measurements/foreign.py", "request/consent/options.py")
 ANYWHERE: Final = {"--help"}
 
 
