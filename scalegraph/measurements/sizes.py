@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from scalegraph.base.speeds import speeds
 from scalegraph.measurements import grids
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import MeasurementSet
@@ -49,15 +50,23 @@ def question(measured: MeasurementSet, processors: str, left: Sequence[str], *, 
 def splitting_texts(measured: MeasurementSet, processors: str, left: Sequence[str]) -> list[str]:
     """Return the first parameter of texts that leaves hardly two runs of one problem, empty where none does.
 
-    A grid of cells that grows with the processors (``64x64``) is a size, and none of these.
+    A grid of cells that grows with the processors (``64x64``) is a size, and none of these; neither are speeds of as
+    many stations as there are processors (``4*1+2*2.5``).
     """
     points = measured.points
     texts = [name for name in left if varies(points[name]) and not pd.api.types.is_numeric_dtype(points[name].dtype)]
     cells = {name: grids.products(points[name]) for name in texts}
     growing = [name for name, sizes in cells.items() if sizes is not None
                and _grows(points.assign(**{name: sizes}), processors, name)]  # fmt: skip
-    texts = [name for name in texts if name not in growing]
+    texts = [name for name in texts if name not in growing and not _are_speeds(points[name], points[processors])]
     return next(([name] for name in texts if _keeps_apart(measured, processors, left, [name])), [])
+
+
+def _are_speeds(texts: pd.Series, processors: pd.Series) -> bool:
+    try:
+        return all(len(speeds(str(text))) in (1, count) for text, count in zip(texts, processors, strict=True))
+    except ValueError:
+        return False
 
 
 def _of_texts(measured: MeasurementSet, left: Sequence[str], found: Sequence[str]) -> Question:

@@ -283,7 +283,7 @@ int main(int argc, char **argv)
     double sum = 0;
     omp_set_num_threads(atoi(argc > 1 ? argv[1] : getenv("THREADS")));
 #pragma omp parallel for reduction(+ : sum)
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < 400000; i++)
         sum += i;
     printf("%d %g\\n", omp_get_max_threads(), sum);
     return argc > 2 ? atoi(argv[2]) : 0;
@@ -366,8 +366,8 @@ def test_a_program_that_needs_more_than_the_machine_has_ends_with_the_sentence(
 def test_a_faster_loop_never_makes_an_out_of_order_core_slower(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The time taken away counted as passed for what the pipeline hides: a loop made free took five times as long."""
     (place / "serial.c").write_text(
-        "static double a[40000];\nint main(void)\n{\n#pragma omp parallel for\n    for (int i = 0; i < 40000; i++)\n"
-        "        a[i] += i;\n    for (int i = 0; i < 20000; i++)\n        a[i] *= 1.5;\n    return 0;\n}\n"
+        "static double a[400000];\nint main(void)\n{\n#pragma omp parallel for\n    for (int i = 0; i < 400000; i++)\n"
+        "        a[i] += i;\n    for (int i = 0; i < 200000; i++)\n        a[i] *= 1.5;\n    return 0;\n}\n"
     )
     factors = ("2", "8", "64", "inf")
     faster = [f"--speedup=line:serial.c:7-8={factor}" for factor in factors]

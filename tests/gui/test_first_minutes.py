@@ -297,13 +297,13 @@ def test_traces_that_the_demonstration_does_not_ship_are_run_by_a_click(
 # the serial part is one loop, without which this would scale
 SERIAL_SET_UP = """\
 #include <stdio.h>
-#define N 60000
+#define N 400000
 static double a[N], b[N];
 int main(void)
 {
     double sum = 0;
     for (int i = 0; i < N; i++)
-        a[i] = (double)(i % 97) / (1.0 + i);
+        a[i] = (double)(i % 97) / (1.0 + i) / (2.0 + i % 89);
     for (int step = 0; step < 3; step++) {
 #pragma omp parallel for reduction(+ : sum)
         for (int i = 0; i < N; i++)
