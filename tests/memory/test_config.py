@@ -41,7 +41,7 @@ def good(root: "Path") -> str:
         ("run.processors 4\n", "", "run.processors: is missing"),
         ("machine.clock_hz 20000000.0", "machine.clock_hz fast", "machine.clock_hz: expected a number from"),
         ("machine.clock_hz 20000000.0", "machine.clock_hz nan", "machine.clock_hz: expected a number from"),
-        ("machine.lock queue", "machine.lock queu", "expected one of test_and_set, ticket, queue; got 'queu'"),
+        ("machine.lock queue", "machine.lock queu", "expected one of test_and_set, ticket, queue, library; got 'queu'"),
         (
             "network.kind ring",
             "network.kind torus",

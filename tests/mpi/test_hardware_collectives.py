@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 RANKS = 5
 LATENCY, BYTE = 160, 10  # cycles, as cm5.toml declares
+CALLING = 20  # cycles that the instructions of a call between two readings take at most
 PROGRAM = """#include <mpi.h>
 #include <stdio.h>
 int main(int argc, char **argv)
@@ -86,7 +87,7 @@ def test_the_last_one_that_comes_leaves_a_barrier_after_its_cycles(simulated: An
     double after = MPI_Wtime();
     printf("%d %.0f\\n", rank, (after - before) * 32e6);"""
     took = dict(map(int, line.split()) for line in simulated(body)["stdout"].splitlines())
-    assert took.pop(3) == LATENCY
+    assert LATENCY <= took.pop(3) <= LATENCY + CALLING
     assert min(took.values()) > 10 * LATENCY
 
 
@@ -102,7 +103,7 @@ def test_the_root_of_a_broadcast_waits_for_nobody_and_a_late_rank_finds_the_data
     rows = [line.split() for line in simulated(body)["stdout"].splitlines()]
     took = {int(rank): int(cycles) for rank, _, cycles in rows}
     assert {value for _, value, _ in rows} == {"42"}
-    assert took[1] == 4 * BYTE
+    assert 4 * BYTE <= took[1] <= 4 * BYTE + CALLING
     assert took[3] <= 100  # at once: only the copy into its memory
     assert all(took[rank] >= LATENCY for rank in (0, 2, 4))
 
