@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 """
 # Nobody pays for it on nodes of one processor; but a machine on which something costs has caches.
 CACHED = ("--set", "network.transfer_ns=50")
-OF_CACHES = ("misses", "l1_misses", "page_misses", "writebacks")
+OF_CACHES = ("misses", "l1_misses", "memory_lines", "page_misses", "writebacks")
 Simulate = Any
 
 
