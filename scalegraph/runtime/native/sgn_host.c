@@ -118,3 +118,12 @@ void sg_stop(enum sg_status status, const char *format, ...)
     fputc('\n', stderr);
     _exit(EXIT_FAILURE);
 }
+
+int sg_scan(const char *text, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    int found = vsscanf(text, format, values);
+    va_end(values);
+    return found;
+}
