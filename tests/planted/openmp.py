@@ -52,9 +52,9 @@ MAIN = {
 #pragma omp parallel sections // <<
     {
 #pragma omp section
-        a[0] = work(40000);
+        a[0] = work(400000);
 #pragma omp section
-        a[1] = work(2000);
+        a[1] = work(20000);
     } // >>
 """,
     "serial_function": """

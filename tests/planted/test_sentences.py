@@ -79,10 +79,10 @@ static void run(int n, int c)
 {
 #pragma omp parallel for
     for (int i = 0; i < n; i++)
-        a[i] = work(9000);
+        a[i] = work(90000);
 #pragma omp parallel for schedule(static, c)
     for (int i = 0; i < 10 * n; i += 2)
-        a[i] += work(900);
+        a[i] += work(9000);
 }
 int main(int argc, char **argv)
 {
