@@ -16,7 +16,7 @@ CLUSTERS = ("cluster-hdr", "cm5", "dragonfly")
 ON_OTHERS = {
     "hybrid_serial.c": ("cluster-hdr", "dragonfly", "cluster-slingshot")
 }  # a node of the CM-5 has one processor
-_CREATED = {"synchronisation.create_cycles": "0"}
+_CREATED = {"synchronisation.create_cycles": "0", "threads.thread_cycles": "0"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def request_of(source: Path, machine: str, processors: int = PROCESSORS) -> Requ
             ldflags=("-pthread",),
             threads_per_process=2 if source.name.startswith("hybrid") else 1,
         ),
-        # else to make threads is most of what so short a program loses on old machines
+        # else to make threads is most of what so short a program loses
         machine=MachineChoice(name=machine, overrides={} if source.stem == "creation" else _CREATED),
         processors=(1, processors),
         verify=True,
