@@ -11,6 +11,7 @@ import click
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.output import echo, print_json, print_rows
+from scalegraph.cli.pairs import pairs
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
 from scalegraph.cli.study_input import mapping_option, open_input, work_option
@@ -99,7 +100,6 @@ def _trace(
     source: Path, name: str, options: tuple[str, ...], output: Path | None, *, partial: bool, as_json: bool
 ) -> None:
     """Compute a quantity of a trace."""
-    from scalegraph.cli.pairs import pairs
     from scalegraph.figures import render
     from scalegraph.request.results import trace_quantities
 

@@ -40,12 +40,9 @@ SAME_AS: Final = {
 }  # fmt: skip
 """Functions that do what another one does, or nearly."""
 
-STATEFUL: Final = frozenset(
-    name
-    for name in (*SAME_AS, "rand", "random", "rand_r", "drand48", "clock_gettime")
-    if SAME_AS.get(name, name) in ("rand", "random", "rand_r", "drand48", "clock_gettime")
-)
-"""Functions of which each call waits for what the one before has left behind; a clock for all before it."""
+_STATEFUL: Final = frozenset(("rand", "random", "rand_r", "drand48", "clock_gettime"))
+STATEFUL: Final = _STATEFUL | {name for name, same in SAME_AS.items() if same in _STATEFUL}
+"""Functions whose calls each wait for what the call before left behind; a clock waits for all that came before it."""
 
 TABLE: Final = """
 function      int_alu int_mul int_div load store branch call fp_add fp_mul fp_fma fp_div fp_sqrt fp_other flops latency
