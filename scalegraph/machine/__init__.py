@@ -1,7 +1,7 @@
 """Machine descriptions: TOML files, validated, and what the simulator gets to know of them."""
 
-from scalegraph.machine.files import MachineSummary, available, load, read
+from scalegraph.machine.files import MachineSummary, available, load, read, shipped_names
 from scalegraph.machine.model import Machine
 from scalegraph.machine.text import FieldRow, describe
 
-__all__ = ["FieldRow", "Machine", "MachineSummary", "available", "describe", "load", "read"]
+__all__ = ["FieldRow", "Machine", "MachineSummary", "available", "describe", "load", "read", "shipped_names"]

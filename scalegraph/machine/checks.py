@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from scalegraph.machine import power
 from scalegraph.machine.networks import kind_of, networks
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def contradictions(machine: Machine) -> Found:
         *_stores(machine),
         *_nodes(machine),
         *_topology(machine),
+        *power.contradictions(machine),
         *_origins(machine),
     ]
 

@@ -67,9 +67,18 @@ def load(name_or_path: str | Path, overrides: Mapping[str, str] | None = None) -
     return read(toml.read_text(path), str(path), overrides)
 
 
+def shipped_names() -> tuple[str, ...]:
+    """Return the names of the shipped machines."""
+    return tuple(_shipped())
+
+
+def _shipped() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(resource_dir("machines").glob("*.toml"))}
+
+
 def _find(name: str, beside: Path) -> Path:
     """Return the file of machine *name*; a relative path begins in the directory *beside*."""
-    shipped = {path.stem: path for path in resource_dir("machines").glob("*.toml")}
+    shipped = _shipped()
     if name in shipped:
         return shipped[name]
     if "/" in name or name.endswith(".toml") or (beside / name).exists():

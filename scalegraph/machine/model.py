@@ -26,6 +26,7 @@ from scalegraph.machine.interconnects import Interconnect
 from scalegraph.machine.memory import Memory, Prefetch
 from scalegraph.machine.message import Messages, Nodes
 from scalegraph.machine.networks import Network
+from scalegraph.machine.power import Power, Price
 from scalegraph.machine.text import write
 from scalegraph.machine.timing import Branches, Pipeline, Translation
 
@@ -304,6 +305,8 @@ class Machine(Section):
         default=None, description="What joins the nodes; without it the machine is one node."
     )
     messages: Messages = Field(default_factory=Messages, description="What messages between processes cost.")
+    power: Power | None = Field(default=None, description="What the machine draws, where a source says it.")
+    price: Price | None = Field(default=None, description="What the machine costs its user, where a source says it.")
     origin: dict[str, str] = Field(default_factory=dict, description="Where each value comes from, by dotted key.")
 
     @model_validator(mode="after")

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from scalegraph import machine as machines
-from scalegraph.base.errors import InputError
-from scalegraph.base.run import SIMULATED
-from scalegraph.machine.model import Machine
 from scalegraph.machine.roofs import Roofs, roofs
+from scalegraph.subjects.machines import machine_of
 
 if TYPE_CHECKING:
     from scalegraph.base.run import RunRecord
@@ -19,20 +14,5 @@ if TYPE_CHECKING:
 
 def roofs_of(data: StudyData, run: RunRecord) -> Roofs | None:
     """Return the roofs of the machine that *run* ran on, at its N; None where the machine is not known."""
-    if run.source != SIMULATED:
-        return None
-    key = f"roofs {run.machine}"
-    if key not in data.memo:
-        data.memo[key] = _machine(data, run.machine)
-    machine: Machine | None = data.memo[key]
+    machine = machine_of(data, run)
     return None if machine is None else roofs(machine, run.point.processors)
-
-
-def _machine(data: StudyData, name: str) -> Machine | None:
-    """Return the machine *name*: the study's own, as it has its values, or a shipped one."""
-    try:
-        if name == data.manifest.get("machine") and data.manifest.get("machine_values"):
-            return Machine.model_validate(data.manifest["machine_values"])
-        return machines.load(name)
-    except (ValidationError, InputError):
-        return None

@@ -1,0 +1,1 @@
+"""What runs cost beside their time: energy, hours of cores and nodes, price."""

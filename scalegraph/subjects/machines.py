@@ -1,0 +1,52 @@
+"""The machines that a study's runs ran on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from scalegraph import machine as machines
+from scalegraph.base.errors import InputError
+from scalegraph.base.run import SIMULATED
+from scalegraph.machine.model import Machine
+
+if TYPE_CHECKING:
+    from scalegraph.base.run import RunRecord
+    from scalegraph.subjects.study import StudyData
+
+_COSTS = ("power", "price")  # came when there were studies already
+
+
+def machine_of(data: StudyData, run: RunRecord) -> Machine | None:
+    """Return the machine that *run* was simulated on; None for runs elsewhere, and where the machine is not known."""
+    if run.source != SIMULATED:
+        return None
+    key = f"machine {run.machine}"
+    if key not in data.memo:
+        data.memo[key] = _machine(data, run.machine)
+    found: Machine | None = data.memo[key]
+    return found
+
+
+def _machine(data: StudyData, name: str) -> Machine | None:
+    """Return the machine *name*: the study's own, as it has its values, or a shipped one."""
+    try:
+        if name == data.manifest.get("machine") and data.manifest.get("machine_values"):
+            return _with_costs(Machine.model_validate(data.manifest["machine_values"]))
+        return machines.load(name)
+    except (ValidationError, InputError):
+        return None
+
+
+def _with_costs(machine: Machine) -> Machine:
+    """Return *machine* of a study made before machines stated watts and prices with those of the shipped one.
+
+    Only where all its other values are those of the shipped machine of its name.
+    """
+    if machine.power is not None or machine.price is not None or machine.name not in machines.shipped_names():
+        return machine
+    shipped = machines.load(machine.name)
+    left_out = {*_COSTS, "origin", "summary", "title"}
+    same = machine.model_dump(exclude=left_out) == shipped.model_dump(exclude=left_out)
+    return machine.model_copy(update={name: getattr(shipped, name) for name in _COSTS}) if same else machine
