@@ -133,3 +133,12 @@ def test_perfect_balance_is_the_run_without_waiting_at_barriers(run: Run) -> Non
 def test_a_run_without_accounts_has_no_balance() -> None:
     record = RunRecord(source="measured", program="p", machine="m", point=RunPoint(processors=2), time_s=1.0)
     assert balanced(record) is record
+
+
+@pytest.mark.slow
+def test_what_is_removed_occupies_nothing_and_waits_for_nothing(run: Run, built: Built) -> None:
+    everything = {f"whole:#{region.id}": "inf" for region in built("critical").regions}
+    actual, without = (record.causes for record in (different(run, 8), different(run, 8, speedup=everything)))
+    for cause in ("computation", "lock"):
+        assert actual[cause]["stall_contention"] > 0
+        assert "stall_contention" not in without[cause]

@@ -41,6 +41,7 @@ enum sg_ideal {
     SG_IDEAL_SYNC = 8,       /* primitives take no time */
     SG_IDEAL_MESSAGES = 16,  /* messages take no time, nor do sending and receiving them */
     SG_SKIMMING = 32,        /* set by observe/sg_sample.c: nothing is referenced at the moment */
+    SG_REMOVED = 64,         /* set by observe/sg_whatif.c: the reference at the moment occupies nothing */
 };
 
 /* What a trace records (trace.what, a list of names; all if there is none). */

@@ -125,6 +125,9 @@ void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address);
  * what the first one has requested shows where that is. */
 void sg_mem_expect_shared(const sg_mem *mem, uint32_t processor, uint64_t address);
 
+/* From now on, or no longer, what `processor` references occupies no network, directory or memory. */
+void sg_mem_remove(sg_mem *mem, uint32_t processor, int removed);
+
 /* Reports what every link and every memory module of the network has done so far. */
 void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context);
 

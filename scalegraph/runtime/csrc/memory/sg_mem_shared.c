@@ -8,7 +8,7 @@ void sg_mem_write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_
     out->count[SG_COUNTER_WRITEBACKS]++;
     if (mem->prefetch)
         sg_prefetch_wrote(mem, p, now);
-    if (!(mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK)))
+    if (!(mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK | SG_REMOVED)))
         mem->ops->write_back(mem->net, now, p, line, sg_mem_home_of(mem, line << mem->line_shift));
 }
 

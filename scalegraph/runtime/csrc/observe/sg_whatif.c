@@ -55,6 +55,7 @@ struct sg_whatif {
     uint32_t count;
     uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
     uint64_t of_runtime;                 /* that scale what the runtime does */
+    uint64_t removed;                    /* that leave nothing */
     uint64_t *code;                      /* bit sets by offset in the text; NULL without code items */
     uint64_t *trapped, *busy;   /* by block: executions that were trapped, and their cycles, in parts */
     const uint64_t *trap_parts; /* of slots: what `trap` is of blocks */
@@ -102,6 +103,8 @@ static void add_item(struct sg_whatif *w, const char *text, int line)
         w->of_part[COMPUTE] |= bit;
     if (parts & MEMORY)
         w->of_part[MEMORY] |= bit;
+    if (multiplier == 0)
+        w->removed |= bit;
 }
 
 static void add_range(struct sg_whatif *w, const char *text, int line)
@@ -353,6 +356,17 @@ static void scale_touch(sg_processor *p, enum sg_category category)
     }
 }
 
+/* The items for what `p` does in `category`, of the runtime's own, but for an operation on a lock. */
+static uint64_t primitive_items(const struct sg_whatif *w, const sg_processor *p, enum sg_category category)
+{
+    uint64_t items = 0;
+    if (w->of_runtime != 0)
+        items = (w->active[p->id] & w->of_runtime) | covering(w, w->of_kind[CALL], (uintptr_t)p->site);
+    if (category == SG_CATEGORY_PRIM_LOCK && p->thread != NULL && w->of_kind[SECTION] != 0)
+        items |= covering(w, w->of_kind[SECTION], (uintptr_t)p->site);
+    return items;
+}
+
 static uint64_t scale_primitive(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
     if (sg_category_group[category] != SG_GROUP_PRIMITIVE)
@@ -362,19 +376,31 @@ static uint64_t scale_primitive(sg_processor *p, enum sg_category category, uint
     struct sg_whatif *w = whatif;
     if (w == NULL)
         return cycles;
-    if (w->of_runtime != 0)
-        cycles = scaled(
-            w, p, (w->active[p->id] & w->of_runtime) | covering(w, w->of_kind[CALL], (uintptr_t)p->site),
-            category, cycles);
+    cycles = scaled(w, p, primitive_items(w, p, category), category, cycles);
     if (category != SG_CATEGORY_PRIM_LOCK || p->thread == NULL)
         return cycles;
-    if (w->of_kind[SECTION] != 0)
-        cycles = scaled(w, p, covering(w, w->of_kind[SECTION], (uintptr_t)p->site), category, cycles);
     if (w->touched) { /* these cycles are scaled already */
         w->touched = false;
         return cycles;
     }
     return scaled(w, p, w->operation[p->thread->id], category, cycles);
+}
+
+/* Will the reference take no time at all? */
+static bool is_removed(const struct sg_whatif *w, const sg_processor *p, const sg_pending *r)
+{
+    if (r->category < 0)
+        return (stalled_items(w, p, r->address, p->site) & w->removed) != 0;
+    uint64_t items = primitive_items(w, p, (enum sg_category)r->category);
+    if (r->category == SG_CATEGORY_PRIM_LOCK && p->thread != NULL)
+        items |= w->operation[p->thread->id];
+    return (items & w->removed) != 0;
+}
+
+static void begin_reference(sg_processor *p, const sg_pending *r)
+{
+    if (whatif->removed != 0 && is_removed(whatif, p, r))
+        sg_mem_remove(sg->mem, p->id, 1);
 }
 
 /* ---- where a thread is, and what it holds ---- */
@@ -442,6 +468,7 @@ static void hold(uint64_t object, bool holds)
 
 static void scale_reference(sg_processor *p, const sg_pending *r)
 {
+    sg_mem_remove(sg->mem, p->id, 0);
     if (r->category < 0)
         scale_stalls(p, r->address);
 }
@@ -464,6 +491,7 @@ const sg_observer sg_observer_whatif = {
     .takes_part = open_whatif,
     .installed = update_items,
     .regions = follow_regions,
+    .references = begin_reference,
     .scales = scale_reference,
     .lock_operation = begin_operation,
     .lock_held = hold,

@@ -8,7 +8,10 @@
  * - network: besides, what went over the network costs what a fetch from the node's own memory costs, an
  *   upgrade nothing, and it is local.
  * - cache: the levels are so large that no line has to leave: what remains are first references and lines
- *   that another processor took away. */
+ *   that another processor took away.
+ *
+ * Code that is removed references what it would reference, so that copies are where they would be, but its
+ * transactions occupy nothing: as no time passes, all of them would come at once and others would wait. */
 #include "sg_mem_state.h"
 
 #define STACKS_APART (17u * 4096u) /* see sg_sched.c: what is between two stacks */
@@ -58,6 +61,8 @@ void sg_ideal_open(sg_mem *mem, const sg_config *config)
 
 void sg_ideal_transact(sg_mem *mem, const sg_request *request, sg_reply *reply)
 {
+    if (mem->ideal & SG_REMOVED)
+        return;
     if (!(mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK))) {
         mem->ops->transact(mem->net, request, reply);
         return;
@@ -74,6 +79,12 @@ void sg_ideal_transact(sg_mem *mem, const sg_request *request, sg_reply *reply)
         return;
     reply->cycles = request->kind == SG_UPGRADE ? 0 : mem->own_memory;
     reply->remote = 0;
+}
+
+void sg_mem_remove(sg_mem *mem, uint32_t processor, int removed)
+{
+    sg_mem *part = sg_mem_part(mem, &processor);
+    part->ideal = removed ? part->ideal | SG_REMOVED : part->ideal & ~(uint32_t)SG_REMOVED;
 }
 
 static uint64_t parts(uint64_t bytes, uint64_t span)
