@@ -141,7 +141,9 @@ def test_workers_and_their_submitter_are_killed_and_nothing_is_lost(
     """A worker of the submitter's own cluster is killed, then the submitter: its cluster stays, and is taken over."""
     path, events = gate.request.with_suffix(".sgstudy"), list[Event]()
     command = [*COMMAND, "run", str(gate.request), "-o", str(path), "--on", "local:1"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as submitter:
+    busy = os.environ | {"DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1 ms"}  # as if the new worker came late
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env=busy, **quiet) as submitter:
         gate.wait_for(1, "begun")
         [(program, worker)] = gate.programs()
         os.kill(worker, signal.SIGKILL)

@@ -16,21 +16,19 @@ import contextlib
 import logging
 import os
 import signal
-import sys
-import threading
 import warnings
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import IO, Any, Final, TypeAlias
+from typing import IO, Any, Final
 
 import scalegraph
 from scalegraph.link.cluster import dask_clusters, frames, lingering
 from scalegraph.link.cluster.attended import CONFIG
+from scalegraph.link.cluster.inbox import Inbox, unless_closed
+from scalegraph.link.cluster.lane import Lane
 from scalegraph.link.cluster.places import OTHERS, Where
 from scalegraph.link.cluster.routes import Routes, refusal_in
-from scalegraph.link.cluster.worker import TOPIC, carry_out, program, stop, unfit
+from scalegraph.link.cluster.worker import TOPIC, carry_out, carry_out_several, program, stop, unfit
 
-_Frame: TypeAlias = tuple[dict[str, Any], list[bytes]]
 _PUBLISHED: Final = "scalegraph"  # the beginning of every name that we publish at a scheduler
 _WORKERS_S: Final = 2.0  # between two counts of the workers
 _BRIEF_S: Final = 0.05  # how long requests to stop are gathered
@@ -59,6 +57,8 @@ class _Run:
     number: int = 0
     allowed: frozenset[str] = frozenset()
     placed: str = ""  # the address of the worker that has begun it
+    begun: float = 0.0  # when that was
+    ended: bool = False
 
 
 class Courier:
@@ -81,6 +81,8 @@ class Courier:
         self._expected = 0
         self._idle = 0  # workers that were said to have no run
         self._routes = Routes(lambda text: self.say("note", text=text))
+        self._lane = Lane(self._carry, lambda: max(self._count()["slots"], self._expected))
+        self._shared: dict[Any, list[_Run]] = {}  # runs by the future of a task that they share
 
     def say(self, what: str, *blobs: bytes, **values: Any) -> None:
         """Send a frame to the other end; one that is gone does not hear it."""
@@ -96,7 +98,7 @@ class Courier:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 entered = stack.enter_async_context(dask_clusters.connected(where, first[0]["before"]))
-                found = await _unless_closed(entered, inbox)
+                found = await unless_closed(entered, inbox)
                 if found is not None:
                     self._client = found.client
                     await self._opened(found, where)
@@ -147,6 +149,8 @@ class Courier:
     async def _part(self, *, closed: bool, where: Where, found: dask_clusters.Connected) -> None:
         """End: what was started here, or by a ScaleGraph that was killed, ends with a request to close."""
         if not closed and found.own:  # who comes next finds the results, also of runs that have not ended
+            for run in self._lane.drain():
+                await self._submit(run)
             runs = [run for run in self._runs.values() if run.future is not None and run.job not in self._published]
             self._keeping += [self._task(self._publish(run, run.future)) for run in runs]
         if last := [task for task in (*self._forgetting, *(() if closed else self._keeping)) if not task.done()]:
@@ -163,22 +167,65 @@ class Courier:
         """Carry one run out, or take up one that the scheduler has already; report how it ended."""
         self._runs[run.job] = run
         try:
-            if run.program not in self._sent:
-                key = f"{_PUBLISHED}-program-{run.program[:32]}"
-                self._sent[run.program] = self._client.submit(program, self._programs[run.program], key=key)
-            await self._submit(run)
-            while run.job in self._runs and (refused := await self._await_answer(run)):
-                if not await self._left_out(run, refused):
-                    self.say("failed", job=run.job, why=refused)
-                    return
-                if why := self._routes.hopeless(self._expected):
-                    self._lost(why)
-                    return
-                await self._again(run)
+            if not self._own or run.job in self._known:  # elsewhere each run has a result that outlives this process
+                await self._alone(run)
+                return
+            async with self._lane.turn(run) as answer:
+                if answer is None and run.job in self._runs:
+                    await self._alone(run)
+                elif answer is not None:
+                    self._answered(run, answer)
         except (OSError, RuntimeError, TimeoutError) as error:
             self._lost(str(error))
         except Exception as error:  # noqa: BLE001 - of the other end somebody waits for this run
-            self.say("failed", job=run.job, why=f"{type(error).__name__}: {error}")
+            self._fail(run, f"{type(error).__name__}: {error}")
+
+    async def _alone(self, run: _Run) -> None:
+        """Carry *run* out as a task of its own."""
+        await self._submit(run)
+        while run.job in self._runs and (refused := await self._await_answer(run)):
+            if not await self._left_out(run, refused):
+                self._fail(run, refused)
+                return
+            if why := self._routes.hopeless(self._expected):
+                self._lost(why)
+                return
+            await self._again(run)
+
+    async def _carry(self, runs: list[_Run]) -> list[object | None]:
+        """Return the answers to *runs* of one program as one task; None for those that are to be carried out alone."""
+        if self._routes.restricted() or not all(run.job in self._runs for run in runs):
+            return [None] * len(runs)
+        future = self._client.submit(
+            carry_out_several,
+            [run.order for run in runs],
+            self._program(runs[0]),
+            [run.job for run in runs],
+            key=f"{runs[0].job}-and-{len(runs) - 1}",
+            pure=False,
+            priority=max(run.priority for run in runs),
+        )
+        self._shared[future] = runs
+        try:
+            answers = await future
+        finally:
+            del self._shared[future]
+            future.release()
+        if None not in answers:
+            self._learn(runs)
+        return [None if isinstance(one, bytes) and refusal_in(one) else one for one in answers]
+
+    def _learn(self, runs: list[_Run]) -> None:
+        """Take in how long *runs* of one task have taken, which have just ended."""
+        if runs[0].begun:
+            self._lane.note(runs[0].program, (asyncio.get_running_loop().time() - runs[0].begun) / len(runs))
+
+    def _program(self, run: _Run) -> Any:
+        """Return the program of *run* as the scheduler has it, where it goes once."""
+        if run.program not in self._sent:
+            key = f"{_PUBLISHED}-program-{run.program[:32]}"
+            self._sent[run.program] = self._client.submit(program, self._programs[run.program], key=key)
+        return self._sent[run.program]
 
     async def _submit(self, run: _Run) -> None:
         """Hand *run* to the scheduler: for any worker, or for those that are left if some were left out."""
@@ -192,7 +239,7 @@ class Courier:
         key = run.job if not run.number else f"{run.job}-{run.number}"
         more = {"workers": sorted(allowed)} if allowed else {}
         run.future = self._client.submit(
-            carry_out, run.order, self._sent[run.program], run.job, key=key, pure=False, priority=run.priority, **more
+            carry_out, run.order, self._program(run), run.job, key=key, pure=False, priority=run.priority, **more
         )
         if not self._own:
             self._keeping.append(self._task(self._publish(run, run.future)))
@@ -229,7 +276,7 @@ class Courier:
         for attempt in range(_TRIES):
             future = run.future
             try:
-                return self._answered(run.job, await future)
+                return self._answered(run, await future)
             except KilledWorker as error:
                 why = f"its workers were lost again and again while they ran it: {error}"
                 if attempt + 1 < _TRIES:
@@ -247,17 +294,24 @@ class Courier:
             except Exception as error:  # noqa: BLE001 - whatever a worker raised: it is one run that failed
                 why = f"a worker could not begin it: {type(error).__name__}: {error}"
                 break
-        self.say("failed", job=run.job, why=why)
+        self._fail(run, why)
         return ""
 
-    def _answered(self, job: str, answer: object) -> str:
+    def _fail(self, run: _Run, why: str) -> None:
+        run.ended = True
+        self.say("failed", job=run.job, why=why)
+
+    def _answered(self, run: _Run, answer: object) -> str:
         """Pass the *answer* of a worker on; return why it refused to run anything, if it did."""
         if not isinstance(answer, bytes):
-            self.say("failed", job=job, why=f"a worker answered with {type(answer).__name__}, not with bytes")
+            self._fail(run, f"a worker answered with {type(answer).__name__}, not with bytes")
         elif refused := refusal_in(answer):
             return refused
         else:
-            self.say("answer", answer, job=job)
+            run.ended = True
+            self.say("answer", answer, job=run.job)
+            if run.future is not None:
+                self._learn([run])
         return ""
 
     async def _left_out(self, run: _Run, refused: str) -> bool:
@@ -305,6 +359,9 @@ class Courier:
         with contextlib.suppress(OSError, RuntimeError, TimeoutError):
             for job in jobs:
                 await self._unpublish(job)
+            mine += [
+                future for future, those in self._shared.items() if all(one.job not in self._runs for one in those)
+            ]
             if under_way := [future for future in mine if not future.done()]:
                 await self._client.cancel(under_way, force=True)
         for future in mine:
@@ -316,14 +373,18 @@ class Courier:
     def _begun(self, event: Any) -> None:
         """Pass on what a worker says of a run: that it has begun, or waits. Its event may be anything."""
         message = event[1] if isinstance(event, tuple | list) and len(event) == 2 else None
-        if not isinstance(message, dict) or (run := self._runs.get(str(message.get("job")))) is None:
+        if not isinstance(message, dict):
             return
         where = str(message.get("where", ""))[:_LONGEST_NAME]
-        if waits := message.get("waits"):
-            self.say("note", text=f"{where} {str(waits)[:_LONGEST_NAME]}")
-            return
-        run.placed = str(message.get("address", ""))[:_LONGEST_NAME]
-        self.say("placed", job=run.job, where=where)
+        jobs = message.get("jobs")
+        for job in jobs if isinstance(jobs, list | tuple) else [message.get("job")]:
+            if (run := self._runs.get(str(job))) is None:
+                continue
+            if waits := message.get("waits"):
+                self.say("note", text=f"{where} {str(waits)[:_LONGEST_NAME]}")
+                continue
+            run.placed, run.begun = str(message.get("address", ""))[:_LONGEST_NAME], asyncio.get_running_loop().time()
+            self.say("placed", job=run.job, where=where)
 
     async def _workers(self) -> dict[str, Any]:
         """Return what the scheduler knows of each worker, by its address."""
@@ -346,6 +407,7 @@ class Courier:
                 if adopted:
                     await lingering.beat(self._client)
                 self._look(await self._workers())
+                self._lane.advance()
                 if why := self._routes.hopeless(self._expected):
                     self._lost(why)
                 processing = await self._client.processing()
@@ -358,7 +420,7 @@ class Courier:
 
     def _say_idle(self, now: dict[str, int]) -> None:
         """Say once that some workers have nothing to do while others still run."""
-        waiting = [run for run in self._runs.values() if run.future is not None and not run.future.done()]
+        waiting = [run for run in self._runs.values() if not run.ended]
         if len(waiting) < now["slots"] and self._idle < now["idle"] < now["workers"]:
             self._idle = now["idle"]
             self.say(
@@ -370,6 +432,8 @@ class Courier:
         good = self._routes.good()
         if not good:
             return
+        if lost := [future for future in self._shared if future.key in stuck]:
+            await self._client.cancel(lost, force=True)  # each of their runs is carried out alone then
         for run in list(self._runs.values()):
             if run.future is None or run.future.done():
                 continue
@@ -391,49 +455,6 @@ class Courier:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-async def _unless_closed(
-    entered: Coroutine[Any, Any, dask_clusters.Connected], inbox: Inbox
-) -> dask_clusters.Connected | None:
-    """Return what *entered* returns; None, and *entered* is stopped, if the other end closes or is gone before."""
-    opening = asyncio.ensure_future(entered)
-    closing = asyncio.ensure_future(inbox.closed.wait())
-    try:
-        await asyncio.wait({opening, closing}, return_when=asyncio.FIRST_COMPLETED)
-        if opening.done():
-            return await opening
-        opening.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Exception):
-            await opening
-        return None
-    finally:
-        closing.cancel()
-
-
-class Inbox:
-    """The frames of standard input, None after the last; *closed* is set as soon as no other will come."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._frames: asyncio.Queue[_Frame | None] = asyncio.Queue()
-        self.closed = asyncio.Event()
-
-        def put(frame: _Frame | None) -> None:
-            self._frames.put_nowait(frame)
-            if frame is None or frame[0].get("do") == "close":
-                self.closed.set()
-
-        def read() -> None:
-            data: bytes | None = b""
-            while data is not None:
-                data = frames.read(sys.stdin.buffer)
-                loop.call_soon_threadsafe(put, None if data is None else frames.unpack(data))
-
-        threading.Thread(target=read, daemon=True, name="frames").start()
-
-    async def get(self) -> _Frame | None:
-        """Return the next frame."""
-        return await self._frames.get()
 
 
 async def _main(out: IO[bytes]) -> None:

@@ -26,6 +26,7 @@ _TIMEOUT_S: Final = 20.0
 _STARTING_S: Final = 180.0  # for workers to be started, or submitted
 _CLOSING_S: Final = 20.0
 _BEFORE_S: Final = 3.0  # for a scheduler that an earlier ScaleGraph has left, which may be gone
+_NEVER: Final = "365 days"
 _ORPHANED_S: Final = 30  # for which the worker of a batch job looks for its scheduler
 _MEMORY: Final = "2 GiB"
 _BATCH_CLASSES: Final = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster", "sge": "SGECluster"}
@@ -213,8 +214,11 @@ async def _client(address: Any, timeout: float, security: Any, first: float | No
 async def _cluster(where: Where, certificates: Certificates, security: Any, reaper: Reaper | None) -> tuple[Any, int]:
     """Return a cluster that is started, and the workers that it shall have; *reaper* hears of its batch jobs."""
     if where.kind == "local":
+        import dask
         from distributed import LocalCluster
 
+        # Dask gives a place up whose worker is not back by then, and on a busy computer it is not
+        dask.config.set({"distributed.deploy.lost-worker-timeout": _NEVER})
         number = int(where.rest)
         threads = int(where.number("threads", 1))
         options = {

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -40,6 +40,7 @@ _BUILDS_KEPT: Final = 8
 _PLACE: Final = "scalegraph-run"  # begins the directories of runs that need one
 _KEPT_S: Final = 86400.0
 _WORTH_KEEPING_S: Final = 0.25  # what took less is done again as soon as it is found
+_LATE_S: Final = 1.0  # of several runs: what has not begun until then is handed back
 _PURGE_S: Final = 3600.0
 _WORTH_SAYING_S: Final = 1.0  # of a wait for another measurement
 _PROBE_BYTES: Final = 2**16
@@ -64,19 +65,46 @@ def carry_out(order: bytes, parcel: bytes, job: str) -> bytes:
     """
     if (before := _kept(job)) is not None:
         return before
-    token = CancelToken()
-    with _mutex:
-        _running[job] = token
-    _report(job)
+    with _stoppable([job]) as tokens:
+        _report(job)
+        return _carried_out(order, parcel, job, tokens[job])
+
+
+def carry_out_several(orders: Sequence[bytes], parcel: bytes, jobs: Sequence[str]) -> list[bytes | None]:
+    """Return the answers to *orders* as `carry_out` does, one after the other.
+
+    Those are None that have not begun because the runs before took longer than short ones do.
+    """
+    made: list[bytes | None] = []
     began = time.monotonic()
+    with _stoppable(jobs) as tokens:
+        _report(jobs[0], jobs=list(jobs))
+        for order, job in zip(orders, jobs, strict=True):
+            late = time.monotonic() - began > _LATE_S
+            made.append(None if late else _carried_out(order, parcel, job, tokens[job]))
+    return made
+
+
+@contextlib.contextmanager
+def _stoppable(jobs: Sequence[str]) -> Iterator[dict[str, CancelToken]]:
+    """Yield a token for each of *jobs*, which `stop` knows meanwhile."""
+    tokens = {job: CancelToken() for job in jobs}
+    with _mutex:
+        _running.update(tokens)
     try:
-        made = answered(order, parcel, token, lambda why: _report(job, waits=why))
-        if time.monotonic() - began >= _WORTH_KEEPING_S:
-            _keep(job, made)
-        return made
+        yield tokens
     finally:
         with _mutex:
-            _running.pop(job, None)
+            for job in jobs:
+                _running.pop(job, None)
+
+
+def _carried_out(order: bytes, parcel: bytes, job: str, token: CancelToken) -> bytes:
+    began = time.monotonic()
+    made = answered(order, parcel, token, lambda why: _report(job, waits=why))
+    if time.monotonic() - began >= _WORTH_KEEPING_S:
+        _keep(job, made)
+    return made
 
 
 def _place(job: str) -> Path:
@@ -201,7 +229,7 @@ def _trace(record: RunRecord) -> bytes | None:
     return None if record.trace is None else Path(record.trace.path).read_bytes()
 
 
-def _report(job: str, **more: str) -> None:
+def _report(job: str, **more: str | list[str]) -> None:
     """Say to who waits for *job* that it has begun, and where, or what *more* says; outside of Dask there is nobody."""
     if "distributed" not in sys.modules:
         return
