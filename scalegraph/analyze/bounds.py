@@ -1,4 +1,4 @@
-"""Points at which the available runs meet a bound at each processor count: an efficiency, a time, a memory, a speed.
+"""Points at which the available runs meet a bound at each N: an efficiency, a time, a memory, a speed, an energy.
 
 METRICS, "three ways to a matrix": a run within tolerance of the bound is *measured*; between two runs on either side
 the point is *computed* by interpolation in log W (isospeed.txt IV.A, approach 2).
@@ -20,7 +20,7 @@ from scalegraph.analyze.reference import comparable
 from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.units import si, significant
 
-Bound: TypeAlias = Literal["efficiency", "time", "memory", "speed"]
+Bound: TypeAlias = Literal["efficiency", "time", "memory", "speed", "energy"]
 Way: TypeAlias = Literal["measured", "computed", "predicted", ""]
 RunWay: TypeAlias = Literal["measured", "computed", "runs"]  # ways that need nothing but the runs
 # Ways in words. The name "measured" is that of the command line and of JSON: an end that is a run, whatever made it.
@@ -37,10 +37,11 @@ _BOUNDS: dict[Bound, tuple[str, str, str, bool]] = {
     "time": ("time_s", "T", "s", True),
     "memory": ("memory_per_processor", "memory per processor", "B", True),
     "speed": ("unit_speed", "average unit speed", "", True),  # in operations or else, `metrics.work_unit`
+    "energy": ("energy_j", "energy to solution", "J", True),
 }
 BOUNDS: tuple[Bound, ...] = tuple(_BOUNDS)
 _ROUND_EFFICIENCIES = [0.5, 0.25, 0.75, 0.8, 0.2, 0.1, 0.9, 0.4, 0.6, 0.3, 0.7, 0.05]
-_CARRIED = ("work", "latency", "time_s", "efficiency", "unit_speed", "memory_per_processor")
+_CARRIED = ("work", "latency", "time_s", "efficiency", "unit_speed", "memory_per_processor", "energy_j")
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Anchor:
     efficiency: float | None = None
     unit_speed: float | None = None
     memory_per_processor: float | None = None
+    energy_j: float | None = None
     labels: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     runs_tried: int = 0
@@ -93,7 +95,7 @@ def _prepared(scaling: pd.DataFrame, latency: str) -> _Rows:
     if latency != "method1":
         # a measured run without accounting still has method 1
         value = np.where(np.isfinite(value), value, numbers(scaling, "latency_method1_s"))
-    kept = {name: numbers(scaling, name) for name in ("work", "time_s", "efficiency", "unit_speed")}
+    kept = {name: numbers(scaling, name) for name in ("work", "time_s", "efficiency", "unit_speed", "energy_j")}
     named = {name: scaling[name].to_numpy() for name in ("processors", "label", "keys")}
     memory = numbers(scaling, "memory_bytes") / count
     usable = comparable(scaling)
@@ -113,8 +115,8 @@ def anchors(
 ) -> list[Anchor]:
     """Return for each processor count the point where *bound* equals *target*.
 
-    *scaling* comes from `metrics.scaling`; *target* is an efficiency (0 to 1), seconds, bytes per processor, or
-    operations/s per processor. *tolerance* is absolute for an efficiency and relative otherwise.
+    *scaling* comes from `metrics.scaling`; *target* is an efficiency (0 to 1), seconds, bytes per processor,
+    operations/s per processor, or joules. *tolerance* is absolute for an efficiency and relative otherwise.
 
     Wanted is the least W that meets the bound (isoefficiency, latency-metric.txt 2.1), the one `request.search` stops
     at; larger sizes on a plateau mean nothing, and runs added for them later change nothing. So the runs are gone
@@ -169,6 +171,8 @@ def _anchor(
 def _unusable(bound: Bound, count: int, value: Floats) -> str:
     if bound == "memory" and not np.isfinite(value).any():
         return "the memory that a run needs is not known: the program's description gives no memory per size"
+    if bound == "energy" and not np.isfinite(value).any():
+        return f"no run on {count} processors has an energy: its machine states no watts"
     return f"no run on {count} processors has a one-processor run of the same size, so its work is not known"
 
 
@@ -201,6 +205,7 @@ def _at_run(rows: _Rows, place: int, count: int) -> Anchor:
         efficiency=_known(row["efficiency"]),
         unit_speed=_known(row["unit_speed"]),
         memory_per_processor=_known(row["memory_per_processor"]),
+        energy_j=_known(row["energy_j"]),
         labels=(str(row["label"]),),
         keys=(str(row["keys"]),),
         runs_tried=len(rows["work"]),
@@ -254,6 +259,7 @@ def _between(rows: _Rows, value: Floats, pair: tuple[int, int], target: float, c
         efficiency=mixed["efficiency"],
         unit_speed=mixed["unit_speed"],
         memory_per_processor=mixed["memory_per_processor"],
+        energy_j=mixed["energy_j"],
         labels=(str(low["label"]), str(high["label"])),
         keys=(str(low["keys"]), str(high["keys"])),
         runs_tried=len(rows["work"]),

@@ -27,6 +27,7 @@ _TITLES: dict[Bound, str] = {
     "time": "time held at {}",
     "memory": "memory per processor held at {}",
     "speed": "average unit speed held at {}",
+    "energy": "energy to solution held at {}",
 }
 
 

@@ -42,7 +42,7 @@ def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
         InputError: the table lacks ``processors`` or ``time_s``, or *work* is no formula of its parameters.
 
     """
-    runs = problems(table)
+    runs = problems(table).copy()  # in one piece, whatever it was put together of
     for name, values in reference.compared(runs).items():
         runs[name] = values
     count = numbers(runs, "processors")

@@ -116,7 +116,7 @@ def target_words(matrix: Matrix) -> str:
 
     Source: ScaleGraph.
     """
-    unit = {"time": "s", "memory": "B", "speed": speed_unit(matrix.work_unit)}.get(matrix.bound, "")
+    unit = {"time": "s", "memory": "B", "energy": "J", "speed": speed_unit(matrix.work_unit)}.get(matrix.bound, "")
     return si(matrix.target, unit) if unit else plain(matrix.target)
 
 

@@ -139,6 +139,8 @@ def _compute(
         show(figure)
         for note in notes:
             echo(f"note: {note}", err=True)
+    if blank and (lacks := quantities.lacks(data, name)):
+        raise InputError(Fault(lacks, file=str(source), key="--what"))
     if blank:
         raise WorkError(f"{source}: nothing to show: {quantities.why_blank(data, name)}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from scalegraph.base.errors import Fault, InputError, WorkError
+from scalegraph.base.errors import Fault, InputError, ScaleGraphError, WorkError
 from scalegraph.base.units import significant
 from scalegraph.cli.export import check_ending, size_cm
 from scalegraph.cli.output import echo, print_json, print_rows
@@ -20,11 +20,12 @@ from scalegraph.request import Session
 if TYPE_CHECKING:
     from scalegraph.analyze.matrix import Matrix
     from scalegraph.store import Study
+    from scalegraph.subjects.study import StudyData
 
 
 _MARKS = {"predicted": "*"}
 _AT_SPEED = ["log2", "theorem1", "theorem2"]  # `subjects.matrix_ways`, which is not imported for --help
-_HELD = ("efficiency", "time", "memory", "speed")
+_HELD = ("efficiency", "time", "memory", "speed", "energy")
 _OF_WAYS = ("overhead", "alpha", "beta", "up_to")
 _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
 
@@ -35,14 +36,15 @@ _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
 @work_option
 @click.option("--metric", type=click.Choice(["latency", "isospeed", "isoefficiency"]), default="latency",
               show_default=True, help="Ratio of latencies; of work at equal speed or efficiency.")  # fmt: skip
-@click.option("--bound", type=click.Choice(["efficiency", "time", "memory", "speed", "all"]), default="efficiency",
-              show_default=True, help="What is held constant; all: three values a cell (with -o).")  # fmt: skip
+@click.option("--bound", type=click.Choice([*_HELD, "all"]), default="efficiency", show_default=True,
+              help="What is held constant; all: three values a cell (with -o).")  # fmt: skip
 @click.option("--efficiency", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="E",
               help="The efficiency held; that of the request if not given.")  # fmt: skip
 @click.option("--time", "time_s", type=click.FloatRange(min=0, min_open=True), metavar="S", help="The time held.")
 @click.option("--memory", type=click.FloatRange(min=0, min_open=True), metavar="B",
               help="The bytes per processor held.")  # fmt: skip
 @click.option("--speed", type=click.FloatRange(min=0, min_open=True), metavar="OP/S", help="The unit speed held.")
+@click.option("--energy", type=click.FloatRange(min=0, min_open=True), metavar="J", help="The energy held.")
 @click.option("--latency", type=click.Choice(["accounting", "method1"]), default="accounting", show_default=True,
               help="How L(W,N) is taken: from the accounts, or T_para - T_seq/N.")  # fmt: skip
 @click.option("--way", type=click.Choice(_WAYS), default="runs",
@@ -90,7 +92,7 @@ def matrix(
     given = _of_way(way, values)
     by_default = ctx.get_parameter_source("metric") is ParameterSource.DEFAULT
     metric = "isospeed" if way in _AT_SPEED and by_default else metric
-    from scalegraph.request.results.data import bound_of, why_no_matrix
+    from scalegraph.request.results.data import bound_of
     from scalegraph.subjects import matrices
 
     bound = bound_of(metric, bound)
@@ -109,15 +111,15 @@ def matrix(
         else:
             made = session.matrix(study, bound=bound, target=targets[bound], processors=counts, **options)
             if made is None:
-                raise WorkError(f"{source}: no matrix: {why_no_matrix(session.study_data(study), bound)}")
+                raise _no_matrix(session.study_data(study), bound, str(source))
             document = made.to_json()
         empty = made is not None and not made.values
         if output is not None:
             if made is not None and empty:
                 raise WorkError(f"{source}: no matrix: {_why_empty(made)}")
             view, held = _view(bound, average, processors, targets)
-            apostrophes = for_spreadsheets()
-            session.export(study, view, output, size_cm=size_wanted, for_spreadsheets=apostrophes, **options, **held)
+            options |= {**held, "size_cm": size_wanted, "for_spreadsheets": for_spreadsheets()}
+            session.export(study, view, output, **options)
         if made is None:
             return
         if as_json:
@@ -135,7 +137,7 @@ def _view(
     if average is not None:
         return "average-scalability", {"efficiencies": "" if average == "usual" else average}
     options: dict[str, Any] = {name: value for name, value in targets.items() if value is not None}
-    options |= {"bound": bound} if bound in ("all", "efficiency", "time", "memory") else {}
+    options |= {"bound": bound} if bound in ("all", "efficiency", "time", "memory", "energy") else {}
     return "matrix", options | ({"processors": processors} if processors else {})
 
 
@@ -180,6 +182,16 @@ def _check(bound: str, targets: dict[str, float | None], output: Path | None, *,
         raise InputError(faults)
     if output is not None:
         check_ending(output)
+
+
+def _no_matrix(data: StudyData, bound: str, file: str) -> ScaleGraphError:
+    """Return why there is no matrix: an energy that no run can have is bad input."""
+    from scalegraph.request.results.data import why_no_matrix
+    from scalegraph.subjects import run_costs
+
+    if bound == "energy" and (why := run_costs.why_none(data, "energy")):
+        return InputError(Fault(f"no energy can be held: {why}", file, key="--bound"))
+    return WorkError(f"{file}: no matrix: {why_no_matrix(data, bound)}")
 
 
 def _of_way(way: str, values: dict[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,14 @@ SPEED = Option(
     description="operations per second and processor; otherwise half the asymptotic one-processor speed",
     minimum=1e-9,
 )
+ENERGY = Option(
+    "energy",
+    "Energy held",
+    "float",
+    unit="J",
+    description="energy to solution; otherwise one that the runs meet",
+    minimum=1e-12,
+)
 METRIC = Option(
     "metric",
     "Metric",
@@ -80,9 +88,14 @@ LATENCY = Option(
 )
 
 # what every view of one matrix takes, besides what is held
-ASKED = (METRIC, EFFICIENCY, TIME, MEMORY, SPEED, LATENCY, WAY, *matrix_ways.OPTIONS)
+ASKED = (METRIC, EFFICIENCY, TIME, MEMORY, SPEED, ENERGY, LATENCY, WAY, *matrix_ways.OPTIONS)
 BOUND = Option(
-    "bound", "Bound", "choice", "efficiency", ("efficiency", "time", "memory"), description="what is held constant"
+    "bound",
+    "Bound",
+    "choice",
+    "efficiency",
+    ("efficiency", "time", "memory", "energy"),
+    description="what is held constant",
 )
 
 
@@ -145,7 +158,7 @@ def asked(
 
     *bound* is for views that leave it out of their options, because they hold several.
     """
-    known: tuple[Bound, ...] = ("time", "efficiency", "memory", "speed")
+    known: tuple[Bound, ...] = ("time", "efficiency", "memory", "speed", "energy")
     metric, held = metric_of(options.get("metric")), options.get("bound", bound)
     name: Bound = "speed" if metric == "isospeed" else next((one for one in known if one == held), "efficiency")
     return matrix(

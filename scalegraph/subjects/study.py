@@ -18,6 +18,7 @@ from scalegraph.measurements.model import MeasurementSet
 from scalegraph.predict.derive import EventCosts
 from scalegraph.predict.graph import Graph
 from scalegraph.predict.kept import Kept
+from scalegraph.subjects.run_costs import with_costs
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ class StudyData:
 
     @cached_property
     def scaling(self) -> pd.DataFrame:
-        """`metrics.scaling` of the table, computed once."""
-        return metrics.scaling(self.table, self.work_choice)
+        """`metrics.scaling` of the table with what its runs cost (`subjects.run_costs`), computed once."""
+        return metrics.scaling(with_costs(self), self.work_choice)
 
     @property
     def work_choice(self) -> str:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from scalegraph import views
-from scalegraph.analyze import workstations
+from scalegraph.analyze.stations import workstations
 from scalegraph.cli.study_input import open_input
 from scalegraph.figures.figure import Field, Table
 from scalegraph.request.results.data import study_data
@@ -137,3 +138,28 @@ def test_the_view_maps_stations_and_speeds(source: Path) -> None:
     assert "2 x 1 + 2 x 2" in {row.values[0] for row in table.rows}
     assert "Physical scaling from 1 to 4 stations takes the efficiency from 1.00 to 0.727" in figure.sentence
     assert "power scaling of 4 stations from 1 to 2 from 0.727 to 0.571" in figure.sentence
+
+
+def test_isospeed_efficiency_of_unlike_stations_by_hand(call: Any, source: Path) -> None:
+    """T = W/C + 2 (n - 1), so E_S = 1/(1 + 2 C (n - 1)/W): W = 2 C (n - 1) E_S/(1 - E_S), psi = (n - 1)/(n' - 1)."""
+    marked = {row["configuration"]: row for row in rows(call, source, "marked-speed") if row["work"] == 64}
+    assert marked["2 x 1 + 2 x 2"]["marked_speed"] == pytest.approx(6.0)
+    assert marked["2 x 1 + 2 x 2"]["speed_efficiency"] == pytest.approx(64 / (64 / 6 + 6) / 6)
+    assert marked["1 x 2"]["speed_efficiency"] == pytest.approx(1.0)
+    matrix = {row["from"]: row for row in rows(call, source, "isospeed-efficiency-matrix")}
+    assert matrix["2 x 2"]["2 x 1 + 2 x 2"] == pytest.approx(1 / 3, rel=0.06)  # n from 2 to 4, between runs
+    assert matrix["4 x 1"]["4 x 2"] == pytest.approx(1.0, rel=0.06)
+    assert matrix["4 x 1"]["2 x 1 + 2 x 2"] == pytest.approx(1.0, rel=0.06)
+
+
+def test_isospeed_efficiency_of_equal_processors_is_isospeed() -> None:
+    """W = 10 N at E_S = 1/2 on 2 processors, 30 N on 4: psi = 1/3 in both metrics."""
+    from scalegraph.analyze.stations import marked_speed
+
+    runs = [(1, 10.0, 10.0), (2, 20.0, 20.0), (2, 40.0, 25.0), (4, 120.0, 60.0), (4, 40.0, 30.0)]
+    scaling = pd.DataFrame(runs, columns=pd.Index(["processors", "work", "time_s"])).assign(label="", keys="")
+    found = marked_speed.scalability(marked_speed.table(scaling), 0.5)
+    assert found is not None
+    matrix, names = found
+    assert names == ("1 x 1", "2 x 1", "4 x 1")
+    assert matrix.value(2, 3) == pytest.approx(4 * 20 / (2 * 120))

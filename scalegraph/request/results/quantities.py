@@ -200,6 +200,9 @@ _ALL = (
         "matrix-memory", "scalability with the memory per processor held", scalability.matrix("memory"), view="matrix"
     ),
     Quantity(
+        "matrix-energy", "scalability with the energy to solution held", scalability.matrix("energy"), view="matrix"
+    ),
+    Quantity(
         "isospeed-matrix",
         "psi with the unit speed held",
         scalability.matrix("speed", "isospeed"),
@@ -309,6 +312,12 @@ def notes(data: StudyData, name: str) -> list[str]:
     """Return what is to be known of the numbers of quantity *name*: how measurements were taken, what they compare."""
     known = series_.measured_notes(data)
     return list(known) if QUANTITIES[name].compares else []
+
+
+def lacks(data: StudyData, name: str) -> str:
+    """Return in a sentence what the machines of a study do not state of quantity *name*; empty where that is not it."""
+    found = QUANTITIES[name].lacks
+    return "" if found is None else found(data)
 
 
 def why_blank(data: StudyData, name: str) -> str:

@@ -18,7 +18,8 @@ class Quantity:
 
     *view* is the one that shows it: its empty state says what is missing where the quantity has no number, and how to
     get it. *of_runs*: whether a study without runs has nothing of it; None: as the needs of its view say. *compares*:
-    whether its numbers are made by comparing runs, not only read.
+    whether its numbers are made by comparing runs, not only read. *lacks*: returns in a sentence what the study's
+    machines do not state of it; the command line then refuses it as bad input.
     """
 
     name: str
@@ -27,3 +28,4 @@ class Quantity:
     view: str = ""
     of_runs: bool | None = None
     compares: bool = True
+    lacks: Callable[[StudyData], str] | None = None

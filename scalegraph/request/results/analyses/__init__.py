@@ -1,4 +1,4 @@
-"""Analyses with a file of their own: every module here that sets ``QUANTITY`` is one."""
+"""Analyses with a file of their own: every module here that sets ``QUANTITY``, or several ``QUANTITIES``."""
 
 from __future__ import annotations
 
@@ -11,5 +11,7 @@ from scalegraph.request.results.quantity import Quantity
 def found() -> tuple[Quantity, ...]:
     """Return the quantities of all modules, by the modules' names."""
     modules = (import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))
-    quantities = (getattr(module, "QUANTITY", None) for module in modules)
+    quantities = (
+        one for module in modules for one in getattr(module, "QUANTITIES", (getattr(module, "QUANTITY", None),))
+    )
     return tuple(quantity for quantity in quantities if isinstance(quantity, Quantity))

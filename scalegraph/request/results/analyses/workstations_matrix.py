@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from scalegraph.analyze import workstations
+from scalegraph.analyze.stations import workstations
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.request.results.quantity import Quantity
 from scalegraph.subjects.study import StudyData

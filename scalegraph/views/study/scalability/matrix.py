@@ -22,13 +22,18 @@ _ASKED_FOR = Need(f"{_TEXT} The request of this study asks for them; they appear
 _MEASURED = Need(f"{_TEXT} {{what}}")
 _TITLE = "Scalability matrix"
 _ORDER: tuple[Bound, ...] = ("time", "efficiency", "memory")  # as Fig. 14 writes them
+_CHOSEN: tuple[Bound, ...] = ("energy",)  # shown where it is asked for alone
 
 
 def _make(
     data: StudyData, bound: object = "all", metric: object = "latency", processors: object = None, **asked: Any
 ) -> Figure | Need:
     wanted: list[Bound]
-    wanted = ["speed"] if metric == "isospeed" else [name for name in _ORDER if bound in ("all", name)]
+    wanted = (
+        ["speed"]
+        if metric == "isospeed"
+        else ([name for name in (*_ORDER, *_CHOSEN) if bound == name or (bound == "all" and name in _ORDER)])
+    )
     given = matrices.printed(data)
     if given is not None:
         wanted = [given.bound]
@@ -200,7 +205,7 @@ VIEW = View(
     "How latency grows from every N to every larger N' with time, efficiency or memory held; 1 is perfect.",
     _make,
     (
-        Option("bound", "Bound", "choice", "all", ("all", *_ORDER), description="what is held constant"),
+        Option("bound", "Bound", "choice", "all", ("all", *_ORDER, *_CHOSEN), description="what is held constant"),
         *matrices.ASKED,
         Option(
             "processors", "Processors", "text", description="comma separated; those without runs are predicted only"

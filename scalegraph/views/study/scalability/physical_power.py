@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import workstations
 from scalegraph.analyze.metrics import work_unit
+from scalegraph.analyze.stations import workstations
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import plain, si, significant
 from scalegraph.figures.figure import Axis, Column, Dot, Field, Figure, Row, Table

@@ -88,7 +88,7 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
     power = np.array([float(weights(each).sum()) for each in speeds])
     made = pd.DataFrame(
         {
-            "configuration": [_words(each) for each in speeds],
+            "configuration": [words(each) for each in speeds],
             "processors": count,
             "speed": [float(each.mean()) for each in speeds],
             "work": numbers(rows, "work"),
@@ -107,8 +107,11 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
     return made.sort_values(["power_n", "processors", "work"], kind="stable").reset_index(drop=True)
 
 
-def _words(speeds: Floats) -> str:
-    """Return ``4 x 1 + 2 x 2.5``."""
+def words(speeds: Floats) -> str:
+    """Return the stations in words: ``4 x 1 + 2 x 2.5``.
+
+    Source: ScaleGraph.
+    """
     found, counts = np.unique(speeds, return_counts=True)
     return " + ".join(f"{n} x {plain(float(speed))}" for speed, n in zip(found, counts, strict=True))
 
