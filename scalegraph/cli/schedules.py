@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
+from scalegraph.analyze.loops.selection import PROBE
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
-from scalegraph.base.events import Note
+from scalegraph.base.events import EventSink, Note
 from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import counted
@@ -30,6 +33,7 @@ from scalegraph.request.model.resolve import resolved
 from scalegraph.request.model.values import request_value
 from scalegraph.runtime import schedules as known
 from scalegraph.store import Study
+from scalegraph.subjects.automatic_schedules import Picked, picked, to_try
 from scalegraph.subjects.schedule_runs import Advice, saving, schedule_runs
 from scalegraph.subjects.study import StudyData
 from scalegraph.views.study.schedules import words
@@ -50,7 +54,8 @@ from scalegraph.views.study.schedules import words
 @request_option("collect.sample", "sample")
 @click.option("--list", "listing", is_flag=True, help="List the schedules that there are; so does no SRC.")
 @click.option("--schedules", "chosen", default="all", show_default=True, metavar="LIST",
-              help="Which to compare: all, or names as in ML,EA, with parameters as in 'ML;EA,alpha=32'.")  # fmt: skip
+              help="Which to compare: all; automatic: the few that a first run suggests; or names as in ML,EA, with "
+              "parameters as in 'ML;EA,alpha=32'.")  # fmt: skip
 @click.option("--confirm-on", "others", default="", metavar="M,..",
               help="Run what is advised on these machines, too: how sure is the gain?")  # fmt: skip
 @click.option("--target", type=click.Choice(["simulated", "host"]), default="simulated", show_default=True,
@@ -87,17 +92,16 @@ def schedules(
     arguments = ctx.meta.get("program_arguments", ())
     request, counts = _request(given, arguments)
     if target == "host" and not given["machine"]:
-        if study is not None:
-            raise click.UsageError("-o keeps simulated runs; name a machine with --machine")
-        if given["sample"]:
-            raise click.UsageError("--sample is for simulated runs; name a machine with --machine")
+        _check_measured(names, study, sample=bool(given["sample"]))
         _show_measured(request, _measured(request, names, sorted(counts), repeats), sorted(counts), as_json=as_json)
         return
     again = {name: _request(given | {"machine": name}, arguments)[0] for name in machines}
-    with interruptible() as cancel, progress() as emit:
-        kept = submit(
-            request.model_copy(update={"schedules": Schedules(compare=tuple(names))}), study, emit, cancel, None
-        )
+    picks: list[Picked] = []
+    with interruptible() as cancel, progress() as emit, TemporaryDirectory() as scratch:
+        if names == [loops.AUTOMATIC]:
+            study = study or Path(scratch) / "automatic.sgstudy"  # what the probe ran is not run again
+            names, picks = automatic(request, study, emit, cancel)
+        kept = submit(_comparing(request, names), study, emit, cancel, None)
         with kept:
             found = schedule_runs(Session().study_data(kept))
             advices = found.every_advice() if found is not None else []
@@ -110,7 +114,7 @@ def schedules(
             if target == "host" and not cancel.cancelled:
                 advised = [one.fastest for one in advices[-1:] if one.fastest and one.fastest not in names]
                 series = _measured(request, [*names, *advised], sorted(counts), repeats)
-            done = _report(kept, _Found(advices, gains, series), names, sorted(counts), as_json=as_json)
+            done = _report(kept, _Found(advices, gains, series, picks), names, sorted(counts), as_json=as_json)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
     if not done:
@@ -124,6 +128,7 @@ class _Found:
     advices: Sequence[Advice]
     gains: Mapping[str, Mapping[int, float]]
     series: Sequence[Series]  # measured on this computer
+    picks: Sequence[Picked] = ()  # why --schedules automatic tried what it tried
 
 
 def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Request, Sequence[int]]:
@@ -141,6 +146,29 @@ def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Reques
             reference=False,
         )
     )
+
+
+def _check_measured(names: Sequence[str], study: Path | None, *, sample: bool) -> None:
+    """Raise `click.UsageError` for what only simulated runs can do."""
+    refused = [
+        (names == [loops.AUTOMATIC], "automatic chooses from simulated runs"),
+        (study is not None, "-o keeps simulated runs"),
+        (sample, "--sample is for simulated runs"),
+    ]
+    for is_asked, text in refused:
+        if is_asked:
+            raise click.UsageError(f"{text}; name a machine with --machine")
+
+
+def _comparing(request: Request, names: Sequence[str], *, advise: bool = True) -> Request:
+    return request.model_copy(update={"schedules": Schedules(compare=tuple(names), advise=advise)})
+
+
+def automatic(request: Request, study: Path, emit: EventSink, cancel: CancelToken) -> tuple[list[str], list[Picked]]:
+    """Return the schedules that a run under the probe suggests, itself among them, and what it showed of each loop."""
+    with submit(_comparing(request, [PROBE], advise=False), study, emit, cancel, None) as kept:
+        found = picked(Session().study_data(kept))
+    return [PROBE, *to_try(found)], found
 
 
 def _gains(data: StudyData) -> dict[int, float]:
@@ -183,6 +211,8 @@ def _list(*, as_json: bool) -> None:
 
 def _chosen(text: str) -> list[str]:
     """Return the schedules to compare; raise `InputError` with all that there are not."""
+    if text.strip().lower() == loops.AUTOMATIC:
+        return [loops.AUTOMATIC]
     if text.strip() == "all":
         return [one.name for one in known.shipped()]
     separator = ";" if ";" in text or "=" in text else ","
@@ -209,6 +239,7 @@ def _report(kept: Study, found: _Found, names: Sequence[str], counts: Sequence[i
             {
                 "program": kept.manifest.program,
                 "schedules": [_document(name, runs) for name, runs in rows],
+                **({"automatic": [asdict(pick) for pick in found.picks]} if found.picks else {}),
                 "advice": [_advice_document(advice) for advice in found.advices],
                 "confirmed_on": {
                     name: [{"processors": n, "gain": gain} for n, gain in sorted(gains.items())]
@@ -224,6 +255,8 @@ def _report(kept: Study, found: _Found, names: Sequence[str], counts: Sequence[i
         _print(rows, counts)
         for line in _sampling(rows):
             echo(f"! {line}")
+        for pick in found.picks:
+            echo(f"{pick.loop} on {pick.processors}: {pick.why}.")
         for line in _sentences(found):
             echo(line)
     return all(record.ok for _, record in records)

@@ -23,6 +23,7 @@ from scalegraph.runtime import schedules
 from scalegraph.runtime.schedules import Schedule
 
 RUNTIME = "runtime"
+AUTOMATIC = "automatic"
 _CHOICE = pattern(r"(?:(?P<loop>runtime|[^=,;]+:[1-9][0-9]*)=)?(?P<name>[^=,;:]+)(?P<rest>(,[^,;]+)*)")
 _CHUNK = pattern(r"[1-9][0-9]{0,17}")
 _VALUE = pattern(
@@ -65,6 +66,8 @@ def parse(text: str) -> tuple[Choice, ...]:
             if not _CHUNK.fullmatch(option) and not _VALUE.fullmatch(option):
                 raise ValueError(f"'{option}': expected a chunk size, or a parameter as in alpha=N/P^2")
         name, known = match["name"], (*schedules.names(), "auto")
+        if name.lower() == AUTOMATIC:
+            raise ValueError(f"{AUTOMATIC} is chosen from runs: scalegraph schedules SRC --schedules {AUTOMATIC}")
         if not schedules.is_file(name) and name.lower() not in map(str.lower, known):
             raise ValueError(f"there is no schedule '{name}'{near(name, known) or f'; {FORM}'}")
         found.append(Choice(match["loop"] or "", "static" if name == "auto" else name, options))

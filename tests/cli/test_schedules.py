@@ -90,3 +90,38 @@ def test_what_there_is_not_is_named(heavy: Path, capsys: pytest.CaptureFixture[s
     assert run("schedules", "heavy.c", "-p", "2", "--schedules", "ML,gided,EA") == 2
     said = capsys.readouterr().err
     assert "--schedules: there is no schedule 'gided'; did you mean 'guided'?" in said
+
+
+@pytest.mark.slow
+def test_automatic_tries_few_schedules_says_why_and_ends_with_the_fastest(
+    heavy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        run("schedules", "heavy.c", "-p", "8", "--machine", "ksr1", "--schedules", "automatic", "--json", "--", "400")
+        == 0
+    )
+    document = json.loads(capsys.readouterr().out)
+    tried = {one["name"]: one["runs"][0]["time_s"] for one in document["schedules"]}
+    assert 3 <= len(tried) <= 6
+    (seen,) = document["automatic"]
+    assert seen["loop"] == "heavy.c:7"
+    assert set(seen["names"]) <= set(tried)
+    assert "would wait 7" in seen["why"]  # the first of five parts has nearly all
+    (advice,) = document["advice"]
+    assert advice["time_s"] <= min(tried.values())
+    assert advice["time_s"] < 0.9 * tried["as written"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("simulate", "heavy.c", "-p", "2", "--schedule", "automatic"), "--schedules automatic"),
+        (("schedules", "heavy.c", "-p", "2", "--schedules", "automatic,ML"), "--schedules automatic"),
+        (("schedules", "heavy.c", "-p", "2", "--target", "host", "--schedules", "automatic"), "name a machine"),
+    ],
+)
+def test_automatic_where_it_cannot_be(
+    heavy: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    assert run(*words, "--", "10") == 2
+    assert said in capsys.readouterr().err
