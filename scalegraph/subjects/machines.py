@@ -50,3 +50,9 @@ def _with_costs(machine: Machine) -> Machine:
     left_out = {*_COSTS, "origin", "summary", "title"}
     same = machine.model_dump(exclude=left_out) == shipped.model_dump(exclude=left_out)
     return machine.model_copy(update={name: getattr(shipped, name) for name in _COSTS}) if same else machine
+
+
+def speeds_of(machine: Machine, processors: int) -> tuple[float, ...]:
+    """Return the relative speed of each of *processors* processors, which fill one node after the other."""
+    speeds, each = machine.nodes.speeds or (1.0,), machine.node_processors
+    return tuple(float(speeds[processor // each % len(speeds)]) for processor in range(processors))

@@ -93,7 +93,7 @@ def test_what_the_machine_does_not_state_is_said_in_a_sentence(call: Any, study:
 @pytest.mark.parametrize("study", ["graviton3"], indirect=True)
 def test_a_price_has_its_currency(call: Any, study: Path) -> None:
     row = next(row for row in rows(call, study, "price") if (row["label"], row["processors"]) == ("n = 16", 8))
-    assert row["price"] == pytest.approx(2.31 * (16 / 8 + 0.8) / 3600)
+    assert row["price"] == pytest.approx(2.32 * (16 / 8 + 0.8) / 3600)
     assert row["currency"] == "USD"
 
 
@@ -116,3 +116,26 @@ def test_wrong_watts_are_refused_at_their_line(call: Any, tmp_path: Path, old: s
     assert code == 2
     assert said in err
     assert f"{path.name}:" in err
+
+
+def test_nodes_of_unlike_speed_have_the_marked_speed_of_their_machine(call: Any, tmp_path: Path) -> None:
+    """Nodes of 1 and 2 in turn, one processor each: 1, 3, 4 on 1, 2 and 3 processors, W/T = 0.8 C on more than one."""
+    machine = machines.load("now-switched", {"nodes.speeds": "[1.0, 2.0]"})
+    assert machine.node_processors == 1
+    path = tmp_path / "unlike.sgs"
+    with Study.create(
+        path, Manifest(program="p", machine=machine.name, machine_values=machine.model_dump(mode="json"))
+    ) as made:
+        for processors, marked in ((1, 1), (2, 3), (3, 4)):
+            for n in (12, 24):
+                run = _run(machine.name, processors, n)
+                time = n / marked if processors == 1 else n / marked / 0.8
+                made.add_run(run.model_copy(update={"time_s": time, "categories": {}}))
+    found = rows(call, path, "marked-speed")
+    assert {row["processors"]: row["relative_speed"] for row in found} == {1: 1, 2: 3, 3: 4}
+    assert [row["speed_efficiency"] for row in found if row["processors"] > 1] == pytest.approx([0.8] * 4)
+
+
+def test_an_energy_can_be_asserted(call: Any, study: Path) -> None:
+    assert call("analyze", study, "--assert", 'value("energy_j", 8, n=4) < 1000')[0] == 0
+    assert call("analyze", study, "--assert", 'value("energy_j", 8, n=4) < 1')[0] == 1

@@ -7,16 +7,36 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from scalegraph.analyze.stations import marked_speed
+from scalegraph.analyze.stations.workstations import SPEEDS
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.request.results.quantity import Quantity
+from scalegraph.subjects.machines import machine_of, speeds_of
 
 if TYPE_CHECKING:
     from scalegraph.subjects.study import StudyData
 
 
+def _speeds(data: StudyData) -> pd.DataFrame:
+    """Return the scaling table with the speeds of simulated nodes where the runs have no parameter of that name."""
+    scaling = data.scaling
+    if SPEEDS in scaling.columns or scaling.empty:
+        return scaling
+    known = pd.Series([_nodes(data, str(keys)) for keys in scaling["keys"]], index=scaling.index, dtype=object)
+    return scaling if known.isna().all() else scaling.assign(**{SPEEDS: known})
+
+
+def _nodes(data: StudyData, keys: str) -> str | None:
+    """Return the speeds of the nodes of a simulated run as text; None where all are alike."""
+    run = data.by_key.get(keys.split(",")[0])
+    machine = None if run is None else machine_of(data, run)
+    if run is None or machine is None or len(set(machine.nodes.speeds)) < 2:
+        return None
+    return " ".join(map(str, speeds_of(machine, run.point.processors)))
+
+
 def _table(data: StudyData) -> pd.DataFrame:
     try:
-        return marked_speed.table(data.scaling)
+        return marked_speed.table(_speeds(data))
     except ValueError as error:
         raise InputError(Fault(str(error), key="speeds")) from None
 
