@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from scalegraph import machine as machines
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import SIMULATED
+from scalegraph.machine.active import spread
 from scalegraph.machine.model import Machine
 
 if TYPE_CHECKING:
@@ -19,14 +20,30 @@ _COSTS = ("power", "price")  # came when there were studies already
 
 
 def machine_of(data: StudyData, run: RunRecord) -> Machine | None:
-    """Return the machine that *run* was simulated on; None for runs elsewhere, and where the machine is not known."""
+    """Return the machine that *run* was simulated on; None for runs elsewhere, and where the machine is not known.
+
+    Where the study's request puts fewer ranks on a node than it has room for, its nodes have so many processors.
+    """
     if run.source != SIMULATED:
         return None
-    key = f"machine {run.machine}"
+    program = (data.manifest.get("request") or {}).get("program") or {}
+    ranks = program.get("ranks_per_node") or 0
+    threads = run.threads_per_process or 1
+    key = f"machine {run.machine} {ranks} {threads}"
     if key not in data.memo:
-        data.memo[key] = _machine(data, run.machine)
+        data.memo[key] = _spread(_machine(data, run.machine), ranks, threads)
     found: Machine | None = data.memo[key]
     return found
+
+
+def _spread(machine: Machine | None, ranks: object, threads: int) -> Machine | None:
+    """Return *machine* as a run with *ranks* ranks a node sees it; itself where it has no room for them."""
+    if machine is None or not isinstance(ranks, int):
+        return machine
+    try:
+        return spread(machine, ranks, threads)
+    except InputError:
+        return machine
 
 
 def _machine(data: StudyData, name: str) -> Machine | None:

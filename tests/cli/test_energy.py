@@ -139,3 +139,22 @@ def test_nodes_of_unlike_speed_have_the_marked_speed_of_their_machine(call: Any,
 def test_an_energy_can_be_asserted(call: Any, study: Path) -> None:
     assert call("analyze", study, "--assert", 'value("energy_j", 8, n=4) < 1000')[0] == 0
     assert call("analyze", study, "--assert", 'value("energy_j", 8, n=4) < 1')[0] == 1
+
+
+@pytest.mark.parametrize(("ranks", "nodes"), [(0, 1), (2, 4)])
+def test_nodes_that_ranks_leave_partly_empty_are_paid_for(call: Any, tmp_path: Path, ranks: int, nodes: int) -> None:
+    machine = machines.load("cluster-hdr100")
+    path = tmp_path / "ranks.sgs"
+    request = {"program": {"name": "burg", "ranks_per_node": ranks}, "machine": {"name": machine.name}}
+    manifest = Manifest(
+        program="burg", machine=machine.name, machine_values=machine.model_dump(mode="json"), request=request
+    )
+    with Study.create(path, manifest) as made:
+        for processors in (1, 8):
+            made.add_run(
+                _run(machine.name, processors, 4).model_copy(update={"processes": processors, "threads_per_process": 1})
+            )
+    row = next(row for row in rows(call, path, "energy") if row["processors"] == 8)
+    assert row["energy_base_j"] == pytest.approx(nodes * 110.3 * row["time_s"])
+    hours = next(row for row in rows(call, path, "core-hours") if row["processors"] == 8)
+    assert hours["node_hours"] == pytest.approx(nodes * row["time_s"] / 3600)
