@@ -36,12 +36,13 @@ def _costs(run: RunRecord, machine: Machine | None) -> dict[str, float]:
     if machine is None:
         return found
     parts = energy.energy(run, machine)
-    if parts is not None:
+    if parts is not None and run.time_s is not None:
         values = (parts.total_j, parts.base_j, parts.cores_j, parts.waiting_j, parts.memory_j)
         found |= dict(zip(("energy_j", *ENERGY_PARTS), values, strict=True))
-        found["energy_delay_js"] = _or_nan(energy.energy_delay_js(run, machine))
+        found["energy_delay_js"] = parts.total_j * run.time_s
     found["node_hours"] = _or_nan(energy.node_hours(run, machine))
-    found["price"] = _or_nan(energy.price(run, machine))
+    if machine.price is not None:
+        found["price"] = found["node_hours"] * machine.price.node_hour
     return found
 
 

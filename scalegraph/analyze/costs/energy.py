@@ -63,12 +63,12 @@ def energy(run: RunRecord, machine: Machine) -> Energy | None:
         + powers.sockets(machine, processors, run.processes) * stated.socket_w
     )
     share = powers.cores(machine, processors) / processors / run.clock_hz  # seconds of a core in a processor's cycle
-    waiting = sum(
-        cycles
-        for name, cycles in run.categories.items()
-        if CATEGORY_GROUPS.get(name) == _WAITING and name not in _AT_REST
-    )
-    working = sum(cycles for name, cycles in run.categories.items() if CATEGORY_GROUPS.get(name) != _WAITING)
+    working = waiting = 0
+    for name, cycles in run.categories.items():
+        if CATEGORY_GROUPS.get(name) != _WAITING:
+            working += cycles
+        elif name not in _AT_REST:
+            waiting += cycles
     return Energy(
         base_j=run.time_s * base,
         cores_j=working * share * stated.core_w,
