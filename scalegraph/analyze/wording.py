@@ -155,11 +155,11 @@ def header(
 
 
 def turning(point: TurningPoint) -> str:
-    """Return p_x and its time: ``p_x = 53, 12.3 ms``, with a remark when the minimum was not reached.
+    """Return p_x and its time: ``fastest (p_x): 53, 12.3 ms``, with a remark when the minimum was not reached.
 
     Source: ScaleGraph.
     """
-    words = f"p_x = {point.processors}, {si(point.time_s, 's')}"
+    words = f"fastest (p_x): {point.processors}, {si(point.time_s, 's')}"
     return words if point.reached else f"{words} (still falling at the last N)"
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # not on Unix: nothing is simulated there, and studies that are there are opened without a lock
+    fcntl = None  # type: ignore[assignment]
 
 
 class Taken(Exception):  # noqa: N818 - reads as what it is in an except clause
@@ -32,7 +36,8 @@ class FileLock:
     def _try(self, mode: int) -> int:
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not self._is_ours(handle):  # its last holder removed it between our open and our lock
                 os.close(handle)
                 return -1

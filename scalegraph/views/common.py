@@ -53,8 +53,8 @@ CATEGORY_WORDS = {
     "idle_order": "waiting for turn",
     "idle_task": "waiting for tasks",
     "idle_message": "waiting for messages",
-    "prim_fork_join": "fork and join",
-    "prim_barrier": "barriers",
+    "prim_fork_join": "starting and ending parallel regions",
+    "prim_barrier": "barrier execution",
     "prim_lock": "locks",
     "prim_atomic": "atomics",
     "prim_schedule": "loop scheduling",
@@ -313,7 +313,8 @@ def work_note(data: StudyData) -> str:
 
 def latency_note(metric: object = "latency") -> tuple[str, ...]:
     """Return the note on what an average latency is averaged over; nothing for another *metric*."""
-    return ("Average latency: what a processor loses of T_para, the mean over all N of a run.",) * (metric == "latency")
+    said = "Average latency: what a processor loses of the elapsed time, the mean over all processors of a run."
+    return (said,) * (metric == "latency")
 
 
 def failure_notes(data: StudyData) -> tuple[str, ...]:

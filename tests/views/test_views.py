@@ -104,7 +104,7 @@ def test_time_marks_the_fastest_count(full: StudyData) -> None:
     plot = _plot(views.get("time").build(full))
     fastest = min(zip(plot.lines[0].y, plot.lines[0].x, strict=True))[1]
     assert plot.marks[0].x == fastest
-    assert plot.marks[0].text.startswith(f"p_x = {int(fastest)}")
+    assert plot.marks[0].text.startswith(f"fastest (p_x): {int(fastest)}")
     assert plot.x.ticks == (1, 2, 4, 8, 16, 24, 32, 48, 64)
 
 

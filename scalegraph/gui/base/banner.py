@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from scalegraph.gui.base.layouts import vertical
+from scalegraph.gui.base.widgets import elided
+
+_ANY = 16_777_215  # Qt's largest width, which is none
+_LINES = 2  # of a remark beside something else
+_WIDEST, _SPARE = 260, 20  # pixels of such a remark, and more than half of it in one line so that it fits into two
 
 
 class Banner(QFrame):
-    """One sentence with an optional button; hidden while there is nothing to say."""
+    """One sentence with an optional button; hidden while there is nothing to say.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    With *folds* a remark is at most two lines, so that it has room beside something else; *Details* unfolds it.
+    """
+
+    width_wanted = Signal(bool)  # whether it needs a row of its own from now on
+
+    def __init__(self, parent: QWidget | None = None, *, folds: bool = False) -> None:
         super().__init__(parent)
+        self._folds = folds
+        self._folded = False
+        self._whole = ""
         self._text = QLabel()
         self._text.setWordWrap(True)
         self._text.setTextFormat(Qt.TextFormat.PlainText)
@@ -30,14 +43,15 @@ class Banner(QFrame):
         self._details.hide()
         self._more = QPushButton("Details")
         self._more.setProperty("flat", True)
-        self._more.clicked.connect(lambda: self._show_details(self._details.isHidden()))
+        self._more.clicked.connect(self._unfold)
         self._way = QPushButton()
         self._way.clicked.connect(self._go)
         self._away = QPushButton("Dismiss")
         self._away.setProperty("flat", True)
+        self._away.setAccessibleName("Dismiss")
         self._away.clicked.connect(self.clear)
         self._action: Callable[[], None] | None = None
-        column = vertical(self, (10, 6, 6, 6), spacing=4)
+        self._column = column = vertical(self, (10, 6, 6, 6), spacing=4)
         row = QHBoxLayout()
         column.addLayout(row)
         column.addWidget(self._details)
@@ -50,7 +64,7 @@ class Banner(QFrame):
     @property
     def text(self) -> str:
         """The sentence shown, or an empty string."""
-        return "" if self.isHidden() else self._text.text()
+        return "" if self.isHidden() else self._whole
 
     @property
     def details(self) -> str:
@@ -84,7 +98,7 @@ class Banner(QFrame):
         action: Callable[[], None] | None,
         details: str = "",
     ) -> None:
-        self._text.setText(text)
+        self._whole = text
         self._details.setText(details)
         self._more.setVisible(bool(details))
         self._show_details(False)
@@ -92,9 +106,45 @@ class Banner(QFrame):
         self._way.setText(way)
         self._way.setVisible(bool(way))
         self.setProperty("banner", kind)
+        self._fold(self._folds and kind == "remark")
+        self.show()
+
+    def _unfold(self) -> None:
+        """Show details and the whole sentence, or fewer again."""
+        on = self._details.isHidden() if self._details.text() else self._folded
+        self._show_details(on and bool(self._details.text()))
+        self._more.setText("Fewer details" if on else "Details")
+        if self._folds:
+            self._fold(not on)
+
+    def _fold(self, on: bool) -> None:
+        self._folded = on
+        self.setProperty("beside", on)
         self.style().unpolish(self)
         self.style().polish(self)
-        self.show()
+        self._away.setText("✕" if on else "Dismiss")
+        self._column.setContentsMargins(*((8, 1, 2, 1) if on else (10, 6, 6, 6)))
+        self._fit()
+        self.width_wanted.emit(not on)
+
+    def _fit(self) -> None:
+        """Show the sentence, or as much of it as fits where it is beside something else."""
+        short = self._whole
+        self._text.setMinimumWidth(0)
+        self._text.setMaximumWidth(_ANY)
+        if self._folded:
+            metrics = self._text.fontMetrics()
+            word = max(metrics.horizontalAdvance(word) for word in (self._whole or " ").split(" "))
+            width = min(_WIDEST, max(word, metrics.horizontalAdvance(self._whole) // _LINES) + _SPARE)
+            self._text.setFixedWidth(width)
+            short = elided(self._whole, metrics, width - 4, _LINES)
+        if short != self._text.text():
+            self._text.setText(short)
+        self._text.setToolTip("" if short == self._whole else self._whole)
+        self._text.setAccessibleDescription(self._whole)
+        if self._folds:  # what has been unfolded can be folded again
+            unfolded = self._more.text() != "Details"
+            self._more.setVisible(bool(self._details.text()) or short != self._whole or unfolded)
 
     def _show_details(self, on: bool) -> None:
         self._details.setVisible(on)

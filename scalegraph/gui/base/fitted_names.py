@@ -10,22 +10,25 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 # The place is written in three ways: a file and line in brackets, a line in brackets, a line after a colon.
-_PLACED: Final = re.compile(r"(?P<name>.*\S) \((?P<place>\S+:\d+|line \d+)\)|(?P<called>.*\S)(?P<line>:\d+)")
-
-
-def place_first(name: str) -> str:
-    """Return *name* with its place in the source before it (``billiard.c:88 barrier simulate``), if it ends in one."""
-    found = _PLACED.fullmatch(name)
-    if found is None:
-        return name
-    return f"{found['place'] or found['line']} {found['name'] or found['called']}"
+_PLACED: Final = re.compile(r"(?P<name>.*\S)(?P<place> \(\S+:\d+\)| \(line \d+\)|:\d+)")
 
 
 def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
-    """Return *name* if it has *room* (pixels), else its place in the source and as much of the name as fits."""
+    """Return *name* if it has *room* (pixels), else what fits of it without its middle.
+
+    The place in the source, if it ends in one, is whole as long as a part of the name has room beside it.
+    """
     if metrics.horizontalAdvance(name) <= room:
         return name
-    return metrics.elidedText(place_first(name), Qt.TextElideMode.ElideRight, max(room, 0))
+    found = _PLACED.fullmatch(name)
+    if found is not None:
+        left = room - metrics.horizontalAdvance(found["place"])
+        if left >= metrics.horizontalAdvance("m…"):
+            return metrics.elidedText(found["name"], Qt.TextElideMode.ElideRight, left) + found["place"]
+        name = found["place"].strip(" ()")
+        if metrics.horizontalAdvance(name) <= room:
+            return name
+    return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, max(room, 0))
 
 
 def fit(option: QStyleOptionViewItem) -> None:

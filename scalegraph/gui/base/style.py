@@ -106,6 +106,8 @@ QPushButton[link="true"] { background: transparent; border: 1px solid transparen
 QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:focus { border: 1px solid $accent; }
 QToolBar { background: $window; border: none; border-bottom: 1px solid $line; spacing: 2px; padding: 2px 6px; }
+QMenuBar QToolBar { border: none; padding: 0 4px; margin: 0; spacing: 0; }
+QMenuBar QToolBar QToolButton { padding: 0 5px; margin: 0; }
 QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 4px 6px; color: $text; }
 QToolButton:disabled { color: $muted; }
 QToolButton:hover { background: $hover; }
@@ -113,7 +115,7 @@ QToolButton:checked { background: $hover; border: 1px solid $line; }
 QToolButton[narrow="true"] { padding: 0px 3px; }
 QToolButton[arrow="own"]::menu-indicator { image: none; }
 QMenuBar { background: $window; }
-QMenuBar::item { padding: 4px 8px; background: transparent; }
+QMenuBar::item { padding: 5px 8px; background: transparent; }
 QMenuBar::item:selected { background: $hover; }
 QMenu { background: $raised; border: 1px solid $line; padding: 4px; }
 QMenu::item { padding: 5px 24px 5px 12px; border-radius: 3px; }
@@ -157,8 +159,10 @@ QLabel[role="name"] { font-weight: 600; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="fault"] { color: $fault; }
 QLabel[role="remark"] { color: $muted; }
-QLabel[role="verdict"] { font-size: 11pt; padding: 6px 10px; }
+QLabel[role="verdict"] { font-size: 11pt; padding: 2px 10px; }
 QLabel[role="verdict"][tight="true"] { font-size: 10pt; }
+QFrame[banner="remark"][beside="true"] { border-radius: 4px; margin: 2px 0; }
+QFrame[banner="remark"][beside="true"] QPushButton { padding: 2px 8px; }
 QLabel[role="mono"], QPlainTextEdit[role="mono"] { font-family: "DejaVu Sans Mono", monospace; font-size: 9pt; }
 QPlainTextEdit[role="source"] { border: none; border-radius: 0; padding: 0; font-size: 9.5pt; }
 QPlainTextEdit[role="source"]:focus { border: none; }

@@ -12,6 +12,7 @@ from scalegraph.gui.commands.arrangement_dialogs import ManageDialog, NameDialog
 from scalegraph.gui.commands.saved_arrangements import SavedArrangements
 from scalegraph.gui.dock.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES, Spec
+from scalegraph.gui.shell.pages import STUDY
 
 if TYPE_CHECKING:
     from scalegraph.gui.dock.view_area import ViewArea
@@ -28,7 +29,6 @@ class ViewCommands(QObject):
         self.saved = SavedArrangements(window.settings, self)
         self._offered: dict[str, str] = {}  # name of an arrangement -> its action
         doing: dict[str, Callable[[], object]] = {
-            "export_view": lambda: self._with_dock(lambda dock: dock.export_wanted.emit()),
             "copy_view": lambda: self._with_dock(lambda dock: dock.copy_picture.trigger()),
             "reset_zoom": lambda: self._with_dock(lambda dock: dock.picture.fit()),
             "tile_views": lambda: self._with_area(lambda area: area.tile_all()),
@@ -37,6 +37,7 @@ class ViewCommands(QObject):
         self._doing = doing
         for name, act in doing.items():
             window.actions_[name].triggered.connect(tied(self, act))
+        window.actions_["export_view"].triggered.connect(tied(self, self.export))
         window.actions_["manage_arrangements"].triggered.connect(self.manage)
         self.saved.changed.connect(self._offer)
         self._offer()
@@ -44,6 +45,26 @@ class ViewCommands(QObject):
     def names(self) -> list[str]:
         """Return the names of the actions that need something in view."""
         return list(self._doing)
+
+    def export(self) -> None:
+        """Export the view that has the focus or had it last; say why where there is none."""
+        window = self._window
+        area = window.study.area
+        dock = area.current_dock() if area is not None and window.page == STUDY else None
+        figure = dock.figure() if dock is not None else None
+        if dock is not None and figure is not None and figure.panels:
+            dock.export_wanted.emit()
+        elif dock is not None:
+            self._say(f"“{dock.view.title}” has nothing to export yet: choose a view that shows something.")
+        elif window.page != STUDY and len(window.studies):
+            self._say("Views are exported where they are: go back to the study first (Ctrl+T).")
+        elif window.study.handle is not None:
+            self._say("No view is open: choose an arrangement or Add view first.")
+        else:
+            self._say("Nothing is open: open a study, measurements or a trace first, then export its views.")
+
+    def _say(self, sentence: str) -> None:
+        self._window.statusBar().showMessage(sentence, 10_000)
 
     def offered(self, subject: str) -> dict[str, bool]:
         """Return for the action of each saved arrangement whether it fits what is in view."""

@@ -152,6 +152,7 @@ _SHORT: Final = {  # in a low window the lanes keep the height: what is below th
     ),
 }
 SHORT_BELOW: Final = 1150  # pixels of height of a window that is low
+TWO_BELOW: Final = 800  # .. and of one that has room for two views
 _FIRST_OF_SET: Final = Split(  # of measured times: they have no cycle accounting
     "beside",
     (
@@ -179,6 +180,29 @@ def layout_of(name: str, *, imported: bool, runs: bool, short: bool = False) -> 
         return TRACE_ARRANGEMENTS[name]
     of_set = {"Overview": _FIRST_OF_SET, "Regions": _REGIONS_OF_SET}
     return of_set[name] if imported and name in of_set else ARRANGEMENTS[name]
+
+
+def two_views(layout: Layout) -> Layout:
+    """Return *layout* with two large views beside or below one another, and tabs for the rest.
+
+    The tabs of a part are in the order of its views: what is on top in one of its places comes before what is behind.
+    """
+    if isinstance(layout, Tabs):
+        return layout
+    first, *rest = layout.parts
+    halves = (_as_tabs((first,), first.weight), _as_tabs(rest, sum(part.weight for part in rest)))
+    return Split(layout.direction, halves, layout.weight)
+
+
+def _as_tabs(parts: Sequence[Layout], weight: int) -> Tabs:
+    places = [place for part in parts for place in _places(part)]
+    return Tabs(
+        tuple(dict.fromkeys([place.views[0] for place in places] + [v for p in places for v in p.views])), weight
+    )
+
+
+def _places(layout: Layout) -> list[Tabs]:
+    return [layout] if isinstance(layout, Tabs) else [place for part in layout.parts for place in _places(part)]
 
 
 def views_of(layout: Layout) -> list[str]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
+from scalegraph.gui.dock.arrangements import COMPARED, TOGETHER, Layout, Split, Tabs
 from scalegraph.gui.state.handle import Handle
 from scalegraph.views import View, ways
+
+if TYPE_CHECKING:
+    from scalegraph.gui.dock.view_dock import ViewDock
 
 
 class Compared(QObject):
@@ -59,3 +64,16 @@ def has_runs(handle: Handle) -> bool:
     """Whether a study has runs that could be compared."""
     data = handle.study()
     return data is not None and not data.table.empty
+
+
+def side_by_side(one: Handle, other: Handle, current: ViewDock | None) -> tuple[Layout, dict[str, tuple[str, Handle]]]:
+    """Return the arrangement that compares two studies, and which view of which study its names stand for.
+
+    Views of both together come first; the view that was *current*, and some more, are there of each by itself.
+    """
+    names = [current.view.name] if current is not None and not current.view.several else []
+    names += [name for name in COMPARED if name not in names]
+    content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}
+    content |= {name: (name, one) for name in TOGETHER}
+    sides = tuple(Tabs(tuple(f"{side}/{name}" for name in names)) for side in ("a", "b"))
+    return Split("beside", (Tabs(TOGETHER, 5), Split("below", sides, 4))), content

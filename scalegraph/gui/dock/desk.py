@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from scalegraph.base.errors import InputError
+from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.dock.desk_window import DeskWindow
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.option_history import OptionHistory, Place
@@ -25,9 +28,33 @@ class Desk:
         self.docks: list[ViewDock] = []
         self.window = DeskWindow()  # each desk its own: places are kept by name, and two studies have the same views
         self.arranged = False
+        self.arrangement = ""  # name of that which was applied last
         self.history = OptionHistory(self._apply)
+        self._used: ViewDock | None = None  # that had the focus last
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(tied(self.window, lambda _old, new: self._focused(new)))
         self._queue: list[ViewDock] = []  # views that a dragged line has still to reach
         self._drawing: ViewDock | None = None
+
+    def _focused(self, new: QWidget | None) -> None:
+        for dock in self.docks:
+            if new is not None and isValid(dock) and (dock is new or dock.isAncestorOf(new)):
+                self._used = dock
+
+    def current(self) -> ViewDock | None:
+        """Return the view that has the focus or had it last, else the last opened one that is visible."""
+        self._focused(QApplication.focusWidget())
+        if self._used in self.docks and self._used is not None and not self._used.visibleRegion().isEmpty():
+            return self._used
+        inside = [dock for dock in self.docks if not dock.isFloating()]
+        there = [dock for dock in inside if not dock.visibleRegion().isEmpty()] or inside
+        return there[-1] if there else None
+
+    def largest(self) -> ViewDock | None:
+        """Return the view that has most room beside others."""
+        shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
+        return max(shown, key=lambda dock: dock.width() * dock.height(), default=self.current())
 
     def drag(self, dock: ViewDock, name: str, value: float, *, last: bool) -> None:
         """Let every view of the study of *dock* that has the option *name* follow a line that is dragged."""

@@ -39,10 +39,11 @@ from scalegraph.gui.trace.link import TraceLink
 Zoomed: TypeAlias = PlotPanel | SurfacePanel | TimelinePanel | FlamePanel | DiagramPanel
 Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
 _CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be requested
-_CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
+_CRAMPED = 1.0  # share of its least size below which a panel is not worth showing beside another
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _WHOLE_TIME_FROM = 640  # of that where one is a timeline: lanes come first
-_FEW_LINES = 2
+_FEW_LINES, _SOME_LINES = 2, 3
+_TALL = 640  # pixels of height from which a sentence has all the lines that it needs
 _FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
 _ONE_FROM = 170  # pixels of height below which one line must do
 _ROWS_FROM = 240  # of that where rows of a table are visible
@@ -438,10 +439,10 @@ class FigureWidget(QWidget):
     def _fit_sentence(self) -> None:
         """Shorten the sentence where the picture needs the room; a click on it, or its tooltip, has all of it."""
         text, lines = self._figure.sentence if self._figure is not None else "", None
-        timed = self._timed()
-        least = _WHOLE_TIME_FROM if timed else _WHOLE_FROM
-        if self._figure is not None and self._figure.panels and self.height() < least:
-            lines = 1 if timed or self.height() < (_ROWS_FROM if self._listed() else _ONE_FROM) else _FEW_LINES
+        least, height = _WHOLE_TIME_FROM if self._timed() else _WHOLE_FROM, self.height()
+        if self._figure is not None and self._figure.panels and height < max(least, _TALL):
+            low = self._timed() or height < (_ROWS_FROM if self._listed() else _ONE_FROM)
+            lines = _SOME_LINES if height >= least else 1 if low else _FEW_LINES
         self._sentence.show_text(text, self.width(), lines)
 
     def _orient(self) -> None:

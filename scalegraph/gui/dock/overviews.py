@@ -52,7 +52,7 @@ def overview_of(data: StudyData) -> Layout | None:
     if data.imported is None and len(counts) == 1:  # shares over N need several
         return _tiles((lasting, ("hottest",)), (("processors", "source"), ("profile",)))
     if data.imported is None:
-        return _tiles((lasting, against_one), (("breakdown", "overheads", "source"), ("hottest", "profile")))
+        return _tiles((lasting, ("hottest", "profile")), (("breakdown", "overheads", "source"), against_one))
     weak = data.meaning is not None and data.meaning.scaling == "weak"
     places = ("hottest", "region-models") if len(data.imported[0].call_paths) > 1 else ("laws",)
     return _tiles((lasting, ("weak-scaling",) if weak else against_one), (("verdicts",), places))

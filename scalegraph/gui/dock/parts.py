@@ -41,9 +41,8 @@ class Parts:
         self.copy_latex = QAction("Copy as LaTeX", dock)
         self.reset = QAction("Reset zoom\tF", dock)
         self.reset.triggered.connect(self.picture.fit)
-        self.export = QAction("Export …", dock)
-        self.export.setShortcut(QKeySequence("Ctrl+E"))
-        for action in (self.copy_picture, self.copy_text, self.copy_latex, self.export):
+        self.export = QAction("Export …\tCtrl+E", dock)  # the window's shortcut is for the view that is in use
+        for action in (self.copy_picture, self.copy_text, self.copy_latex):
             self.picture.addAction(action)
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 

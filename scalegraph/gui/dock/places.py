@@ -29,7 +29,8 @@ def saved(desk: Desk) -> QByteArray:
         if d.handle is desk.handle  # a compared study may not be open next time
     ]
     state = bytes(desk.window.saveState(_VERSION).toBase64().data()).decode()
-    return QByteArray(json.dumps({"version": _VERSION, "docks": docks, "places": state}).encode())
+    content = {"version": _VERSION, "docks": docks, "places": state, "arrangement": desk.arrangement}
+    return QByteArray(json.dumps(content).encode())
 
 
 def restored(desk: Desk, state: QByteArray, make: Make) -> bool:
@@ -53,4 +54,5 @@ def restored(desk: Desk, state: QByteArray, make: Make) -> bool:
     if not desk.docks:
         return False
     desk.window.restoreState(places, _VERSION)
+    desk.arrangement = str(content.get("arrangement", ""))
     return True

@@ -1,4 +1,4 @@
-"""Short names of views for their tabs: four have 370 pixels in a small window; the title below has the whole name."""
+"""Short names of views for their tabs: five have 370 pixels in a small window; the title below has the whole name."""
 
 from __future__ import annotations
 
@@ -8,25 +8,38 @@ if TYPE_CHECKING:
     from scalegraph.views.view import View
 
 SHORT: Final = {
+    "advise": "Next run",
     "breakdown": "Breakdown",
     "callers": "Callers",
     "compare": "Studies",
     "compare-matrix": "Matrices",
     "efficiency-contour": "Equal efficiency",
+    "false-sharing": "Sharing",
+    "fit": "Fit",
     "flame": "Flame",
     "flame-difference": "Flame difference",
     "hit-rates": "Hit rates",
+    "hot-spots": "Modules",
+    "hottest": "Hot lines",
     "invalidations": "Invalidations",
+    "isoefficiency": "Isoefficiency",
     "isospeed-contour": "Equal speed",
+    "isospeed-speed": "Unit speed",
     "latency-sources": "Latency",
     "lines": "Lines",
+    "matrix": "Matrix",
+    "matrix-row": "Rows",
     "messages": "Messages",
     "miss-classes": "Misses",
     "miss-latency": "Latency",
     "overheads": "Overheads",
     "pop": "POP",
+    "processors": "Processors",
     "profile": "Profile",
-    "remote-causes": "Remote accesses",
+    "region-models": "Models",
+    "remote-causes": "Remote",
+    "scalability-surface": "Surface",
+    "serial-fraction": "Serial",
     "source": "Source",
     "speed": "Speed",
     "speedup": "Speedup",

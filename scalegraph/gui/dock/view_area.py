@@ -28,19 +28,17 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.arrangements import (
     ARRANGEMENTS,
     COMPARE,
-    COMPARED,
     SHORT_BELOW,
-    TOGETHER,
     TRACE_ARRANGEMENTS,
+    TWO_BELOW,
     Layout,
     Placer,
-    Split,
-    Tabs,
     apart,
     layout_of,
     tiles,
+    two_views,
 )
-from scalegraph.gui.dock.compared import has_runs
+from scalegraph.gui.dock.compared import has_runs, side_by_side
 from scalegraph.gui.dock.desk import Desk
 from scalegraph.gui.dock.empty_page import EmptyPage
 from scalegraph.gui.dock.maximised import Maximised
@@ -56,20 +54,23 @@ from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.replay_bar import ReplayBar
 from scalegraph.gui.trace.search import TraceSearch
 from scalegraph.subjects.option import OptionValue
+from scalegraph.views.ways import OPEN_STUDY
 
+_NO_SECOND: Final = "Compare needs a second study."
 _LEADING_TO_SOURCE: Final = ("hottest", "lines", "thread-graph")  # views whose rows are places of the source
 
 
 class ViewArea(QWidget):
     """Holds a desk of views for every open study and shows that of the study in view.
 
-    *jobs* starts the threads that build figures; *settings* remembers places per study (key ``places/<study>``).
+    *jobs* starts the threads that build figures; *settings* remembers places per study (key ``places<slot>/<study>``).
     """
 
     views_changed = Signal()
     undo_changed = Signal()
     faster_wanted = Signal(str)  # target of a virtual speedup
     way_wanted = Signal(object)  # a Way on from a figure
+    remark_wanted = Signal(str, object)  # a sentence, and the Way that it is followed by
 
     def __init__(
         self,
@@ -80,18 +81,19 @@ class ViewArea(QWidget):
         parent: QWidget | None = None,
         *,
         studies: Callable[[], Sequence[Handle]] | None = None,
+        slot: str = "",
     ) -> None:
         super().__init__(parent)
         self._studies = studies or (lambda: [desk.handle for desk in self._desks.values()])
         self._selection, self._theme = selection, theme
         self._jobs = jobs or Jobs(self)
-        self._settings = settings
+        self._settings, self._places = settings, f"places{slot}"
         self._desks: dict[str, Desk] = {}
         self._desk: Desk | None = None
         self._maximised = Maximised()
         self._stack = QStackedWidget()
         self._nothing = EmptyPage()
-        self._nothing.arrangement_wanted.connect(self._show_first)
+        self._nothing.arrangement_wanted.connect(lambda: self.apply_arrangement(self.arrangements()[0]))
         self._stack.addWidget(self._nothing)
         self._stack.setCurrentWidget(self._nothing)
         column = vertical(self, spacing=0)
@@ -118,9 +120,6 @@ class ViewArea(QWidget):
         bar.tile.clicked.connect(self.tile_all)
         bar.offer("study", self.arrangements())
         return bar
-
-    def _show_first(self) -> None:
-        self.apply_arrangement(self.arrangements()[0])
 
     # what the rest of the window asks
 
@@ -156,14 +155,15 @@ class ViewArea(QWidget):
         self._leave_desk()
         desk = self._desk_of(handle)
         self._desk = desk
-        self._say("")
+        self.bar.say("")
         self.bar.offer(handle.subject, self.arrangements())
         self._show_trace(handle)
         if not desk.docks and not desk.arranged:
             desk.arranged = True
-            stored = self._settings.bytes(f"places/{handle.key}") if self._settings else None
+            stored = self._settings.bytes(f"{self._places}/{handle.key}") if self._settings else None
             if stored is None or not self.restore_state(stored):
                 self.apply_arrangement(self.arrangements()[0])
+        self.bar.mark(desk.arrangement)
         self._show_stack()
         self._take_focus()
 
@@ -186,7 +186,7 @@ class ViewArea(QWidget):
                 self._front(dock)
                 self._maximised.widen(dock, dock, self.docks, self._window)
                 return dock
-        beside = self._largest_dock() if roomy else self.current_dock()
+        beside = self._desk.largest() if roomy else self._desk.current()
         dock = self._make(view, handle, options)
         if beside is None:
             self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
@@ -220,14 +220,19 @@ class ViewArea(QWidget):
             return ""
         if name == COMPARE:
             return self._compare()
-        self._say("")
+        self.bar.say("")
         handle = self._desk.handle
         data = handle.study()
         imported = data is not None and data.imported is not None
         overview = overview_of(data) if name == OVERVIEW and data is not None else None
         runs, short = data is not None and not data.table.empty, self.window().height() < SHORT_BELOW
         layout = overview or layout_of(name, imported=imported, runs=runs, short=short)
+        if self.window().height() < TWO_BELOW:
+            layout = two_views(layout)
+        self._desk.arrangement = name
+        self.bar.mark(name)
         self._place(layout, {view: (view, handle) for view in views.registry(handle.subject)})
+        self._take_focus()
         return ""
 
     def apply_state(self, state: QByteArray) -> bool:
@@ -243,6 +248,7 @@ class ViewArea(QWidget):
         done = self.restore_state(state)
         if not done:
             self.apply_arrangement(self.arrangements()[0])
+        self.bar.mark(self._desk.arrangement)
         self.views_changed.emit()
         return done
 
@@ -320,7 +326,7 @@ class ViewArea(QWidget):
             return
         self._restore_all()
         if self._settings is not None and self._desk.docks:
-            self._settings.set_bytes(f"places/{self._desk.handle.key}", self.save_state())
+            self._settings.set_bytes(f"{self._places}/{self._desk.handle.key}", self.save_state())
         self._desk = None
 
     def _make(self, view: views.View, handle: Handle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
@@ -384,18 +390,15 @@ class ViewArea(QWidget):
         others = [handle for handle in self._studies() if handle is not one]
         others = [handle for handle in others if has_runs(handle)] or others
         if not others:
-            self.show_view(one, "compare")  # whose empty state has the button that opens one
-            self._say("Compare needs a second study.")
-            return self.bar.message.text()
-        other = others[-1]
-        current = self.current_dock()
-        names = [current.view.name] if current is not None else []
-        names += [name for name in COMPARED if name not in names]
-        content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}
-        content |= {name: (name, one) for name in TOGETHER}
-        sides = tuple(Tabs(tuple(f"{side}/{name}" for name in names)) for side in ("a", "b"))
-        self._say(f"{one.title} beside {', '.join(handle.title for handle in others)}")
-        self._place(Split("beside", (Tabs(TOGETHER, 5), Split("below", sides, 4))), content)
+            self.remark_wanted.emit(_NO_SECOND, OPEN_STUDY)
+            return _NO_SECOND
+        layout, content = side_by_side(one, others[-1], self.current_dock())
+        self.bar.say(f"{one.title} beside {', '.join(handle.title for handle in others)}")
+        self._desk.arrangement = COMPARE
+        self.bar.mark(COMPARE)
+        self._place(two_views(layout) if self.window().height() < TWO_BELOW else layout, content)
+        for dock in self.docks:
+            dock.name_study(not dock.view.several)
         return ""
 
     # small things
@@ -425,19 +428,8 @@ class ViewArea(QWidget):
         self.show_view(self._desk.handle, "moment")
 
     def current_dock(self) -> ViewDock | None:
-        """Return the view that has the focus, else the last opened one that is visible."""
-        focus = self.focusWidget()
-        for dock in self.docks:
-            if focus is not None and (dock is focus or dock.isAncestorOf(focus)):
-                return dock
-        shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
-        inside = [dock for dock in self.docks if not dock.isFloating()]
-        there = shown or inside
-        return there[-1] if there else None
-
-    def _largest_dock(self) -> ViewDock | None:
-        inside = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
-        return max(inside, key=lambda dock: dock.width() * dock.height(), default=self.current_dock())
+        """Return the view that has the focus or had it last, else the last opened one that is visible."""
+        return self._desk.current() if self._desk is not None else None
 
     def _front(self, dock: ViewDock) -> None:
         dock.show()
@@ -472,9 +464,6 @@ class ViewArea(QWidget):
             dialog = ExportDialog(figure, f"{dock.handle.title}-{dock.view.name}", self._jobs, self._settings, self)
             dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             dialog.open()
-
-    def _say(self, text: str) -> None:
-        self.bar.say(text)
 
     def _show_stack(self, *, some: bool = False) -> None:
         wanted = self._window if self._desk is not None and (some or self.docks) else self._nothing

@@ -30,7 +30,8 @@ class ViewBar(QWidget):
         self._tools: QWidget | None = None
         self._offered: tuple[str, Sequence[str]] = ("", ())
         self._subject: Subject | None = None
-        bar = horizontal(self, (8, 3, 8, 3), spacing=2)
+        self._marked = ""
+        bar = horizontal(self, (8, 0, 8, 0), spacing=2)
         self._arrangements = QWidget()
         horizontal(self._arrangements, spacing=2)
         bar.addWidget(self._arrangements)
@@ -75,14 +76,28 @@ class ViewBar(QWidget):
         for number, name in enumerate(arrangements, 1):
             action = QAction(name, menu)
             action.setToolTip(f"Arrange the views: {name} ({number})")
-            action.triggered.connect(lambda _=False, name=name: self.arrangement_wanted.emit(name))
+            action.setCheckable(True)
+            action.triggered.connect(lambda _=False, name=name: self._want(name))
             menu.addAction(action)
             shown = QToolButton()
             shown.setDefaultAction(action)
             layout.addWidget(shown)
             shown.show()  # now, not in the next turn: `fit` asks how wide the names are
         self.add.setToolTip(f"Open another view of this {subject}")
+        self.mark(self._marked)
         self.fit()
+
+    def _want(self, name: str) -> None:
+        self.mark(self._marked)  # Qt has marked what was clicked; that is not in view yet, and may not come
+        self.arrangement_wanted.emit(name)
+
+    def mark(self, name: str) -> None:
+        """Mark the arrangement *name* as the one in view; none where *name* is none of those offered."""
+        self._marked = name
+        menu = self.folded.menu()
+        for action in menu.actions() if menu is not None else ():
+            action.setChecked(action.text() == name)
+        self.folded.setText(f"{name or 'Arrangement'} ▾")
 
     def _fill(self) -> None:
         """Fill the menu of views when it is opened: there are some forty, and most who open a study choose none."""

@@ -22,6 +22,7 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.compared import Compared
 from scalegraph.gui.dock.figure_widget import FigureWidget, Pictures
+from scalegraph.gui.dock.native_window import NativeWindow
 from scalegraph.gui.dock.parts import Parts
 from scalegraph.gui.dock.rows import row_keys, selected_row
 from scalegraph.gui.dock.tab_names import tab_name
@@ -104,6 +105,7 @@ class ViewDock(QDockWidget):
         selection.changed.connect(self._selection_changed)
         self.visibilityChanged.connect(self._seen)
         self.topLevelChanged.connect(self._name_window)
+        NativeWindow(self)
 
     def _follow_time(self, trace: TraceHandle) -> None:
         trace.filter.changed.connect(self._follow_trace)

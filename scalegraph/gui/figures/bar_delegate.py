@@ -27,7 +27,7 @@ class BarDelegate(QStyledItemDelegate):
     """Draws a bar as long as the cell's share of the column's largest value, and the number on top."""
 
     theme = "light"
-    sentences = -1  # column whose texts have several lines
+    sentences: frozenset[int] = frozenset()  # columns whose texts have several lines
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -57,8 +57,8 @@ class BarDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Take a little more than the text, so that bars of neighbouring rows stay apart."""
-        if index.column() == self.sentences and isinstance(view := option.widget, QTreeView):
-            room = view.columnWidth(self.sentences) - _SIDES - BAR
+        if index.column() in self.sentences and isinstance(view := option.widget, QTreeView):
+            room = view.columnWidth(index.column()) - _SIDES - BAR
             lines = elided(str(index.data()), option.fontMetrics, room, _LINES)
             box = option.fontMetrics.boundingRect(QRect(0, 0, room, 10_000), _WRAP, lines)
             return QSize(box.width() + _SIDES, box.height() + 7)
@@ -75,7 +75,7 @@ class BarDelegate(QStyledItemDelegate):
         """Long names are cut at their end, with the place in the source first."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideRight
-        if index.column() != self.sentences:
+        if index.column() not in self.sentences:
             fit(option)
         elif not option.rect.isEmpty():
             option.features |= QStyleOptionViewItem.ViewItemFeature.WrapText

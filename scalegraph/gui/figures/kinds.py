@@ -31,9 +31,9 @@ PanelWidget: TypeAlias = (
 )  # a field is a plot
 # width and height in pixels with which a panel is still read with ease
 LEAST: Final[dict[type, tuple[int, int]]] = {
-    PlotPanel: (320, 210),
+    PlotPanel: (320, 230),
     GridPanel: (420, 300),
-    TablePanel: (460, 160),
+    TablePanel: (460, 300),
     SourcePanel: (520, 220),
     FieldPanel: (380, 260),
     SurfacePanel: (360, 280),

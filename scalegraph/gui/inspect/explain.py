@@ -200,6 +200,7 @@ def _cell_part(made: Any, low: int, high: int) -> Part:
 
 def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
     from scalegraph.gui.state.loss import shown_first
+    from scalegraph.views.common import CATEGORY_WORDS
 
     known = next((item for item in data.regions if item.id == region), None)
     if known is None:
@@ -219,7 +220,7 @@ def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
                 value = si(cycles / run.clock_hz, "s", 4) if run.clock_hz else f"{si(cycles, '', 4)} cycles"
                 facts.append(
                     Fact(
-                        category.replace("_", " "),
+                        CATEGORY_WORDS.get(category, category),
                         value,
                         f"{si(cycles)} of {si(whole)} cycles: {percent(cycles / whole, 1)} of processor time",
                     )

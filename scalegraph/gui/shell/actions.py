@@ -30,10 +30,11 @@ class Spec:
     checkable: bool = False
     group: str = ""  # one of several
     hint: str = ""  # keys that the views take themselves, where the focus is in one
+    apart: bool = False  # a line of the menu is above it
     called: str = ""  # in the palette and tooltips, where *text* alone says too little; empty: as in the menu
 
 
-MENUS: Final = ("File", "Edit", "Run", "View", "Trace", "Go", "Help")
+MENUS: Final = ("File", "Edit", "View", "Go", "Run", "Trace", "Window", "Help")
 SEPARATOR: Final = "-"
 _ARRANGEMENTS: Final = "View/Arrangements"
 _THEME: Final = "View/Theme"
@@ -43,30 +44,30 @@ ARRANGEMENT_NAMES: Final = (*ARRANGEMENTS, COMPARE)
 SPECS: Final = (
     Spec("new_request", "&Run a program…", "File", ("Ctrl+N",), "new"),
     Spec("measure_command", "&Measure a command…", "File", ("Ctrl+Shift+N",), "new"),
-    Spec("open", "&Open…", "File", ("Ctrl+O",), "open"),
+    Spec("open", "&Open…", "File", ("Ctrl+O",), "open", apart=True),
     Spec("open_measurements", "Open &measurements…", "File", ("Ctrl+Shift+O",), "open"),
     Spec("open_directory", "Open a &directory of measurements…", "File", ("Ctrl+Alt+O",)),
     Spec("open_trace", "Open a &trace…", "File", ("Ctrl+Alt+T",)),
-    Spec("change_meaning", "Edit import &mapping…", "Edit", ("Ctrl+M",)),
-    Spec("save_request", "&Save request…", "File", ("Ctrl+S",), "save"),
+    Spec("save_request", "&Save request…", "File", ("Ctrl+S",), "save", apart=True),
     Spec("save_study", "Save study &as…", "File", ("Ctrl+Shift+S",)),
-    Spec("export_view", "E&xport image or data…", "File", icon="export", hint="Ctrl+E"),
-    Spec("reveal_study", "Show study in the file manager", "File"),
-    Spec("close_study", "&Close study or trace", "File", ("Ctrl+W",), "close"),
-    Spec("quit", "&Quit", "File", ("Ctrl+Q",)),
+    Spec("export_view", "E&xport image or data…", "File", ("Ctrl+E",), "export", apart=True),
+    Spec("reveal_study", "Show study in the &file manager", "File"),
+    Spec("close_study", "&Close study or trace", "File", ("Ctrl+W",), "close", apart=True),
+    Spec("quit", "&Quit", "File", ("Ctrl+Q",), apart=True),
     Spec("undo", "&Undo", "Edit", ("Ctrl+Z",), "undo"),
     Spec("redo", "&Redo", "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), "redo"),
+    Spec("copy_view", "Co&py image of the view", "Edit", hint="Ctrl+Shift+C", apart=True),
     Spec("clear_selection", "&Clear selection", "Edit", ("Esc",)),
-    Spec("copy_view", "Co&py image of the view", "Edit", hint="Ctrl+Shift+C"),
-    Spec("preferences", "Pr&eferences…", "Edit", ("Ctrl+,",)),
+    Spec("change_meaning", "Edit import &mapping…", "Edit", ("Ctrl+M",), apart=True),
+    Spec("preferences", "Pr&eferences…", "Edit", ("Ctrl+,",), apart=True),
     Spec("start_request", "&Start the request, open the measurements", "Run", ("Ctrl+Return", "Ctrl+Enter"), "run"),
-    Spec("edit_request", "&Edit the request of this study", "Run", ("Ctrl+Shift+R",)),
-    Spec("predict_larger", "&Predict larger runs…", "Run"),
-    Spec("open_demo", "Open the &demonstration", "Run"),
-    Spec("compute_demo", "Compute the demonstration &anew", "Run"),
-    Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),
     Spec("cancel_all", "&Cancel all runs", "Run", ("Ctrl+.",), "stop"),
     Spec("clear_finished", "Clear &finished requests", "Run"),
+    Spec("edit_request", "&Edit the request of this study", "Run", ("Ctrl+Shift+R",), apart=True),
+    Spec("predict_larger", "&Predict larger runs…", "Run"),
+    Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),
+    Spec("open_demo", "Open the &demonstration", "Run", apart=True),
+    Spec("compute_demo", "Compute the demonstration &anew", "Run"),
     *(
         Spec(f"arrange_{name}", name, _ARRANGEMENTS, (str(number),), called=f"Arrange: {name}")
         for names in (ARRANGEMENT_NAMES, TRACE_ARRANGEMENTS)  # of what is in view, a study or a trace: the same keys
@@ -76,46 +77,48 @@ SPECS: Final = (
     Spec("manage_arrangements", "&Manage…", _ARRANGEMENTS, called="Manage arrangements…"),
     Spec("tile_views", "Ti&le all views", "View"),
     Spec("reset_zoom", "Reset &zoom of the view", "View"),
-    Spec("toggle_navigator", "&Navigator", "View", ("Ctrl+1",), "navigator", checkable=True),
+    Spec("toggle_navigator", "&Navigator", "View", ("Ctrl+1",), "navigator", checkable=True, apart=True),
     Spec("toggle_inspector", "&Inspector", "View", ("Ctrl+2",), "inspector", checkable=True),
     Spec("toggle_queue", "&Queue", "View", ("Ctrl+3",), "queue", checkable=True),
     Spec("toggle_whatif", "&What if", "View", ("Ctrl+4",), "whatif", checkable=True),
     Spec("theme_system", "System theme", _THEME, checkable=True, group="theme"),
     Spec("theme_light", "Light theme", _THEME, checkable=True, group="theme"),
     Spec("theme_dark", "Dark theme", _THEME, checkable=True, group="theme"),
-    Spec("full_screen", "&Full screen", "View", ("F11",), checkable=True),
+    Spec("full_screen", "&Full screen", "View", ("F11",), checkable=True, apart=True),
     Spec("trace_play", "&Play or pause the replay", "Trace", icon="run", hint="Space"),
     Spec("trace_step_on", "Replay: to the &next change", "Trace", icon="step_on", hint="."),
     Spec("trace_step_back", "Replay: to the change &before", "Trace", icon="step_back", hint=","),
     Spec("trace_loop", "Replay in a l&oop, or not", "Trace", icon="loop", hint="L"),
     Spec("trace_end_replay", "&End the replay", "Trace"),
-    Spec("trace_bookmark", "Set a &bookmark", "Trace", icon="bookmark", hint="B"),
+    Spec("trace_bookmark", "Set a &bookmark", "Trace", icon="bookmark", hint="B", apart=True),
     Spec("trace_bookmarks", "Book&marks…", "Trace", hint="Shift+B"),
     Spec("trace_next_bookmark", "Go to the next bookmark", "Trace"),
     Spec("trace_last_bookmark", "Go to the bookmark before", "Trace"),
-    Spec("trace_next_event", "Go to the next e&vent out of sight", "Trace", hint="N"),
+    Spec("trace_next_event", "Go to the next e&vent out of sight", "Trace", hint="N", apart=True),
     Spec("trace_last_event", "Go to the last event before", "Trace", hint="P"),
     Spec("trace_next_event_there", "Next event of the selected location", "Trace", hint="Shift+N"),
     Spec("trace_last_event_there", "Last event of the selected location", "Trace", hint="Shift+P"),
-    Spec("trace_cursor", "Set a measuring &cursor", "Trace", hint="C"),
+    Spec("trace_cursor", "Set a measuring &cursor", "Trace", hint="C", apart=True),
     Spec("trace_no_cursors", "Clear c&ursors", "Trace", hint="Shift+C"),
     Spec("trace_between", "&Select between the cursors", "Trace", hint="Shift+Z"),
     Spec("trace_whole", "Show the &whole run", "Trace", hint="F"),
     Spec("back", "&Back", "Go", ("Alt+Left",), "back"),
     Spec("forward", "&Forward", "Go", ("Alt+Right",), "forward"),
-    Spec("go_start", "&Start page", "Go", ("Alt+Home",), "home"),
+    Spec("go_start", "&Start page", "Go", ("Alt+Home",), "home", apart=True),
     Spec("go_request", "&Request", "Go", ("Ctrl+R",)),
     Spec("go_study", "S&tudy", "Go", ("Ctrl+T",)),
-    Spec("search", "Sear&ch", "Go", ("/", "Ctrl+F"), "search"),
+    Spec("search", "Sear&ch", "Go", ("/", "Ctrl+F"), "search", apart=True),
     Spec("find_next", "&Next occurrence in the trace", "Go", ("F3",)),
     Spec("find_before", "&Occurrence before in the trace", "Go", ("Shift+F3",)),
+    Spec("new_window", "&New window of this session", "Window", ("Ctrl+Alt+N",)),
+    Spec("float_view", "&Float the view in use, or put it back", "Window", ("Ctrl+Shift+F",)),
     Spec("palette", "&Commands…", "Help", ("Ctrl+K",), "command"),
-    Spec("tutorial", "&Tutorial", "Help"),
+    Spec("tutorial", "&Tutorial", "Help", apart=True),
     Spec("glossary", "&Glossary", "Help", ("Shift+F1",)),
     Spec("shortcuts", "&Keyboard shortcuts", "Help", ("?", "F1")),
     Spec("documentation", "&Documentation on the web", "Help"),
-    Spec("report_problem", "&Report a problem…", "Help"),
-    Spec("about", "&About ScaleGraph", "Help"),
+    Spec("report_problem", "&Report a problem…", "Help", apart=True),
+    Spec("about", "&About ScaleGraph", "Help", apart=True),
 )
 _TOOLS: Final = (
     "go_start",
@@ -131,6 +134,7 @@ _TOOLS: Final = (
     "start_request",
     "cancel_all",
 )
+_LOW, _AROUND = 28, 12  # least pixels of the row of menus and tools; above and below its text
 _TOOLS_RIGHT: Final = ("palette", "toggle_navigator", "toggle_queue", "toggle_inspector", "toggle_whatif")
 
 
@@ -142,6 +146,7 @@ class Actions:
         self._made: dict[str, QAction] = {}
         self._icons: dict[str, str] = {}
         self.menus: dict[str, QMenu] = {}
+        self._lines: dict[str, QAction] = {}  # above the action of this name
         self._groups: dict[str, QActionGroup] = {}
         for title in MENUS:
             menu = QMenu(f"&{title}", window)
@@ -171,7 +176,10 @@ class Actions:
         if spec.group:
             group = self._groups.setdefault(spec.group, QActionGroup(self._window))
             group.addAction(action)
-        self._menu(spec.menu).addAction(action)
+        menu = self._menu(spec.menu)
+        if spec.apart:
+            self._lines[spec.name] = menu.addSeparator()
+        menu.addAction(action)
         self._window.addAction(action)  # keys work while the menu bar is hidden too
         self._made[spec.name] = action
         self._icons[spec.name] = spec.icon
@@ -192,7 +200,7 @@ class Actions:
             top, _, title = path.partition("/")
             made = QMenu(title, self._window)
             made.setToolTipsVisible(True)
-            below = self._made.get("toggle_navigator")
+            below = self._lines.get("toggle_navigator")
             if below is not None and path not in (_THEME, _ARRANGEMENTS):
                 self.menus[top].insertMenu(below, made)
             else:
@@ -233,7 +241,7 @@ class Actions:
         bar = QToolBar("Tools", self._window)
         bar.setObjectName("tools")
         bar.setMovable(False)
-        bar.setIconSize(QSize(20, 20))
+        bar.setIconSize(QSize(18, 18))
         for name in _TOOLS:
             if name == SEPARATOR:
                 bar.addSeparator()
@@ -244,5 +252,12 @@ class Actions:
         bar.addWidget(spacer)
         for name in _TOOLS_RIGHT:
             bar.addAction(self._made[name])
-        self._window.addToolBar(bar)
+        menus = self._window.menuBar()
+        if menus.isNativeMenuBar():  # the desktop shows the menus, above all windows: nothing fits beside them
+            self._window.addToolBar(bar)
+        else:  # one row for both
+            height = max(_LOW, menus.fontMetrics().height() + _AROUND)
+            bar.setFixedHeight(height)
+            menus.setFixedHeight(height)
+            menus.setCornerWidget(bar, Qt.Corner.TopRightCorner)
         return bar

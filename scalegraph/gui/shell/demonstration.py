@@ -13,10 +13,7 @@ from scalegraph.gui.commands.way_commands import kept_request
 if TYPE_CHECKING:
     from scalegraph.gui.shell.main_window import MainWindow
 
-_WORDS: Final = (
-    "The demonstration: billiard balls on the KSR-1. Its runs were simulated before ScaleGraph was shipped; computing"
-    " them here takes up to a minute."
-)
+_WORDS: Final = "The demonstration"
 
 
 class Demonstration(QObject):

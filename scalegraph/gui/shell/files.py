@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.base.jobs import Reporter
@@ -28,7 +28,8 @@ class Files(QObject):
         self._ready = False
         self._then: list[Callable[[], None]] = []
         window.settings.recent_changed.connect(self._fill_recent)
-        self._recent = window.actions_.menus["File"].addMenu("Recent files")
+        self._recent = QMenu("Open &recent", window)
+        window.actions_.menus["File"].insertMenu(window.actions_["open_measurements"], self._recent)
         self._recent.setObjectName("recent")
         self._fill_recent()
 

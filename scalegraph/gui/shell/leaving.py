@@ -41,6 +41,7 @@ class Leaving:
         window.settings.set_bytes("window/geometry", window.saveGeometry())
         window.settings.set_bytes("window/state", window.saveState())
         window.study.keep()
+        window.windows.leave()
         window.settings.sync()
 
     def _stop(self) -> None:

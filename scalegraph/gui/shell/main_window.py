@@ -39,11 +39,12 @@ from scalegraph.gui.shell.history import History
 from scalegraph.gui.shell.leaving import Leaving
 from scalegraph.gui.shell.offered import Offered
 from scalegraph.gui.shell.outcomes import SHORT_MESSAGE_MS, Outcomes
-from scalegraph.gui.shell.pages import IMPORT, INSTRUMENT, MEASURE, REQUEST, START, STUDY
+from scalegraph.gui.shell.pages import IMPORT, INSTRUMENT, LEFT, MEASURE, REQUEST, START, STUDY, WayBack
 from scalegraph.gui.shell.panels import Panels
 from scalegraph.gui.shell.shortcuts import ShortcutSheet
 from scalegraph.gui.shell.start_page import StartPage
 from scalegraph.gui.shell.trace_actions import TraceActions
+from scalegraph.gui.shell.windows import Windows
 from scalegraph.gui.starting.ahead import load_ahead
 from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.study.navigator import Navigator, reveal_path
@@ -72,7 +73,7 @@ class MainWindow(QMainWindow):
         self.consents = ConsentAsker(self.runner, self)
         self.history, self.offered = History(self), Offered(self)
         self.outcomes, self.leaving = Outcomes(self), Leaving(self)
-        self._came_from = START  # where importing began
+        self._way_back = WayBack()
         self._stack = QStackedWidget()
         self._pages: dict[str, QWidget] = {}
         for part in (self._make_pages, self._make_request, self._make_docks, self._make_rest, self._begin):
@@ -115,6 +116,7 @@ class MainWindow(QMainWindow):
         self.way_commands = WayCommands(self)
         self.single_keys = SingleKeys(self)
         self.demonstration = Demonstration(self)
+        self.windows = Windows(self)
         self.imports = Imports(self.jobs, self.theme, self.settings, self)
         self._pages |= {START: self.start, REQUEST: self.request, STUDY: self.study, INSTRUMENT: self.instrument}
         self._pages[MEASURE] = self.measure
@@ -145,8 +147,7 @@ class MainWindow(QMainWindow):
         """Show a page; the study page without a study is the start page."""
         if page == STUDY and not len(self.studies):
             page = START
-        if page == IMPORT and self.page != IMPORT:
-            self._came_from = self.page
+        self._way_back.went(self.page, page)
         self._stack.setCurrentWidget(self._pages[page])
         self.panels.show_page(page)
         self.offered.update()
@@ -217,8 +218,17 @@ class MainWindow(QMainWindow):
     def _escape(self) -> None:
         if self.page == IMPORT:
             self.imports.page.leave()
+        elif self.page in LEFT:
+            self._leave()
         else:
             self.selection.clear()
+
+    def _leave(self) -> None:
+        """Go back to the page on which the one in view was chosen."""
+        self.go(self._way_back.before(self.page))
+
+    def _back(self) -> None:
+        self._escape() if self.page in LEFT else self.selection.back()
 
     def close_study(self, key: str) -> None:
         """Close a study; the next one comes into view, or the start page."""
@@ -262,11 +272,12 @@ class MainWindow(QMainWindow):
         self.start.demonstration_wanted.connect(self.demonstration.open)
         self.imports.page_made.connect(self._import_page_made)
         self.imports.page_wanted.connect(lambda: self.go(IMPORT))
-        self.imports.page_left.connect(lambda: self.go(self._came_from) if self.page == IMPORT else None)
+        self.imports.page_left.connect(lambda: self._leave() if self.page == IMPORT else None)
         self.imports.study_made.connect(self._imported)
         self.imports.refused.connect(self.say_fault)
         self.imports.undo_changed.connect(self.offered.update)
         self.navigator.trace_wanted.connect(self.open_trace)
+        self.navigator.visited.connect(lambda: self.go(STUDY))
         self.navigator.tracing_wanted.connect(self.demonstration.trace)
         self.navigator.mapping_wanted.connect(self.change_meaning)
         self.start.open_file.connect(lambda path: self.open_files([path]))
@@ -333,7 +344,7 @@ class MainWindow(QMainWindow):
             "cancel_all": self.runner.cancel_all,
             "clear_finished": self.runner.clear_ended,
             "full_screen": lambda: self.showNormal() if self.isFullScreen() else self.showFullScreen(),
-            "back": self.selection.back,
+            "back": self._back,
             "forward": self.selection.forward,
             "go_start": lambda: self.go(START),
             "go_request": lambda: self.go(REQUEST),

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from scalegraph.gui.dock.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES, Spec
-from scalegraph.gui.shell.pages import IMPORT, MEASURE, REQUEST, STUDY
+from scalegraph.gui.shell.pages import IMPORT, LEFT, MEASURE, REQUEST, STUDY
 
 if TYPE_CHECKING:
     from scalegraph.gui.shell.main_window import MainWindow
@@ -43,9 +43,9 @@ class Offered(QObject):
         data = handle.study() if handle is not None else None
         page = window.page
         enabled = {
-            "back": state.can_go_back,
+            "back": state.can_go_back or page in LEFT,
             "forward": state.can_go_forward,
-            "clear_selection": not state.current.empty or page == IMPORT,
+            "clear_selection": not state.current.empty or page in LEFT,
             "change_meaning": page == STUDY and data is not None and data.imported is not None,
             "undo": undo.canUndo(),
             "redo": undo.canRedo(),
@@ -59,6 +59,8 @@ class Offered(QObject):
             "save_study": handle is not None and handle.subject == "study",
             "reveal_study": handle is not None,
             "close_study": handle is not None,
+            "new_window": len(window.studies) > 0,
+            "float_view": page == STUDY and handle is not None,
             "go_study": len(window.studies) > 0,
             "cancel_all": window.runner.busy,
             "clear_finished": any(entry.ended for entry in window.runner.entries),

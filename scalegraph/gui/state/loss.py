@@ -45,6 +45,20 @@ def region_losses(data: StudyData, processors: int | None) -> tuple[int | None, 
     return run.point.processors, tuple(_line(row) for row in table.to_dict("records"))
 
 
+def by_share(losses: Sequence[RegionLoss]) -> list[RegionLoss]:
+    """Return *losses* with the largest first among those with the same parent, each before what is inside it."""
+    known = {loss.region for loss in losses}
+    inside: dict[int | None, list[RegionLoss]] = {}
+    for loss in losses:
+        inside.setdefault(loss.parent if loss.parent in known else None, []).append(loss)
+    found: list[RegionLoss] = []
+    waiting = sorted(inside.get(None, []), key=lambda loss: loss.share)
+    while waiting:
+        found.append(waiting.pop())
+        waiting += sorted(inside.pop(found[-1].region, []), key=lambda loss: loss.share)
+    return found
+
+
 def region_path(regions: Sequence[Region], region: int) -> str | None:
     """Return the call path that region *region* is in `StudyData.measured`: its name behind those around it."""
     known = {item.id: item for item in regions}

@@ -78,7 +78,7 @@ class CallTree(QWidget):
         self.tree.setUniformRowHeights(True)
         self.tree.setIndentation(12)
         self.tree.setItemDelegateForColumn(1, BarDelegate(theme, self.tree, "time"))
-        self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         fit_value_column(self.tree)
         self.tree.selectionModel().currentChanged.connect(self._current_changed)

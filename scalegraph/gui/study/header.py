@@ -24,19 +24,29 @@ class Header(QFrame):
     def __init__(self, selection: SelectionModel) -> None:
         super().__init__()
         self.setProperty("role", "header")
-        self.banner = Banner()
+        self.banner = Banner(folds=True)
+        self.banner.width_wanted.connect(self._place_banner)
         self.verdict = Headline()
         self.chosen = button("", "Clear the selection (Esc)", "flat")
         self.chosen.clicked.connect(selection.clear)
         self._selection = selection
-        row = horizontal(margins=(0, 0, 8, 0))
+        self._row = row = horizontal(margins=(0, 0, 8, 0))
         row.addWidget(self.verdict, 1)
         row.addWidget(self.chosen)
-        column = vertical(self, spacing=0)
+        self._column = column = vertical(self, spacing=0)
         column.addLayout(row)
         column.addWidget(self.banner)
         selection.changed.connect(tied(self, lambda _new: self._show_chosen()))
         self._show_chosen()
+
+    def _place_banner(self, alone: bool) -> None:
+        """Put a remark beside the sentence, and what needs more room below it."""
+        if alone and self._row.indexOf(self.banner) >= 0:
+            self._row.removeWidget(self.banner)
+            self._column.addWidget(self.banner)
+        elif not alone and self._row.indexOf(self.banner) < 0:
+            self._column.removeWidget(self.banner)
+            self._row.insertWidget(1, self.banner)
 
     def show_study(self, handle: Handle | None) -> None:
         """Show the sentence of *handle*; a study being read, unreadable or without runs says so."""

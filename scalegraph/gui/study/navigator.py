@@ -30,7 +30,7 @@ from scalegraph.gui.base.widgets import label
 from scalegraph.gui.figures.region_bar import BarDelegate, ShareRole
 from scalegraph.gui.figures.value_column import fit_value_column
 from scalegraph.gui.state.handle import Handle
-from scalegraph.gui.state.loss import RegionLoss, region_losses, region_path
+from scalegraph.gui.state.loss import RegionLoss, by_share, region_losses, region_path
 from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.study.studies import Studies, StudyHandle, lacking_traces
 from scalegraph.gui.trace.handle import STOPPED, TraceHandle
@@ -52,6 +52,7 @@ class Navigator(QWidget):
     close_wanted = Signal(str)  # key of a study
     trace_wanted = Signal(object)  # Path of a trace of one of the studies
     tracing_wanted = Signal(object)  # Path of a study: run what lacks its trace
+    visited = Signal()  # something was clicked that the views of a study show
     mapping_wanted = Signal(str)  # key of a study that was made of a measurement set
 
     def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme, jobs: Jobs) -> None:
@@ -77,6 +78,7 @@ class Navigator(QWidget):
         self.regions_tree.setItemDelegateForColumn(0, NameDelegate(self.regions_tree))
         self.regions_tree.setItemDelegateForColumn(1, BarDelegate(theme, self.regions_tree))
         self.regions_tree.currentItemChanged.connect(self._region_chosen)
+        self.regions_tree.itemClicked.connect(self.visited)
         self.regions_note = label("", "muted", wrap=True)
         self._theme, self._jobs = theme, jobs
         self._calls: CallTree | None = None
@@ -201,6 +203,8 @@ class Navigator(QWidget):
 
     def _open_trace(self, item: QTreeWidgetItem, _column: int) -> None:
         path = item.data(0, _TRACE)
+        if item.data(0, _KEY):
+            self.visited.emit()
         if path:
             self.trace_wanted.emit(Path(path))
         elif lacking := item.data(0, _LACKING):
@@ -248,6 +252,7 @@ class Navigator(QWidget):
             from scalegraph.gui.study.call_tree import CallTree
 
             self._calls = CallTree(self._jobs, self._theme)
+            self._calls.tree.clicked.connect(self.visited)
             self._calls.path_chosen.connect(lambda name: self._selection.select(call_path=name))
             self._calls.metric_chosen.connect(lambda name: self._selection.select(metric=name))
             self._which.addWidget(self._calls)
@@ -306,7 +311,7 @@ class Navigator(QWidget):
         blocked = self.regions_tree.blockSignals(True)
         self.regions_tree.clear()
         made: dict[int, QTreeWidgetItem] = {}
-        for loss in losses:
+        for loss in by_share(losses):
             item = QTreeWidgetItem([loss.name, percent(loss.share, 1)])
             item.setData(0, _KEY, loss.region)
             item.setData(1, ShareRole, loss.share)
@@ -404,9 +409,9 @@ def _tree(name: str, columns: tuple[str, str]) -> QTreeWidget:
     tree.setColumnCount(2)
     tree.setHeaderLabels(list(columns))
     fit_value_column(tree)
-    tree.setIndentation(14)
+    tree.setIndentation(10)
     tree.setUniformRowHeights(True)
-    tree.setTextElideMode(Qt.TextElideMode.ElideRight)
+    tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     return tree
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
@@ -15,6 +16,7 @@ from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.loss import place_of_line
 from scalegraph.gui.state.reading_state import ReadingState
 from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.study.header import Header
@@ -22,6 +24,7 @@ from scalegraph.gui.study.studies import Studies
 from scalegraph.gui.trace.handle import STOPPED, TraceHandle
 
 if TYPE_CHECKING:
+    from scalegraph.figures.way import Way
     from scalegraph.gui.dock.view_area import ViewArea
 
 
@@ -29,22 +32,33 @@ _LEAST: Final = (360, 200)
 
 
 class StudyPage(QWidget):
-    """Follows the selection to the study in view. The area of views is made when the first study comes."""
+    """Follows the selection to the study in view. The area of views is made when the first study comes.
+
+    *slot* tells apart the places of views that several windows remember.
+    """
 
     area_made = Signal()  # views can be chosen from now on
     faster_wanted = Signal(str)  # target of a virtual speedup that was requested in a view
     way_wanted = Signal(object)  # a Way on from a figure
 
     def __init__(
-        self, studies: Studies, selection: SelectionModel, jobs: Jobs, theme: Theme, settings: Settings
+        self,
+        studies: Studies,
+        selection: SelectionModel,
+        jobs: Jobs,
+        theme: Theme,
+        settings: Settings,
+        *,
+        slot: str = "",
     ) -> None:
         super().__init__()
         self._jobs = jobs
         self._studies, self._selection = studies, selection
-        self._theme, self._settings = theme, settings
+        self._theme, self._settings, self._slot = theme, settings, slot
         self._handle: Handle | None = None
         self.area: ViewArea | None = None
         self.header = Header(selection)
+        self.header.verdict.place_wanted.connect(self._go_to)
         self._stack = QStackedWidget()
         self._stack.setMinimumSize(*_LEAST)  # views yield to the docks; they must not push the window off the screen
         self._state = ReadingState("No study is open.")
@@ -123,10 +137,21 @@ class StudyPage(QWidget):
         if self.area is not None and isinstance(self._handle, TraceHandle):
             self.area.search.step(forward=forward)
 
+    def _go_to(self, place: str) -> None:
+        """Select the line that the sentence above names, and show its source."""
+        data = self._handle.study() if self._handle is not None else None
+        name, _, line = place.rpartition(":")
+        files = {region.file for region in data.regions} if data is not None else set()
+        file = next((file for file in sorted(files) if PurePath(file).name == PurePath(name).name), "")
+        if data is None or self.area is None or not file:
+            return
+        self._selection.select(**place_of_line(data, f"{file}:{line}"))
+        self.show_view("source")
+
     def keep(self) -> None:
         """Remember the places of the views; the window closes."""
         if self.area is not None and self._handle is not None and self.area.docks:
-            self._settings.set_bytes(f"places/{self._handle.key}", self.area.save_state())
+            self._settings.set_bytes(f"places{self._slot}/{self._handle.key}", self.area.save_state())
 
     def release(self) -> None:
         """Let go of every view, before the studies go."""
@@ -196,10 +221,19 @@ class StudyPage(QWidget):
         from scalegraph.gui.dock.view_area import ViewArea
 
         self.area = ViewArea(
-            self._selection, self._theme, self._jobs, self._settings, studies=lambda: list(self._studies)
+            self._selection,
+            self._theme,
+            self._jobs,
+            self._settings,
+            studies=lambda: list(self._studies),
+            slot=self._slot,
         )
         self._studies.changed.connect(self.area.others_changed)
         self.area.faster_wanted.connect(self.faster_wanted)
         self.area.way_wanted.connect(self.way_wanted)
+        self.area.remark_wanted.connect(self._remark)
         self._stack.addWidget(self.area)
         self.area_made.emit()
+
+    def _remark(self, said: str, way: Way) -> None:
+        self.banner.show_remark(said, way.text, lambda: self.way_wanted.emit(way))

@@ -236,7 +236,7 @@ def test_a_sentence_that_is_cut_is_unfolded_by_a_click(figure: FigureWidget, qtb
     assert sentence.sizeHint().height() >= sentence.heightForWidth(sentence.width()) > low
     qtbot.mouseClick(sentence, Qt.MouseButton.LeftButton)
     assert sentence.text().endswith(FOLDED)
-    figure.resize(330, 600)
+    figure.resize(330, 660)
     assert sentence.text() == shown.sentence
     qtbot.mouseClick(sentence, Qt.MouseButton.LeftButton)
     assert sentence.text() == shown.sentence

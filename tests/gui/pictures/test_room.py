@@ -174,10 +174,11 @@ def test_no_other_code_shows_tooltips() -> None:
     assert not [path.name for path in files if "QToolTip.showText" in path.read_text(encoding="utf-8")]
 
 
-def test_nothing_is_cut_in_the_middle() -> None:
-    gui = Path(tips.__file__).parent
-    cut = [path.name for path in gui.rglob("*.py") if "ElideMiddle" in path.read_text(encoding="utf-8")]
-    assert not cut
+def test_only_names_in_lists_are_cut_in_the_middle() -> None:
+    gui = Path(tips.__file__).parents[1]
+    cut = {path.name for folder in ("base", "dock", "study", "shell") for path in (gui / folder).glob("*.py")
+           if "ElideMiddle" in path.read_text(encoding="utf-8")}  # fmt: skip
+    assert cut == {"fitted_names.py", "navigator.py", "call_tree.py"}
 
 
 @pytest.mark.parametrize(("room", "text"), [(40, "▾"), (400, "Options ▾")])
@@ -204,20 +205,25 @@ def test_the_button_of_options_follows_the_room_it_gets(qtbot: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "first"),
+    ("name", "place"),
     [
-        ("barrier simulate (billiard.c:88)", "billiard.c:88 barrier simulate"),
-        ("critical queue (line 12)", "line 12 critical queue"),
-        ("loop add_time_to_queue:107", ":107 loop add_time_to_queue"),
-        ("add_time_to_queue", "add_time_to_queue"),
+        ("barrier simulate (billiard.c:88)", " (billiard.c:88)"),
+        ("critical queue (line 12)", " (line 12)"),
+        ("loop add_time_to_queue:107", ":107"),
+        ("add_time_to_queue", "queue"),
     ],
 )
-def test_names_that_are_cut_keep_their_place_in_the_source(qtbot: Any, name: str, first: str) -> None:
+def test_names_that_are_cut_keep_their_ends(qtbot: Any, name: str, place: str) -> None:
     metrics = QFontMetrics(QLabel().font())
-    assert fitted(name, metrics, metrics.horizontalAdvance(name)) == name
-    cut = fitted(name, metrics, min(metrics.horizontalAdvance(first), metrics.horizontalAdvance(name)) - 4)
-    assert cut.endswith("…")
-    assert first.startswith(cut[:-1].rstrip())
+    whole = metrics.horizontalAdvance(name)
+    assert fitted(name, metrics, whole) == name
+    cut = fitted(name, metrics, whole - 4)
+    start, _, end = cut.partition("…")
+    assert name.startswith(start)
+    assert start
+    assert end
+    assert name.endswith(end)
+    assert len(end) >= len(place) - (1 if place == "queue" else 0)
 
 
 @pytest.mark.slow
@@ -234,7 +240,7 @@ def test_regions_in_a_narrow_navigator_look_different(window: MainWindow) -> Non
         delegate.initStyleOption(option, tree.indexFromItem(item, 0))
         painted.append(option.text)
     assert len(set(painted)) == 2
-    assert all(text.startswith("model.c:") for text in painted)
+    assert all("model.c:" in text for text in painted)
 
 
 @pytest.mark.parametrize("width", [300, 500, 2000])

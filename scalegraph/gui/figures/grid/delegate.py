@@ -14,6 +14,7 @@ from scalegraph.gui.figures.grid.model import CELL_ROLE, missing, number
 
 _ALL_VALUES_UP_TO = 10  # rows up to which every value of a cell is shown, if need be by scrolling
 
+_BORDERED_FROM = 14  # pixels of a cell: those of smaller ones touch
 _MEASURED = 400  # cells up to which each of their numbers is measured
 
 
@@ -90,9 +91,10 @@ class CellPainter(QStyledItemDelegate):
                 self._numbers(painter, room, cell, legible_on(back))
             if self.mark_origin and room.width() > 24 and cell.origin != "computed":
                 self._origin(painter, room, cell, legible_on(back))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(paper(self.theme), 1))
-            painter.drawRect(room.adjusted(0, 0, -1, -1))
+            if min(room.width(), room.height()) >= _BORDERED_FROM:
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(paper(self.theme), 1))
+                painter.drawRect(room.adjusted(0, 0, -1, -1))
         if option.state & QStyle.StateFlag.State_Selected:
             _frame(painter, room, self.theme)
         painter.restore()

@@ -24,9 +24,11 @@ from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import COLOUR_MAPS, ColourMapName, ink, tint
 from scalegraph.gui.figures.colour_bar import ColourBar, TurnedLabel
 from scalegraph.gui.figures.grid.delegate import CellPainter, Show
+from scalegraph.gui.figures.grid.folding import folded, large
 from scalegraph.gui.figures.grid.model import GridModel, as_text, reasons
 
 _LEAST_BOX = 56  # pixels of a box to choose from
+_LEAST_CELL = 7  # pixels of a cell without numbers
 _LARGEST = QSize(150, 96)  # a matrix of two rows need not fill the screen
 
 
@@ -121,6 +123,8 @@ class GridPanel(QWidget):
     def set_grid(self, grid: Grid) -> None:
         """Show *grid*; what colours and what is shown stay as the user chose."""
         chosen = self.colour_by.currentText()
+        lines = reasons(grid)
+        grid, left_out = folded(grid)
         names = list(grid.value_names)
         self._following = True
         self.colour_by.clear()
@@ -134,7 +138,7 @@ class GridPanel(QWidget):
         self._following = False
         self._columns.setText(grid.column_label)
         self._rows.setText(grid.row_label)
-        lines = reasons(grid)
+        lines = [*([left_out] if left_out else []), *lines]
         self._reasons.setText("\n".join(lines))
         self._reason_room.setVisible(bool(lines))
         self.setAccessibleName(f"Matrix of {grid.row_label} by {grid.column_label}: {', '.join(names)}")
@@ -200,7 +204,7 @@ class GridPanel(QWidget):
 
     def _settle(self) -> None:
         left, top = self._rows.sizeHint().width(), self._columns.sizeHint().height() + 2
-        needed = self._painter.needed(self.font())
+        needed = self._needed(self._matrix_room.size() - QSize(left, top))
         bar = self._room_of_bar(self._matrix_room.width() - left - self.table.least_width(needed))
         room = self._matrix_room.size() - QSize(left + bar, top)
         size = self.table.fill(room, needed)
@@ -209,6 +213,17 @@ class GridPanel(QWidget):
         self._columns.setGeometry(left + head_side, 0, max(20, size.width() - head_side), top)
         self._rows.setGeometry(0, top + head_top, left, max(20, size.height() - head_top))
         self._bar.setGeometry(left + size.width() + 6, top, max(0, bar - 6), min(size.height(), 320))
+
+    def _needed(self, room: QSize) -> QSize:
+        """Return the least size of a cell: in a large matrix numbers are left out before anything is scrolled."""
+        needed = self._painter.needed(self.font())
+        if self._painter.show_what is not Show.BOTH or not large(self.grid):
+            return needed
+        head_side, head_top = self.table.heads()
+        fits = QSize(len(self.grid.columns) * needed.width() + head_side, len(self.grid.rows) * needed.height())
+        if fits.width() <= room.width() and fits.height() + head_top <= room.height():
+            return needed
+        return QSize(_LEAST_CELL, _LEAST_CELL)
 
     def _room_of_bar(self, rest: int) -> int:
         """Return the pixels of the scale of colours where the matrix leaves *rest*: without its title, then none.

@@ -9,7 +9,7 @@ from typing import Any, Final
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
 
 from scalegraph.base.measures import exact
-from scalegraph.base.units import stacked
+from scalegraph.base.units import narrow, stacked
 from scalegraph.figures.columns import cell_text, column_heading, column_measures
 from scalegraph.figures.figure import Row, Table
 from scalegraph.gui.figures.plot.targets import rich
@@ -32,6 +32,7 @@ class TableModel(QAbstractItemModel):
         super().__init__()
         self._words: list[str] = []
         self._sort: tuple[int, Qt.SortOrder] = _NATURAL
+        self._heading_letters = 0
         self._take(table)
 
     @property
@@ -180,13 +181,20 @@ class TableModel(QAbstractItemModel):
         rows = self._table.rows
         return [(text, row.depth) for text, row in zip(self._column_texts(column), rows, strict=True)]
 
+    def narrow_headings(self, letters: int) -> None:
+        """Break headings into lines of so many *letters*; 0: one line, and one for the unit."""
+        if letters != self._heading_letters:
+            self._heading_letters = letters
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self._table.columns) - 1)
+
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a column's name with its unit."""
         if orientation != Qt.Orientation.Horizontal or section >= len(self._table.columns):
             return None
         column, how = self._table.columns[section], self._measures[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return stacked(column_heading(how, column.name, column.unit))
+            heading = column_heading(how, column.name, column.unit)
+            return narrow(heading, self._heading_letters) if self._heading_letters else stacked(heading)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             right = Qt.AlignmentFlag.AlignRight if self.numeric(section) else Qt.AlignmentFlag.AlignLeft
             return int(right | Qt.AlignmentFlag.AlignVCenter)

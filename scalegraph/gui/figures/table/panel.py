@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from heapq import nlargest
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -27,11 +27,15 @@ from scalegraph.gui.figures.table.model import KEY_ROLE, TableModel
 
 _LOW = 190  # pixels of height below which the search field is folded away until it is requested
 _FILTER_FROM = 6  # rows from which a search field is worth its place
+SOURCE = "text"  # name of the column that shows lines of the program
 FASTER = "What if this were faster…"
 _LEAST_SENTENCE = 200  # pixels of sentences, in several lines
 _FEW, _WORDS, _LONG = 80, 5, 40  # rows up to which sentences have several lines; spaces and letters of a sentence
 _LEAST_TEXT = 160  # pixels in which a text can be read
 _LONGEST = 12  # texts of a column that are measured: the longest by letters are not always the widest
+_LEAST_WRAPPED = 110  # .. of one that may have several lines
+_HEADINGS = (0, 15, 11)  # letters in a line of a heading, tried until the table is narrow enough; 0: no limit
+_AROUND_HEADING = 24  # pixels left and right of a heading, and of the arrow that shows the order
 _SPREAD = 48  # pixels that a column of numbers gets more where there is room
 _NAME_SHARE = 0.45  # of the width that the first column may take
 
@@ -50,6 +54,7 @@ class TablePanel(QWidget):
         self._following = False
         self._key = ""
         self._wrapped_at = 0  # pixels of the column of sentences
+        self._letters = 0  # in a line of a heading; 0: no limit
         self._natural: list[int] = []  # pixels in which each column can be read
         self.can_be_faster: Callable[[str], bool] = lambda _key: False
         self._model = TableModel(table)
@@ -145,15 +150,23 @@ class TablePanel(QWidget):
         self._open_all()
         header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         header.setStretchLastSection(False)
+        self._place_source()
         for column in range(self._model.columnCount()):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-        self._natural = [self._width_of(column) for column in range(self._model.columnCount())]
-        for column, width in enumerate(self._natural):
-            header.resizeSection(column, width)
+        self._letters = -1  # measured anew
         self._share_width()
         self._fold()
         self._count()
         self.setAccessibleName("Table of " + ", ".join(column.name for column in self.table.columns))
+
+    def _place_source(self) -> None:
+        """Show the text of lines behind their first number: what they say is read first, details are scrolled to."""
+        header, names = self.tree.header(), [column.name for column in self.table.columns]
+        for column in range(header.count()):  # the order of another table
+            header.moveSection(header.visualIndex(column), column)
+        numbers = [column for column in range(len(names)) if self._model.numeric(column)]
+        if SOURCE in names and numbers and names.index(SOURCE) > numbers[0] + 1:
+            header.moveSection(header.visualIndex(names.index(SOURCE)), numbers[0] + 1)
 
     def _width_of(self, column: int) -> int:
         """Return the pixels in which everything in *column* can be read.
@@ -169,7 +182,17 @@ class TablePanel(QWidget):
             longest += nlargest(_LONGEST, {(depth, text, depth) for text, depth in texts})
         widest = max((metrics.horizontalAdvance(text) + indent * (depth + 1) for _, text, depth in longest), default=0)
         bar = bool(self.table.columns[column].bar_role)
-        return max(room_for(widest, bar=bar), tree.header().sectionSizeHint(column))
+        return max(room_for(widest, bar=bar), self._heading_width(column))
+
+    def _heading_width(self, column: int) -> int:
+        """Return the pixels of the heading of *column*. Qt adds the heading's height for the arrow that sorts."""
+        header = self.tree.header()
+        if self._letters <= 0:
+            return header.sectionSizeHint(column)
+        bold = QFont(header.font())
+        bold.setBold(True)
+        metrics, text = QFontMetrics(bold), str(self._model.headerData(column, Qt.Orientation.Horizontal))
+        return max(metrics.horizontalAdvance(line) for line in text.split("\n")) + _AROUND_HEADING
 
     def _share_width(self) -> None:
         """Give one column of text what the others leave, but enough to read it; then the table scrolls sideways.
@@ -180,28 +203,60 @@ class TablePanel(QWidget):
         if not header.count():
             return
         texts = [column for column in range(header.count()) if not self._model.numeric(column)]
-        if self._model.is_tree() or texts == [0]:
-            rest = sum(header.sectionSize(column) for column in range(1, header.count()))
-            wanted = min(self._natural[0] + 8, max(_LEAST_TEXT, int(_NAME_SHARE * whole)))
-            header.resizeSection(0, max(whole - rest, wanted))
-            return
+        named_first = self._model.is_tree() or texts == [0]
+        self._narrow_headings(whole, [0] if named_first else texts)
         for column, width in enumerate(self._natural):
             header.resizeSection(column, width)
         rest = sum(header.sectionSize(column) for column in range(header.count()))
-        if texts:
-            longest = max(texts, key=header.sectionSize)
-            for column in texts if rest > whole else ():  # names leave room for what is said of them
-                most = max(_LEAST_TEXT, int(_NAME_SHARE * whole))
-                if column != longest and header.sectionSize(column) > most:
-                    rest += most - header.sectionSize(column)
-                    header.resizeSection(column, most)
-            size = header.sectionSize(longest)
-            header.resizeSection(longest, max(whole - rest + size, min(size, self._least_of(longest, whole))))
-            self._wrap(longest)
+        if named_first:
+            rest -= header.sectionSize(0)
+            wanted = min(self._natural[0] + 8, max(_LEAST_TEXT, int(_NAME_SHARE * whole)))
+            header.resizeSection(0, max(whole - rest, wanted))
+        elif texts:
+            self._share_texts(texts, whole - rest)
         else:
             more = min(_SPREAD, max(0, whole - rest) // header.count())
             for column in range(header.count()):
                 header.resizeSection(column, header.sectionSize(column) + more)
+
+    def _narrow_headings(self, whole: int, texts: Sequence[int]) -> None:
+        """Break headings where they, and not what is below them, make the table wider than *whole* pixels."""
+        for letters in _HEADINGS:
+            if letters != self._letters:
+                self._letters = letters
+                self._model.narrow_headings(letters)
+                self._natural = [self._width_of(column) for column in range(self._model.columnCount())]
+            numbers = sum(width for column, width in enumerate(self._natural) if column not in texts)
+            if numbers + sum(min(self._natural[column], _LEAST_TEXT) for column in texts) <= whole:
+                return
+
+    def _share_texts(self, texts: Sequence[int], free: int) -> None:
+        """Give columns of text what the others leave, the longest most; *free* pixels are left, or lacking if < 0."""
+        header = self.tree.header()
+        longest = max(texts, key=header.sectionSize)
+        whole = self.tree.viewport().width()
+        said = {column for column in texts if self._says(column)}
+        for column in texts if free < 0 else ():  # names leave room for what is said of them
+            most = max(_LEAST_TEXT, int(_NAME_SHARE * whole))
+            if column != longest and header.sectionSize(column) > most:
+                free += header.sectionSize(column) - most
+                header.resizeSection(column, most)
+        size = header.sectionSize(longest)
+        header.resizeSection(longest, max(free + size, min(size, self._least_of(longest, whole))))
+        lacking = sum(header.sectionSize(column) for column in range(header.count())) - whole
+        if lacking > 0 and self._wraps:
+            said |= {column for column in texts if header.sectionSize(column) > _LEAST_WRAPPED}
+            for column in sorted(said, key=header.sectionSize, reverse=True):
+                least = _LEAST_TEXT if column == longest else _LEAST_WRAPPED
+                given = min(lacking, max(0, header.sectionSize(column) - least))
+                header.resizeSection(column, header.sectionSize(column) - given)
+                lacking -= given
+        self._wrap(frozenset(said))
+
+    @property
+    def _wraps(self) -> bool:
+        """Whether the list is short enough for rows of several lines, and has texts that are worth them."""
+        return any(self._says(column) for column in range(self._model.columnCount()))
 
     def _least_of(self, column: int, whole: int) -> int:
         """Return the least pixels of a text *column*: of names their share, of sentences what makes short lines."""
@@ -209,18 +264,17 @@ class TablePanel(QWidget):
 
     def _says(self, column: int) -> bool:
         """Whether *column* of a short list holds sentences."""
-        if self._model.is_tree() or len(self.table.rows) > _FEW:
+        if self._model.is_tree() or len(self.table.rows) > _FEW or self.table.columns[column].name == SOURCE:
             return False
         return any(text.count(" ") >= _WORDS and len(text) > _LONG for text, _ in self._model.texts(column))
 
-    def _wrap(self, column: int) -> None:
-        """Break the lines of the sentences in *column* where they have no room in one."""
-        wanted = column if self._says(column) else -1
-        width = self.tree.header().sectionSize(column) if wanted >= 0 else 0
+    def _wrap(self, wanted: frozenset[int]) -> None:
+        """Break the lines of the texts in the columns *wanted* where they have no room in one."""
+        width = sum(self.tree.header().sectionSize(column) for column in wanted)
         if wanted == self._delegate.sentences and abs(width - self._wrapped_at) <= BAR:
             return  # a scroll bar that comes with the lines must not bring others
         self._delegate.sentences, self._wrapped_at = wanted, width
-        self.tree.setUniformRowHeights(wanted < 0)
+        self.tree.setUniformRowHeights(not wanted)
         self.tree.scheduleDelayedItemsLayout()
 
     def _search(self, text: str) -> None:

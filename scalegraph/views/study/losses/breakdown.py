@@ -31,7 +31,7 @@ def _make(data: StudyData, size: object = None, by: object = "category") -> Figu
         stacks.append((words[str(name)], role, heights))
         tips.append(
             tuple(
-                f"{words[str(name)]}: {common.exact(height, '%')} of N T_para\n{common.run_label(row)}"
+                f"{words[str(name)]}: {common.exact(height, '%')} of processor time (N T_para)\n{common.run_label(row)}"
                 for height, row in zip(heights, rows.to_dict("records"), strict=True)
             )
         )
@@ -60,7 +60,7 @@ VIEW = View(
     "breakdown",
     _TITLE,
     "Lost time",
-    "Every cycle of every processor by what it was spent on, as shares of N T_para, for each N.",
+    "Every cycle of every processor by what it was spent on, as shares of processor time, for each N.",
     _make,
     (
         common.SIZE,

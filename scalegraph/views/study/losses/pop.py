@@ -106,9 +106,9 @@ def _ways(data: StudyData) -> tuple[Way, ...]:
 
 def _how(*, measured: bool, passes_messages: bool) -> str:
     if measured and passes_messages:
-        return "Transfer: T_para with messages that take no time, run again, over T_para."
+        return "Transfer: the elapsed time with messages that take no time, run again, over that of the run."
     if measured:
-        return "Transfer: T_para with free synchronisation, run again, over T_para."
+        return "Transfer: the elapsed time with free synchronisation, run again, over that of the run."
     if passes_messages:
         return (
             "Transfer: the busiest processor without its primitives and messages on their way. Runs with messages that"

@@ -48,7 +48,7 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
     marks: tuple[Mark, ...] = ()
     sentence = f"{series.label or 'This problem'}: too few runs for a verdict."
     if point is not None:
-        marks = (Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.speedup),)
+        marks = (Mark(f"fastest (p_x): {point.processors}", x=float(point.processors), y=point.speedup),)
         sentence = (
             f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as {_than(rows)},"
             f" on {wording.span((point.processors,))} at efficiency {significant(point.efficiency)}."

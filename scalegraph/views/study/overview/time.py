@@ -51,7 +51,7 @@ VIEW = View(
     "time",
     _TITLE,
     "Scalability",
-    "Elapsed time over the number of processors for one problem size, and the ideal; the fastest count is p_x.",
+    "Elapsed time over the number of processors for one problem size, and the ideal; the fastest is marked (p_x).",
     _make,
     (
         common.SIZE,

@@ -44,7 +44,7 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
     if point is not None:
         name = "L_max" if point.reached else "L at the last N"
         marks.append(Mark(f"{name} = {si(point.latency_s, 's')}", y=point.latency_s))
-        marks.append(Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.latency_s))
+        marks.append(Mark(f"fastest (p_x): {point.processors}", x=float(point.processors), y=point.latency_s))
         sentence = (
             f"On {wording.span((point.processors,))}, where {series.label or 'the problem'} is fastest, every processor"
             f" loses {si(point.latency_s, 's')} of {si(point.time_s, 's')} to latency."

@@ -154,7 +154,7 @@ def _sentence(main: Matrix, found: list[Matrix]) -> str:
     if time is not None and time is not main and pair is not None:
         flattered, true = time.value(*pair), main.value(*pair)
         if flattered is not None and true is not None and flattered > true:
-            text += f"; the time bound would give {significant(flattered)} and so overestimate it (eq. 12)"
+            text += f"; the time bound would give {significant(flattered)} and so overestimate it"
     return text[0].upper() + text[1:] + "."
 
 

@@ -73,7 +73,7 @@ def _plot(records: dict[str, RunRecord], shown: list[str]) -> Plot:
 def _table(runs: ScheduleRuns, count: int) -> Table:
     columns = (
         Column("schedule"),
-        Column("T_para", "s"),
+        Column("elapsed time", "s"),
         *(Column(text, "s", role) for text, role in _PARTS),
         Column("chunks"),
     )

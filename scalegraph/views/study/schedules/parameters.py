@@ -73,7 +73,7 @@ def _plot(swept: dict[str, dict[str, RunRecord]], values: list[str], written: fl
         lines.append(Line(schedule, x, times, f"series:{index}", "simulated", tips=tips))
     return Plot(
         Axis("parameter", scale="category", categories=tuple(values)),
-        Axis("T_para", "s"),
+        Axis("elapsed time T_para", "s"),
         tuple(lines),
         marks=(Mark(words.AS_WRITTEN, y=written),),
     )

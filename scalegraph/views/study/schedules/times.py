@@ -51,7 +51,7 @@ def _plot(runs: ScheduleRuns, most: int) -> Plot:
                 processors=counts,
             )
         )
-    return Plot(common.processors_axis(runs.counts), Axis("T_para", "s"), tuple(lines))
+    return Plot(common.processors_axis(runs.counts), Axis("elapsed time T_para", "s"), tuple(lines))
 
 
 def _table(runs: ScheduleRuns) -> Table:

@@ -86,7 +86,7 @@ def _plot(curves: list[Curve], names: list[str]) -> Plot:
         lines.append(Line(name, x, curve.times_s, f"series:{index}", "simulated", tips=tips))
     lowest = min(_away(factor) for curve in curves for factor in curve.factors)
     x_axis = Axis("cost of the code that is taken away", "%", limits=(min(0.0, lowest), 100.0))
-    return Plot(x_axis, Axis("T_para of the program", "s"), tuple(lines))
+    return Plot(x_axis, Axis("elapsed time T_para", "s"), tuple(lines))
 
 
 def _text(data: StudyData, target: str) -> str:

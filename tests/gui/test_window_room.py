@@ -1,0 +1,209 @@
+"""Room, places and ways of the window on a small screen: what a new user sees and presses."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDockWidget
+
+from scalegraph.figures.figure import Cell, Grid
+from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, two_views, views_of
+from scalegraph.gui.figures.grid.folding import folded
+from scalegraph.gui.figures.grid.panel import GridPanel
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.loss import RegionLoss, by_share
+from tests.gui.trace.test_trace_window import settled
+
+ROOT = Path(__file__).parents[2]
+
+
+def shown(window: MainWindow) -> list[QDockWidget]:
+    area = window.study.area
+    assert area is not None
+    return [dock for dock in area.docks if not dock.visibleRegion().isEmpty()]
+
+
+def opened(window: MainWindow, qtbot: Any, path: Path) -> None:
+    window.resize(1280, 720)
+    window.open_study(path)
+    settled(window, qtbot)
+
+
+def key(window: MainWindow, keys: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    QTest.keyClick(QApplication.focusWidget() or window, keys, modifiers)
+
+
+@pytest.mark.slow
+def test_a_small_window_has_two_large_views_below_110_pixels_of_chrome(
+    window: MainWindow, qtbot: Any, model_study: Any
+) -> None:
+    opened(window, qtbot, model_study())
+    area = window.study.area
+    assert area is not None
+    window.study.banner.show_remark("Something worth knowing. " * 8, "A way on", lambda: None)
+    for name in ("Overview", "Lost time", "Regions"):
+        window.study.arrange(name)
+        settled(window, qtbot)
+        assert len(shown(window)) == 2
+        assert area.bar.mapTo(window, QPoint(0, area.bar.height())).y() <= 110
+        assert all(dock.height() > 500 for dock in shown(window))
+        marked = [action.text() for action in area.bar.folded.menu().actions() if action.isChecked()]
+        assert marked == [name]
+
+
+@pytest.mark.slow
+def test_keys_and_clicks_lead_on_right_after_the_start(window: MainWindow, qtbot: Any, model_study: Any) -> None:
+    window.actions_["export_view"].trigger()
+    assert "Nothing is open" in window.statusBar().currentMessage()
+    opened(window, qtbot, model_study())
+    area = window.study.area
+    assert area is not None
+    key(window, Qt.Key.Key_3)
+    settled(window, qtbot)
+    before = [dock.objectName() for dock in area.docks]
+    assert "overheads" in before
+    key(window, Qt.Key.Key_8)
+    assert window.study.banner.text == "Compare needs a second study."
+    assert [dock.objectName() for dock in area.docks] == before
+    for leave in ("clear_selection", "back"):
+        window.go("request")
+        window.actions_[leave].trigger()
+        assert window.page == "study"
+    window.go("request")
+    window.navigator.regions_tree.itemClicked.emit(window.navigator.regions_tree.topLevelItem(0), 0)
+    assert window.page == "study"
+
+
+@pytest.mark.slow
+def test_further_windows_and_floating_views_are_windows_of_the_desktop(
+    window: MainWindow, qtbot: Any, model_study: Any
+) -> None:
+    opened(window, qtbot, model_study())
+    window.actions_["new_window"].trigger()
+    second = window.windows.all[0]
+    settled(window, qtbot)
+    assert second.parent() is None
+    assert second.windowType() is Qt.WindowType.Window
+    assert second.study.area is not None
+    second.study.arrange("Lost time")
+    settled(window, qtbot)
+    window.selection.select(processors=4)
+    assert "N = 4" in second.study.header.chosen.text()
+    dock = shown(window)[0]
+    window.study.area._desk.current().title.float.click()  # type: ignore[union-attr]
+    floating = [one for one in window.study.area.docks if one.isFloating()]  # type: ignore[union-attr]
+    assert len(floating) == 1
+    qtbot.waitUntil(lambda: floating[0].windowType() is Qt.WindowType.Window)
+    assert floating[0].windowHandle().transientParent() is None
+    floating[0].setFloating(False)
+    assert not dock.isFloating()
+    second.close()
+    qtbot.waitUntil(lambda: not window.windows.all)
+    again = window.windows.open()
+    settled(window, qtbot)
+    assert again.study.area is not None
+    assert "overheads" in [one.objectName() for one in again.study.area.docks]
+    again.close()
+    qtbot.waitUntil(lambda: not window.windows.all)
+
+
+def test_every_arrangement_folds_to_two_places_with_all_views() -> None:
+    for layout in ARRANGEMENTS.values():
+        folded_ = two_views(layout)
+        assert isinstance(folded_, Split)
+        assert len(folded_.parts) == 2
+        assert all(isinstance(part, Tabs) for part in folded_.parts)
+        assert sorted(views_of(folded_)) == sorted(set(views_of(layout)))
+
+
+def test_regions_are_sorted_by_loss_below_what_they_are_in() -> None:
+    def loss(region: int, parent: int | None, share: float) -> RegionLoss:
+        return RegionLoss(region, parent, str(region), share, "")
+
+    given = (loss(0, None, 1.0), loss(1, 0, 0.2), loss(2, 1, 0.1), loss(3, 1, 0.15), loss(4, 0, 0.7), loss(5, 9, 0.3))
+    assert [one.region for one in by_share(given)] == [0, 4, 1, 3, 2, 5]
+
+
+def large_grid() -> Grid:
+    rows = [
+        [Cell((None,), reason="none") if j == 5 else Cell((1 / (i + j + 1),)) for j in range(20)] for i in range(46)
+    ]
+    return Grid("N", "N'", tuple(map(str, range(46))), tuple(map(str, range(20))), tuple(map(tuple, rows)),
+                ("efficiency",), row_processors=tuple(range(46)), column_processors=tuple(range(20)))  # fmt: skip
+
+
+def test_columns_without_a_value_are_folded_and_said() -> None:
+    grid, said = folded(large_grid())
+    assert len(grid.columns) == len(grid.column_processors) == 19
+    assert all(len(row) == 19 for row in grid.cells)
+    assert said == "Without a value, left out: N' = 5"
+
+
+def test_a_large_matrix_is_seen_whole(qtbot: Any) -> None:
+    panel = GridPanel(large_grid())
+    qtbot.addWidget(panel)
+    panel.resize(540, 470)
+    panel.show()
+    QApplication.processEvents()
+    assert panel.table.verticalScrollBar().maximum() == 0
+    assert panel.table.horizontalScrollBar().maximum() == 0
+
+
+_HIDDEN = """
+    import importlib.abc, os, sys
+    hidden = {"fcntl", "resource", "termios", "pty", "pwd", "grp", "tty"}
+    class Hide(importlib.abc.MetaPathFinder):
+        def find_spec(self, name, path=None, target=None):
+            if name in hidden:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    for name in hidden:
+        sys.modules.pop(name, None)
+    sys.meta_path.insert(0, Hide())
+    os.environ["PATH"] = "/nonexistent"
+    from pathlib import Path
+    from PySide6.QtCore import QDeadlineTimer
+    from PySide6.QtWidgets import QApplication
+    from scalegraph.figures import render
+    from scalegraph.gui import app
+    from scalegraph.gui.base.turn_queue import turn_queue
+    folder, trace = Path(sys.argv[1]), Path(sys.argv[2])
+    app.make_application()
+    window = app.make_window(settings_file=folder / "window.ini")
+    window.show()
+    def drawn():
+        area = window.study.area
+        docks = [] if area is None else [d for d in area.docks if d.figure() is not None and d.figure().panels]
+        return docks if docks and not window.jobs.running and not len(turn_queue()) else []
+    def settle(words):
+        end = QDeadlineTimer(60_000)
+        while not (words in window.study.header.verdict.text() and drawn()) and not end.hasExpired():
+            QApplication.processEvents()
+        assert words in window.study.header.verdict.text(), window.study.header.verdict.text()
+        return drawn()[0]
+    window.demonstration.open()
+    dock = settle("Billiard")
+    for ending in ("svg", "csv"):
+        assert render.content(dock.figure(), ending)
+    table = folder / "times.csv"
+    table.write_text("processors,n,time (s)\\n" + "".join(f"{n},9,{1 / n}\\n" for n in (1, 2, 4)))
+    window.open_files([table])
+    settle("times")
+    window.open_files([trace])
+    settle("4 processes")
+    window.close()
+"""
+
+
+@pytest.mark.slow
+def test_everything_but_runs_works_where_nothing_can_be_simulated(tmp_path: Path) -> None:
+    trace = tmp_path / "pipeline.sgtrace"
+    trace.write_bytes((ROOT / "traces" / "pipeline.sgtrace").read_bytes())
+    code = textwrap.dedent(_HIDDEN)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path), str(trace)], capture_output=True, text=True,
+                          cwd=ROOT, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
