@@ -92,6 +92,14 @@ def _factor(row: pd.Series, worked: Mapping[int, float]) -> str:
     return f"{min(1 + float(row['loss_s']) / work, 1e5):.4f}"
 
 
+def factor_of(row: pd.Series, parts: pd.DataFrame) -> str:
+    """Return by what factor the place of *row*, one of *parts*, is to be faster so that it loses nothing more.
+
+    Unit: none. Source: ScaleGraph.
+    """
+    return _factor(row, parts.attrs.get("worked", {}))
+
+
 def culprits(parts: pd.DataFrame, processors: int, most: int = MOST) -> list[Culprit]:
     """Return the places of *parts* that are worth a run each, the largest part first.
 
@@ -108,7 +116,7 @@ def culprits(parts: pd.DataFrame, processors: int, most: int = MOST) -> list[Cul
         if target and target not in found:
             left = max(whole.processor_s - float(row["loss_s"]), whole.processor_s / processors)
             promise = whole.processor_s / left
-            factor = _factor(row, parts.attrs.get("worked", {}))
+            factor = factor_of(row, parts)
             found[target] = Culprit(*_line(row), share, promise, target, factor)
     return list(found.values())
 

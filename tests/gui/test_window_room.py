@@ -17,6 +17,8 @@ from scalegraph.gui.figures.grid.folding import folded
 from scalegraph.gui.figures.grid.panel import GridPanel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.loss import RegionLoss, by_share
+from scalegraph.gui.whatif.helpful import help_for
+from scalegraph.request import Session
 from tests.gui.trace.test_trace_window import settled
 
 ROOT = Path(__file__).parents[2]
@@ -127,6 +129,25 @@ def test_regions_are_sorted_by_loss_below_what_they_are_in() -> None:
 
     given = (loss(0, None, 1.0), loss(1, 0, 0.2), loss(2, 1, 0.1), loss(3, 1, 0.15), loss(4, 0, 0.7), loss(5, 9, 0.3))
     assert [one.region for one in by_share(given)] == [0, 4, 1, 3, 2, 5]
+
+
+@pytest.mark.slow
+def test_a_line_that_waits_is_offered_what_would_help() -> None:
+    session = Session()
+    study = session.open(ROOT / "resources" / "studies" / "demo.sgstudy")
+    data = session.study_data(study)
+    found = help_for(data, "line:billiard.c:104")
+    assert found is not None
+    assert (found.act, found.target, found.factor) == (
+        "Make what this lock protects free",
+        "section:billiard.c:104",
+        "inf",
+    )
+    assert "A faster billiard.c:104 changes little" in found.sentence
+    assert help_for(data, "line:billiard.c:92") is None  # it computes
+    assert help_for(data, "region:#33") is None
+    study.close()
+    session.close()
 
 
 def large_grid() -> Grid:

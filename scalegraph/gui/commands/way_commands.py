@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -154,6 +155,26 @@ class WayCommands(QObject):
                 self._window.whatif.ask_ideal(ideal)
         elif way.argument("sweep"):
             self._window.whatif.ask_sweep()
+
+    def ask_faster(self, target: str) -> None:
+        """Ask what if *target* were faster; of a line that waits say what would help instead, and offer that."""
+        window, handle = self._window, self._window.study.handle
+        window.panels.want("whatif", True)
+        window.whatif.ask_faster(target)
+        data = handle.study() if handle is not None else None
+        if data is None:
+            return
+        from scalegraph.gui.whatif.helpful import Help, help_for
+
+        def look(_reporter: Reporter) -> Help | None:
+            return help_for(data, target)
+
+        def say(found: Help | None) -> None:
+            if found is not None and window.study.handle is handle:
+                act = partial(window.whatif.ask_faster, found.target, found.factor)
+                window.study.banner.show_remark(found.sentence, found.act, act)
+
+        window.jobs.start("finding what would help", look, done=tied(self, say), failed=lambda _error: None)
 
     def _show(self, data: Any, handle: StudyHandle, *, other: str = "", **changes: Any) -> None:
         asked = data.manifest.get("request") or {}

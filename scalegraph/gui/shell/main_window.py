@@ -295,7 +295,7 @@ class MainWindow(QMainWindow):
         self.runner.landed.connect(self.outcomes.landed)
         self.runner.ended.connect(self.outcomes.ended)
         self.study.area_made.connect(self._area_made)
-        self.study.faster_wanted.connect(self._ask_faster)
+        self.study.faster_wanted.connect(self.way_commands.ask_faster)
         self.study.way_wanted.connect(self.way_commands.go)
         self.whatif.view_wanted.connect(self.study.show_answer)
         self.whatif.undo_changed.connect(lambda: self._edited("whatif"))
@@ -417,10 +417,6 @@ class MainWindow(QMainWindow):
     def _reveal(self) -> None:
         if self.study.handle is not None:
             reveal_path(self.study.handle)
-
-    def _ask_faster(self, target: str) -> None:
-        self.panels.want("whatif", True)
-        self.whatif.ask_faster(target)
 
     def _search(self) -> None:
         if self.page == STUDY and self.study.search():

@@ -301,13 +301,13 @@ class WhatIfPanel(QWidget):
 
     # what the user does --------------------------------------------------------------------------------------
 
-    def ask_faster(self, target: str) -> None:
-        """Ask what if *target* were faster: twice as fast to begin with."""
+    def ask_faster(self, target: str, factor: str = "2") -> None:
+        """Ask what if *target* were faster by *factor*: twice as fast to begin with."""
         model = self._model()
         if model is None:
             return
         if target not in dict(model.state.speedups):
-            self._edit(target_words(target), speedups=model.state.with_speedup(target, "2"))
+            self._edit(target_words(target), speedups=model.state.with_speedup(target, factor))
         box = self.speedups.factors.get(target)
         if box is not None:
             self._reach(box)

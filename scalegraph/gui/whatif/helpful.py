@@ -1,0 +1,53 @@
+"""What would help a place that waits: a faster line does not, as what it waits for would come no sooner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from scalegraph.subjects.study import StudyData
+
+# cause of a loss -> what is to be made different
+_HELPS: Final = {
+    "lock_s": "Make what this lock protects free",
+    "barrier_wait_s": "Balance this loop",
+    "message_wait_s": "Make this message free",
+    "transfer_wait_s": "Make this message free",
+    "message_s": "Make this message free",
+    "serial_wait_s": "Make this serial part free",
+    "fork_join_s": "Make this parallel region free to start",
+}
+
+
+@dataclass(frozen=True)
+class Help:
+    """What to try in place of a faster line: *target* and *factor* of a virtual speedup, named by *act*."""
+
+    sentence: str
+    act: str
+    target: str
+    factor: str
+
+
+def help_for(data: StudyData, target: str) -> Help | None:
+    """Return what would help the line that *target* names, if most of what it loses is waiting; else None."""
+    from scalegraph.analyze import culprits
+    from scalegraph.subjects import judgement
+
+    kind, _, place = target.partition(":")
+    lost = judgement.parts(data, data.main_series) if kind == "line" else None
+    if lost is None:
+        return None
+    at = [f"{row['file']}:{row['line']}" == place or str(row["inside"]) == place for _, row in lost.iterrows()]
+    here = lost[at]
+    if here.empty:
+        return None
+    row = here.iloc[0]  # the largest part is first
+    better, act = culprits.target_of(row), _HELPS.get(str(row["cause"]))
+    if act is None or not better or better == target:
+        return None
+    name = f"{PurePath(place.rpartition(':')[0]).name}:{place.rpartition(':')[2]}"
+    sentence = f"A faster {name} changes little: what it loses is {row['words']}."
+    return Help(sentence, act, better, culprits.factor_of(row, lost))
