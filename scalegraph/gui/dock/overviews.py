@@ -55,7 +55,7 @@ def overview_of(data: StudyData) -> Layout | None:
         return _tiles((lasting, ("hottest", "profile")), (("breakdown", "overheads", "source"), against_one))
     weak = data.meaning is not None and data.meaning.scaling == "weak"
     places = ("hottest", "region-models") if len(data.imported[0].call_paths) > 1 else ("laws",)
-    return _tiles((lasting, ("weak-scaling",) if weak else against_one), (("verdicts",), places))
+    return _tiles((lasting, ("verdicts",)), (("weak-scaling",) if weak else against_one, places))
 
 
 def _asked(request: Mapping[str, Any]) -> set[int]:
