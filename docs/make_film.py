@@ -23,10 +23,10 @@ from scalegraph.gui import app
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.shell.main_window import MainWindow
 
-FILM = Path(__file__).parent / "images" / "film.webp"
+FILM = Path(__file__).parent / "images" / "film.gif"
 SIZE = (1280, 720)
 EACH_MS = 9_000
-QUALITY = 55  # of WebP: text stays sharp, the file small
+COLOURS = 48  # enough for text and pictures, few enough for a small file
 QUIET_MS, LONGEST_MS = 400, 120_000
 
 
@@ -46,8 +46,8 @@ def main() -> int:
             frames.append(grabbed(window))
         window.close()
         settle(window)
-    first, *rest = frames
-    first.save(FILM, save_all=True, append_images=rest, duration=EACH_MS, loop=0, quality=QUALITY, method=6)
+    first, *rest = (frame.quantize(COLOURS, dither=Image.Dither.NONE) for frame in frames)
+    first.save(FILM, save_all=True, append_images=rest, duration=EACH_MS, loop=0, optimize=True)
     print(f"{FILM}: {len(frames)} pictures, {FILM.stat().st_size / 1e3:.0f} kB")
     return 0
 
