@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scalegraph.base.errors import Cancelled
+from scalegraph.base.points import SIMULATED, setting_words
 from scalegraph.base.units import assigned, counted, seconds
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.cluster.elsewhere import on_options, place_given, there, write_jobs
 from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.measuring.options import place_of
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import Unrecorded, progress
+from scalegraph.cli.simulating.choices import together, with_choice
 from scalegraph.cli.standard_input import with_redirected
 from scalegraph.cli.tracing import print_traces
 from scalegraph.cli.trusting import settled, trust_option
 from scalegraph.request import Session
+from scalegraph.request.run.joining import choice_of
 
 if TYPE_CHECKING:
     from scalegraph.base.run import RunRecord
@@ -96,6 +100,7 @@ def _shown(session: Session, study: Study, request: Request, path: Path, *, as_j
     from scalegraph.cli.measuring.table import print_command
 
     print_command(study, request.target.point_name, as_json=as_json)
+    study = choice_of(study, request)
     failed = sum(not run.ok for run in study.runs(target=request.target.point_name))
     if not as_json:
         for line in findings(session, study):
@@ -143,30 +148,64 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
 
 def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     """Print the runs and what the searches found; return the number of runs that failed."""
+    if len(study.members()) == 1:
+        return _report_one(session, study, path, as_json=as_json)
+    parts = [study.member(one) for one in study.members()]
+    if as_json:
+        made = [_document(part, path) for part in parts]
+        print_json(together([document for document, _failed in made]))
+        return sum(failed for _document, failed in made)
+    failed = 0
+    for part in parts:
+        echo(f"== {setting_words(part.choice) or place_of(part, SIMULATED)[1]}")
+        failed += _report_one(session, part, path, as_json=False)
+        echo()
+    return failed
+
+
+def _document(study: Study, path: Path) -> tuple[dict[str, Any], int]:
+    """Return the runs of one choice as a document, and how many failed."""
+    from scalegraph.analyze.timed import chosen_part, clock_part
+    from scalegraph.cli import run_table
+    from scalegraph.cli.predict.kept_table import documents
+    from scalegraph.predict import kept
+    from scalegraph.request.model.kept import searches_of
+
+    records, others = _runs(study, output=True)
+    predictions = kept.read(study.facts(kept.FACT)).points
+    manifest = study.manifest
+    name = str(manifest.request.get("timed", ""))
+    groups = by_size(records)
+    ordered = [record for group in groups.values() for record in group]
+    part = chosen_part(ordered, manifest.regions, name) or clock_part(ordered) if len(groups) == 1 else None
+    keys = [record.point.key for record in ordered]
+    made: dict[str, Any] = run_table.document(manifest.program, manifest.machine, ordered, keys, others, path, part)
+    more = {"predictions": documents(predictions)} if predictions else {}
+    whole = {"study": str(path), **with_choice(made, study), "searches": searches_of(study), **more}
+    return whole, sum(not record.ok for record in (*records, *others))
+
+
+def _runs(study: Study, *, output: bool) -> tuple[list[RunRecord], list[RunRecord]]:
+    records = [record for record in study.runs(output=output) if record.source != "predicted"]
+    return records, study.variants(output=output)
+
+
+def _report_one(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
+    """Print the runs of one choice of machine, split and so on."""
     from scalegraph.analyze.timed import chosen_part, clock_part, sentence
     from scalegraph.cli import run_table
-    from scalegraph.cli.predict.kept_table import documents, print_kept
+    from scalegraph.cli.predict.kept_table import print_kept
     from scalegraph.cli.what_if import print_what_if
     from scalegraph.predict import kept
 
-    records = [record for record in study.runs(output=as_json) if record.source != "predicted"]
+    if as_json:
+        made, failed = _document(study, path)
+        print_json(made)
+        return failed
+    records, others = _runs(study, output=False)
     predictions = kept.read(study.facts(kept.FACT)).points
-    from scalegraph.request.model.kept import searches_of
-
-    searches = searches_of(study)
-    others = study.variants(output=as_json)
     failed = sum(not record.ok for record in (*records, *others))
     name = str(study.manifest.request.get("timed", ""))
-    if as_json:
-        manifest = study.manifest
-        groups = by_size(records)
-        ordered = [record for group in groups.values() for record in group]
-        part = chosen_part(ordered, manifest.regions, name) or clock_part(ordered) if len(groups) == 1 else None
-        keys = [record.point.key for record in ordered]
-        made: dict[str, Any] = run_table.document(manifest.program, manifest.machine, ordered, keys, others, path, part)
-        more = {"predictions": documents(predictions)} if predictions else {}
-        print_json({"study": str(path), **made, "searches": searches, **more})
-        return failed
     groups = by_size(records)
     compared = [group for group in groups.values() if any(one.ok and one.point.processors == 1 for one in group)]
     values = run_table.derived(

@@ -97,8 +97,10 @@ def what_if_documents(records: Sequence[RunRecord], others: Sequence[RunRecord])
 
 
 def _run(record: RunRecord, values: dict[str, float | None], place: Path | None = None) -> dict[str, Any]:
-    row: dict[str, Any] = {"kind": record.source, "processors": record.point.processors}
+    row: dict[str, Any] = {"kind": record.source, "machine": record.machine, "processors": record.point.processors}
     row |= {"processes": record.processes, "threads_per_process": record.threads_per_process}
+    row |= {"schedule": record.point.variant.schedule or record.point.setting.get("schedule") or None}
+    row |= {name: record.point.setting[name] for name in ("affinity", "cflags") if name in record.point.setting}
     if record.point.parameters:
         row["parameters"] = dict(record.point.parameters)
     row |= {name: getattr(record, name) for name in RUN_SCALARS}

@@ -24,7 +24,8 @@ from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import ESTIMATED, sampling_document
-from scalegraph.cli.simulate import Given, ProgramArguments, make_request, submit
+from scalegraph.cli.simulate import ProgramArguments, submit
+from scalegraph.cli.simulating.request import Given, make_request, one_choice
 from scalegraph.link import loops
 from scalegraph.request import Session
 from scalegraph.request.model.extras import Schedules, WhatIf
@@ -133,12 +134,13 @@ class _Found:
 
 def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Request, Sequence[int]]:
     limits = RunLimits(time_s=given["timeout"])
-    return make_request(
+    request, counts = make_request(
         Given(
-            **{name: value for name, value in given.items() if name != "timeout"},
+            **{name: value for name, value in given.items() if name not in ("timeout", "cflags")},
+            cflags=(given["cflags"],),
             arguments=tuple(arguments),
             overrides=(),
-            schedule="",
+            schedule=(),
             executable="",
             build="",
             limits=limits,
@@ -146,6 +148,7 @@ def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Reques
             reference=False,
         )
     )
+    return one_choice(request), counts
 
 
 def _check_measured(names: Sequence[str], study: Path | None, *, sample: bool) -> None:

@@ -10,6 +10,7 @@ import click
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli import switch_words
+from scalegraph.cli.output import echo
 from scalegraph.store import Study
 
 
@@ -34,6 +35,7 @@ def _hertz(value: str) -> float:
 
 _META = "scalegraph.mapping"
 _WORK = "scalegraph.work"
+_SELECT = "scalegraph.select"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 # what is said of measurements -> field of the answers, and what its text is taken as
 _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -90,6 +92,14 @@ def _switched(ctx: click.Context, parameter: click.Parameter, value: str | None)
         raise InputError(Fault(f"'{value}': {error}", key=f"--{parameter.name}")) from None
 
 
+def _select(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
+    """Keep what is selected of a study of several choices for `open_input`."""
+    if words:
+        from scalegraph.request.results import selecting
+
+        ctx.meta[_SELECT] = selecting.parse(words)
+
+
 def mapping_option(command: _Command) -> _Command:
     """Give a command whose INPUT may be measurements the options of `scalegraph import` that say what names mean.
 
@@ -102,6 +112,10 @@ def mapping_option(command: _Command) -> _Command:
         command = click.option(
             f"--{name}", metavar=name.upper(), callback=_switched, expose_value=False, help=f"Of measurements: {text}.",
         )(command)  # fmt: skip
+    command = click.option(
+        "--select", "selected", multiple=True, metavar="AXIS=VALUE", callback=_select, expose_value=False,
+        help="Of a study of several machines, splits, schedules ..: which, as in machine=ksr1; repeatable.",
+    )(command)  # fmt: skip
     return click.option(
         "--mapping", multiple=True, metavar="KEY=VALUE", callback=_meaning, expose_value=False,
         help="Of measurements as INPUT: what their names mean, as in unit=s or processors=ranks; repeatable.",
@@ -122,9 +136,23 @@ def work_option(command: _Command) -> _Command:
 
 
 def open_input(path: Path) -> Study:
-    """Return the study at *path*, with W as `work_option` has it; see `_opened`."""
+    """Return the study at *path*, with W as `work_option` has it; see `_opened`.
+
+    Of a study of several machines, splits and so on it is the one that ``--select`` takes, or the first, which is said.
+    """
     study = _opened(path)
     context = click.get_current_context(silent=True)
+    wanted = {} if context is None else context.meta.get(_SELECT, {})
+    if wanted or study.members() != ({},):
+        from scalegraph.request.results import selecting
+
+        try:
+            study, said = selecting.selected(study, wanted)
+        except InputError:
+            study.close()
+            raise
+        if said:
+            echo(said, err=True)
     study.work = str(context.meta.get(_WORK, "")) if context is not None else ""
     return study
 

@@ -74,6 +74,23 @@ def parse(text: str) -> tuple[Choice, ...]:
     return tuple(found)
 
 
+def alternatives(text: str) -> tuple[str, ...]:
+    """Return the choices that a list with commas names: ``static,dynamic,4,EA,alpha=2`` are three.
+
+    A chunk or a parameter belongs to the schedule in front of it. Raises `ValueError` where an item is empty.
+    """
+    found: list[str] = []
+    for item in (one.strip() for one in text.split(",")):
+        if not item:
+            raise ValueError(f"'{text}': a value is missing beside a comma")
+        plain = item.replace(" ", "")
+        if found and (_CHUNK.fullmatch(plain) or _VALUE.fullmatch(plain)):
+            found[-1] += f",{plain}"
+        else:
+            found.append(item)
+    return tuple(dict.fromkeys(found))
+
+
 def chosen(text: str) -> bool:
     """Whether *text* chooses schedules of loops that may be static: the program has to be compiled for that."""
     return any(choice.loop != RUNTIME for choice in parse(text))

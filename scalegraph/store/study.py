@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 import sqlite3
-import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -18,22 +18,24 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from scalegraph.base.errors import StoreError
-from scalegraph.base.files import check_directory, check_replaceable, reason
+from scalegraph.base.files import check_directory, check_replaceable
+from scalegraph.base.points import setting_id
 from scalegraph.base.run import RunRecord
-from scalegraph.store import codec, migrations
+from scalegraph.store import codec, members, migrations
+from scalegraph.store.files import SUFFIX as SUFFIX
+from scalegraph.store.files import check_header, checked, seen_from, sentences, temporary
 from scalegraph.store.lock import WriteLock
-from scalegraph.store.manifest import FORMAT, Manifest
+from scalegraph.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from scalegraph.measurements.mapping import Mapping
+    from scalegraph.measurements.mapping import Mapping as Meaning
     from scalegraph.measurements.model import MeasurementSet
 
-SUFFIX = ".sgstudy"
+_MEMBERS = "members"  # choices of machine, split, schedule .. that there are runs of
 _BUSY_MS = 10_000  # a reader waits this long for a writer's commit, which takes milliseconds
 _PATIENT_MS = 600_000  # a writer for readers: one that was stopped while it read must not end a sweep
-_MAGIC = b"SQLite format 3\0"
 
 
 class Study:
@@ -54,7 +56,8 @@ class Study:
         self._unpacked: dict[str, RunRecord] = {}
         self._manifest: Manifest | None = None
         self._version = 0  # of the file, when the manifest was read
-        self._set: tuple[MeasurementSet, Mapping | None] | None = None
+        self._set: tuple[MeasurementSet, Meaning | None] | None = None
+        self._member: str | None = None  # None: the whole study, of which the runs of the first choice are shown
         self.writable = lock is not None or path is None
         self.work = ""  # what W is for who looks at it now (`analyze.workload`); not kept
 
@@ -65,10 +68,10 @@ class Study:
         if path.exists() and not overwrite:
             raise StoreError(f"{path}: exists already; open it, or choose another name")
         check_directory(path)
-        with _sentences(path):
+        with sentences(path):
             lock = WriteLock(path)
             try:
-                with _temporary(path) as fresh, cls.memory(manifest) as study:
+                with temporary(path) as fresh, cls.memory(manifest) as study:
                     study._copy_to(fresh)
                     # of a study that was here before, if its writer was killed: it is no part of this one
                     path.with_name(path.name + "-journal").unlink(missing_ok=True)
@@ -95,8 +98,8 @@ class Study:
         *write* for one that another process is writing.
         """
         path = Path(path)
-        with _sentences(path):
-            _check_header(path)
+        with sentences(path):
+            check_header(path)
             lock = WriteLock(path) if write else None
             try:
                 return cls._opened(path, lock)
@@ -121,7 +124,7 @@ class Study:
         )
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection = _checked(connection, path, write=lock is not None)
+            connection = checked(connection, path, write=lock is not None)
             connection.execute(f"PRAGMA query_only = {'OFF' if lock else 'ON'}")
             study = cls(connection, path, lock)
             study._read_manifest()
@@ -156,30 +159,78 @@ class Study:
     def set_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest (a resumed study takes the request that resumed it)."""
         with self._mutex, self._said():
-            self._put("manifest", manifest.model_dump(mode="json"))
+            self._put(self._own("manifest"), manifest.model_dump(mode="json"))
             self._manifest = manifest
 
     def facts(self, key: str) -> Any:
         """Return the JSON value stored under *key* beside the manifest (``searches``, ..), or None."""
         with self._mutex, self._said():
-            return self._get(f"fact.{key}")
+            return self._get(self._own(f"fact.{key}"))
 
     def set_facts(self, key: str, value: Any) -> None:
         """Store a JSON value under *key* beside the manifest."""
         with self._mutex, self._said():
-            self._put(f"fact.{key}", value)
+            self._put(self._own(f"fact.{key}"), value)
+
+    def members(self) -> tuple[Mapping[str, str], ...]:
+        """Return the choices of machine, split, schedule .. that the study has runs of, in the order they came.
+
+        ``({},)`` for a study of one choice. The first is what `runs` and the manifest are of; `member` shows another.
+        """
+        with self._mutex, self._said():
+            return members.read(self._get(_MEMBERS), self._place)
+
+    def member(self, setting: Mapping[str, str]) -> Study:
+        """Return the study as its runs of the choice *setting* alone are, with their manifest; closed with this one.
+
+        Runs that are added to it land here. A choice that there is not has no runs.
+        """
+        made = copy.copy(self)
+        made._member, made._manifest = setting_id(setting), None
+        return made
+
+    def add_member(self, setting: Mapping[str, str], manifest: Manifest) -> Study:
+        """Add the choice *setting*, of which runs will come, with its manifest; return the study as it sees it."""
+        with self._mutex, self._said():
+            known = self.members() if self._get(_MEMBERS) is not None or len(self) else ()
+            if setting not in known:
+                self._put(_MEMBERS, [dict(one) for one in (*known, setting)])
+            made = self.member(setting)
+            made.set_manifest(manifest)
+        self._manifest = None
+        return made
+
+    @property
+    def choice(self) -> Mapping[str, str]:
+        """The choice that `runs` and the manifest are of: of the whole study, its first; empty where it has but one."""
+        found = self.members()
+        return next((one for one in found if setting_id(one) == self._member), {} if self._member else found[0])
+
+    def _first(self) -> str:
+        return setting_id(self.members()[0])
+
+    def _own(self, key: str) -> str:
+        """Return the name under which a value of the choice that is shown is kept."""
+        return key if self._member is None or self._member == self._first() else f"{key}@{self._member}"
+
+    def _mine(self, *, whole: bool) -> str:
+        """Return the condition of rows that are shown: those of one choice, or of all where *whole* may be."""
+        if self._member is None and whole:
+            return ""
+        name = self._first() if self._member is None else self._member
+        return f"key GLOB '{name}-*'" if name else "key NOT GLOB '*-*'"
 
     def measurements(self) -> MeasurementSet | None:
         """Return the measurement set that the runs were made of; None where they were not made of one."""
         found = self._measured()
         return None if found is None else found[0]
 
-    def mapping(self) -> Mapping | None:
+    def mapping(self) -> Meaning | None:
         """Return what the names of the measurement set mean, None where that was never said."""
         found = self._measured()
         return None if found is None else found[1]
 
-    def set_measurements(self, measured: MeasurementSet, mapping: Mapping | None = None) -> None:
+    def set_measurements(self, measured: MeasurementSet, mapping: Meaning | None = None) -> None:
         """Keep *measured* and what its names mean in the study, in place of an earlier set."""
         from scalegraph.store import sets
 
@@ -189,7 +240,7 @@ class Study:
             self._connection.execute("INSERT OR REPLACE INTO measurements VALUES (1, ?, ?, ?, ?)", packed)
             self._set = (measured, mapping)
 
-    def _measured(self) -> tuple[MeasurementSet, Mapping | None] | None:
+    def _measured(self) -> tuple[MeasurementSet, Meaning | None] | None:
         with self._mutex, self._said():
             if self._set is None:
                 query = "SELECT description, points, call_paths, vals FROM measurements"
@@ -242,14 +293,15 @@ class Study:
 
     def keys(self, *, ok: bool = True) -> frozenset[str]:
         """Return the keys of the points that were run; with *ok* only of those that ended well."""
-        query = "SELECT key FROM runs" + (" WHERE status = 'ok'" if ok else "")
+        query = "SELECT key FROM runs" + _where("status = 'ok'" if ok else "", self._mine(whole=True))
         with self._mutex, self._said():
             return frozenset(row[0] for row in self._connection.execute(query))
 
     def __len__(self) -> int:
         """Return the number of runs, what-if runs included."""
         with self._mutex, self._said():
-            return int(self._connection.execute("SELECT count(*) FROM runs").fetchone()[0])
+            query = f"SELECT count(*) FROM runs{_where(self._mine(whole=True))}"
+            return int(self._connection.execute(query).fetchone()[0])
 
     def runs(self, *, output: bool = False, target: str | None = None) -> list[RunRecord]:
         """Return the actual runs of *target* in the order they came; what the programs printed only with *output*.
@@ -264,8 +316,8 @@ class Study:
         return self._of_target(output=output, target=target, variants=True)
 
     def every_run(self, *, output: bool = False) -> list[RunRecord]:
-        """Return all runs in the order they came: of every target, what-if runs included."""
-        return self._all(output=output)
+        """Return all runs in the order they came: of every choice and target, what-if runs included."""
+        return self._all(output=output, whole=True)
 
     def targets(self) -> tuple[str, ...]:
         """Return the targets that the study has runs of: the simulated one (an empty name) first, then by name."""
@@ -276,10 +328,11 @@ class Study:
         chosen = min((record.point.target for record in every), default="") if target is None else target
         return [one for one in every if one.point.target == chosen and bool(one.point.variant) == variants]
 
-    def _all(self, *, output: bool) -> list[RunRecord]:
+    def _all(self, *, output: bool, whole: bool = False) -> list[RunRecord]:
         columns = "id, key, record" + (", output" if output else "")
         with self._mutex, self._said():
-            rows = self._connection.execute(f"SELECT {columns} FROM runs ORDER BY id").fetchall()
+            where = _where(self._mine(whole=whole))
+            rows = self._connection.execute(f"SELECT {columns} FROM runs{where} ORDER BY id").fetchall()
             return [self._record(*row) for row in rows]
 
     def run(self, key: str) -> RunRecord | None:
@@ -303,10 +356,10 @@ class Study:
         if self._path and path.exists() and path.samefile(self._path):
             return
         check_replaceable(path)
-        with self._mutex, _sentences(path):
+        with self._mutex, sentences(path):
             lock = WriteLock(path)
             try:
-                with _temporary(path) as fresh:
+                with temporary(path) as fresh:
                     self._copy_to(fresh, path)
                     fresh.replace(path)
             finally:
@@ -331,7 +384,7 @@ class Study:
         self.close()
 
     def _said(self) -> contextlib.AbstractContextManager[None]:
-        return _sentences(self._place)
+        return sentences(self._place)
 
     @property
     def _place(self) -> Path:
@@ -356,7 +409,7 @@ class Study:
     def _read_manifest(self) -> Manifest:
         with self._mutex, self._said():
             try:
-                return Manifest.model_validate(self._get("manifest"))
+                return Manifest.model_validate(self._get(self._own("manifest")))
             except ValidationError as error:
                 first = error.errors()[0]
                 place = ".".join(map(str, ("manifest", *first["loc"])))
@@ -390,97 +443,14 @@ class Study:
             self._connection.backup(target)
             before = (self._path or Path("study")).absolute().parent
             if final is not None and final.absolute().parent != before:
-                for record in (one for one in self._all(output=False) if one.trace is not None):
-                    light, _output = codec.pack(_seen_from(record, before, final.absolute().parent))
+                for record in (one for one in self._all(output=False, whole=True) if one.trace is not None):
+                    light, _output = codec.pack(seen_from(record, before, final.absolute().parent))
                     target.execute("UPDATE runs SET record = ? WHERE key = ?", (light, record.point.key))
         finally:
             target.close()
 
 
-def _seen_from(record: RunRecord, before: Path, after: Path) -> RunRecord:
-    """Return *record* with the path of its trace, relative to the directory *before*, relative to *after*."""
-    if record.trace is None:
-        return record
-    path = os.path.relpath(before / record.trace.path, after)
-    return record.model_copy(update={"trace": record.trace.model_copy(update={"path": path})})
-
-
-def _check_header(path: Path) -> None:
-    """Refuse what is plainly no study before SQLite examines it."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(len(_MAGIC))
-    except FileNotFoundError:
-        raise StoreError(f"{path}: no such study") from None
-    except IsADirectoryError:
-        raise StoreError(f"{path}: is a directory; a study file ({SUFFIX}) was expected") from None
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read: {reason(error)}") from error
-    if head != _MAGIC:
-        raise StoreError(f"{path}: is not a ScaleGraph study")
-
-
-def _checked(connection: sqlite3.Connection, path: Path, *, write: bool) -> sqlite3.Connection:
-    """Return a connection whose tables are of this version; a viewer of an older file gets a migrated copy."""
-    if connection.execute("PRAGMA application_id").fetchone()[0] != migrations.APPLICATION_ID:
-        raise StoreError(f"{path}: is an SQLite file, but not a ScaleGraph study")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > FORMAT:
-        raise StoreError(
-            f"{path}: was written by a newer ScaleGraph (study format {version}); this one reads formats up to {FORMAT}"
-        )
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise StoreError(f"{path}: is damaged: {found}")
-    if version < 1:
-        raise StoreError(f"{path}: is damaged: study format {version} was never written")
-    if version < FORMAT:
-        if not write:
-            copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            connection.backup(copy)
-            connection.close()
-            connection = copy
-        migrations.migrate(connection, version)
-    return connection
-
-
-@contextlib.contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
-    """Yield a name in *path*'s directory for a file to be renamed to it; remove what is left of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    umask = os.umask(0)
-    os.umask(umask)
-    os.fchmod(handle, 0o666 & ~umask)
-    os.close(handle)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
-        Path(f"{name}-journal").unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _sentences(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the system say into one sentence for the user."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: {_sentence(error)}") from error
-    except UnicodeDecodeError as error:  # of a damaged name that SQLite wanted to complain of
-        raise StoreError(f"{path}: is damaged") from error
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {reason(error)}") from error
-
-
-def _sentence(error: sqlite3.Error) -> str:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return {
-        sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
-        sqlite3.SQLITE_IOERR: "cannot be read or written: the disk is full or failing",
-        sqlite3.SQLITE_READONLY: "cannot be written: it is read-only",
-        sqlite3.SQLITE_CANTOPEN: "cannot be opened: the file or its directory does not allow it",
-        sqlite3.SQLITE_BUSY: "is locked by another program that writes it",
-        sqlite3.SQLITE_LOCKED: "is locked by another program that writes it",
-        sqlite3.SQLITE_CORRUPT: "is damaged",
-        sqlite3.SQLITE_NOTADB: "is not a ScaleGraph study, or is damaged",
-    }.get(code, f"cannot be used: {error}")
+def _where(*conditions: str) -> str:
+    """Return the clause of a query for rows that meet all *conditions* that are not empty."""
+    said = " AND ".join(filter(None, conditions))
+    return f" WHERE {said}" if said else ""

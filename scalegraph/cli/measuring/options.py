@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-import click
-
 from scalegraph.base.run import SIMULATED, RunRecord
 from scalegraph.cli.asked import request_option
 from scalegraph.link.targets import named
 from scalegraph.machine import Machine
-from scalegraph.request.model.values import request_value
+from scalegraph.request.model.parts import PINS
 from scalegraph.store import Study
 
 _ANY: Final = 2**16  # a range of counts has an end
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class _Affinity(click.Choice):  # type: ignore[type-arg]  # generic since click 8.2
-    """One of the declared choices; the first processors are close, too."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the choice."""
-        return super().convert("close" if value == "first" else value, param, ctx)
-
-
 def target_options(command: _Command) -> _Command:
     """Add the options that choose a target and how a real one measures."""
     options = (
         request_option("target.warm_up"),
-        request_option("target.pin", "pin", type=_Affinity(list(request_value("target.pin").choices))),
+        request_option("target.pin", "pin", type=str, metavar=f"[{'|'.join(PINS)}],.."),
         request_option("target.disturbed"),
         request_option("target.most_runs"),
         request_option("target.until"),

@@ -12,6 +12,7 @@ from scalegraph.base.run import Value
 from scalegraph.cli.measuring.options import own_counts
 from scalegraph.cli.pairs import pairs
 from scalegraph.cli.processors import parse_processors
+from scalegraph.cli.simulating import lists
 from scalegraph.request.model.commands import grown
 from scalegraph.request.model.parts import Bound, Scaling, TargetChoice
 from scalegraph.request.model.prediction import read_sizes
@@ -49,6 +50,7 @@ def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]
     base, grow = _grown(asked.grow)
     parameters = {**_parameters(given["parameters"]), **base}
     bound = _bound(asked.hold, grow)
+    axes = lists.axes("", given["threads_per_process"], (), given["pin"])
     reference = not given["no_reference"]
     request = Request(
         program=ProgramChoice(
@@ -63,7 +65,7 @@ def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]
             directory=str(Path.cwd()),
             cwd=str(given["cwd"] or ""),
             accept_exit=given["accept_exit"],
-            threads_per_process=given["threads_per_process"],
+            threads_per_process=axes.threads[0],
         ),
         parameters=parameters,
         scaling=Scaling(grow=grow),
@@ -71,13 +73,14 @@ def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]
         target=TargetChoice(
             name="dask" if on and given["target"] == "host" else given["target"],
             settings=pairs("--target-set", given["target_set"]),
-            pin=given["pin"],
+            pin=axes.affinities[0],
             warm_up=given["warm_up"],
             until=given["until"],
             most_runs=given["most_runs"],
             disturbed=given["disturbed"],
         ),
-        processors=tuple({1, *counts} if reference and bound.kind == "problem_size" else counts),
+        space=axes.space(),
+        processors=tuple(counts),
         repetitions=given["repeat"],
         reference=reference,
         limits=RunLimits(time_s=given["timeout"], memory_bytes=given["memory"]),

@@ -12,6 +12,7 @@ from scalegraph.base.units import assigned, counted, si, significant
 from scalegraph.cli.measuring.options import place_of, shown_runs
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.run_table import derived, document
+from scalegraph.cli.simulating.choices import beside_machine, together, with_choice
 from scalegraph.request.model.kept import searches_of
 
 if TYPE_CHECKING:
@@ -29,21 +30,40 @@ def print_command(
 
     Return whether all ended well. *printed*: with what the command printed.
     """
-    every = study.runs(output=True, target=target)
-    ordered = sorted(shown_runs(every), key=lambda run: (run.point.processors, assigned(run.point.parameters.items())))
-    listed = [run for run in ordered if shown is None or run.point.processors in shown or not run.ok]
-    title = place_of(study, target)
+    parts = [study.member(one) for one in study.members()]
     if as_json:
-        keys = [run.point.key for run in listed]
-        made = document(study.manifest.program, title[0], ordered, keys, every=every)
-        command = command_of(study)
-        print_json({**made, "command": command, "searches": searches_of(study), **_notes(every)})
-        return all(run.ok for run in every)
+        documents = [_document(part, target, shown) for part in parts]
+        print_json(together(documents) if len(parts) > 1 else documents[0])
+        return all(run.ok for part in parts for run in part.runs(target=target))
+    done = [_print_one(part, target, shown, printed=printed) for part in parts]
+    return all(done)
+
+
+def _listed(every: Sequence[RunRecord], shown: Sequence[int] | None) -> tuple[Sequence[RunRecord], Sequence[RunRecord]]:
+    """Return one run of each point, by N and size, and those of them that are shown."""
+    ordered = sorted(shown_runs(every), key=lambda run: (run.point.processors, assigned(run.point.parameters.items())))
+    return ordered, [run for run in ordered if shown is None or run.point.processors in shown or not run.ok]
+
+
+def _document(study: Study, target: str, shown: Sequence[int] | None) -> dict[str, Any]:
+    every = study.runs(output=True, target=target)
+    ordered, listed = _listed(every, shown)
+    keys = [run.point.key for run in listed]
+    made = document(study.manifest.program, place_of(study, target)[0], ordered, keys, every=every)
+    more = {"command": command_of(study), "searches": searches_of(study), **_notes(every)}
+    return with_choice({**made, **more}, study)
+
+
+def _print_one(study: Study, target: str, shown: Sequence[int] | None, *, printed: bool) -> bool:
+    every = study.runs(output=True, target=target)
+    listed = _listed(every, shown)[1]
+    title = place_of(study, target)
+    place = ", ".join(filter(None, (title[1], beside_machine(study.choice))))
     if printed:
         for run in listed:
             echo(f"--- output of {run.point.label()}")
             echo(run.stdout, nl=not run.stdout.endswith("\n"), exact=True)
-    print_rows(*_rows(listed, every), title=f"{study.manifest.program} on {title[1]}")
+    print_rows(*_rows(listed, every), title=f"{study.manifest.program} on {place}")
     for text in _sentences(every):
         echo(text)
     return all(run.ok for run in every)

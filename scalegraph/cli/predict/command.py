@@ -20,7 +20,8 @@ from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import ESTIMATED, sampling_document
-from scalegraph.cli.simulate import Given, ProgramArguments, as_typed, make_request
+from scalegraph.cli.simulate import ProgramArguments, as_typed
+from scalegraph.cli.simulating.request import Given, make_request, one_choice
 from scalegraph.predict.graph import dump
 from scalegraph.predict.limits import Limit, limits
 from scalegraph.predict.next_sample import document as next_document
@@ -199,12 +200,12 @@ def _request(
 ) -> tuple[Request, tuple[int, ...]]:
     request, counts = make_request(
         Given(
-            **given,
+            **{**given, "cflags": (given["cflags"],)},
             sources=sources,
             arguments=tuple(arguments),
             processors=processors or None,
             overrides=(),
-            schedule="",
+            schedule=(),
             env=(),
             stdin=None,
             cwd=None,
@@ -215,6 +216,7 @@ def _request(
             reference=False,
         )
     )
+    one_choice(request)
     if arguments:  # with their braces, which stand for parameters
         request = request.model_copy(update={"program": request.program.model_copy(update={"args": tuple(arguments)})})
     elif not request.program.name:

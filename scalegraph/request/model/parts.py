@@ -105,7 +105,7 @@ class MachineChoice(Strict):
             "-m",
             "--machine",
             metavar="M",
-            note=f"Without it: {OWN_MACHINE}, and {SHIPPED_MACHINE} for a shipped program.",
+            note=f"simulate takes several. Without it: {OWN_MACHINE}, and {SHIPPED_MACHINE} for a shipped program.",
         ),
     )
     path: str = asked(

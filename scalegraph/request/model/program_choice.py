@@ -143,7 +143,7 @@ class ProgramChoice(Strict):
         label="Threads a process",
         unit="threads",
         help="Of an MPI program: N processors are N / T processes of T threads",
-        option=option("--threads-per-process", metavar="T"),
+        option=option("--threads-per-process", metavar="T,..", note="Several with commas: one study."),
     )
     ranks_per_node: int = asked(
         default=0,

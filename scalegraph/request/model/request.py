@@ -36,6 +36,12 @@
     name = "ksr1"                                # or path = "mine.toml"
     overrides = { "clock_mhz" = "40" }
 
+    [space]                                      # several of each in one study: every combination that can be
+    machine = ["epyc-7763", "xeon-8480"]         # in place of [machine] name
+    threads_per_process = [1, 4, 16]             # of an MPI program
+    schedule = ["static", "dynamic,4"]
+    # affinity = ["close", "spread"]; cflags = ["-O2", "-O3"]
+
     [target]                                     # where the programs run; the simulated machine if not given
     name = "host"                                # 'scalegraph doctor' lists the targets
     # pin = "spread"                             # threads on processors: close | spread | none
@@ -135,6 +141,7 @@ from scalegraph.request.model.parts import (
 )
 from scalegraph.request.model.prediction import Prediction
 from scalegraph.request.model.program_choice import ProgramChoice
+from scalegraph.request.model.space import Space, with_first
 
 __all__ = [
     "SEARCHED",
@@ -154,6 +161,7 @@ __all__ = [
     "RunLimits",
     "Scaling",
     "Schedules",
+    "Space",
     "Speedups",
     "Strict",
     "TargetChoice",
@@ -189,6 +197,9 @@ class RequestBody(Strict):
         default_factory=Scaling, label="What grows with N", help="What grows when the machine grows"
     )
     machine: MachineChoice = asked(default_factory=MachineChoice, label="Machine", help="The simulated machine")
+    space: Space = asked(
+        default_factory=Space, label="Space", help="Several machines, splits, schedules, affinities or flags at once"
+    )
     target: TargetChoice = asked(default_factory=TargetChoice, label="Target", help="Where the request is carried out")
     processors: tuple[Processors, ...] = asked(
         default=(1, 2, 4, 8, 16, 32),
@@ -363,6 +374,7 @@ class Request(RequestBody):
 
     @model_validator(mode="after")
     def _some_machine(self) -> Self:
+        with_first(self)
         return defaults.with_machine(self)
 
     @property

@@ -75,6 +75,7 @@ class Resolved:
     machine: machines.Machine
     machine_reference: str
     work: str = ""
+    setting: Mapping[str, str] = field(default_factory=dict)  # of a study of several choices: which the runs are of
 
 
 def resolve(request: Request) -> tuple[Resolved | None, list[Fault]]:
@@ -90,6 +91,12 @@ def resolved(request: Request) -> Resolved:
     if errors or found is None:
         raise InputError(errors)
     return found
+
+
+def machine_reference(request: Request) -> str:
+    """Return what `machine.load` takes for the machine of *request*."""
+    choice, base = request.machine, Path(request.program.directory or ".").expanduser().absolute()
+    return str(base / choice.path) if choice.path else choice.name
 
 
 def _formula(text: str, variables: frozenset[str]) -> expression.Expression | None:
@@ -244,7 +251,7 @@ class _Work:
         """Return the arguments by number of processors, which must all be among those that are run."""
         found = {}
         for count, text in self.request.program.args_at.items():
-            if count not in self.request.every_count():
+            if count not in self.request.every_count() and not (count == 1 and self.request.reference):
                 self.fault(
                     f"program.args_at.{count}",
                     f"arguments for N = {count} (--args-at), but nothing runs on {count} processors",
@@ -341,8 +348,7 @@ class _Work:
             self.fault(f"bound.{index}.kind", text)
 
     def _reference(self) -> str:
-        choice = self.request.machine
-        return str(self.base_dir / choice.path) if choice.path else choice.name
+        return machine_reference(self.request)
 
     def _machine(self) -> machines.Machine | None:
         choice = self.request.machine

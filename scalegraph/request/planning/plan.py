@@ -152,7 +152,13 @@ def points_of(found: Resolved, size: Mapping[str, Value], counts: Iterable[int])
     """Return the points of one *size* on each of *counts*, with all repetitions."""
     target = found.request.target.point_name
     return [
-        RunPoint(processors=count, parameters=dict(size), repetition=repetition, target=target)
+        RunPoint(
+            processors=count,
+            parameters=dict(size),
+            repetition=repetition,
+            target=target,
+            setting=dict(found.setting),
+        )
         for count in counts
         for repetition in range(found.request.repetitions)
     ]

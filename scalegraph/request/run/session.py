@@ -20,7 +20,7 @@ from scalegraph.request.imports import graphs
 from scalegraph.request.model import programs
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request, RunLimits, TraceChoice, WhatIf
-from scalegraph.request.model.resolve import resolved
+from scalegraph.request.model.resolve import Resolved, resolved
 from scalegraph.request.model.tracing import TracedRun, Tracing, lost, traces
 from scalegraph.request.planning import checking
 from scalegraph.request.planning.plan import Plan, plan
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scalegraph.link import Link
     from scalegraph.link.cluster.places import Where
     from scalegraph.machine import Machine
+    from scalegraph.request.run.spaces import SpaceSubmission
     from scalegraph.request.run.watching import Watched
     from scalegraph.subjects.study import StudyData
     from scalegraph.subjects.trace import TraceData
@@ -73,16 +74,20 @@ class Session:
         known = self._records(Path(study_path)) if study_path and Path(study_path).exists() else []
         from scalegraph.control.execute import default_workers
 
+        place, workers = Path(study_path) if study_path else None, self._workers or default_workers()
+        if request.space.varies:
+            from scalegraph.request.run.spaces import space_plan
+
+            return space_plan(request, known, workers, place)
         found = resolved(request)
-        tracing = Tracing(found, Path(study_path) if study_path else None)
-        return plan(found, known=known, workers=self._workers or default_workers(), tracing=tracing)
+        return plan(found, known=known, workers=workers, tracing=Tracing(found, place))
 
     def consent(self, request: Request) -> Consent | None:
         """Return what of *request* runs code that the user did not write here, to be shown before `submit`.
 
         None for what was typed, built or approved here. Raises `InputError` with every fault.
         """
-        return wanted(resolved(request))
+        return wanted(self._resolved(request))
 
     def submit(
         self,
@@ -107,7 +112,7 @@ class Session:
         """
         from scalegraph.request.run.submit import Submission
 
-        found = resolved(request)
+        found = self._resolved(request)
         place = Path(traces) if traces else None
         if request.trace is not None and place is None and not study_path:
             raise InputError(Fault("a place for the traces was expected: a study file, or a directory", key="trace"))
@@ -122,7 +127,14 @@ class Session:
                 Path(study_path).unlink(missing_ok=True)
             whole = Path(study_path) if study_path else None
             return predict_request(self, found, whole, emit, cancel, workers=workers, consent=consent)
-        work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link, place)
+        order = (emit, cancel or CancelToken(), workers or self._workers, self._link, place)
+        work: Submission | SpaceSubmission
+        if request.space.varies:
+            from scalegraph.request.run import spaces
+
+            work = spaces.SpaceSubmission(request, *order)
+        else:
+            work = Submission(found, *order)
         return work.run(Path(study_path) if study_path else None, overwrite=overwrite)
 
     @contextmanager
@@ -378,6 +390,14 @@ class Session:
         from scalegraph.request.results.data import matrix
 
         return matrix(self.study_data(study), **options)
+
+    def _resolved(self, request: Request) -> Resolved:
+        """Return *request* resolved: of several choices the first that can run."""
+        if not request.space.varies:
+            return resolved(request)
+        from scalegraph.request.run.spaces import resolved_members
+
+        return resolved_members(request)[0][0][1]
 
     def _records(self, path: Path) -> list[Any]:
         study = self.open(path)

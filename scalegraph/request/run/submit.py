@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +17,8 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.base.units import counted
 from scalegraph.control.execute import Progress, default_workers, execute, skip
 from scalegraph.link import Build, Job, Limits, Link, loops
-from scalegraph.link.job import QueuedLink
-from scalegraph.link.targets import WORKERS, Target
 from scalegraph.link.tracing import regions_of
-from scalegraph.machine import Machine, active
+from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, commands, processes, programs, shipped, targeting, variants
 from scalegraph.request.model.kept import searches_of
 from scalegraph.request.model.request import Request
@@ -30,15 +27,16 @@ from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
 from scalegraph.request.planning.plan import Plan, plan, points_of
 from scalegraph.request.planning.searches import Searches
-from scalegraph.request.run import targeted
+from scalegraph.request.run import joining, targeted
+from scalegraph.request.run.elsewhere import cluster, refusal, writer
+from scalegraph.request.run.manifests import as_known, manifest_of
 from scalegraph.request.run.remote import JobBook
-from scalegraph.store import Manifest, SourceText, Study
-from scalegraph.store.manifest import digest
+from scalegraph.store import Manifest, Study
 
 if TYPE_CHECKING:
-    from scalegraph.link.cluster.batch import JobWriter
-    from scalegraph.link.cluster.engine import Cluster
     from scalegraph.link.targets import Builds
+
+ASKED = "asked"  # processor counts that were asked for: others of a study were run for its sake, as one processor is
 
 _WORDS = {
     "program": "another program (its sources, headers, flags, the compiler or ScaleGraph have changed)",
@@ -62,20 +60,23 @@ class Submission:
         workers: int | None,
         link: Link | None = None,
         traces: Path | None = None,
+        *,
+        beside: Submission | None = None,
     ) -> None:
+        """*beside*: another one of the same study, whose points and progress this one continues."""
         self._found = found
         self._traces = traces
         self._emit = emit
         self._cancel = cancel
         self._target = targeting.target_of(found.request)
-        if (text := _refusal(self._target, link)) is not None:
+        if (text := refusal(self._target, link)) is not None:
             raise InputError(Fault(text, key="target.name"))
         self._workers = (workers or default_workers()) if self._target.side_by_side else 1
-        self._link = link or self._target
+        self.link = link or self._target
         self._host = HostTime(found.family)
         self._records: dict[str, RunRecord] = {}
-        self._points: dict[str, RunPoint] = {}
-        self._progress = Progress()
+        self.points: dict[str, RunPoint] = {} if beside is None else beside.points
+        self.progress: Progress = Progress() if beside is None else beside.progress
         self._later_s: float | None = 0.0
         self._book: JobBook | None = None  # of a link that is a cluster
         self._again = 0  # runs that are made once more for their traces
@@ -88,9 +89,7 @@ class Submission:
         of another program or machine, `BuildError`, `StoreError`, `MissingTool`; a request to stop raises nothing.
         """
         try:
-            if self._link is self._target:
-                self._target.begin(targeting.settings(self._found.request), self._cancel)
-            build = self._build()
+            build = self.build()
             study = self._study(path, build, overwrite=overwrite)
         except Cancelled:
             self._emit(Done(0, 0, cancelled=True))
@@ -98,22 +97,45 @@ class Submission:
         except Exception as error:
             self._emit(Done(0, 0, messages=(str(error),)))
             raise
-        self._tracing = Tracing(self._found, path, self._traces)
-        self._book = JobBook(study, link, self._emit) if (link := _cluster(self._link)) is not None else None
+        self.begin(study, path)
         try:
-            self._carry_out(study, build)
+            self.carry_out(study, build)
         except BaseException as error:
             study.close()
-            self._done(messages=(str(error),))
+            self.done(messages=(str(error),))
             raise
+        self.done()
+        return study
+
+    def begin(self, study: Study, path: Path | None, book: JobBook | None = None) -> None:
+        """Take note of the runs that *study* has, of where traces go, and of the *book* of jobs at a cluster."""
+        self._tracing = Tracing(self._found, path, self._traces)
+        self._book = book
+        if book is None and (link := cluster(self.link)) is not None:
+            self._book = JobBook(study, link, self._emit)
+        mine = self._found.request.target.point_name
+        every = study.every_run()  # a predicted point is no run: it is made when requested
+        self._records = {
+            run.point.key: run for run in every if run.ok and run.source != "predicted" and run.point.target == mine
+        }
+        self._host.learn(self._records.values())
+        asked = study.facts(ASKED)
+        if isinstance(asked, list) or not every:
+            study.set_facts(ASKED, sorted({*(asked or ()), *self._found.request.every_count()}))
+
+    def carry_out(self, study: Study, build: Build) -> None:
+        """Run all that *study* lacks; what was run is in it, whatever happens."""
+        try:
+            self._carry_out(study, build)
         finally:
             self._tracing.tidy()
         if self._book is not None:
             self._book.end()
-        self._done()
-        return study
 
-    def _build(self) -> Build:
+    def build(self) -> Build:
+        """Return the program, built; raise `InputError` for what of the request it cannot do."""
+        if self.link is self._target:
+            self._target.begin(targeting.settings(self._found.request), self._cancel)
         if self._found.target.command:
             build = commands.build(self._found)
         else:
@@ -164,49 +186,41 @@ class Submission:
         )
 
     def _study(self, path: Path | None, build: Build, *, overwrite: bool) -> Study:
-        manifest = self._manifest(build)
+        manifest = self.manifest(build)
         if path is None:
             return Study.memory(manifest)
         if overwrite or not path.exists():
             return Study.create(path, manifest, overwrite=overwrite)
         study = Study.open(path, write=True)
         try:
-            self._same(study, _as_known(manifest, study.manifest, build), path)
-            study.set_manifest(targeted.combined(study.manifest, manifest, study.targets()))
+            return self._joined(joining.choice_of(study, self._found.request), manifest, build, path)
         except BaseException:
             study.close()
             raise
+
+    def _joined(self, study: Study, manifest: Manifest, build: Build, path: Path) -> Study:
+        """Return *study*, of which the runs will be, with the request's manifest."""
+        self._found = replace(self._found, setting=study.choice)
+        self._same(study, as_known(manifest, study.manifest, build), path)
+        study.set_manifest(targeted.combined(study.manifest, manifest, study.targets()))
         return study
 
-    def _manifest(self, build: Build) -> Manifest:
-        found, target = self._found, self._found.target
-        stdin = hashlib.sha256(target.stdin.read_bytes()).hexdigest() if target.stdin else ""
-        made = Manifest.new(
-            title=found.request.title or target.title,
-            request=found.request.model_dump(mode="json", exclude_defaults=True)
-            | {"bound": [bound.model_dump(mode="json") for bound in found.request.bound]}
-            | ({"work": found.work} if found.work else {}),
-            program=target.program,
-            machine=found.machine.name,
-            machine_values=found.machine.model_dump(mode="json"),
-            identity=targeted.identity(
-                {
-                    "program": build.digest,
-                    "arguments": digest(target.args, dict(target.env), *map(str, sorted(target.args_at.items()))),
-                    "machine": digest(
-                        found.machine.runtime_config() | found.machine.pipeline_config() | active.values(found.machine)
-                    ),
-                    "schedule": found.request.schedule,
-                    "input": stdin,
-                    **processes.identity(found.request),
-                },
-                self._target,
-            ),
-            memory=found.family.memory_formula.text if found.family.memory_formula else "",
-            sources=tuple(SourceText.of(source.file, source.text, source.instrumented) for source in build.sources),
-            regions=build.regions,
-        )
-        return targeted.measured_manifest(made, self._target)
+    def join(self, study: Study, setting: Mapping[str, str], build: Build) -> Study:
+        """Return *study* as the choice *setting*, which this request is, sees it; it is added if it is not there.
+
+        Raises `InputError` where the runs that are there are of another program.
+        """
+        manifest, path = self.manifest(build), study.path or Path("study in memory")
+        there = joining.member_of(study, setting)
+        if there is not None:
+            return self._joined(there, manifest, build, path)
+        joining.check_program(study, manifest, path)
+        self._found = replace(self._found, setting=setting)
+        return study.add_member(setting, manifest)
+
+    def manifest(self, build: Build) -> Manifest:
+        """Return the facts of a study of this request besides its runs."""
+        return manifest_of(self._found, self._target, build)
 
     def _same(self, study: Study, manifest: Manifest, path: Path) -> None:
         """Refuse to mix runs that cannot be compared."""
@@ -227,14 +241,11 @@ class Submission:
                 )
             )
 
+    def _plan(self) -> Plan:
+        return plan(self._found, known=self._records.values(), workers=self._workers, tracing=self._tracing)
+
     def _carry_out(self, study: Study, build: Build) -> None:
-        every = study.every_run()  # a predicted point is no run: it is made when requested
-        mine = self._found.request.target.point_name
-        self._records = {
-            run.point.key: run for run in every if run.ok and run.source != "predicted" and run.point.target == mine
-        }
-        self._host.learn(self._records.values())
-        planned: Plan = plan(self._found, known=self._records.values(), workers=self._workers, tracing=self._tracing)
+        planned = self._plan()
         searches = Searches(self._found, self._records, planned.searches)
         if self._found.request.timed == timed.CLOCK and planned.points:
             self._time_clock(study, build, planned.points, searches)
@@ -304,12 +315,26 @@ class Submission:
         self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches, *, traced: bool = False
     ) -> None:
         """Run those of *points* that are not known, or lack what is collected, their trace if *traced*; report all."""
-        fresh = [point for point in points if point.key not in self._points]
-        self._points |= {point.key: point for point in fresh}
+        left, there = self._fresh(points, traced=traced)
+        self._run(study, build, left, searches, there, traced=traced)
+
+    def _fresh(self, points: Iterable[RunPoint], *, traced: bool) -> tuple[list[RunPoint], list[RunPoint]]:
+        """Return those of *points*, if they come for the first time, that are to be run, and those that are there."""
+        fresh = [point for point in points if point.key not in self.points]
+        self.points.update({point.key: point for point in fresh})
         known = self._records
         left = [p for p in fresh if p.key not in known or self._lacks(known[p.key], traced=traced)]
         going = {point.key for point in left}
-        self._run(study, build, left, searches, [p for p in fresh if p.key not in going], traced=traced)
+        return left, [p for p in fresh if p.key not in going]
+
+    def ahead(self, study: Study, build: Build) -> tuple[list[Job], list[RunPoint]]:
+        """Return the jobs of all runs known beforehand that *study* lacks, and the points that it has.
+
+        They are for the caller to carry out and to report; `keep` takes the records.
+        """
+        points = self._plan().points
+        left, there = self._fresh(points, traced=True)
+        return [self._job(study, point, build, traced=True) for point in left], there
 
     def _lacks(self, record: RunRecord, *, traced: bool) -> bool:
         return collecting.lacks(self._found.request, record) or (traced and self._tracing.lacks(record))
@@ -325,14 +350,14 @@ class Submission:
         traced: bool,
     ) -> None:
         """Run *left*; report them and those that are *there*."""
-        self._progress.total = len(self._points) + self._again
+        self.progress.total = len(self.points) + self._again
         self._later_s = self._later(searches)
         estimate = self._host.total(left, self._workers)
         known = estimate is not None and self._later_s is not None
         about = (estimate or 0.0) + (self._later_s or 0.0) if known else None
-        self._emit(Planned(tuple(self._points.values()), about, self._progress.total))
+        self._emit(Planned(tuple(self.points.values()), about, self.progress.total))
         for point in there:
-            skip(point, self._progress, self._emit)
+            skip(point, self.progress, self._emit)
         jobs = [self._job(study, point, build, traced=traced) for point in left]
         if self._found.target.command:
             jobs = commands.shuffled(jobs, by_count=self._target.holds_nodes)
@@ -344,11 +369,10 @@ class Submission:
             self._execute(study, jobs, link)
         if self._found.request.program.stacks:
             self._keep_paths(study)
-        if (writer := _writer(self._link)) is not None:
-            writer.end_round()
-        for point in left:  # a run that could not be started at all leaves no record; a search must not wait for it
-            if point.key not in self._records and not self._cancel.cancelled:
-                self._records[point.key] = self._lost(point)
+        if (batch := writer(self.link)) is not None:
+            batch.end_round()
+        for point in left:
+            self.note_lost(point)
 
     def _keep_paths(self, study: Study) -> None:
         """Give the runs of *study* costs by the call paths that were sampled."""
@@ -363,18 +387,18 @@ class Submission:
 
     def _session(self, jobs: list[Job]) -> AbstractContextManager[Link]:
         """Return what carries *jobs* out: for commands the target may hold something, such as nodes."""
-        if self._found.target.command and jobs and self._link is self._target:
+        if self._found.target.command and jobs and self.link is self._target:
             return self._target.session(jobs)
-        return nullcontext(self._link)
+        return nullcontext(self.link)
 
     def _execute(self, study: Study, jobs: list[Job], link: Link) -> None:
         execute(
             jobs,
-            on_record=lambda record: self._keep(study, record),
+            on_record=lambda record: self.keep(study, record),
             emit=self._pass_on,
             cancel=self._cancel,
             workers=self._workers,
-            progress=self._progress,
+            progress=self.progress,
             link=link,
         )
 
@@ -408,7 +432,8 @@ class Submission:
         found, what = self._found, point.variant
         return variants.machine_of(found.request, found.machine_reference, what) if what.machine else found.machine
 
-    def _keep(self, study: Study, record: RunRecord) -> None:
+    def keep(self, study: Study, record: RunRecord) -> None:
+        """Put *record* into *study*; one that is there stays where this one failed."""
         before = self._records.get(record.point.key)
         if before is not None and before.ok and not record.ok:  # made once more, with more collected: that takes longer
             what = "no trace" if self._tracing.lacks(before) else "nothing more was collected"
@@ -421,8 +446,16 @@ class Submission:
         self._records[record.point.key] = record
         self._host.learn([record])
 
-    def _lost(self, point: RunPoint) -> RunRecord:
-        return RunRecord(
+    @property
+    def side_by_side(self) -> bool:
+        """Whether runs may be carried out at the same time."""
+        return self._target.side_by_side
+
+    def note_lost(self, point: RunPoint) -> None:
+        """Note that *point* has ended: a run that could not be started leaves no record; no search waits for it."""
+        if point.key in self._records or self._cancel.cancelled:
+            return
+        self._records[point.key] = RunRecord(
             source=self._target.source,
             program=self._found.target.program,
             machine=self._found.machine.name,
@@ -445,45 +478,10 @@ class Submission:
         ]
         return self._host.total(points, self._workers) if points else 0.0
 
-    def _done(self, messages: tuple[str, ...] = ()) -> None:
-        count = self._progress
+    def done(self, messages: tuple[str, ...] = ()) -> None:
+        """Say that everything has ended."""
+        count = self.progress
         self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))
-
-
-def _cluster(link: Link | None) -> Cluster | None:
-    """Return *link* if its workers are on a cluster; runs here do not wait for the import of what that takes."""
-    if not isinstance(link, QueuedLink):
-        return None
-    from scalegraph.link.cluster.engine import Cluster
-
-    return link if isinstance(link, Cluster) else None
-
-
-def _writer(link: Link | None) -> JobWriter | None:
-    """Return *link* if it writes batch jobs; as `_cluster` otherwise."""
-    if link is None or isinstance(link, Target | QueuedLink):
-        return None
-    from scalegraph.link.cluster.batch import JobWriter
-
-    return link if isinstance(link, JobWriter) else None
-
-
-def _refusal(target: Target, link: Link | None) -> str | None:
-    """Return why runs of *target* cannot be carried out by *link*, ``None`` if they can."""
-    if target.on_workers and _cluster(link) is None:
-        return f"target '{target.name}' has no workers; expected {WORKERS}"
-    elsewhere = _cluster(link) is not None or _writer(link) is not None
-    if elsewhere and target.source != "simulated" and not target.on_workers:
-        return f"target '{target.name}' is none of workers elsewhere; they simulate, or measure for target 'dask'"
-    return None
-
-
-def _as_known(manifest: Manifest, kept: Manifest, build: Build) -> Manifest:
-    """Return *manifest* with the program's name for its content that *kept* has, if that is the digest of its file."""
-    known = kept.identity.get("program")
-    if not known or known != build.file_digest:
-        return manifest
-    return manifest.model_copy(update={"identity": manifest.identity | {"program": known}})
 
 
 def _merged(before: list[dict[str, object]], now: list[dict[str, object]]) -> list[dict[str, object]]:

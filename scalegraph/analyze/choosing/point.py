@@ -1,0 +1,145 @@
+"""A point of the space: one choice of machine, processors, split and so on, with its time and what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from scalegraph.base.points import AXES
+from scalegraph.base.units import assigned, counted, si, significant, thousands
+
+Objective: TypeAlias = Literal["time", "core_hours", "energy", "price", "processors"]
+OBJECTIVES: Final[dict[Objective, str]] = {
+    "time": "time",
+    "core_hours": "core-hours",
+    "energy": "energy",
+    "price": "price",
+    "processors": "processors",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One choice and what its runs say: *time_s* is the median of *repetitions* runs, *low_s* to *high_s* its interval.
+
+    *setting*: what it is besides processors and size; *processes* and *threads_per_process* are None of a program of
+    one process. *parameters*: the size. *node_processors*: of the machine, None where it is not known. *why_no_energy*
+    and *why_no_price*: a sentence where one is None. *queue_s*: what the user says that a job waits.
+    """
+
+    machine: str
+    processors: int
+    time_s: float
+    processes: int | None = None
+    threads_per_process: int | None = None
+    schedule: str | None = None
+    affinity: str | None = None
+    cflags: str | None = None
+    others: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    efficiency: float | None = None
+    speedup: float | None = None
+    core_hours: float = math.nan
+    node_hours: float | None = None
+    energy_j: float | None = None
+    price: float | None = None
+    currency: str = ""
+    why_no_energy: str = ""
+    why_no_price: str = ""
+    node_processors: int | None = None
+    low_s: float | None = None
+    high_s: float | None = None
+    repetitions: int = 1
+    source: str = "simulated"
+    queue_s: float = 0.0
+    keys: tuple[str, ...] = ()
+    member: int = 0
+
+    @property
+    def elapsed_s(self) -> float:
+        """The time until the result is there: in the queue, and of the run.
+
+        Unit: s. Source: ScaleGraph.
+        """
+        return self.time_s + self.queue_s
+
+    def cost(self, objective: Objective) -> float | None:
+        """Return what is minimised, None where it is not known.
+
+        Unit: s, core-hours, J, the machine's currency or processors. Source: ScaleGraph.
+        """
+        return {
+            "time": self.elapsed_s,
+            "core_hours": self.core_hours,
+            "energy": self.energy_j,
+            "price": self.price,
+            "processors": float(self.processors),
+        }[objective]
+
+    def words(self) -> str:
+        """Return the point for display: ``epyc-7763, N = 64 (16 processes of 4 threads), schedule dynamic``.
+
+        Source: ScaleGraph.
+        """
+        parts = [self.machine] if self.machine and self.machine != "unknown" else []
+        split = ""
+        if self.processes is not None:
+            threads = counted(self.threads_per_process or 1, "thread")
+            split = f" ({counted(self.processes, 'process')} of {threads})"
+        parts.append(f"N = {thousands(self.processors)}{split}")
+        parts += [f"{AXES[name]} {value}" for name in ("schedule", "affinity", "cflags") if (value := getattr(self, name))]
+        if self.others:
+            parts.append(assigned(self.others.items()))
+        return ", ".join(parts)
+
+    def amount(self, objective: Objective) -> str:
+        """Return what the point costs with its unit.
+
+        Source: ScaleGraph.
+        """
+        value = self.cost(objective)
+        if value is None:
+            return "–"
+        match objective:
+            case "time":
+                return si(value, "s")
+            case "core_hours":
+                return f"{significant(value)} core-hours"
+            case "energy":
+                return si(value, "J")
+            case "price":
+                return f"{significant(value)} {self.currency}"
+            case _:
+                return f"{counted(int(value), 'processor')}"
+
+    def document(self) -> dict[str, Any]:
+        """Return the fields of ``choose --json``.
+
+        Source: ScaleGraph.
+        """
+        return {
+            "machine": self.machine,
+            "processors": self.processors,
+            "processes": self.processes,
+            "threads_per_process": self.threads_per_process,
+            "schedule": self.schedule,
+            **({"affinity": self.affinity} if self.affinity else {}),
+            **({"cflags": self.cflags} if self.cflags else {}),
+            **({"others": dict(self.others)} if self.others else {}),
+            "parameters": dict(self.parameters),
+            "time_s": self.time_s,
+            "core_hours": self.core_hours,
+            "energy_j": self.energy_j,
+            "price": self.price,
+            "currency": self.currency or None,
+            "node_hours": self.node_hours,
+            "efficiency": self.efficiency,
+            "speedup": self.speedup,
+            "low_s": self.low_s,
+            "high_s": self.high_s,
+            "repetitions": self.repetitions,
+            "kind": self.source,
+            **({"queue_s": self.queue_s, "elapsed_s": self.elapsed_s} if self.queue_s else {}),
+        }

@@ -1,0 +1,44 @@
+"""A study of several machines, splits, schedules and so on, on standard output: a document or a table for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scalegraph.base.points import setting_words
+from scalegraph.request.model.request import Request
+from scalegraph.request.model.space import members
+from scalegraph.request.run.joining import choice_of, member_of
+from scalegraph.store import Study
+
+
+def chosen_parts(kept: Study, request: Request) -> tuple[list[Study], list[str]]:
+    """Return *kept* as each choice of *request* sees it, and what of the request was left out."""
+    if not request.space.varies:
+        return [choice_of(kept, request)], []
+    every = members(request)
+    parts = [member_of(kept, member.setting) for member in every if member.request is not None]
+    return [part for part in parts if part is not None], [text for member in every for text in member.left_out]
+
+
+def beside_machine(choice: Mapping[str, str]) -> str:
+    """Return in words what *choice* is besides its machine, empty for nothing."""
+    return setting_words({name: value for name, value in choice.items() if name != "machine"})
+
+
+def with_choice(document: dict[str, Any], part: Study) -> dict[str, Any]:
+    """Return *document* of runs that says of each under which schedule it ran: null where loops are as written."""
+    schedule = part.choice.get("schedule") or part.manifest.request.get("schedule") or None
+    for run in (*document.get("runs", ()), *document.get("what_if", ())):
+        run["schedule"] = run["schedule"] or schedule
+    return document
+
+
+def together(documents: Sequence[dict[str, Any]], left_out: Sequence[str] = ()) -> dict[str, Any]:
+    """Return one document of those of several choices: their runs one after the other."""
+    made = dict(documents[0])
+    for name in ("runs", "what_if", "verified", "searches", "remarks", "notes", "outliers"):
+        if any(name in document for document in documents):
+            made[name] = [item for document in documents for item in document.get(name, ())]
+    names = list(dict.fromkeys(str(document["machine"]) for document in documents))
+    return made | {"machine": ",".join(names), "machines": names, "left_out": list(left_out)}

@@ -1,0 +1,114 @@
+"""Options with several values, separated by commas: machines, splits, schedules, affinities."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.cli.asked import Amount
+from scalegraph.link import loops
+from scalegraph.request.model.parts import PINS, Pin
+from scalegraph.request.model.space import Space
+from scalegraph.request.model.values import request_value
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The values of each option, each once, in the order of the command line; no machine if none was named."""
+
+    machines: tuple[str, ...] = ()
+    threads: tuple[int, ...] = (1,)
+    schedules: tuple[str, ...] = ("",)
+    affinities: tuple[Pin, ...] = ("close",)
+
+    def space(self, cflags: Sequence[str] = ()) -> Space:
+        """Return what is varied: every option that has several values."""
+
+        def several(values: Sequence[Any]) -> Any:
+            return tuple(values) if len(values) > 1 else ()
+
+        return Space(
+            machine=several(self.machines),
+            threads_per_process=several(self.threads),
+            schedule=several(self.schedules),
+            affinity=several(self.affinities),
+            cflags=several(tuple(dict.fromkeys(cflags))),
+        )
+
+
+def axes(machine: str, threads: str, schedule: Sequence[str], affinity: str) -> Axes:
+    """Return the values of the options; raise `InputError` with every fault in them."""
+    faults: list[Fault] = []
+
+    def taken(read: Callable[[], Any], usual: Any) -> Any:
+        try:
+            return read()
+        except InputError as error:
+            faults.extend(error.faults)
+            return usual
+
+    made = Axes(
+        machines=taken(lambda: items("--machine", machine) if machine else (), ()),
+        threads=taken(lambda: splits(threads), (1,)),
+        schedules=taken(lambda: schedules(schedule), ("",)),
+        affinities=taken(lambda: pins(affinity), ("close",)),
+    )
+    if faults:
+        raise InputError(faults)
+    return made
+
+
+def items(option: str, text: str) -> tuple[str, ...]:
+    """Return the values of *text*, each once; raise `InputError` for one that is empty."""
+    found = [item.strip() for item in text.split(",")]
+    if not all(found):
+        raise InputError(Fault(f"'{text}': a value is missing beside a comma", key=option))
+    return tuple(dict.fromkeys(found))
+
+
+class Splits(click.ParamType[str]):
+    """Numbers of threads a process, separated by commas: each in the range that the request declares; kept as text."""
+
+    name = "splits"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return *value* as it is."""
+        amount = Amount(request_value("program.threads_per_process"))
+        for item in (one.strip() for one in str(value).split(",")):
+            if item:  # what is missing beside a comma is said with all other faults
+                amount.convert(item, param, ctx)
+        return str(value)
+
+
+def splits(text: str) -> tuple[int, ...]:
+    """Return the numbers of threads a process in *text*, which `Splits` has checked."""
+    return tuple(dict.fromkeys(int(item) for item in items("--threads-per-process", text)))
+
+
+def schedules(given: Sequence[str]) -> tuple[str, ...]:
+    """Return the schedules to vary: every combination of the alternatives of each option, joined by semicolons."""
+    try:
+        every = [loops.alternatives(part) for text in given for part in text.split(";") if part.strip()]
+        found = tuple(dict.fromkeys(";".join(parts) for parts in itertools.product(*every)))
+        for text in found:
+            loops.parse(text)
+    except ValueError as error:
+        raise InputError(Fault(str(error), key="--schedule")) from None
+    return found or ("",)
+
+
+def pins(text: str) -> tuple[Pin, ...]:
+    """Return ways to bind threads; the first processors are close, too."""
+    found: list[Pin] = []
+    for item in items("--affinity", text):
+        name = "close" if item.lower() == "first" else item.lower()
+        if name not in PINS:
+            known = near(name, PINS) or f"; expected {', '.join(PINS)}"
+            raise InputError(Fault(f"'{item}' is no affinity{known}", key="--affinity"))
+        found.append(name)
+    return tuple(dict.fromkeys(found))

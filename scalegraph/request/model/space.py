@@ -1,0 +1,319 @@
+"""A space of choices: several machines, splits, schedules, affinities and flags in one request, and its members.
+
+A member is the request with one value of each. All that a member cannot run (ranks that do not fit, counts that whole
+processes do not fill, more processors than the machine has) is left out and said; what is wrong is a fault.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field, field_validator
+
+from scalegraph.base.asked import asked
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.points import setting_words
+from scalegraph.link import loops
+from scalegraph.request.model.basics import Strict, Text
+from scalegraph.request.model.parts import PINS, Pin
+
+if TYPE_CHECKING:
+    from scalegraph.request.model.request import Request
+
+MOST: Final = 64  # values of one axis
+_BIND: Final = {"close": "close", "spread": "spread", "none": "false"}  # OMP_PROC_BIND of simulated runs
+BOUND_BY: Final = ("OMP_PROC_BIND", "OMP_PLACES")
+
+
+class Space(Strict):
+    """What the request varies besides processors and sizes: each list replaces the one value elsewhere."""
+
+    machine: tuple[Text, ...] = asked(
+        default=(),
+        max_length=MOST,
+        label="Machines",
+        hint="one machine",
+        help="Several machines, shipped ones by name or files; every run is made on each",
+    )
+    threads_per_process: tuple[Annotated[int, Field(ge=1, le=4096)], ...] = asked(
+        default=(),
+        max_length=MOST,
+        label="Splits",
+        unit="threads",
+        hint="one split",
+        help="Of an MPI program: several numbers of threads a process; N processors are N / T processes of each",
+    )
+    schedule: tuple[Annotated[str, Field(max_length=2000)], ...] = asked(
+        default=(),
+        max_length=MOST,
+        label="Schedules",
+        hint="one schedule",
+        help="Several schedules of worksharing loops, each as in schedule; an empty text leaves them as written",
+    )
+    affinity: tuple[Pin, ...] = asked(
+        default=(),
+        max_length=len(PINS),
+        label="Affinities",
+        choices=PINS,
+        hint="one affinity",
+        help="Several ways to bind threads to processors",
+    )
+    cflags: tuple[Annotated[str, Field(max_length=4000)], ...] = asked(
+        default=(),
+        max_length=MOST,
+        label="Flags",
+        hint="one set of flags",
+        help="Several sets of flags for the compiler, each one text; the program is built with each",
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _one_value(cls, value: Any) -> Any:
+        """Accept one value in place of a list of them."""
+        return (value,) if isinstance(value, int | str) else value
+
+    @field_validator("*")
+    @classmethod
+    def _each_once(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(dict.fromkeys(value))
+
+    @field_validator("schedule")
+    @classmethod
+    def _schedules(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for text in value:
+            loops.parse(text)
+        return value
+
+    @field_validator("cflags")
+    @classmethod
+    def _words(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for text in value:
+            try:
+                shlex.split(text)
+            except ValueError as error:
+                raise ValueError(f"'{text}' cannot be split into words ({str(error).lower()})") from None
+        return value
+
+    @property
+    def varies(self) -> bool:
+        """Whether anything has several values, or one that is named here."""
+        return bool(self.machine or self.threads_per_process or self.schedule or self.affinity or self.cflags)
+
+    def count(self) -> int:
+        """Return how many combinations there are."""
+        found = 1
+        for values in (self.machine, self.threads_per_process, self.schedule, self.affinity, self.cflags):
+            found *= max(1, len(values))
+        return found
+
+
+@dataclass(frozen=True)
+class Member:
+    """One choice of a space: its coordinates (`base.points.AXES`), and the request that is carried out for it.
+
+    *left_out*: a sentence for all that it cannot run; *request* is None where nothing is left.
+    """
+
+    setting: Mapping[str, str]
+    request: Request | None
+    left_out: tuple[str, ...] = ()
+
+
+def named_by(machine: str) -> str:
+    """Return the field of a request that takes *machine*: its file, or its name."""
+    return "path" if machine.endswith(".toml") or "/" in machine else "name"
+
+
+def with_first(request: Request) -> None:
+    """Let the single values of *request* be the first of its lists, in place: this happens while it is made.
+
+    Raises `ValueError` where a single value is given, too, and is none of the list.
+    """
+    space, program = request.space, request.program
+    given = {
+        "machine": (request.machine.reference, space.machine),
+        "program.threads_per_process": (program.threads_per_process, space.threads_per_process),
+        "schedule": (request.schedule, space.schedule),
+        "target.pin": (request.target.pin, space.affinity),
+        "program.cflags": (shlex.join(program.cflags), tuple(shlex.join(shlex.split(one)) for one in space.cflags)),
+    }
+    usual = ("", 1, "", "close", "")
+    for (key, (single, several)), default in zip(given.items(), usual, strict=True):
+        if several and single != default and single not in several:
+            raise ValueError(f"'{key}' is {single}, which is none of those that [space] names; leave one of them out")
+    if space.varies:
+        first = next(_combinations(request))
+        for name in ("machine", "program", "schedule", "target"):
+            request.__dict__[name] = getattr(first.request, name)
+
+
+def setting_of(request: Request) -> dict[str, str]:
+    """Return the coordinates of *request*, which has one value of each: what tells it from others of a space."""
+    found = {} if request.target.point_name else {"machine": request.machine.reference}
+    if request.program.threads_per_process > 1 or "threads_per_process" in request.program.model_fields_set:
+        found["threads_per_process"] = str(request.program.threads_per_process)
+    if request.schedule:
+        found["schedule"] = request.schedule
+    if request.target.pin != "close":
+        found["affinity"] = request.target.pin
+    if request.program.cflags:
+        found["cflags"] = shlex.join(request.program.cflags)
+    return found
+
+
+def same_setting(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether two choices are the same: what is not named has its usual value."""
+    usual = {"threads_per_process": "1", "schedule": "", "affinity": "close", "cflags": ""}
+    return {**usual, **one} == {**usual, **other}
+
+
+def _combinations(request: Request) -> Iterator[Member]:
+    """Yield every combination, as the request that it is."""
+    space = request.space
+    every = itertools.product(
+        space.machine or (None,),
+        space.threads_per_process or (None,),
+        space.schedule or (None,),
+        space.affinity or (None,),
+        space.cflags or (None,),
+    )
+    for machine, threads, schedule, affinity, cflags in every:
+        one = _with(request, machine, threads, schedule)
+        here = request.target.point_name  # a real target is its own machine
+        setting: dict[str, str] = {} if here else {"machine": machine or request.machine.reference}
+        if threads is not None:
+            setting["threads_per_process"] = str(threads)
+        if schedule is not None:
+            setting["schedule"] = schedule
+        if affinity is not None:
+            setting["affinity"] = affinity
+            one = one.model_copy(update={"target": one.target.model_copy(update={"pin": affinity})})
+        if cflags is not None:
+            setting["cflags"] = shlex.join(shlex.split(cflags))
+            program = one.program.model_copy(update={"cflags": tuple(shlex.split(cflags))})
+            one = one.model_copy(update={"program": program})
+        yield Member(setting, one.model_copy(update={"space": Space()}))
+
+
+def _with(request: Request, machine: str | None, threads: int | None, schedule: str | None) -> Request:
+    changes: dict[str, Any] = {}
+    if machine is not None:
+        names = {"name": "", "path": "", named_by(machine): machine}
+        changes["machine"] = request.machine.model_copy(update=names)
+    if threads is not None:
+        changes["program"] = request.program.model_copy(update={"threads_per_process": threads})
+    if schedule is not None:
+        changes["schedule"] = schedule
+    return request.model_copy(update=changes)
+
+
+def members(request: Request) -> list[Member]:
+    """Return the members of *request*, each without what it cannot run.
+
+    Raises `InputError` with every fault that leaving something out does not mend, as a machine that there is not, and
+    where nothing is left.
+    """
+    found, faults = [], _wrong_space(request)
+    for member in _combinations(request):
+        assert member.request is not None
+        try:
+            found.append(_fitting(member))
+        except InputError as error:
+            faults += [fault for fault in error.faults if fault not in faults]
+    if faults:
+        raise InputError(faults)
+    if all(member.request is None for member in found):
+        said = tuple(dict.fromkeys(text for member in found for text in member.left_out))
+        raise InputError([Fault("no combination can run", key="space"), *(Fault(text, key="space") for text in said)])
+    return found
+
+
+def _wrong_space(request: Request) -> list[Fault]:
+    from scalegraph.request.model import targeting
+
+    space, found = request.space, []
+    if request.predict is not None:
+        found.append(Fault("predictions are of one machine and one split; leave [space] out", key="space"))
+    if not targeting.is_simulated(request) and len(space.machine) > 1:
+        text = f"target '{request.target.name}' is one machine; several machines are simulated"
+        found.append(Fault(text, key="space.machine"))
+    if request.program.command and (space.schedule or space.cflags):
+        what = "schedule" if space.schedule else "cflags"
+        found.append(Fault("belongs to a program that ScaleGraph builds, no command", key=f"space.{what}"))
+    return found
+
+
+def _fitting(member: Member) -> Member:
+    """Return *member* with those processor counts that it can run, and what is left out."""
+    request = member.request
+    assert request is not None
+    refused = _refused(request)
+    if not refused:
+        return replace(member, request=_bound(request, member.setting))
+    words = setting_words(member.setting)
+    texts: dict[str, list[str]] = {}
+    for count, text in refused.items():
+        texts.setdefault(text, []).append(str(count))
+    said = tuple(f"{words}: N = {', '.join(counts)} left out: {text}" for text, counts in texts.items())
+    kept = tuple(count for count in request.processors if count not in refused)
+    bounds = []
+    for bound in request.bound:
+        own = tuple(count for count in bound.processors if count not in refused)
+        if own or not bound.processors:
+            bounds.append(bound.model_copy(update={"processors": own}))
+    if not bounds or not (kept or any(bound.processors for bound in bounds)):
+        return replace(member, request=None, left_out=said)
+    trace = request.trace
+    if trace is not None:
+        left = tuple(count for count in trace.processors if count not in refused)
+        trace = trace.model_copy(update={"processors": left}) if left or not trace.processors else None
+    what_if = tuple(
+        what.model_copy(update={"processors": left})
+        for what in request.what_if
+        if (left := tuple(count for count in what.processors if count not in refused)) or not what.processors
+    )
+    args_at = {count: text for count, text in request.program.args_at.items() if count not in refused}
+    changes = {
+        "processors": kept or (1,),
+        "bound": tuple(bounds),
+        "trace": trace,
+        "what_if": what_if,
+        "program": request.program.model_copy(update={"args_at": args_at}),
+    }
+    return replace(member, request=_bound(request.model_copy(update=changes), member.setting), left_out=said)
+
+
+def _refused(request: Request) -> dict[int, str]:
+    """Return why each processor count cannot run on the machine and with the split of *request*."""
+    from scalegraph import machine as machines
+    from scalegraph.request.model import collecting, processes, targeting
+    from scalegraph.request.model.resolve import machine_reference
+
+    machine = None
+    if targeting.is_simulated(request):
+        try:
+            machine = machines.load(machine_reference(request), collecting.machine_values(request))
+        except InputError as error:
+            key = "space.machine" if request.machine.reference else "machine.name"
+            raise InputError([fault if fault.file else replace(fault, key=key) for fault in error.faults]) from None
+    found = {}
+    for count in request.every_count():
+        one = request.model_copy(update={"processors": (count,), "bound": (), "predict": None})
+        faults = processes.of_machine(one, machine) if machine is not None else []
+        if faults := [*processes.faults(one), *faults]:
+            found[count] = faults[0].message.removeprefix(f"{count}: ")
+    return found
+
+
+def _bound(request: Request, setting: Mapping[str, str]) -> Request:
+    """Return *request* with the variables that bind threads in simulated runs, where the affinity is chosen."""
+    from scalegraph.request.model import targeting
+
+    if "affinity" not in setting or not targeting.is_simulated(request):
+        return request
+    env = {"OMP_PROC_BIND": _BIND[setting["affinity"]], "OMP_PLACES": "cores", **request.program.env}
+    return request.model_copy(update={"program": request.program.model_copy(update={"env": env})})

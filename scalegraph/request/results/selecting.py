@@ -1,0 +1,90 @@
+"""Which of a study's choices of machine, split, schedule and so on is looked at: as selected, or else the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.points import AXES, setting_words
+from scalegraph.store import Study
+
+_USUAL = {"threads_per_process": "1", "schedule": "", "affinity": "close", "cflags": ""}
+OPTION = "--select"
+
+
+def parse(words: Sequence[str]) -> dict[str, str]:
+    """Return what ``AXIS=VALUE`` words select; raise `InputError` with every word that selects nothing."""
+    found: dict[str, str] = {}
+    faults = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            faults.append(Fault(f"'{word}': expected AXIS=VALUE, AXIS one of {', '.join(AXES)}", key=OPTION))
+        elif name not in AXES:
+            known = near(name, AXES) or f"; expected one of {', '.join(AXES)}"
+            faults.append(Fault(f"'{word}': a study varies no '{name}'{known}", key=OPTION))
+        else:
+            found[name] = value.strip()
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def machine_names(part: Study) -> frozenset[str]:
+    """Return what the machine of one choice is called: as the request has it, and as its file calls it."""
+    asked = part.choice.get("machine", "")
+    return frozenset(filter(None, (asked, Path(asked).stem if asked.endswith(".toml") else "", part.manifest.machine)))
+
+
+def value_of(part: Study, axis: str) -> str:
+    """Return the value that one choice has of *axis*."""
+    said = part.manifest.request
+    program, target = (said.get(name) or {} for name in ("program", "target"))
+    kept = {
+        "machine": part.manifest.machine,
+        "threads_per_process": str(program.get("threads_per_process", "")),
+        "schedule": str(said.get("schedule", "")),
+        "affinity": str(target.get("pin", "")),
+        "cflags": " ".join(map(str, program.get("cflags") or ())),
+    }
+    return part.choice.get(axis) or kept[axis] or _USUAL.get(axis, "")
+
+
+def matching(study: Study, wanted: Mapping[str, str]) -> list[Study]:
+    """Return *study* as each of its choices sees it that *wanted* selects: all if it is empty.
+
+    Raises `InputError` with the values that there are where it selects none.
+    """
+    parts = [study.member(one) for one in study.members()]
+    for axis, value in wanted.items():
+        kept = [part for part in parts if _has(part, axis, value)]
+        if not kept:
+            there = list(dict.fromkeys(value_of(part, axis) or "as written" for part in parts))
+            text = f"'{axis}={value}': the study has {AXES[axis]} {', '.join(there)}{near(value, there)}"
+            raise InputError(Fault(text, key=OPTION))
+        parts = kept
+    return parts
+
+
+def _has(part: Study, axis: str, value: str) -> bool:
+    if axis == "machine":
+        return value in machine_names(part)
+    return value_of(part, axis) == ("" if axis == "schedule" and value in ("as written", "none") else value)
+
+
+def selected(study: Study, wanted: Mapping[str, str]) -> tuple[Study, str]:
+    """Return *study* as the one choice that *wanted* selects sees it, and a sentence where there are others, too.
+
+    Where several are left the first is taken, and the sentence says so: curves of several would be mixed.
+    """
+    if study.members() == ({},) and not wanted:
+        return study, ""
+    parts = matching(study, wanted)
+    if len(parts) == 1:
+        return parts[0], ""
+    words = setting_words(parts[0].choice) or parts[0].manifest.machine
+    differ = [axis for axis in AXES if len({value_of(part, axis) for part in parts}) > 1]
+    how = " ".join(f"{OPTION} {axis}=.." for axis in differ)
+    name = study.path.name if study.path else "the study"
+    return parts[0], f"{name} has runs of {len(parts)} choices; this is of {words}; {how} takes another"

@@ -1,0 +1,41 @@
+"""Where the runs of a request are carried out, when that is not this host: workers of a cluster, or batch jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scalegraph.link import Link
+from scalegraph.link.job import QueuedLink
+from scalegraph.link.targets import WORKERS, Target
+
+if TYPE_CHECKING:
+    from scalegraph.link.cluster.batch import JobWriter
+    from scalegraph.link.cluster.engine import Cluster
+
+
+def cluster(link: Link | None) -> Cluster | None:
+    """Return *link* if its workers are on a cluster; runs here do not wait for the import of what that takes."""
+    if not isinstance(link, QueuedLink):
+        return None
+    from scalegraph.link.cluster.engine import Cluster
+
+    return link if isinstance(link, Cluster) else None
+
+
+def writer(link: Link | None) -> JobWriter | None:
+    """Return *link* if it writes batch jobs; as `cluster` otherwise."""
+    if link is None or isinstance(link, Target | QueuedLink):
+        return None
+    from scalegraph.link.cluster.batch import JobWriter
+
+    return link if isinstance(link, JobWriter) else None
+
+
+def refusal(target: Target, link: Link | None) -> str | None:
+    """Return why runs of *target* cannot be carried out by *link*, ``None`` if they can."""
+    if target.on_workers and cluster(link) is None:
+        return f"target '{target.name}' has no workers; expected {WORKERS}"
+    elsewhere = cluster(link) is not None or writer(link) is not None
+    if elsewhere and target.source != "simulated" and not target.on_workers:
+        return f"target '{target.name}' is none of workers elsewhere; they simulate, or measure for target 'dask'"
+    return None
