@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "collect": ("cluster.collect", "Put the results of batch jobs into their study."),
     "matrix": ("matrix", "Compute a scalability matrix of a study."),
     "analyze": ("analyze", "Compute any quantity of a study, as a table or JSON."),
+    "choose": ("choosing.command", "Say which point of a study to take: machine, processors, split, schedule."),
     "advise": ("advise", "Say which run would narrow a prediction most, and run it."),
     "compare": ("compare", "Compare two or more studies."),
     "export": ("export", "Write any view of a study as a picture or its data."),

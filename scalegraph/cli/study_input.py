@@ -97,7 +97,7 @@ def _select(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, .
     if words:
         from scalegraph.request.results import selecting
 
-        ctx.meta[_SELECT] = selecting.parse(words)
+        ctx.meta[_SELECT] = selecting.parse(words, sizes=ctx.command.name == "choose")
 
 
 def mapping_option(command: _Command) -> _Command:
@@ -135,6 +135,18 @@ def work_option(command: _Command) -> _Command:
     )(command)  # fmt: skip
 
 
+def selection() -> dict[str, str]:
+    """Return what ``--select`` takes of a study of several choices."""
+    context = click.get_current_context(silent=True)
+    found: dict[str, str] = {} if context is None else context.meta.get(_SELECT, {})
+    return found
+
+
+def open_whole(path: Path) -> Study:
+    """Return the study at *path* with all its choices, whatever is selected."""
+    return _opened(path)
+
+
 def open_input(path: Path) -> Study:
     """Return the study at *path*, with W as `work_option` has it; see `_opened`.
 
@@ -142,7 +154,7 @@ def open_input(path: Path) -> Study:
     """
     study = _opened(path)
     context = click.get_current_context(silent=True)
-    wanted = {} if context is None else context.meta.get(_SELECT, {})
+    wanted = selection()
     if wanted or study.members() != ({},):
         from scalegraph.request.results import selecting
 

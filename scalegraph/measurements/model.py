@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -84,6 +84,8 @@ class MeasurementSet:
     notes: tuple[str, ...] = ()  # what the file says that people should know
     skipped: tuple[Skipped, ...] = field(default=())
     remarks: tuple[str, ...] = ()  # what was made of its points or values, said beside every number that rests on it
+    # (point, repetition) -> processes and threads of each, where the points no longer say it; not kept in studies
+    splits: Mapping[tuple[int, int], tuple[int, int]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements import grids
 from scalegraph.measurements.merging import renumbered
 from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.splits import splits_names
 
 _SHOWN = 4  # products whose factors a remark names
 
@@ -45,9 +46,16 @@ def multiplied(measured: MeasurementSet, word: str) -> MeasurementSet:
     code = fewer.groupby(names, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
     values = measured.values.copy()
     values["repetition"] = renumbered(code[values["point"]], values["point"].to_numpy(), values["repetition"])
-    values["point"] = code[values["point"]]
+    before = values["point"].to_numpy()
+    values["point"] = code[before]
+    splits = {}
+    if names_ := splits_names(factors):
+        ways = points[list(names_)].to_numpy(dtype=np.int64)
+        places = zip(values["point"].tolist(), values["repetition"].tolist(), before.tolist(), strict=True)
+        splits = {(point, repetition): (int(ways[was][0]), int(ways[was][1])) for point, repetition, was in places}
     return replace(
         measured,
+        splits=splits,
         points=fewer.drop_duplicates().reset_index(drop=True),
         parameters=tuple(names),
         values=values,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from scalegraph.base.units import as_read, assigned
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.reader import Progress
+from scalegraph.measurements.splits import splits_names
 
 ALL = "*"  # as the whole program: all call paths together
 SIZE = "problem"  # parameter that distinguishes grown problems where scaling is weak and no parameter does
@@ -83,6 +84,7 @@ def make_runs(
         for column, metric in mapping.columns.items()
         if column != "time_s"
     }
+    split = _split_of(measured)
     token = cancel or CancelToken()
     title = measured.title or "measurements"
     runs: list[RunRecord] = []
@@ -97,6 +99,7 @@ def make_runs(
             made = made.model_copy(update={"repetition": made.repetition + 1})
         taken.add(made.key)
         values: dict[str, Any] = {"time_s": float(times[point, repetition])} | _values(others, point, repetition)
+        values |= split(point, repetition, made.processors)
         if (used := values.pop("memory_bytes", None)) is not None:
             memory[made.key] = used
         try:
@@ -106,6 +109,25 @@ def make_runs(
             what = f"{wrong['loc'][0]} = {wrong['input']}: {wrong['msg'].lower()}" if wrong["loc"] else wrong["msg"]
             raise InputError(_fault(measured, point, what)) from None
     return runs, memory
+
+
+def _split_of(measured: MeasurementSet) -> Callable[[int, int, int], dict[str, int]]:
+    """Return a function: how the processors of a point and repetition are made of processes and threads, if known."""
+    names = splits_names(measured.parameters)
+    numbers = measured.points[list(names)].to_numpy() if names else None
+
+    def found(point: int, repetition: int, processors: int) -> dict[str, int]:
+        pair = measured.splits.get((point, repetition))
+        if pair is None and numbers is not None:
+            try:
+                pair = (int(numbers[point][0]), int(numbers[point][1]))
+            except (TypeError, ValueError, OverflowError):
+                pair = None
+        if pair is None or pair[0] * pair[1] != processors:
+            return {}
+        return {"processes": pair[0], "threads_per_process": pair[1]}
+
+    return found
 
 
 def _values(others: dict[str, Any], point: int, repetition: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -58,6 +58,7 @@ class Study:
         self._version = 0  # of the file, when the manifest was read
         self._set: tuple[MeasurementSet, Meaning | None] | None = None
         self._member: str | None = None  # None: the whole study, of which the runs of the first choice are shown
+        self._among: tuple[Mapping[str, str], ...] = ()  # choices that are looked at, all if empty
         self.writable = lock is not None or path is None
         self.work = ""  # what W is for who looks at it now (`analyze.workload`); not kept
 
@@ -177,6 +178,8 @@ class Study:
 
         ``({},)`` for a study of one choice. The first is what `runs` and the manifest are of; `member` shows another.
         """
+        if self._among:
+            return self._among
         with self._mutex, self._said():
             return members.read(self._get(_MEMBERS), self._place)
 
@@ -187,6 +190,12 @@ class Study:
         """
         made = copy.copy(self)
         made._member, made._manifest = setting_id(setting), None
+        return made
+
+    def among(self, settings: Sequence[Mapping[str, str]]) -> Study:
+        """Return the study, to be looked at, as if it had the choices *settings* alone, the first in front."""
+        made = self.member(settings[0])
+        made._among = tuple(settings)
         return made
 
     def add_member(self, setting: Mapping[str, str], manifest: Manifest) -> Study:
@@ -207,7 +216,7 @@ class Study:
         return next((one for one in found if setting_id(one) == self._member), {} if self._member else found[0])
 
     def _first(self) -> str:
-        return setting_id(self.members()[0])
+        return setting_id(members.read(self._get(_MEMBERS), self._place)[0])
 
     def _own(self, key: str) -> str:
         """Return the name under which a value of the choice that is shown is kept."""

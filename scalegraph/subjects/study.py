@@ -43,7 +43,8 @@ class StudyData:
     *name* is the study's short name (its file's); *others* are the studies that a view for several compares it with.
     *graph*: of a graph file that was opened as a study without runs; *predictions*: what was predicted from the runs.
     *elsewhere* are the actual runs of other targets than that of *runs*: the measured ones where these are simulated.
-    *work* says what W is (`analyze.workload`), where that is not what the request says.
+    *work* says what W is (`analyze.workload`), where that is not what the request says. *choices*: of a study of
+    several machines, splits, schedules .. each of them, this one, which the rest is of, among them; `subjects.space`.
     """
 
     table: pd.DataFrame
@@ -59,6 +60,7 @@ class StudyData:
     predictions: Kept = field(default_factory=Kept)
     elsewhere: tuple[RunRecord, ...] = ()
     work: str = ""
+    choices: tuple[StudyData, ...] = ()
     # what views made once for all of them, by a key of theirs
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 

@@ -102,15 +102,16 @@ def choose(points: Sequence[Point], wishes: Wishes) -> Choice:
 def check_known(points: Sequence[Point], minimise: Objective) -> None:
     """Raise `InputError` with one sentence where *minimise* is not known of every point. Source: ScaleGraph."""
     lacking = [point for point in points if point.cost(minimise) is None]
+    currencies = sorted({point.currency for point in points if point.currency})
+    if minimise == "price" and len(currencies) > 1:
+        text = f"prices are in {' and '.join(currencies)}, which cannot be compared; --select machine=.. takes one"
+        raise InputError(Fault(text, key="--minimise"))
     if not lacking:
         return
     why = lacking[0].why_no_energy if minimise == "energy" else lacking[0].why_no_price
     text = why or f"the {OBJECTIVES[minimise]} of {lacking[0].words()} is not known"
     known = sorted({point.machine for point in points} - {point.machine for point in lacking})
     more = f"; --select machine={known[0]} takes one that does" if known else ""
-    currencies = {point.currency for point in points if point.currency}
-    if minimise == "price" and len(currencies) > 1 and not lacking:
-        text = f"prices are in {' and '.join(sorted(currencies))}, which cannot be compared"
     raise InputError(Fault(f"{text}{more}", key="--minimise"))
 
 

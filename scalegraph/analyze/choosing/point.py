@@ -89,7 +89,9 @@ class Point:
             threads = counted(self.threads_per_process or 1, "thread")
             split = f" ({counted(self.processes, 'process')} of {threads})"
         parts.append(f"N = {thousands(self.processors)}{split}")
-        parts += [f"{AXES[name]} {value}" for name in ("schedule", "affinity", "cflags") if (value := getattr(self, name))]
+        parts += [
+            f"{AXES[name]} {value}" for name in ("schedule", "affinity", "cflags") if (value := getattr(self, name))
+        ]
         if self.others:
             parts.append(assigned(self.others.items()))
         return ", ".join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.points import setting_id
 from scalegraph.base.run import RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.predict import graph, kept
@@ -26,7 +28,19 @@ if TYPE_CHECKING:
 
 
 def study_data(study: Study) -> StudyData:
-    """Return *study* as views see it: run table with `tables` facts, records, manifest, texts, regions."""
+    """Return *study* as views see it: run table with `tables` facts, records, manifest, texts, regions.
+
+    Of several choices of machine, split and so on it is the one that *study* shows, with all beside it.
+    """
+    members = study.members()
+    if len(members) == 1:
+        return _one(study)
+    parts = {setting_id(one): _one(study.member(one)) for one in members}
+    return replace(parts[setting_id(study.choice)], choices=tuple(parts.values()))
+
+
+def _one(study: Study) -> StudyData:
+    """Return one choice of *study* as views see it."""
     manifest = study.manifest
     records = study.runs()
     table = pd.DataFrame([record.row() for record in records])
@@ -38,6 +52,8 @@ def study_data(study: Study) -> StudyData:
         table["serial_s"] = [_number(reported.get(record.point.key)) for record in records]
     known = manifest.model_dump(mode="json", exclude={"sources", "regions"})
     known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
+    known["setting"] = dict(study.choice)
+    known["asked"] = study.facts("asked")
     known["searches"] = searches_of(study)
     known["request"] = readable_request(known.get("request") or {})
     measured = study.measurements()

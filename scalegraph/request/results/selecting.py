@@ -13,15 +13,18 @@ _USUAL = {"threads_per_process": "1", "schedule": "", "affinity": "close", "cfla
 OPTION = "--select"
 
 
-def parse(words: Sequence[str]) -> dict[str, str]:
-    """Return what ``AXIS=VALUE`` words select; raise `InputError` with every word that selects nothing."""
+def parse(words: Sequence[str], *, sizes: bool = False) -> dict[str, str]:
+    """Return what ``AXIS=VALUE`` words select; raise `InputError` with every word that selects nothing.
+
+    *sizes*: values of parameters may be selected, too.
+    """
     found: dict[str, str] = {}
     faults = []
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
             faults.append(Fault(f"'{word}': expected AXIS=VALUE, AXIS one of {', '.join(AXES)}", key=OPTION))
-        elif name not in AXES:
+        elif name not in AXES and not (sizes and name.isidentifier()):
             known = near(name, AXES) or f"; expected one of {', '.join(AXES)}"
             faults.append(Fault(f"'{word}': a study varies no '{name}'{known}", key=OPTION))
         else:
@@ -71,6 +74,11 @@ def _has(part: Study, axis: str, value: str) -> bool:
     if axis == "machine":
         return value in machine_names(part)
     return value_of(part, axis) == ("" if axis == "schedule" and value in ("as written", "none") else value)
+
+
+def only(study: Study, wanted: Mapping[str, str]) -> Study:
+    """Return *study* with those of its choices alone that *wanted* selects, all if it is empty."""
+    return study.among([part.choice for part in matching(study, wanted)])
 
 
 def selected(study: Study, wanted: Mapping[str, str]) -> tuple[Study, str]:

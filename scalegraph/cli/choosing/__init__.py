@@ -1,0 +1,1 @@
+"""``scalegraph choose``: which point of a study to take."""
