@@ -50,12 +50,10 @@ def test_options_of_schedules_combine() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("ksr1,,cm5", "1", (), "close"), "--machine: 'ksr1,,cm5': a value is missing"),
-        (("ksr1,", "1", (), "close"), "--machine: 'ksr1,': a value is missing"),
-        (("", "1,", (), "close"), "--threads-per-process: '1,': a value is missing"),
-        (("", "1", ("static,,dynamic",), "close"), "--schedule: 'static,,dynamic': a value is missing"),
-        (("", "1", ("static,dinamic",), "close"), "did you mean 'dynamic'"),
-        (("", "1", (), "close,far"), "'far' is no affinity"),
+        (((), "1,", (), "close"), "--threads-per-process: '1,': a value is missing"),
+        (((), "1", ("static,,dynamic",), "close"), "--schedule: 'static,,dynamic': a value is missing"),
+        (((), "1", ("static,dinamic",), "close"), "did you mean 'dynamic'"),
+        (((), "1", (), "close,far"), "'far' is no affinity"),
     ],
 )
 def test_what_is_no_value_is_said(given: Any, said: str) -> None:
@@ -65,9 +63,15 @@ def test_what_is_no_value_is_said(given: Any, said: str) -> None:
 
 
 def test_a_value_that_is_named_twice_counts_once() -> None:
-    assert lists.axes("ksr1,cm5, ksr1", "4,1,4", ("static,static",), "first,close") == lists.Axes(
-        ("ksr1", "cm5"), (4, 1), ("static",), ("close",)
-    )
+    assert lists.axes(
+        lists.items("--machine", "ksr1,cm5, ksr1"), "4,1,4", ("static,static",), "first,close"
+    ) == lists.Axes(("ksr1", "cm5"), (4, 1), ("static",), ("close",))
+
+
+@pytest.mark.parametrize("text", ["ksr1,,cm5", "ksr1,", ",", " "])
+def test_a_machine_that_is_missing_in_a_list_is_said(text: str) -> None:
+    with pytest.raises(InputError, match="--machine: '.*': a value is missing beside a comma"):
+        lists.items("--machine", text)
 
 
 @pytest.mark.slow

@@ -10,8 +10,9 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.points import RunPoint
 from scalegraph.base.run import RunRecord
 from scalegraph.request import Session
-from scalegraph.request.results import choosing, selecting
+from scalegraph.request.results import selecting
 from scalegraph.store import Manifest, Study
+from scalegraph.subjects import choosing
 
 A = {"machine": "xeon-6126", "threads_per_process": "2", "schedule": "static"}
 B = {"machine": "ksr1", "threads_per_process": "1", "schedule": "dynamic"}

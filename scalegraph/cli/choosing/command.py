@@ -19,7 +19,7 @@ from scalegraph.request import Session
 if TYPE_CHECKING:
     from scalegraph.analyze.choosing.choice import Wishes
     from scalegraph.analyze.choosing.point import Objective, Point
-    from scalegraph.request.results.choosing import Answer
+    from scalegraph.subjects.choosing import Answer
 
 _PRESETS = ("efficient", "whole-nodes")
 
@@ -59,7 +59,8 @@ def choose(
     file states. Times of one problem size compare; --select n=.. takes one of several.
     """
     wishes = _wishes(minimise, within, efficiency, queue, preset, whole_nodes=whole_nodes)
-    from scalegraph.request.results import choosing, selecting
+    from scalegraph.request.results import selecting
+    from scalegraph.subjects import choosing
 
     wanted = selection()
     axes = {name: value for name, value in wanted.items() if name in AXES}

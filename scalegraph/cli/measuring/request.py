@@ -50,7 +50,7 @@ def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]
     base, grow = _grown(asked.grow)
     parameters = {**_parameters(given["parameters"]), **base}
     bound = _bound(asked.hold, grow)
-    axes = lists.axes("", given["threads_per_process"], (), given["pin"])
+    axes = lists.axes((), given["threads_per_process"], (), given["pin"])
     reference = not given["no_reference"]
     request = Request(
         program=ProgramChoice(

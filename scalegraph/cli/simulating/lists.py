@@ -41,8 +41,8 @@ class Axes:
         )
 
 
-def axes(machine: str, threads: str, schedule: Sequence[str], affinity: str) -> Axes:
-    """Return the values of the options; raise `InputError` with every fault in them."""
+def axes(machines: tuple[str, ...], threads: str, schedule: Sequence[str], affinity: str) -> Axes:
+    """Return the values of the options beside *machines*; raise `InputError` with every fault in them."""
     faults: list[Fault] = []
 
     def taken(read: Callable[[], Any], usual: Any) -> Any:
@@ -53,7 +53,7 @@ def axes(machine: str, threads: str, schedule: Sequence[str], affinity: str) -> 
             return usual
 
     made = Axes(
-        machines=taken(lambda: items("--machine", machine) if machine else (), ()),
+        machines=machines,
         threads=taken(lambda: splits(threads), (1,)),
         schedules=taken(lambda: schedules(schedule), ("",)),
         affinities=taken(lambda: pins(affinity), ("close",)),

@@ -90,12 +90,13 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
     env = _collect(faults, lambda: pairs("--env", given.env)) or {}
     settings = _collect(faults, lambda: pairs("--target-set", given.target_set)) or {}
     parameters = _collect(faults, lambda: _parameters(given.parameters)) or {}
-    axes = _collect(faults, lambda: lists.axes(given.machine, given.threads_per_process, given.schedule, given.pin))
-    axes = axes or lists.Axes()
-    wanted = axes.machines or (programs.machine_for(() if given.executable else given.sources),)
+    named = _collect(faults, lambda: lists.items("--machine", given.machine) if given.machine else ()) or ()
+    wanted = named or (programs.machine_for(() if given.executable else given.sources),)
     known = [_collect(faults, partial(machines.load, name, overrides)) for name in wanted]
     there = [machine for machine in known if machine is not None]
     counts = _collect(faults, lambda: _chosen_counts(given, there, settings)) or [] if all(known) else []
+    axes = _collect(faults, lambda: lists.axes(named, given.threads_per_process, given.schedule, given.pin))
+    axes = axes or lists.Axes()
     args_at = _collect(faults, lambda: _arguments_at(given)) or {}
     flags = [_collect(faults, partial(_words, "--cflags", text)) or () for text in given.cflags]
     ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()

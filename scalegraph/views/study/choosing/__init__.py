@@ -1,0 +1,1 @@
+"""Points of several machines, splits, schedules: which to take, and how they compare."""

@@ -1,0 +1,131 @@
+"""Which point to take: the answer, and the frontier of time against what a run costs."""
+
+from __future__ import annotations
+
+from scalegraph.analyze.choosing.choice import Wishes, choose, frontier
+from scalegraph.analyze.choosing.point import OBJECTIVES, Objective, Point
+from scalegraph.base.errors import InputError
+from scalegraph.figures.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
+from scalegraph.figures.way import Need
+from scalegraph.subjects.choosing import answer
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
+from scalegraph.views.study.choosing.common import (
+    AXIS,
+    COST,
+    EFFICIENCY,
+    GROUP,
+    SEVERAL,
+    WITHIN,
+    points,
+    rest,
+    values,
+)
+from scalegraph.views.view import View
+
+_TITLE = "Which point to take"
+_UNITS: dict[Objective, str] = {"time": "s", "core_hours": "core-hours", "energy": "J", "price": "", "processors": ""}
+
+
+def _make(
+    data: StudyData, minimise: Objective = "time", within: float | None = None, efficiency: float | None = None
+) -> Figure | Need:
+    wishes = Wishes(minimise, within, efficiency)
+    try:
+        found = answer(data, wishes)
+    except InputError as error:
+        return Figure(f"{_TITLE}: {common.study_title(data)}", empty=f"{error.faults[0].message.capitalize()}.")
+    every, notes = points(data)
+    against: Objective = wishes.against
+    edge = list(found.choice.frontier)
+    taken = found.choice.point
+    currency = taken.currency if against == "price" else _UNITS[against]
+    lines = [_line(at, name, [one for one in every if one.machine == name], against)
+             for at, name in enumerate(values(every, "machine"))]  # fmt: skip
+    lines.insert(0, Line(
+        "frontier", tuple(one.cost(against) or 0.0 for one in edge), tuple(one.elapsed_s for one in edge), "ink",
+        style="thin", markers=False,
+    ))  # fmt: skip
+    plot = Plot(
+        Axis(OBJECTIVES[against], currency, "log10"),
+        Axis("time", "s", "log10"),
+        tuple(lines),
+        marks=(Mark("taken", taken.cost(against), taken.elapsed_s),),
+    )
+    return Figure(
+        f"{_TITLE}: {common.study_title(data)}", found.sentence, (plot, table(edge, taken)),
+        notes=("On the line are the points that none is both faster and cheaper than.", *found.remarks, *notes[1:]),
+    )  # fmt: skip
+
+
+def _line(at: int, name: str, found: list[Point], against: Objective) -> Line:
+    """Return the points of one machine: each split and schedule over N, with a gap before the next."""
+    paths: dict[str, list[Point]] = {}
+    for one in found:
+        if one.cost(against) is not None:
+            paths.setdefault(rest(one, ("machine", "processors"), tuple(AXIS)), []).append(one)
+    places: list[Point | None] = []
+    for path in paths.values():
+        places += [*sorted(path, key=lambda one: one.processors), None]
+    gap = float("nan")
+    return Line(
+        name,
+        tuple(gap if one is None else one.cost(against) or 0.0 for one in places),
+        tuple(gap if one is None else one.elapsed_s for one in places),
+        f"series:{at}",
+        common.origin_of(*(one.source for one in found)),
+        tips=tuple("" if one is None else f"{one.words()}: {one.amount(against)}" for one in places),
+        processors=tuple(0 if one is None else one.processors for one in places),
+    )
+
+
+def table(found: list[Point], taken: Point | None = None) -> Table:
+    """Return *found* as rows that sort by each column; *taken* is marked. Columns that nobody knows are left out."""
+    columns = {
+        "machine": Column("machine"),
+        "processors": Column("N"),
+        "processes": Column("processes"),
+        "threads_per_process": Column("threads a process"),
+        "schedule": Column("schedule"),
+        "affinity": Column("affinity"),
+        "cflags": Column("flags"),
+        "time_s": Column("time", "s", "time"),
+        "core_hours": Column("core-hours", "", "latency"),
+        "energy_j": Column("energy", "J"),
+        "price": Column("price"),
+        "efficiency": Column("efficiency", "", "efficiency"),
+        "speedup": Column("speedup"),
+    }
+    kept = {name: one for name, one in columns.items() if any(getattr(point, name) is not None for point in found)}
+    rows = [
+        Row(
+            tuple(getattr(point, name) for name in kept),
+            key=point.keys[0] if point.keys else "",
+            tip=f"taken: {point.words()}" if point is taken else point.words(),
+        )
+        for point in found
+    ]
+    return Table(tuple(kept.values()), tuple(rows))
+
+
+def second_best(data: StudyData) -> tuple[Point, Point] | None:
+    """Return the fastest point and the next one of the frontier, or else the next best; None with a single point."""
+    every = points(data)[0]
+    if len(every) < 2:
+        return None
+    found = choose(every, Wishes())
+    edge = frontier(every, "core_hours")
+    other = edge[1] if len(edge) > 1 else found.second
+    return (found.point, other) if other is not None else None
+
+
+VIEW = View(
+    "choose",
+    _TITLE,
+    GROUP,
+    "The point to take, what it costs, what limits it there, how sure that is; the frontier of time against cost.",
+    _make,
+    (COST, WITHIN, EFFICIENCY),
+    order=1,
+    needs=(SEVERAL,),
+)

@@ -1,0 +1,70 @@
+"""What the views of a study's space share: its axes, the points of one size, options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from scalegraph.analyze.choosing.point import Point
+from scalegraph.subjects import space
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import needs
+
+GROUP: Final = "Choose"
+SEVERAL: Final = needs.counts(
+    "This compares points of a study; run the program on several processor counts, machines, splits or schedules.",
+    lambda data, **_: len(space.points(data)) > 1,
+)
+AXIS: Final[dict[str, tuple[str, Callable[[Point], str]]]] = {
+    "machine": ("machine", lambda one: one.machine),
+    "processors": ("N", lambda one: str(one.processors)),
+    "threads_per_process": ("threads a process", lambda one: str(one.threads_per_process or "–")),
+    "schedule": ("schedule", lambda one: one.schedule or "as written"),
+    "affinity": ("affinity", lambda one: one.affinity or "–"),
+    "cflags": ("flags", lambda one: one.cflags or "–"),
+}
+MEASURES: Final = {"time": "time", "core_hours": "core-hours", "energy": "energy", "price": "price"}
+COST = Option(
+    "minimise", "Minimise", "choice", "time", ("time", "core_hours", "energy", "price", "processors"),
+    words=("time", "core-hours", "energy", "price", "processors"), description="What the point shall need least of.",
+)  # fmt: skip
+WITHIN = Option(
+    "within", "Within", "float", None, minimum=1,
+    description="Only points whose time is at most so many times the fastest.",
+)  # fmt: skip
+EFFICIENCY = Option(
+    "efficiency", "Efficiency at least", "float", None, minimum=0, maximum=1,
+    description="Only points with at least this efficiency.",
+)  # fmt: skip
+
+
+def points(data: StudyData) -> tuple[list[Point], tuple[str, ...]]:
+    """Return the points of one size, and notes: which size, and what failed."""
+    found, said = space.one_size(space.points(data), {})
+    bad = space.failed(data)
+    notes = [f"{said[:1].upper()}{said.partition('; --select')[0][1:]}."] if said else []
+    if bad:
+        notes.append(f"{bad} that failed {'is' if bad == 1 else 'are'} left out.")
+    return found, tuple(notes)
+
+
+def axes(found: Sequence[Point]) -> list[str]:
+    """Return the axes along which the points differ, in the order of `AXIS`."""
+    return [name for name, (_, value) in AXIS.items() if len({value(one) for one in found}) > 1]
+
+
+def values(found: Sequence[Point], axis: str) -> list[str]:
+    """Return the values of an axis: numbers rising, words as they came."""
+    every = list(dict.fromkeys(AXIS[axis][1](one) for one in found))
+    return sorted(every, key=int) if all(one.isdecimal() for one in every) else every
+
+
+def rest(one: Point, without: Sequence[str], varied: Sequence[str]) -> str:
+    """Return what *one* is on the axes *varied* besides those *without*, in words."""
+    said = []
+    for name in varied:
+        if name not in without:
+            text = AXIS[name][1](one)
+            said.append(f"{text} threads" if name == "threads_per_process" and text.isdecimal() else text)
+    return ", ".join(said)

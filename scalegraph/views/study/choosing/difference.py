@@ -1,0 +1,92 @@
+"""What differs between two points, by cause: the elapsed time that each cause takes in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scalegraph.analyze.choosing.difference import Share, by_cause
+from scalegraph.analyze.choosing.point import Point
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.figures.way import Need
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
+from scalegraph.views.study.choosing.choice import second_best
+from scalegraph.views.study.choosing.common import GROUP, SEVERAL, points
+from scalegraph.views.view import View
+
+_TITLE = "Two points by cause"
+_NEED = Need("What differs between two points by cause is known of runs with an account of their processors' time.")
+
+
+def _make(data: StudyData, first: int | None = None, second: int | None = None) -> Figure | Need:
+    found, notes = points(data)
+    ordered = sorted(found, key=lambda one: one.elapsed_s)
+    usual = second_best(data)
+    if usual is None:
+        return SEVERAL
+    one, other = (_at(ordered, number, other) for number, other in ((first, usual[0]), (second, usual[1])))
+    runs = [_run(data, point) for point in (one, other)]
+    if runs[0] is None or runs[1] is None:
+        return _NEED
+    shares = by_cause(runs[0], runs[1])
+    if not shares:
+        return _NEED
+    most = max(shares, key=lambda share: abs(share.difference_s))
+    gap = other.time_s - one.time_s
+    way = "more" if most.difference_s > 0 else "less"
+    sentence = (
+        f"{other.words()} takes {si(abs(gap), 's')} {'longer' if gap > 0 else 'less'} than {one.words()}; "
+        f"most of it is {most.words}: {si(abs(most.difference_s), 's')} {way}."
+    )
+    places = tuple(float(at) for at in range(len(shares)))
+    bars = Bars(
+        places,
+        ((_short(one, "first"), "series:0", tuple(share.first_s for share in shares)),
+         (_short(other, "second"), "series:1", tuple(share.second_s for share in shares))),
+        horizontal=True,
+    )  # fmt: skip
+    labels = tuple(share.words for share in shares)
+    plot = Plot(Axis("elapsed time", "s"), Axis("", scale="category", categories=labels), bars=bars)
+    return Figure(
+        f"{_TITLE}: {common.study_title(data)}", sentence, (plot, _table(shares)),
+        notes=("Each cause's processor time over N: they add up to the elapsed time.",
+               "Numbers of points count in the order of time, the fastest is 1.", *notes),
+    )  # fmt: skip
+
+
+def _at(ordered: Sequence[Point], number: int | None, usual: Point) -> Point:
+    return ordered[min(number, len(ordered)) - 1] if number else usual
+
+
+def _run(data: StudyData, point: Point):  # type: ignore[no-untyped-def]
+    part = (data.choices or (data,))[point.member]
+    return next((part.by_key[key] for key in point.keys if key in part.by_key), None)
+
+
+def _short(point: Point, name: str) -> str:
+    return f"{name}: {point.machine}, N = {point.processors}"
+
+
+def _table(shares: Sequence[Share]) -> Table:
+    columns = (Column("cause"), Column("first", "s", compared=True), Column("second", "s", compared=True),
+               Column("difference", "s", compared=True))  # fmt: skip
+    return Table(columns, tuple(Row((s.words, s.first_s, s.second_s, s.difference_s)) for s in shares))
+
+
+VIEW = View(
+    "two-points",
+    _TITLE,
+    GROUP,
+    "What differs between two points: the time that each cause takes in both.",
+    _make,
+    (
+        Option("first", "First point", "int", None, minimum=1,
+               description="Number of the first point in the order of time; the fastest if not chosen."),
+        Option("second", "Second point", "int", None, minimum=1,
+               description="Number of the second point; the next of the frontier if not chosen."),
+    ),
+    order=6,
+    needs=(SEVERAL, _NEED),
+)  # fmt: skip

@@ -1,0 +1,37 @@
+"""All points of a study's space as one table, to be sorted and searched."""
+
+from __future__ import annotations
+
+from scalegraph.base.units import counted
+from scalegraph.figures.figure import Figure
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
+from scalegraph.views.study.choosing.choice import table
+from scalegraph.views.study.choosing.common import GROUP, SEVERAL, axes, points
+from scalegraph.views.view import View
+
+_TITLE = "All points"
+
+
+def _make(data: StudyData) -> Figure:
+    found, notes = points(data)
+    varied = axes(found)
+    words = ", ".join("N" if name == "processors" else name.replace("_", " ") for name in varied)
+    return Figure(
+        f"{_TITLE}: {common.study_title(data)}",
+        f"{counted(len(found), 'point')} that differ in {words}.",
+        (table(sorted(found, key=lambda one: one.elapsed_s)),),
+        notes=notes,
+    )
+
+
+VIEW = View(
+    "points",
+    _TITLE,
+    GROUP,
+    "Every point with machine, N, split, schedule, time and costs, the fastest first; sorts and filters.",
+    _make,
+    order=2,
+    needs=(SEVERAL,),
+    wide=True,
+)

@@ -1,0 +1,68 @@
+"""The best point of each pair of values of two axes, as a map of colours."""
+
+from __future__ import annotations
+
+from scalegraph.analyze.choosing.point import OBJECTIVES, Objective, Point
+from scalegraph.figures.figure import Cell, Figure, Grid
+from scalegraph.figures.way import Need
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
+from scalegraph.views.study.choosing.common import AXIS, COST, GROUP, SEVERAL, axes, points, values
+from scalegraph.views.view import View
+
+_TITLE = "Best by two"
+_AXES = tuple(AXIS)
+_NEED = Need("A map needs points that differ in two of machine, N, split, schedule, affinity and flags.")
+
+
+def _make(
+    data: StudyData, rows: str | None = None, columns: str | None = None, minimise: Objective = "time"
+) -> Figure | Need:
+    found, notes = points(data)
+    known = [one for one in found if one.cost(minimise)]
+    varied = axes(known)
+    across = columns or ("processors" if "processors" in varied else varied[-1] if varied else "processors")
+    left = [name for name in varied if name != across]
+    down = rows or (left[0] if left else "")
+    if not down or down == across:
+        return _NEED
+    ups, overs = values(known, down), values(known, across)
+    best: dict[tuple[str, str], Point] = {}
+    for one in known:
+        place = (AXIS[down][1](one), AXIS[across][1](one))
+        if place not in best or (one.cost(minimise) or 0.0) < (best[place].cost(minimise) or 0.0):
+            best[place] = one
+    least = min(one.cost(minimise) or 0.0 for one in best.values())
+    cells = tuple(tuple(_cell(best.get((up, over)), least, minimise) for over in overs) for up in ups)
+    what = OBJECTIVES[minimise]
+    taken = min(best.values(), key=lambda one: one.cost(minimise) or 0.0)
+    return Figure(
+        f"{_TITLE}: {common.study_title(data)}",
+        f"The least {what}, {taken.amount(minimise)}, is that of {taken.words()}.",
+        (Grid(AXIS[down][0], AXIS[across][0], tuple(ups), tuple(overs), cells, (f"least {what} / {what}",)),),
+        notes=(f"1 is the least {what}; 0.5 takes twice as much. Each cell is the best of its points.", *notes),
+    )  # fmt: skip
+
+
+def _cell(one: Point | None, least: float, minimise: Objective) -> Cell:
+    if one is None:
+        return Cell((None,), "no point was run here")
+    return Cell((least / (one.cost(minimise) or least),), tip=f"{one.words()}: {one.amount(minimise)}")
+
+
+def _axis(name: str, title: str, text: str) -> Option:
+    return Option(name, title, "choice", None, _AXES, words=tuple(AXIS[one][0] for one in _AXES), description=text)
+
+
+VIEW = View(
+    "choice-map",
+    _TITLE,
+    GROUP,
+    "A heat map of two of machine, N, split, schedule, affinity and flags: the best point of each pair.",
+    _make,
+    (_axis("rows", "Rows", "Axis of the rows; chosen from those that vary."),
+     _axis("columns", "Columns", "Axis of the columns; N if it varies."), COST),
+    order=4,
+    needs=(SEVERAL, _NEED),
+)  # fmt: skip
