@@ -14,7 +14,7 @@ from scalegraph.cli.output import echo
 from scalegraph.cli.pairs import pairs
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
-from scalegraph.cli.study_input import known_endings, mapping_option, open_input, work_option
+from scalegraph.cli.study_input import known_endings, mapping_option, open_choices, open_input, work_option
 from scalegraph.cli.trace_input import are_traces, open_traces
 from scalegraph.request import Session
 
@@ -81,8 +81,12 @@ def export(
             _say_what_is_left_out(figure, output)
         return
     _check_view(name, "study", sources)
+    from scalegraph import views
+    from scalegraph.views.study.choosing.common import GROUP as CHOOSE  # its views show all choices of a study
+
     with contextlib.ExitStack() as stack:
-        study, *others = (stack.enter_context(open_input(source)) for source in sources)
+        opened = open_choices if views.get(name).group == CHOOSE else open_input
+        study, *others = (stack.enter_context(opened(source)) for source in sources)
         figure = session.view(study, name, others=others, **chosen)
         check_shows(figure, sources[0])
         session.write(figure, output, size_cm=size_wanted, theme=theme, for_spreadsheets=for_spreadsheets())

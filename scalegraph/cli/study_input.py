@@ -147,6 +147,20 @@ def open_whole(path: Path) -> Study:
     return _opened(path)
 
 
+def open_choices(path: Path) -> Study:
+    """Return the study at *path* with those of its choices that are selected, all if nothing is."""
+    study = _opened(path)
+    if study.members() == ({},):
+        return study
+    from scalegraph.request.results import selecting
+
+    try:
+        return selecting.only(study, selection())
+    except InputError:
+        study.close()
+        raise
+
+
 def open_input(path: Path) -> Study:
     """Return the study at *path*, with W as `work_option` has it; see `_opened`.
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 GROUPS: Final = (
     "Overview",
     "Scalability",
+    "Choose",
     "Lost time",
     "Cache and memory",
     "What would change it",

@@ -48,6 +48,13 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
             Split("below", (Tabs(("speedup", "time")), Tabs(("latency",))), 4),
         ),
     ),
+    "Choose": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("choose",), 3), Tabs(("points",), 2)), 5),
+            Split("below", (Tabs(("choice-curves", "choice-map")), Tabs(("two-points", "parallel"))), 4),
+        ),
+    ),
     "Lost time": Split(
         "beside",
         (

@@ -8,6 +8,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects.choosing import answer
+from scalegraph.subjects.choosing import taken as taken_words
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
 from scalegraph.views.study.choosing.common import (
@@ -19,6 +20,7 @@ from scalegraph.views.study.choosing.common import (
     WITHIN,
     points,
     rest,
+    title,
     values,
 )
 from scalegraph.views.view import View
@@ -43,7 +45,8 @@ def _make(
     lines = [_line(at, name, [one for one in every if one.machine == name], against)
              for at, name in enumerate(values(every, "machine"))]  # fmt: skip
     lines.insert(0, Line(
-        "frontier", tuple(one.cost(against) or 0.0 for one in edge), tuple(one.elapsed_s for one in edge), "ink",
+        "frontier", tuple(one.cost(against) or 0.0 for one in edge[::-1]),
+        tuple(one.elapsed_s for one in edge[::-1]), "ink",
         style="thin", markers=False,
     ))  # fmt: skip
     plot = Plot(
@@ -52,10 +55,13 @@ def _make(
         tuple(lines),
         marks=(Mark("taken", taken.cost(against), taken.elapsed_s),),
     )
+    edge_note = "On the line and in the table are the points that none is both faster and cheaper than."
     return Figure(
-        f"{_TITLE}: {common.study_title(data)}", found.sentence, (plot, table(edge, taken)),
-        notes=("On the line are the points that none is both faster and cheaper than.", *found.remarks, *notes[1:]),
-    )  # fmt: skip
+        title(_TITLE, data, every),
+        taken_words(found.choice, wishes),
+        (plot, table(edge, taken)),
+        notes=(*filter(None, (found.limit, found.certainty)), edge_note, *notes),
+    )
 
 
 def _line(at: int, name: str, found: list[Point], against: Objective) -> Line:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from scalegraph.analyze.choosing.point import Point
+from scalegraph.base.units import counted
 from scalegraph.subjects import space
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import needs
+from scalegraph.views import common, needs
 
 GROUP: Final = "Choose"
 SEVERAL: Final = needs.counts(
@@ -66,5 +67,14 @@ def rest(one: Point, without: Sequence[str], varied: Sequence[str]) -> str:
     for name in varied:
         if name not in without:
             text = AXIS[name][1](one)
-            said.append(f"{text} threads" if name == "threads_per_process" and text.isdecimal() else text)
+            threads = name == "threads_per_process" and text.isdecimal()
+            said.append(counted(int(text), "thread") if threads else text)
     return ", ".join(said)
+
+
+def title(what: str, data: StudyData, found: Sequence[Point]) -> str:
+    """Return the title of a view: of the program, and of the machine if it is one."""
+    machines = values(found, "machine")
+    if len(machines) == 1:
+        return f"{what}: {common.study_title(data)}"
+    return f"{what}: {data.manifest.get('program') or data.name} on {len(machines)} machines"

@@ -7,7 +7,7 @@ from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.study.choosing.common import AXIS, GROUP, SEVERAL, axes, points, rest, values
+from scalegraph.views.study.choosing.common import AXIS, GROUP, SEVERAL, axes, points, rest, title, values
 from scalegraph.views.view import View
 
 _TITLE = "Curves by choice"
@@ -36,8 +36,12 @@ def _make(data: StudyData, panels: str | None = None, value: str = "time") -> Fi
     if len(shown) > _MOST:
         notes = (*notes, f"The first {_MOST} of {len(shown)} panels are shown.")
     fastest = min(found, key=lambda one: one.elapsed_s)
-    title = f"{_TITLE}: {common.study_title(data)}"
-    return Figure(title, f"The fastest is {fastest.words()}: {fastest.amount('time')}.", tuple(made), notes=notes)
+    return Figure(
+        title(_TITLE, data, found),
+        f"The fastest is {fastest.words()}: {fastest.amount('time')}.",
+        tuple(made),
+        notes=notes,
+    )
 
 
 def _amount(one: Point, value: str) -> float | None:

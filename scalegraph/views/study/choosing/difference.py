@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from scalegraph.analyze.choosing.difference import Share, by_cause
 from scalegraph.analyze.choosing.point import Point
+from scalegraph.analyze.targets import COMPARED
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
 from scalegraph.views.study.choosing.choice import second_best
-from scalegraph.views.study.choosing.common import GROUP, SEVERAL, points
+from scalegraph.views.study.choosing.common import GROUP, SEVERAL, points, title
 from scalegraph.views.view import View
 
 _TITLE = "Two points by cause"
@@ -40,17 +40,20 @@ def _make(data: StudyData, first: int | None = None, second: int | None = None) 
         f"{other.words()} takes {si(abs(gap), 's')} {'longer' if gap > 0 else 'less'} than {one.words()}; "
         f"most of it is {most.words}: {si(abs(most.difference_s), 's')} {way}."
     )
-    places = tuple(float(at) for at in range(len(shares)))
-    bars = Bars(
-        places,
-        ((_short(one, "first"), "series:0", tuple(share.first_s for share in shares)),
-         (_short(other, "second"), "series:1", tuple(share.second_s for share in shares))),
-        horizontal=True,
-    )  # fmt: skip
-    labels = tuple(share.words for share in shares)
-    plot = Plot(Axis("elapsed time", "s"), Axis("", scale="category", categories=labels), bars=bars)
+    roles = {words: role for _name, words, _categories, role in COMPARED}
+    series = tuple(
+        (share.words, roles.get(share.words, "other"), (share.first_s, share.second_s))
+        for share in shares
+        if min(share.first_s, share.second_s) >= 0
+    )
+    labels = (f"first: {_short(one)}", f"second: {_short(other)}")
+    plot = Plot(
+        Axis("elapsed time", "s"),
+        Axis("", scale="category", categories=labels),
+        bars=Bars((0.0, 1.0), series, processors=(one.processors, other.processors), horizontal=True),
+    )
     return Figure(
-        f"{_TITLE}: {common.study_title(data)}", sentence, (plot, _table(shares)),
+        title(_TITLE, data, found), sentence, (plot, _table(shares)),
         notes=("Each cause's processor time over N: they add up to the elapsed time.",
                "Numbers of points count in the order of time, the fastest is 1.", *notes),
     )  # fmt: skip
@@ -65,8 +68,8 @@ def _run(data: StudyData, point: Point):  # type: ignore[no-untyped-def]
     return next((part.by_key[key] for key in point.keys if key in part.by_key), None)
 
 
-def _short(point: Point, name: str) -> str:
-    return f"{name}: {point.machine}, N = {point.processors}"
+def _short(point: Point) -> str:
+    return f"{point.machine}, N = {point.processors}"
 
 
 def _table(shares: Sequence[Share]) -> Table:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from scalegraph.base.units import counted
 from scalegraph.figures.figure import Figure
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
 from scalegraph.views.study.choosing.choice import table
-from scalegraph.views.study.choosing.common import GROUP, SEVERAL, axes, points
+from scalegraph.views.study.choosing.common import GROUP, SEVERAL, axes, points, title
 from scalegraph.views.view import View
 
 _TITLE = "All points"
@@ -18,7 +17,7 @@ def _make(data: StudyData) -> Figure:
     varied = axes(found)
     words = ", ".join("N" if name == "processors" else name.replace("_", " ") for name in varied)
     return Figure(
-        f"{_TITLE}: {common.study_title(data)}",
+        title(_TITLE, data, found),
         f"{counted(len(found), 'point')} that differ in {words}.",
         (table(sorted(found, key=lambda one: one.elapsed_s)),),
         notes=notes,

@@ -7,8 +7,7 @@ from scalegraph.figures.figure import Cell, Figure, Grid
 from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
-from scalegraph.views.study.choosing.common import AXIS, COST, GROUP, SEVERAL, axes, points, values
+from scalegraph.views.study.choosing.common import AXIS, COST, GROUP, SEVERAL, axes, points, title, values
 from scalegraph.views.view import View
 
 _TITLE = "Best by two"
@@ -38,7 +37,7 @@ def _make(
     what = OBJECTIVES[minimise]
     taken = min(best.values(), key=lambda one: one.cost(minimise) or 0.0)
     return Figure(
-        f"{_TITLE}: {common.study_title(data)}",
+        title(_TITLE, data, found),
         f"The least {what}, {taken.amount(minimise)}, is that of {taken.words()}.",
         (Grid(AXIS[down][0], AXIS[across][0], tuple(ups), tuple(overs), cells, (f"least {what} / {what}",)),),
         notes=(f"1 is the least {what}; 0.5 takes twice as much. Each cell is the best of its points.", *notes),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from scalegraph.analyze.choosing.point import Point
-from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.subjects.study import StudyData
-from scalegraph.views import common
-from scalegraph.views.study.choosing.common import AXIS, GROUP, SEVERAL, axes, points, values
+from scalegraph.views.study.choosing.common import AXIS, GROUP, SEVERAL, axes, points, title, values
 from scalegraph.views.view import View
 
 _TITLE = "Parallel coordinates"
 _MOST = 300  # lines
 _BEST = 5
+_NAMED = 24  # values of an axis, more of which are not listed
 
 
 def _make(data: StudyData) -> Figure:
@@ -24,34 +25,45 @@ def _make(data: StudyData) -> Figure:
     labels = (*(AXIS[name][0] for name in varied), "time", "core-hours")
     times, costs = ([one.elapsed_s for one in found], [one.core_hours for one in found])
 
-    def line(one: Point, at: int) -> Line:
+    def heights_of(one: Point) -> list[float]:
         ys = [heights[name][AXIS[name][1](one)] for name in varied]
-        ys += [_place(one.elapsed_s, times), _place(one.core_hours, costs)]
-        name = "the fastest" if at == 0 else f"the {_BEST} fastest" if at < _BEST else "others"
-        role = "mark" if at == 0 else "series:0" if at < _BEST else "muted"
-        tip = f"{one.words()}: {one.amount('time')}, {one.amount('core_hours')}"
-        return Line(
-            name, tuple(map(float, range(len(ys)))), tuple(ys), role, style="solid" if at < _BEST else "thin",
-            markers=at < _BEST, tips=(tip,) * len(ys), processors=(one.processors,) * len(ys),
-        )  # fmt: skip
+        return [*ys, _place(one.elapsed_s, times), _place(one.core_hours, costs)]
 
-    shown = [line(one, at) for at, one in enumerate(ordered[:_MOST])][::-1]
-    marks = [
-        Mark(text, float(at), height)
-        for at, name in enumerate(varied)
-        for text, height in heights[name].items()
-        if len(heights[name]) <= 12
-    ]
+    def line(name: str, role: str, some: Sequence[Point], *, thin: bool = False) -> Line:
+        """Return the lines of *some* points, a gap between them."""
+        gap, every = float("nan"), range(len(labels))
+        return Line(
+            name,
+            tuple(x for _ in some for x in (*map(float, every), gap)),
+            tuple(y for one in some for y in (*heights_of(one), gap)),
+            role,
+            style="thin" if thin else "solid",
+            markers=not thin,
+            tips=tuple(
+                f"{one.words()}: {one.amount('time')}, {one.amount('core_hours')}" for one in some for _ in (*every, 0)
+            ),
+            processors=tuple(one.processors for one in some for _ in (*every, 0)),
+        )
+
+    groups = (
+        line("others", "muted", ordered[_BEST:_MOST], thin=True),
+        line(f"next {len(ordered[1:_BEST])}", "series:0", ordered[1:_BEST]),
+        line("fastest", "mark", ordered[:1]),
+    )
+    shown = [one for one in groups if one.x]
+    named = "; ".join(f"{AXIS[name][0]} {', '.join(heights[name])}" for name in varied if len(heights[name]) <= _NAMED)
+    notes = (f"From below: {named}." if named else "", *notes)
     if len(ordered) > _MOST:
         notes = (*notes, f"The {_MOST} fastest of {len(ordered)} points are shown.")
     best = ordered[0]
+    rise = "Time and core-hours rise on logarithmic scales, from the least to the most of the points."
+    across = Axis("", scale="category", categories=labels)
     return Figure(
-        f"{_TITLE}: {common.study_title(data)}",
+        title(_TITLE, data, found),
         f"The fastest, {best.words()}, takes {best.amount('time')}; the slowest {ordered[-1].amount('time')}.",
-        (Plot(Axis("", scale="category", categories=labels), Axis("low to high", limits=(-0.05, 1.05), bare=True),
-              tuple(shown), marks=tuple(marks)),),
-        notes=("Time and core-hours rise on logarithmic scales, from the least to the most of the points.", *notes),
-    )  # fmt: skip
+        (Plot(across, Axis("low to high", limits=(-0.05, 1.05), bare=True), tuple(shown)),),
+        notes=tuple(filter(None, (rise, *notes))),
+    )
 
 
 def _heights(names: list[str]) -> dict[str, float]:
