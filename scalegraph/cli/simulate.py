@@ -25,7 +25,7 @@ from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import Unrecorded, progress
 from scalegraph.cli.run_table import document, print_losses, print_table, verified_documents
 from scalegraph.cli.simulating import lists
-from scalegraph.cli.simulating.choices import beside_machine, chosen_parts, together, with_choice
+from scalegraph.cli.simulating.choices import beside_machine, chosen_parts, search_document, together, with_choice
 from scalegraph.cli.simulating.request import Given, make_request
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if
@@ -95,6 +95,7 @@ class ProgramArguments(click.Command):
               " exact then.")  # fmt: skip
 @request_option("what_if.speedup", "speedups")
 @request_option("verify")
+@request_option("space.budget", "budget")
 @request_option("timed", "part")
 @request_option("work")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
@@ -190,7 +191,8 @@ def _show(kept: Study, shown: tuple[int, ...], request: Request, *, as_json: boo
         )
         documents.append(with_choice(made, part))
     if as_json:
-        print_json(together(documents, left_out) if request.space.varies else documents[0])
+        searched = search_document(kept) if request.space.budget else {}
+        print_json(together(documents, left_out) | searched if request.space.varies else documents[0])
     else:
         print_traces(kept)
     return done

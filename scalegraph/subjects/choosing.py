@@ -66,6 +66,8 @@ def answer(data: StudyData, wishes: Wishes, sizes: Mapping[str, Value] | None = 
     remarks = [said] if said else []
     if bad:
         remarks.append(f"{counted(bad, 'run')} that failed {'is' if bad == 1 else 'are'} not compared")
+    if isinstance(searched := data.manifest.get("searched"), str) and len(choice.points) > 1:
+        remarks.append(searched)
     return Answer(choice, wishes, limited_by(data, choice.point), certainty(choice, wishes),
                   (*remarks, *choice.dropped))  # fmt: skip
 

@@ -95,3 +95,25 @@ def test_each_run_names_machine_split_and_schedule(call: Any, tmp_path: Path, mo
     assert (code, "has runs of 4 choices" in err) == (0, True)
     assert call("analyze", "s.sgstudy", "--what", "efficiency", "--select", "machine=cm5")[0] == 2
     assert call("simulate", "sum.c", "--machine", "a64fx,a64fy", "-p", "4")[0] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
+def test_a_search_under_a_bound_says_what_it_left_out(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sum.c").write_text(SUM)
+    words = ("--machine", "xeon-6126,a64fx", "--threads-per-process", "1,2,4", "-p", "4,8", "--budget", "5")
+    code, out, err = call("simulate", "sum.c", *words, "--json", "-o", "s.sgstudy")
+    assert code == 0, err
+    found = json.loads(out)
+    assert (len(found["runs"]), found["search"]["left_out"], found["search"]["points"]) == (5, 7, 12)
+    assert "5 runs of a space of 12 points: 7 were left out" in err
+    code, out, _ = call("choose", "s.sgstudy", "--json")
+    assert (code, json.loads(out)["points"]) == (0, 5)
+    assert "7 were left out" in json.loads(out)["remarks"][0]
+    code, out, _ = call("simulate", "sum.c", *words[:-1], "100", "--json", "-o", "s.sgstudy")
+    assert (code, len(json.loads(out)["runs"])) == (0, 12)
+    code, _, err = call("simulate", "sum.c", *words[:-1], "0")
+    assert (code, "2 runs or more were expected" in err) == (2, True)

@@ -9,6 +9,7 @@ from scalegraph.base.points import setting_words
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.space import members
 from scalegraph.request.run.joining import choice_of, member_of
+from scalegraph.request.run.spaces import SEARCH
 from scalegraph.store import Study
 
 
@@ -18,7 +19,8 @@ def chosen_parts(kept: Study, request: Request) -> tuple[list[Study], list[str]]
         return [choice_of(kept, request)], []
     every = members(request)
     parts = [member_of(kept, member.setting) for member in every if member.request is not None]
-    return [part for part in parts if part is not None], [text for member in every for text in member.left_out]
+    there = [part for part in parts if part is not None and len(part)]  # a search may have left a choice out
+    return there or [kept], [text for member in every for text in member.left_out]
 
 
 def beside_machine(choice: Mapping[str, str]) -> str:
@@ -42,3 +44,9 @@ def together(documents: Sequence[dict[str, Any]], left_out: Sequence[str] = ()) 
             made[name] = [item for document in documents for item in document.get(name, ())]
     names = list(dict.fromkeys(str(document["machine"]) for document in documents))
     return made | {"machine": ",".join(names), "machines": names, "left_out": list(left_out)}
+
+
+def search_document(kept: Study) -> dict[str, Any]:
+    """Return what a search under a bound left out, as the document has it; empty where all points were run."""
+    found = kept.facts(SEARCH)
+    return {"search": found} if isinstance(found, dict) else {}

@@ -31,7 +31,7 @@ from scalegraph.request.model.request import (
     RunLimits,
     TargetChoice,
 )
-from scalegraph.request.model.space import named_by
+from scalegraph.request.model.space import Space, bound, named_by
 from scalegraph.runtime.languages import is_executable
 
 _Found = TypeVar("_Found")
@@ -81,6 +81,7 @@ class Given:
     repeat: int = 1
     verify: bool = False
     args_at: tuple[str, ...] = ()
+    budget: str = ""
 
 
 def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
@@ -101,8 +102,10 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
     flags = [_collect(faults, partial(_words, "--cflags", text)) or () for text in given.cflags]
     ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()
     variants = _collect(faults, lambda: what_ifs(_ideals(given), given.speedups)) or ()
+    space = _collect(faults, lambda: _space(axes, given))
     if faults := [*faults, *_contradictions(given)]:
         raise InputError(faults)
+    assert space is not None
     request = Request(
         program=ProgramChoice(
             **_which(given, flags[0] if flags else (), ldflags),
@@ -117,7 +120,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
         ),
         parameters=parameters,
         machine=MachineChoice(**{named_by(wanted[0]): wanted[0]}, overrides=overrides),
-        space=axes.space(given.cflags),
+        space=space,
         target=TargetChoice(
             name=given.target,
             settings=settings,
@@ -189,6 +192,15 @@ def _not_utf8(given: Given) -> list[Fault]:
 def _counts(given: Given, most: int) -> str:
     """Return the counts that were requested, else those that show how a program scales on *most* processors."""
     return given.processors if given.processors is not None else f"1..{min(max(OWN_PROCESSORS), most)}"
+
+
+def _space(axes: lists.Axes, given: Given) -> Space:
+    """Return what is varied, and the bound of the search."""
+    try:
+        bound(given.budget)
+    except ValueError as error:
+        raise InputError(Fault(str(error), key="--budget")) from None
+    return axes.space(given.cflags).model_copy(update={"budget": given.budget.strip()})
 
 
 def one_choice(request: Request) -> Request:

@@ -14,19 +14,36 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field, field_validator
 
-from scalegraph.base.asked import asked
+from scalegraph.base import amounts
+from scalegraph.base.asked import asked, option
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.points import setting_words
 from scalegraph.link import loops
 from scalegraph.request.model.basics import Strict, Text
-from scalegraph.request.model.parts import PINS, Pin
+from scalegraph.request.model.parts import PINS, SEARCHED, Pin
 
 if TYPE_CHECKING:
     from scalegraph.request.model.request import Request
 
 MOST: Final = 64  # values of one axis
+LEAST: Final = 2  # runs of a search
 _BIND: Final = {"close": "close", "spread": "spread", "none": "false"}  # OMP_PROC_BIND of simulated runs
 BOUND_BY: Final = ("OMP_PROC_BIND", "OMP_PLACES")
+
+
+def bound(text: str) -> tuple[int | None, float | None]:
+    """Return the runs, or the seconds, that a search may take; both None for an empty text. Raises `ValueError`."""
+    text = text.strip()
+    if not text:
+        return None, None
+    if text.isascii() and text.isdecimal():
+        if int(text) < LEAST:
+            raise ValueError(f"{LEAST} runs or more were expected, or a time as in 30min; got {text}")
+        return int(text), None
+    seconds = amounts.duration(text)
+    if not seconds > 0:
+        raise ValueError(f"a number of runs, or a time as in 30min, was expected; got '{text}'")
+    return None, seconds
 
 
 class Space(Strict):
@@ -70,13 +87,29 @@ class Space(Strict):
         help="Several sets of flags for the compiler, each one text; the program is built with each",
     )
 
-    @field_validator("*", mode="before")
+    budget: str = asked(
+        default="",
+        max_length=40,
+        label="Bound of the search",
+        hint="all points are run",
+        help="Of a large space run so many points at most, as in 40, or for so long, as in 30min: the most promising "
+        "by successive halving; what was left out is said",
+        option=option("--budget", metavar="RUNS|TIME"),
+    )
+
+    @field_validator("budget")
+    @classmethod
+    def _bound(cls, value: str) -> str:
+        bound(value)
+        return value.strip()
+
+    @field_validator("machine", "threads_per_process", "schedule", "affinity", "cflags", mode="before")
     @classmethod
     def _one_value(cls, value: Any) -> Any:
         """Accept one value in place of a list of them."""
         return (value,) if isinstance(value, int | str) else value
 
-    @field_validator("*")
+    @field_validator("machine", "threads_per_process", "schedule", "affinity", "cflags")
     @classmethod
     def _each_once(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(dict.fromkeys(value))
@@ -100,8 +133,9 @@ class Space(Strict):
 
     @property
     def varies(self) -> bool:
-        """Whether anything has several values, or one that is named here."""
-        return bool(self.machine or self.threads_per_process or self.schedule or self.affinity or self.cflags)
+        """Whether anything has several values, or one that is named here, or is searched under a bound."""
+        lists = self.machine or self.threads_per_process or self.schedule or self.affinity or self.cflags
+        return bool(lists or self.budget)
 
     def count(self) -> int:
         """Return how many combinations there are."""
@@ -241,6 +275,12 @@ def _wrong_space(request: Request) -> list[Fault]:
     if not targeting.is_simulated(request) and len(space.machine) > 1:
         text = f"target '{request.target.name}' is one machine; several machines are simulated"
         found.append(Fault(text, key="space.machine"))
+    if space.budget and (request.what_if or request.speedups.lines or request.speedups.regions or request.verify):
+        found.append(Fault("what-if runs need all points; leave the bound of the search out", key="space.budget"))
+    if space.budget and any(bound.kind in SEARCHED for bound in request.bound):
+        found.append(Fault("searches of sizes need all points; leave the bound out", key="space.budget"))
+    if space.budget and request.program.command:
+        found.append(Fault("belongs to a program that ScaleGraph builds, no command", key="space.budget"))
     if request.program.command and (space.schedule or space.cflags):
         what = "schedule" if space.schedule else "cflags"
         found.append(Fault("belongs to a program that ScaleGraph builds, no command", key=f"space.{what}"))

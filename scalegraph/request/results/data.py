@@ -36,6 +36,10 @@ def study_data(study: Study) -> StudyData:
     if len(members) == 1:
         return _one(study)
     parts = {setting_id(one): _one(study.member(one)) for one in members}
+    searched = study.facts("space search")
+    if isinstance(searched, dict) and isinstance(said := searched.get("sentence"), str):
+        shown = parts[setting_id(study.choice)]
+        parts[setting_id(study.choice)] = replace(shown, manifest={**shown.manifest, "searched": said[:2000]})
     return replace(parts[setting_id(study.choice)], choices=tuple(parts.values()))
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled
 from scalegraph.base.events import Done, EventSink, Note, Planned
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import default_workers, execute, skip
 from scalegraph.link import Build, Job, Link
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import Resolved, resolved
-from scalegraph.request.model.space import Member, members
+from scalegraph.request.model.space import Member, bound, members
 from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.plan import Plan, plan
+from scalegraph.request.run.budget import Search
 from scalegraph.request.run.elsewhere import cluster
 from scalegraph.request.run.joining import member_of
 from scalegraph.request.run.remote import JobBook
@@ -24,6 +25,7 @@ from scalegraph.request.run.submit import Submission
 from scalegraph.store import Study
 
 FACT = "space"  # of a study: the whole request of several choices
+SEARCH = "space search"  # of a study whose space was searched under a bound: what was left out
 
 
 def resolved_members(request: Request) -> tuple[list[tuple[Member, Resolved]], list[str]]:
@@ -106,10 +108,12 @@ class SpaceSubmission:
                 work.begin(part, path, book)
             every = list(zip(self._works, joined, builds, strict=True))
             if not self._request.program.command:
-                self._together(every, book)
+                self._together(study, every, book)
             for work, part, build in every:
-                if not self._cancel.cancelled:
+                if not self._cancel.cancelled and not self._request.space.budget:
                     work.carry_out(part, build)
+            if book is not None:
+                book.end()
         except BaseException as error:
             study.close()
             self._works[0].done(messages=(str(error),))
@@ -125,40 +129,73 @@ class SpaceSubmission:
             return Study.create(path, manifest, overwrite=overwrite)
         return Study.open(path, write=True)
 
-    def _together(self, every: Iterable[tuple[Submission, Study, Build]], book: JobBook | None) -> None:
-        """Run what is known beforehand of all choices, the longest first, at once."""
-        work_of: dict[str, tuple[Submission, Study]] = {}
+    def _together(self, study: Study, every: Iterable[tuple[Submission, Study, Build]], book: JobBook | None) -> None:
+        """Run what is known beforehand of all choices at once, the longest first; or what a bound allows of it."""
+        there: list[RunPoint] = []
         jobs: list[Job] = []
-        there = []
+        work_of: dict[str, tuple[Submission, Study]] = {}
         for work, part, build in every:
             mine, known = work.ahead(part, build)
             jobs += mine
             there += known
             work_of |= {job.point.key: (work, part) for job in mine}
         first = self._works[0]
-        progress, points = first.progress, first.points
-        progress.total = len(points)
+        runs, seconds = bound(self._request.space.budget)
+        if runs is None and seconds is None:
+            first.progress.total = len(first.points)
+            self._tell(jobs, there)
+            self._execute(jobs, work_of, book)
+            return
+        asked = {*self._request.every_count()}
+        jobs = [job for job in jobs if job.point.processors in asked]  # one processor only where it is asked for
+        search = Search([*there, *(job.point for job in jobs)], runs, seconds, self._workers)
+        for record in study.every_run():
+            search.note(record)
+        by_key = {job.point.key: job for job in jobs}
+        first.progress.total = min(len(jobs), runs or len(jobs)) + len(there)
+        self._tell([], there, planned=[job.point for job in jobs])
+
+        def run(points: Sequence[RunPoint]) -> None:
+            for record in self._execute([by_key[point.key] for point in points], work_of, book):
+                search.note(record)
+
+        search.carry_out(run, lambda: self._cancel.cancelled)
+        study.set_facts(SEARCH, search.document())
+        self._emit(Note(search.said()))
+
+    def _tell(self, jobs: Sequence[Job], there: Iterable[RunPoint], planned: Sequence[RunPoint] | None = None) -> None:
+        """Say what is planned, and what the study has."""
+        first = self._works[0]
         times = [job.estimate_s for job in jobs]
         known_s = sum(time for time in times if time is not None) / max(1, self._workers)
-        self._emit(Planned(tuple(points.values()), None if None in times else known_s, progress.total))
+        points = tuple(first.points.values()) if planned is None else tuple(planned[: first.progress.total])
+        estimate = None if None in times or planned is not None else known_s
+        self._emit(Planned(points, estimate, first.progress.total))
         for point in there:
-            skip(point, progress, self._emit)
-        jobs.sort(key=lambda job: -(job.estimate_s or 0.0))
+            skip(point, first.progress, self._emit)
+
+    def _execute(
+        self, jobs: Sequence[Job], work_of: Mapping[str, tuple[Submission, Study]], book: JobBook | None
+    ) -> list[RunRecord]:
+        """Run *jobs* side by side, the longest first, and keep each in its part of the study."""
+        first = self._works[0]
+        ordered = sorted(jobs, key=lambda job: -(job.estimate_s or 0.0))
         if book is not None:
-            book.begin(jobs)
+            book.begin(ordered)
 
         def keep(record: RunRecord) -> None:
             work, part = work_of[record.point.key]
             work.keep(part, record)
 
-        execute(
-            jobs,
+        found = execute(
+            ordered,
             on_record=keep,
             emit=self._emit,
             cancel=self._cancel,
             workers=self._workers if first.side_by_side else 1,
-            progress=progress,
+            progress=first.progress,
             link=first.link,
         )
         for job in jobs:
             work_of[job.point.key][0].note_lost(job.point)
+        return found

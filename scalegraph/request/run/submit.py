@@ -332,8 +332,7 @@ class Submission:
 
         They are for the caller to carry out and to report; `keep` takes the records.
         """
-        points = self._plan().points
-        left, there = self._fresh(points, traced=True)
+        left, there = self._fresh(self._plan().points, traced=True)
         return [self._job(study, point, build, traced=True) for point in left], there
 
     def _lacks(self, record: RunRecord, *, traced: bool) -> bool:

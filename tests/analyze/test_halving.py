@@ -1,0 +1,60 @@
+"""Successive halving finds the best point of a space, and says what it left out."""
+
+import importlib.util
+import itertools
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+from scalegraph.analyze.choosing import halving
+from scalegraph.analyze.choosing.halving import Place
+
+_SPEC = importlib.util.spec_from_file_location("choosing", Path(__file__).parents[2] / "benchmarks" / "choosing.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+choosing = importlib.util.module_from_spec(_SPEC)
+sys.modules["choosing"] = choosing
+_SPEC.loader.exec_module(choosing)
+
+
+def test_the_first_places_are_spread_over_every_word_and_count() -> None:
+    places = [Place((a, b), n) for a, b, n in itertools.product("xy", "uvw", (2, 8, 32))]
+    chosen = [places[at] for at in halving.first(places, 6)]
+    assert {one.words[0] for one in chosen} == {"x", "y"}
+    assert {one.words[1] for one in chosen} == {"u", "v", "w"}
+    assert len({one.processors for one in chosen}) >= 2
+    assert len(halving.first(places, 99)) == len(places)
+
+
+def test_the_model_passes_through_what_is_known_and_is_less_sure_elsewhere() -> None:
+    places = [Place((a,), n) for a in "xy" for n in (2, 4, 8, 16)]
+    known = {0: 8.0, 1: 4.2, 3: 1.3, 4: 4.1}
+    model = halving.fit(places, known)
+    for at, time in known.items():
+        assert math.exp(model.mean[at]) == pytest.approx(time, rel=0.02)
+    assert max(model.deviation[at] for at in known) < min(model.deviation[at] for at in (5, 6, 7))
+
+
+def test_rounds_keep_the_bound_and_never_name_a_place_twice() -> None:
+    places = [Place((a,), n) for a in "xyz" for n in (2, 4, 8, 16)]
+    known = {at: 10.0 / places[at].processors for at in halving.first(places, 4)}
+    chosen = halving.following(places, known, [at for at in range(12) if at not in known][:2], 5, 3)
+    assert len(chosen) == 3
+    assert not {*chosen} & {*known}
+    assert halving.following(places, known, [], 0, 3) == []
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_a_fifth_of_the_runs_finds_a_point_within_5_percent(seed: int) -> None:
+    ratio, runs = choosing.searched(choosing.space(seed), choosing.RUNS)
+    assert (runs, ratio <= 1.05) == (40, True)
+
+
+def test_what_was_left_out_has_a_chance() -> None:
+    places = [Place((a,), n) for a in "xy" for n in (2, 4, 8)]
+    found = halving.left_out(places, {0: 4.0, 1: 2.0, 3: 8.0})
+    assert (found.count, found.likeliest) == (3, 2)  # x on 8: 1 s, if the others say so
+    assert found.chance > 0.5
+    assert halving.left_out(places, dict.fromkeys(range(6), 1.0)).count == 0
