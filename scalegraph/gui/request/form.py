@@ -15,7 +15,7 @@ from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read
-from scalegraph.gui.request import text
+from scalegraph.gui.request import space_form, text
 from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
 from scalegraph.request.model.origin import HERE, Origin
 from scalegraph.request.model.parts import BOUNDS, BoundWords, TargetChoice
@@ -120,6 +120,12 @@ class RequestForm:
     trace_region: str = ""
     trace_interval: str = ""
     trace_limit: str = _usual("trace.limit")
+    space_machine: str = ""
+    space_threads_per_process: str = ""
+    space_schedule: str = ""
+    space_affinity: str = ""
+    space_cflags: str = ""
+    space_budget: str = ""
     predict: bool = False
     predict_at: str = ""
     predict_processors: str = ""
@@ -213,6 +219,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     data["repetitions"] = reader.number("repetitions", form.repetitions)
     data["processors"] = reader.take("processors", text.processors, form.processors)
     data["target"] = _target(form, reader)
+    space_form.put(form, data)
     data |= _what_if(form, data["processors"] or ())
     if form.trace:
         data["trace"] = _trace(form, reader)
@@ -398,6 +405,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         origin=request.origin,
         **_trace_form(request.trace),
         **_predict_form(request.predict),
+        **space_form.of_space(request.space),
     )
 
 

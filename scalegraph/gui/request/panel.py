@@ -20,6 +20,7 @@ from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import align, label
+from scalegraph.gui.request.choices import ChoicesSection
 from scalegraph.gui.request.destination import TargetSection
 from scalegraph.gui.request.form import RequestForm, of_request, read
 from scalegraph.gui.request.model import RequestModel
@@ -76,6 +77,7 @@ class RequestPanel(QWidget):
         self.target = TargetSection(self.model)
         self.target.set_test(Latest(jobs, "testing a target", self))
         self.machine = MachineSection(self.model)
+        self.choices = ChoicesSection(self.model)
         self.runs = RunSection(self.model)
         self.predict = PredictSection(self.model)
         self.trace = TraceSection(self.model)
@@ -84,6 +86,7 @@ class RequestPanel(QWidget):
             self.parameters,
             self.target,
             self.machine,
+            self.choices,
             self.growth,
             self.bounds,
             self.predict,

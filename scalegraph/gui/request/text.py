@@ -9,12 +9,14 @@ from typing import Final
 
 from scalegraph.base.amounts import duration, duration_text, size, size_text
 from scalegraph.base.run import Value
+from scalegraph.link import loops
 from scalegraph.request.model.programs import written
 
 __all__ = [
     "duration",
     "duration_text",
     "exit_codes",
+    "items",
     "number",
     "processors",
     "processors_text",
@@ -147,3 +149,14 @@ def words(text: str) -> tuple[str, ...]:
 def words_text(items: tuple[str, ...]) -> str:
     """Write words as `words` reads them; braces of parameters need no quotation."""
     return " ".join(item if re.fullmatch(r"[\w{}./:=,+@%-]+", item) else shlex.quote(item) for item in items)
+
+
+def items(typed: str, axis: str) -> list[str]:
+    """Return the values of a list as typed, each once: of flags and of schedules with parameters by semicolons."""
+    if axis == "schedule" and ";" not in typed:
+        try:
+            return list(loops.alternatives(typed)) if typed.strip() else []
+        except ValueError:
+            return [one.strip() for one in typed.split(",") if one.strip()]
+    separator = ";" if axis in ("schedule", "cflags") else ","
+    return list(dict.fromkeys(one.strip() for one in typed.split(separator) if one.strip()))
