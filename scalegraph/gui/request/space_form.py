@@ -36,7 +36,7 @@ def put(form: RequestForm, data: dict[str, Any]) -> None:
         data["program"].pop("cflags", None)
 
 
-def of_space(space: Space) -> dict[str, str]:
+def of_space(space: Space) -> dict[str, Any]:
     """Return the lists of *space* as they are typed."""
     several = "; " if any("," in one for one in space.schedule) else ", "
     return {

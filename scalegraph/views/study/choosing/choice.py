@@ -26,6 +26,7 @@ from scalegraph.views.study.choosing.common import (
 from scalegraph.views.view import View
 
 _TITLE = "Which point to take"
+_NONE = Need("{why}.")
 _UNITS: dict[Objective, str] = {"time": "s", "core_hours": "core-hours", "energy": "J", "price": "", "processors": ""}
 
 
@@ -36,7 +37,8 @@ def _make(
     try:
         found = answer(data, wishes)
     except InputError as error:
-        return Figure(f"{_TITLE}: {common.study_title(data)}", empty=f"{error.faults[0].message.capitalize()}.")
+        why = error.faults[0].message
+        return _NONE.of(why=f"{why[:1].upper()}{why[1:]}")
     every, notes = points(data)
     against: Objective = wishes.against
     edge = list(found.choice.frontier)
@@ -133,5 +135,5 @@ VIEW = View(
     _make,
     (COST, WITHIN, EFFICIENCY),
     order=1,
-    needs=(SEVERAL,),
+    needs=(SEVERAL, _NONE),
 )

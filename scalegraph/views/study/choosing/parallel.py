@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from scalegraph.analyze.choosing.point import Point
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.subjects.study import StudyData
+from scalegraph.views.study.choosing.choice import table
 from scalegraph.views.study.choosing.common import AXIS, GROUP, SEVERAL, axes, points, title, values
 from scalegraph.views.view import View
 
@@ -32,9 +33,10 @@ def _make(data: StudyData) -> Figure:
     def line(name: str, role: str, some: Sequence[Point], *, thin: bool = False) -> Line:
         """Return the lines of *some* points, a gap between them."""
         gap, every = float("nan"), range(len(labels))
+        end = float(len(labels) - 1)
         return Line(
             name,
-            tuple(x for _ in some for x in (*map(float, every), gap)),
+            tuple(x for _ in some for x in (*map(float, every), end)),
             tuple(y for one in some for y in (*heights_of(one), gap)),
             role,
             style="thin" if thin else "solid",
@@ -61,7 +63,7 @@ def _make(data: StudyData) -> Figure:
     return Figure(
         title(_TITLE, data, found),
         f"The fastest, {best.words()}, takes {best.amount('time')}; the slowest {ordered[-1].amount('time')}.",
-        (Plot(across, Axis("low to high", limits=(-0.05, 1.05), bare=True), tuple(shown)),),
+        (Plot(across, Axis("low to high", limits=(-0.05, 1.05), bare=True), tuple(shown)), table(ordered[:_MOST])),
         notes=tuple(filter(None, (rise, *notes))),
     )
 
