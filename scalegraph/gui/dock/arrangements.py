@@ -48,13 +48,6 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
             Split("below", (Tabs(("speedup", "time")), Tabs(("latency",))), 4),
         ),
     ),
-    "Choose": Split(
-        "beside",
-        (
-            Split("below", (Tabs(("choose",), 3), Tabs(("points",), 2)), 5),
-            Split("below", (Tabs(("choice-curves", "choice-map")), Tabs(("two-points", "parallel"))), 4),
-        ),
-    ),
     "Lost time": Split(
         "beside",
         (
@@ -88,6 +81,13 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
         (
             Split("below", (Tabs(("verdicts",)), Tabs(("pop", "profile", "flame", "callers")))),
             Split("below", (Tabs(("region-models",)), Tabs(("source", "lines")))),
+        ),
+    ),
+    "Choose": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("choose",), 3), Tabs(("points",), 2)), 5),
+            Split("below", (Tabs(("choice-curves", "choice-map")), Tabs(("two-points", "parallel"))), 4),
         ),
     ),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from scalegraph.analyze.choosing.point import OBJECTIVES, Objective, Point
 from scalegraph.figures.figure import Cell, Figure, Grid
-from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views.study.choosing.common import AXIS, COST, GROUP, SEVERAL, axes, points, title, values
@@ -12,20 +11,19 @@ from scalegraph.views.view import View
 
 _TITLE = "Best by two"
 _AXES = tuple(AXIS)
-_NEED = Need("A map needs points that differ in two of machine, N, split, schedule, affinity and flags.")
 
 
-def _make(
-    data: StudyData, rows: str | None = None, columns: str | None = None, minimise: Objective = "time"
-) -> Figure | Need:
+def _make(data: StudyData, rows: str | None = None, columns: str | None = None, minimise: Objective = "time") -> Figure:
     found, notes = points(data)
     known = [one for one in found if one.cost(minimise)]
+    if not known:
+        notes = (f"The {OBJECTIVES[minimise]} of no point is known, so this is their time.", *notes)
+        minimise, known = "time", found
     varied = axes(known)
     across = columns or ("processors" if "processors" in varied else varied[-1] if varied else "processors")
     left = [name for name in varied if name != across]
-    down = rows or (left[0] if left else "")
-    if not down or down == across:
-        return _NEED
+    down = rows if rows and rows != across else left[0] if left else ""
+    down = down or ("machine" if across != "machine" else "processors")
     ups, overs = values(known, down), values(known, across)
     best: dict[tuple[str, str], Point] = {}
     for one in known:
@@ -47,7 +45,8 @@ def _make(
 def _cell(one: Point | None, least: float, minimise: Objective) -> Cell:
     if one is None:
         return Cell((None,), "no point was run here")
-    return Cell((least / (one.cost(minimise) or least),), tip=f"{one.words()}: {one.amount(minimise)}")
+    cost = one.cost(minimise) or least
+    return Cell((least / cost if cost else 1.0,), tip=f"{one.words()}: {one.amount(minimise)}")
 
 
 def _axis(name: str, title: str, text: str) -> Option:
@@ -63,5 +62,5 @@ VIEW = View(
     (_axis("rows", "Rows", "Axis of the rows; chosen from those that vary."),
      _axis("columns", "Columns", "Axis of the columns; N if it varies."), COST),
     order=4,
-    needs=(SEVERAL, _NEED),
+    needs=(SEVERAL,),
 )  # fmt: skip
