@@ -304,17 +304,16 @@ class Data(Opened):
         machine: str = "",
         note: str = "",
     ) -> None:
-        """Write everything, or *views*, as one HTML file that loads nothing; raises `WorkError` if it cannot be.
+        """Write everything, or *views*, as one HTML file that loads nothing, or as PDF by the ending of *path*.
 
-        *title*, *author*, *machine* (where the study does not say) and *note* stand on its first page.
+        *title*, *author*, *machine* (where the study does not say) and *note* stand on its first page. Raises
+        `InputError` for another ending or an unknown view, `WorkError` if it cannot be written.
 
         Example:
             >>> data.report("study.html", views=["speedup", "laws"])
 
         """
         target = Path(path)
-        if target.suffix.lower() not in (".html", ".htm"):
-            raise InputError(Fault("an ending of .html was expected", file=str(target)))
         said = report.About(title, author, machine, note)
         report.write(self._data, target, views, about=said)
 

@@ -38,7 +38,7 @@ def show_preview(
     sources: Sequence[Path], name: str, choices: TableChoices, answers: dict[str, Any], *, as_json: bool
 ) -> None:
     """Print how files would be read, what their names seem to mean, and what is not sure; write nothing."""
-    from scalegraph.measurements.guessing import guess_mapping
+    from scalegraph.measurements import asking
     from scalegraph.measurements.table import guess_table
     from scalegraph.request.imports import sets as imports
 
@@ -47,7 +47,7 @@ def show_preview(
     measured = guess = None
     if table is None or not table.questions:
         measured = imports.read_set(sources, name=name, choices=choices if table else None)
-        guess = guess_mapping(measured, answers)
+        guess, _ = asking.complete(measured, answers)
     if as_json:
         print_json(
             {

@@ -101,10 +101,17 @@ def import_(
 
 
 def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers: dict[str, Any]) -> Study:
+    from scalegraph.measurements.mapping import Unanswered
     from scalegraph.request.imports import sets as imports
 
-    with interruptible() as token, share_bar("reading") as progress:
-        return imports.opened(sources, name=name, choices=choices, said=answers, cancel=token, progress=progress)
+    try:
+        with interruptible() as token, share_bar("reading") as progress:
+            return imports.opened(sources, name=name, choices=choices, said=answers, cancel=token, progress=progress)
+    except Unanswered as error:
+        if len(error.questions) < 2 or not error.together:
+            raise
+        hint = Fault(f"all guesses together: {error.together}", severity="remark")
+        raise InputError([*error.faults, hint]) from None
 
 
 def _answers(said: dict[str, Any]) -> dict[str, Any]:

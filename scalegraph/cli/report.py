@@ -1,4 +1,4 @@
-"""``scalegraph report``: a study as one HTML file."""
+"""``scalegraph report``: a study as one file, HTML or PDF."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import check_replaceable
 from scalegraph.cli.asserting import assert_options, check_given, outcomes
 from scalegraph.cli.interrupt import interruptible
@@ -28,8 +27,8 @@ def _name(name: str, source: Path) -> str:
 @click.argument("sources", metavar="INPUT [INPUT ...]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @mapping_option
 @work_option
-@click.option("-o", "--output", metavar="FILE.html", type=WRITTEN_FILE,
-              help="Where to; INPUT.html if not given.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE.html|.pdf", type=WRITTEN_FILE,
+              help="Where to, as HTML or PDF by its ending; INPUT.html if not given.")  # fmt: skip
 @click.option("--views", default="", metavar="NAME,..", help="Only these views; all that show something if not given.")
 @click.option("--title", default="", metavar="TEXT", help="The title, in place of the study's.")
 @click.option("--author", default="", metavar="TEXT", help="Who made it; stands below the title.")
@@ -49,17 +48,16 @@ def report(
     junit: Path | None,
     **about: str,
 ) -> None:
-    """Write a report of the study or measurement set INPUT: one HTML file with verdicts, pictures and numbers.
+    """Write a report of INPUT, a study or measurements: what ran, times, verdicts, pictures and numbers in one file.
 
-    It loads nothing from elsewhere. Further INPUTs are compared with the first.
+    FILE.pdf has pages to hand in; FILE.html loads nothing from elsewhere. Further INPUTs are compared with the first.
     """
     path = output or Path(sources[0].with_suffix(".html").name)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(Fault(f"'{path.name}': an ending of .html was expected", key="-o"))
-    check_given(statements, junit)
-    check_replaceable(path)
     from scalegraph.request.results import report as made
 
+    made.check_ending(path, "-o")
+    check_given(statements, junit)
+    check_replaceable(path)
     session = Session()
     with contextlib.ExitStack() as stack:
         studies = [stack.enter_context(open_input(source)) for source in sources]

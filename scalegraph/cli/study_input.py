@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -208,11 +209,13 @@ def _opened(path: Path) -> Study:
         with interruptible() as token, share_bar(f"reading {path.name}") as progress:
             return imports.opened([path], said=said, cancel=token, progress=progress)
     except Unanswered as error:
-        key = next((key for key, (field, _) in _KEYS.items() if field == error.questions[0].key), "")
+        fields = {field: key for key, (field, _) in _KEYS.items()}
         hint = f"`scalegraph import {path} ..` takes these options and makes a study of it"
-        if key and context is not None and any(option.name == "mapping" for option in context.command.params):
-            example = (error.questions[0].choices or ("..",))[0]
-            hint = f"here as --mapping {key}={example}; `scalegraph import {path} ..` keeps the answers in a study"
+        known = all(question.key in fields for question in error.questions)
+        if known and context is not None and any(option.name == "mapping" for option in context.command.params):
+            each = [quote(f"{fields[one.key]}={one.guess or '..'}") for one in error.questions]
+            words = " ".join(f"--mapping {word}" for word in each)
+            hint = f"here as {words}; `scalegraph import {path} ..` keeps the answers in a study"
         raise InputError([*_here(error, context).faults, Fault(hint, severity="remark")]) from None
     except InputError as error:
         raise _here(error, context) from None

@@ -44,6 +44,50 @@ def times(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> di
     return made
 
 
+def whole(measured: MeasurementSet, timed: Sequence[str]) -> str:
+    """Return the one of three metrics or more that is the sum of the others, empty where none or several are."""
+    if len(timed) < 3 or len(measured.call_paths) != 1:
+        return ""
+    values = {name: _values(measured, name) for name in timed}
+    total = np.sum(list(values.values()), axis=0)
+    found = [name for name in timed if _equal(values[name], total - values[name]) and np.nanmax(values[name]) > 0]
+    return found[0] if len(found) == 1 else ""
+
+
+def longest(measured: MeasurementSet, timed: Sequence[str]) -> str:
+    """Return the one of the metrics that is nowhere shorter than another, empty where each is somewhere."""
+    if len(measured.call_paths) != 1:
+        return ""
+    values = np.array([np.nan_to_num(_values(measured, name), nan=-np.inf) for name in timed])
+    most = values.max(axis=0)
+    found = [name for name, mine in zip(timed, values, strict=True) if (mine == most).all()]
+    return found[0] if len(found) == 1 else ""
+
+
+def counting(measured: MeasurementSet, candidates: Sequence[str]) -> tuple[str, str] | None:
+    """Return which of several parameters, or their product, a speedup over an efficiency counts, and how in words.
+
+    None where there are no such metrics, or the processors that they count are none of these, or several: they are
+    counted from 1, or from the fewest.
+    """
+    if len(candidates) < 2 or len(measured.call_paths) != 1:
+        return None
+    counts = {name: measured.points[name].to_numpy(dtype=np.float64) for name in candidates}
+    counts["*".join(candidates)] = np.prod(list(counts.values()), axis=0)
+    gains, shares = ([m for m in measured.metrics if _kind(m.name) == kind] for kind in ("speedup", "efficiency"))
+    for gain in gains:
+        for share in shares:
+            efficiency = _values(measured, share.name)
+            if share.unit == "%" or np.nanmax(efficiency, initial=0.0) > 3:
+                efficiency = efficiency / 100
+            with np.errstate(all="ignore"):
+                ratio = _values(measured, gain.name) / efficiency
+            found = [name for name, n in counts.items() if _equal(ratio, n) or _equal(ratio, n / np.min(n))]
+            if len(found) == 1:
+                return found[0], f"'{gain.name}' over '{share.name}' is that number"
+    return None
+
+
 def remarks(measured: MeasurementSet, processors: str, time: str, follow: Sequence[str]) -> Iterator[str]:
     """Yield what the metrics that are called a speedup, an efficiency or a cost are, and those that are none."""
     if not _plain(measured, processors) or time not in [metric.name for metric in measured.metrics]:

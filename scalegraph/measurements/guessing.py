@@ -68,6 +68,9 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         answers["processors"] = "*".join(grid)
         remark = f"processors are {' times '.join(grid)}, a grid of processes; --processors NAME says another"
         measured = replace(measured, remarks=(*measured.remarks, remark))
+    if "processors" not in answers and (decided := derived.counting(measured, _candidates(measured))):
+        answers["processors"], why = decided
+        measured = replace(measured, remarks=(*measured.remarks, f"processors are {answers['processors']}: {why}"))
     measured = multiplied(measured, str(answers.get("processors", "")))
     _rate(measured, answers)
     _check(measured, answers)
@@ -84,6 +87,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     unit = total = ""
     if time:
         measured = _with_extent(measured, measured.metric(time), answers, questions, notes)
+        measured = _by_rate(measured, time, processors, answers)
         unit = _unit(measured.metrics[measured.metric(time)], answers, questions, asked=bool(processors))
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
@@ -138,7 +142,16 @@ def unused(said: Table[str, Any], guess: Guess) -> list[Fault]:
     for key, switch in (("unit", "--unit"), ("clock_hz", "--clock"), ("total", "--total"), ("extent", "--values")):
         if key in given and not made.time and not guess.questions:
             faults.append(Fault("no metric is an elapsed time: this changes nothing; name one by --time", key=switch))
-    return faults
+    if not made.processors and not guess.questions:
+        for key, switch in (("summed", "--summed"), ("scaling", "--scaling"), ("sizes", "--sizes")):
+            if key in given and said[key] is not False:
+                message = "no parameter counts processors: this changes nothing; name one by --processors"
+                faults.append(Fault(message, key=switch))
+    return faults + [
+        Fault(f"'{column}' is no column of the run table{near(column, COLUMNS)}", key="--as")
+        for column in said.get("columns") or ()
+        if column not in COLUMNS and column != "time_s"
+    ]
 
 
 def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
@@ -255,6 +268,15 @@ def _with_serial(column: pd.Series) -> bool:
     return _numeric(column) and bool((column == 0).any()) and bool((column >= 1).any()) and _whole(column[column != 0])
 
 
+def _fitting(measured: MeasurementSet) -> list[str]:
+    return [name for name in measured.parameters if _whole(measured.points[name])]
+
+
+def _candidates(measured: MeasurementSet) -> list[str]:
+    """Return the parameters that vary and may each count the processors, by their names."""
+    return [name for name in _fitting(measured) if names.counts_processors(name) and varies(measured.points[name])]
+
+
 def _processors(
     measured: MeasurementSet, said: Table[str, Any], questions: list[Question], notes: list[str], none: list[str]
 ) -> str:
@@ -263,7 +285,7 @@ def _processors(
         if word in measured.points and _with_serial(measured.points[word]):
             notes.append(SERIAL_NOTE.format(word))
         return "" if word == NONE else str(word)
-    fits = [name for name in measured.parameters if _whole(measured.points[name])]
+    fits = _fitting(measured)
     zero = [name for name in measured.parameters if name not in fits and _with_serial(measured.points[name])]
     found = [name for name in (*fits, *zero) if names.counts_processors(name)]
     if not found:
@@ -273,11 +295,7 @@ def _processors(
     written = grids.counting(measured)
     several += [name for name in written if not any(name in grids.of(measured, other) for other in several)]
     if len(several) > 1:
-        listed = " and ".join(several)
-        product = "*".join(several)
-        switch = f"--processors {quote(several[0])}, or --processors {quote(product)} for their product"
-        message = f"{listed} may each count the processors"
-        questions.append(Question("processors", message, switch, (*several, product)))
+        questions.append(_which_counts(measured, several))
         return ""
     if several or found:
         name = (several or found)[0]
@@ -297,6 +315,18 @@ def _processors(
             f"--processors {quote(example)} if it does"
         )
     return ""
+
+
+def _which_counts(measured: MeasurementSet, several: Sequence[str]) -> Question:
+    """Return the question which of *several* parameters counts the processors, the likeliest first."""
+    product = "*".join(several)
+    levels = {name: int(measured.points[name].nunique()) for name in several}
+    ordered = sorted(several, key=lambda name: -levels[name])
+    clear = levels[ordered[0]] > levels[ordered[1]]
+    because = f"has {levels[ordered[0]]} different values, more than the others" if clear else ""
+    switch = f"--processors {quote(ordered[0])}, or --processors {quote(product)} for their product"
+    message = f"{' and '.join(several)} may each count the processors"
+    return Question("processors", message, switch, (*ordered, product), because)
 
 
 def _time(
@@ -321,10 +351,16 @@ def _time(
         follow = derived.times(measured, processors, [metric.name for metric in times])
         notes += [f"{words}; it was not taken as the time" for words in follow.values()]
         times = [metric for metric in times if metric.name not in follow]
+        if whole := derived.whole(measured, [metric.name for metric in times]):
+            notes.append(f"'{whole}' is the sum of the other times, and was taken as the time")
+            times = [metric for metric in times if metric.name == whole]
     if len(times) > 1:
         listed = tuple(metric.name for metric in times)
         message = f"{', '.join(listed[:6])} are all times"
-        questions.append(Question("time", message, f"--time {quote(listed[0])}", listed))
+        longest = derived.longest(measured, listed)
+        ordered = (longest, *(name for name in listed if name != longest)) if longest else listed
+        because = "is nowhere shorter than the others" if longest else ""
+        questions.append(Question("time", message, f"--time {quote(ordered[0])}", ordered, because))
         return "", columns, False
     others = [metric.name for metric in measured.metrics if metric.kind == "other"]
     if len(times) == 1 and others and names.PARTS & set(names.plain(times[0].name).split("_")):
@@ -345,6 +381,16 @@ def _columns(metrics: Sequence[Metric]) -> dict[str, str]:
     return made
 
 
+def _by_rate(measured: MeasurementSet, time: str, processors: str, answers: dict[str, Any]) -> MeasurementSet:
+    """Put the unit of *time* that a rate beside it gives into *answers*; return the set with a remark that says so."""
+    unit = measured.metrics[measured.metric(time)].unit
+    if unit or not processors or "unit" in answers or (decided := rates.unit_of(measured, time, processors)) is None:
+        return measured
+    answers["unit"] = decided[0]
+    remark = f"'{time}' is in {decided[0]}, {decided[1]}"
+    return replace(measured, remarks=(*measured.remarks, remark))
+
+
 def _unit(metric: Metric, said: Table[str, Any], questions: list[Question], *, asked: bool) -> str:
     unit = str(said["unit"]) if "unit" in said else metric.unit
     if unit.lower() in CYCLES:
@@ -357,7 +403,9 @@ def _unit(metric: Metric, said: Table[str, Any], questions: list[Question], *, a
         return metric.unit
     if asked:
         what = f"is in '{metric.unit}', which is no known unit of time" if metric.unit else "has no unit"
-        questions.append(Question("unit", f"'{metric.name}' {what}", "--unit s", ("s", "ms", "us", "ns", "min", "h")))
+        because = "" if metric.unit else "is what most leave out"
+        units = ("s", "ms", "us", "ns", "min", "h")
+        questions.append(Question("unit", f"'{metric.name}' {what}", "--unit s", units, because))
     return ""
 
 

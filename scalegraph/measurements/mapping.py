@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -40,6 +41,8 @@ SECONDS: dict[str, float] = {
     "hour": 3600.0,
     "hours": 3600.0,
 }
+
+_SWITCHES = {"extent": "values", "clock_hz": "clock"}  # fields that are not called as their options
 
 CYCLES = frozenset({"cycles", "cycle", "cyc", "clocks", "ticks"})  # seconds by the clock's frequency only
 
@@ -82,21 +85,48 @@ class Question:
     """What cannot be guessed safely: the user chooses, by *switch* or in a dialog.
 
     *key* is the field of `Mapping` or of `table.TableChoices` that the answer goes into; *choices* are likely answers,
-    the likeliest first.
+    the likeliest first, *because* of what is said there.
     """
 
     key: str
     message: str
     switch: str
     choices: tuple[str, ...] = ()
+    because: str = ""
+
+    @property
+    def guess(self) -> str:
+        """The likeliest answer, empty where none is likelier than others."""
+        return self.choices[0] if self.choices else ""
+
+    @property
+    def answer(self) -> str:
+        """The likeliest answer as an option of ``scalegraph import``, empty without one."""
+        key, _, column = self.key.partition(".")
+        if not self.guess or (key == "columns" and not column):
+            return ""
+        if column:
+            return f"--column {quote(f'{column}={self.guess}')}"
+        return f"--{_SWITCHES.get(key, key)} {quote(self.guess)}"
 
     def __str__(self) -> str:
         return f"{self.message}; say {self.switch}"
 
 
 class Unanswered(InputError):  # noqa: N818 - reads as what it is in an except clause
-    """What cannot be guessed and was not said: a fault for each of *questions*, with the switch that answers it."""
+    """What cannot be guessed and was not said: a fault for each of *questions*, with the switch that answers it.
+
+    They are asked together: what the guess of one leaves open is among them, too.
+    """
 
     def __init__(self, questions: Sequence[Question], file: str) -> None:
         self.questions = tuple(questions)
+        self.file = file
         super().__init__([Fault(str(question), file=file) for question in questions])
+
+    @property
+    def together(self) -> str:
+        """The guesses as options of one command, with their reasons; empty where one question has none."""
+        answers = [question.answer for question in self.questions]
+        reasons = [f"{question.guess} {question.because}" for question in self.questions if question.because]
+        return " ".join(answers) + (f" ({'; '.join(reasons)})" if reasons else "") if all(answers) else ""

@@ -35,6 +35,7 @@ _LETTERS = re.compile(r"^(?P<prefix>[kmgtp]?)(?P<what>flops?|flop)$", re.IGNOREC
 _NAMED = frozenset(
     {"throughput", "rate", "performance", "bandwidth", "perf", "fom", "figure_of_merit", "bw", "total_throughput"}
 )
+_ROUNDED = 0.02  # of rates and times as people write them
 _RISING = 0.3  # power of the processors above which a rate is no processor's own: caches give less
 _NO_WORK = re.compile(r"miss|fault|invalid|error|watt|joule|energy|switch|interrupt", re.IGNORECASE)
 
@@ -134,6 +135,28 @@ def timed(measured: MeasurementSet, name: str, processors: str, *, grows: bool) 
         skipped=skipped,
         remarks=(*measured.remarks, remark),
     )
+
+
+def unit_of(measured: MeasurementSet, time: str, processors: str) -> tuple[str, str] | None:
+    """Return the unit of the metric *time* that a rate beside it gives, and how in words; None where none does.
+
+    The rate's work must be in the set: a parameter of its name, or floating-point operations.
+    """
+    spent = measured.values[measured.values["metric"] == measured.metric(time)]
+    for name in rates(measured):
+        metric = measured.metrics[measured.metric(name)]
+        what, seconds = per(metric) or ("", 1.0)
+        work, words = _work(measured, spent, what, processors, grows=False)
+        if each_of(metric) or not words.startswith("which is"):
+            continue
+        rate = _aligned(measured, spent, name)
+        with np.errstate(all="ignore"):
+            ratio = work * seconds / rate / spent["value"].to_numpy(dtype=np.float64)
+        ratio = ratio[np.isfinite(ratio) & (ratio > 0)]
+        for unit in ("s", "ms", "us", "ns", "min", "h"):
+            if len(ratio) > 1 and (np.abs(ratio / SECONDS[unit] - 1) < _ROUNDED).all():
+                return unit, f"so it is the work, {words}, over '{name}'"
+    return None
 
 
 def _rises(measured: MeasurementSet, rows: pd.DataFrame, rate: Floats, processors: str) -> bool:

@@ -17,7 +17,7 @@ from scalegraph.measurements.model import check
 from scalegraph.measurements.runs import make_runs
 from scalegraph.measurements.table import TableChoices, sheets
 from scalegraph.measurements.table.sheets import ENDINGS
-from scalegraph.request.imports.sets import answered, read_set
+from scalegraph.request.imports.sets import answered, opened, read_set
 
 
 def meant(tmp_path: Path, text: str, name: str = "t.csv", across: str = "", **said: Any) -> Guess:
@@ -412,3 +412,79 @@ def test_numbers_of_their_own_in_every_row_are_asked_for_once_and_where_it_matte
     assert len(asked.value.questions) == 1
     assert meant(tmp_path, text, sizes="none").mapping.scaling == "strong"
     assert meant(tmp_path, text, sizes="hops").mapping.scaling == "weak"
+
+
+def test_what_is_not_sure_is_asked_at_once_with_a_guess_for_each(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("ranks,threads,wall,comm\n1,1,10,1.5\n2,1,5.2,0.7\n4,1,2.7,0.4\n1,2,5.3,1.5\n")
+    with pytest.raises(Unanswered) as asked:
+        opened([path])
+    assert [one.key for one in asked.value.questions] == ["processors", "unit"]
+    assert asked.value.together.startswith("--processors ranks --unit s (ranks has 3 different values")
+    with opened([path], said={one.key: one.guess for one in asked.value.questions}) as study:
+        assert len(study) == 4
+
+
+def test_roles_of_columns_and_units_are_asked_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,label,elapsed\n1,a1x,2.5\n2,b2y,1.4\n4,c3z,0.8\n8,d4w,0.5\n")
+    with pytest.raises(Unanswered) as asked:
+        opened([path])
+    assert [one.key for one in asked.value.questions] == ["columns.label", "unit"]
+    assert asked.value.together.startswith("--column label=skip --unit s")
+
+
+def test_a_speedup_over_an_efficiency_says_what_counts_the_processors(tmp_path: Path) -> None:
+    guess = meant(
+        tmp_path, "ranks,threads,time_s,speedup,efficiency\n1,1,10,1,1\n2,2,2.7,3.7,0.925\n4,2,1.5,6.667,0.833\n"
+    )
+    assert [row[0] for row in times(guess)] == [1, 4, 8]
+    assert "processors are ranks*threads: 'speedup' over 'efficiency' is that number" in guess.measured.remarks
+    guess = meant(
+        tmp_path, "nodes,cores,time_s,speedup,efficiency\n1,4,10,1,100%\n2,8,5.4,1.85,92.5%\n4,16,3,3.33,83.3%\n"
+    )
+    assert guess.mapping.processors == "cores"  # 4 of each node: both fit
+
+
+def test_a_rate_beside_a_time_says_its_unit(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "threads,cells,time,cells/s\n1,1000000,500,2000000\n2,1000000,250,4000000\n")
+    assert guess.mapping.unit == "ms"
+    assert times(guess)[0][-1] == pytest.approx(0.5)
+    with pytest.raises(Unanswered, match="'time' has no unit"):  # the rate is of something else
+        meant(tmp_path, "threads,cells,time,cells/s\n1,1000000,500,2500000\n2,1000000,250,4000000\n")
+
+
+def test_the_sum_of_the_other_times_is_the_time(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "p,comp_s,comm_s,both_s\n1,9,1,10\n2,4.6,1.1,5.7\n4,2.4,1.3,3.7\n")
+    assert guess.mapping.time == "both"
+    assert times(guess)[2][-1] == pytest.approx(3.7)
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        ({"run": "repetition", "p": "repetition"}, "would both number the repetition"),
+        ({"run": "unit"}, "as unit changes nothing without a column that is value"),
+        ({"run": "metric_name"}, "as metric_name changes nothing"),
+    ],
+)
+def test_roles_that_do_nothing_are_refused(tmp_path: Path, roles: dict[str, str], words: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,run,time_s\n1,1,4\n1,2,4.1\n2,1,2.2\n2,2,2.1\n")
+    with pytest.raises(InputError, match=words):
+        opened([path], choices=TableChoices(columns=roles))
+
+
+def test_answers_that_do_nothing_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,time_s\n1.5,4\n2.5,2.2\n")
+    for said in ({"scaling": "weak"}, {"summed": True}):
+        with pytest.raises(InputError, match="this changes nothing; name one by --processors"):
+            opened([path], said=said)
+    path.write_text("p,time_s\n1,4\n2,2.2\n")
+    with pytest.raises(InputError, match="'work_flop' is no column of the run table; did you mean 'work_flops'"):
+        opened([path], said={"columns": {"work_flop": "time"}})
+    with opened([path]) as study:
+        study.save_as(tmp_path / "t.sgstudy")
+    with pytest.raises(InputError, match="options that say how a file is read change nothing"):
+        opened([tmp_path / "t.sgstudy"], choices=TableChoices(decimal=","))

@@ -5,13 +5,14 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pypdf
 import pytest
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.render import numbers
-from scalegraph.request.results import assertions, report
+from scalegraph.request.results import assertions, front, report
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import registry
 from tests.analyze import synthetic
@@ -126,3 +127,53 @@ def test_a_report_holds_the_numbers_of_every_panel(data: StudyData) -> None:
     figure = registry()["verdicts"].build(data)
     text = report.report(data, ["verdicts"])
     assert text.count("<table>") == len(numbers.parts(figure)) > 1
+
+
+def test_the_first_page_has_what_ran_and_its_times(data: StudyData) -> None:
+    page = _page(report.report(data, ["speedup"], about=report.About(machine="two sockets")))
+    words = [word.strip() for word in page.words if word.strip()]
+    start = words.index("Times")
+    assert words[start + 1 :][:1] == ["N"]
+    assert {"time (s)", "speedup", "efficiency", "repetitions"} <= set(words)
+    assert words.index("two sockets") < start < words.index("Contents") if "Contents" in words else True
+    assert front.facts(data)[0] == ("Program", "<model>")
+
+
+def test_times_have_nodes_ranks_and_threads_where_runs_say_them() -> None:
+    runs = [
+        run.model_copy(update={"point": run.point.model_copy(update={"parameters": {"nodes": 2, "ranks": 4, "n": 9}})})
+        for run in synthetic.fixed()[:3]
+    ]
+    made = front.times(StudyData.from_runs(runs))
+    assert made is not None
+    assert made.header[:3] == ["N", "nodes", "ranks"]
+    assert made.rows[0][1:3] == ["2", "4"]
+
+
+def test_a_pdf_has_the_pages_of_the_report_with_pictures(data: StudyData, tmp_path: Path) -> None:
+    said = report.About(
+        title="Scaling of \u03b1\u2192\u03b2", author="A. Author", machine="two sockets", note="A quiet night."
+    )
+    report.write(
+        data, tmp_path / "r.pdf", ["speedup", "verdicts", "matrix"], about=said, request="[program]\nname = 'x'"
+    )
+    pages = pypdf.PdfReader(tmp_path / "r.pdf").pages
+    first = pages[0].extract_text()
+    for words in (
+        "Scaling of \u03b1\u2192\u03b2",
+        "by A. Author",
+        "two sockets",
+        "A quiet night.",
+        "time (s)",
+        "Speedup and efficiency",
+    ):
+        assert words in first
+    assert "/XObject" in pages[0]["/Resources"] or "processors" in first  # the plot's own labels
+    whole = "\n".join(page.extract_text() for page in pages)
+    assert "Scalability matrix" in whole
+    assert "How it was made" in whole
+
+
+def test_another_ending_is_refused_before_anything_is_made(data: StudyData, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"r.docx: an ending of .html or .pdf was expected"):
+        report.write(data, tmp_path / "r.docx")

@@ -51,6 +51,7 @@ SPECS: Final = (
     Spec("save_request", "&Save request…", "File", ("Ctrl+S",), "save", apart=True),
     Spec("save_study", "Save study &as…", "File", ("Ctrl+Shift+S",)),
     Spec("export_view", "E&xport image or data…", "File", ("Ctrl+E",), "export", apart=True),
+    Spec("write_report", "Write re&port…", "File", ("Ctrl+P",)),
     Spec("reveal_study", "Show study in the &file manager", "File"),
     Spec("close_study", "&Close study or trace", "File", ("Ctrl+W",), "close", apart=True),
     Spec("quit", "&Quit", "File", ("Ctrl+Q",), apart=True),

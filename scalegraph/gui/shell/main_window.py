@@ -41,6 +41,7 @@ from scalegraph.gui.shell.offered import Offered
 from scalegraph.gui.shell.outcomes import SHORT_MESSAGE_MS, Outcomes
 from scalegraph.gui.shell.pages import IMPORT, INSTRUMENT, LEFT, MEASURE, REQUEST, START, STUDY, WayBack
 from scalegraph.gui.shell.panels import Panels
+from scalegraph.gui.shell.reports import Reports
 from scalegraph.gui.shell.shortcuts import ShortcutSheet
 from scalegraph.gui.shell.start_page import StartPage
 from scalegraph.gui.shell.trace_actions import TraceActions
@@ -329,6 +330,7 @@ class MainWindow(QMainWindow):
             "change_meaning": lambda: self.change_meaning(self.selection.current.study or ""),
             "save_request": self.request.ask_save,
             "save_study": self.files.ask_save_study,
+            "write_report": Reports(self).ask,
             "reveal_study": self._reveal,
             "close_study": lambda: self.close_study(self.selection.current.study or ""),
             "quit": self.close,

@@ -57,6 +57,7 @@ class Offered(QObject):
             "edit_request": data is not None and bool(data.manifest.get("request")),
             "predict_larger": data is not None and bool((data.manifest.get("request") or {}).get("program")),
             "save_study": handle is not None and handle.subject == "study",
+            "write_report": data is not None,
             "reveal_study": handle is not None,
             "close_study": handle is not None,
             "new_window": len(window.studies) > 0,

@@ -106,6 +106,7 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     titles = _titles(found, said, wide, file)
     columns, across = columns_.guess(titles, _runs(titles, found.rows), across=said.across)
     columns = _chosen(columns, said.columns, file)
+    _check_roles(columns, said.columns, file)
     _check_across(columns, across, said, file)
     decimal, thousands, doubts = _numbers(found, columns, said)
     questions = [*doubts, *_questions(found, columns, said)]
@@ -177,6 +178,23 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
     return tuple(made)
 
 
+def _check_roles(columns: Sequence[Column], said: Mapping[str, str], file: str) -> None:
+    """Refuse roles that were said and change nothing beside those of the other columns."""
+    roles = {column.role for column in columns}
+    repeated = [column for column in columns if column.role == "repetition"]
+    faults = []
+    if "repetition" in said.values() and len(repeated) > 1:
+        listed = " and ".join(f"'{column.title}'" for column in repeated)
+        faults.append(Fault(f"{listed} would both number the repetition: one column can", file=file, key="--column"))
+    for role, lacking in (("unit", "value"), ("metric_name", "value"), ("value", "metric_name")):
+        if role in said.values() and lacking not in roles:
+            title = next(key for key, word in said.items() if word == role)
+            message = f"'{title}' as {role} changes nothing without a column that is {lacking}"
+            faults.append(Fault(message, file=file, key="--column"))
+    if faults:
+        raise InputError(faults)
+
+
 def _check_across(columns: Sequence[Column], across: str, said: TableChoices, file: str) -> None:
     """Refuse a parameter across where no columns stand for its values: an option that would do nothing."""
     if not said.across or across == said.across or any(column.repetition is not None for column in columns):
@@ -240,8 +258,8 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
         if column.kind == "text":
             message = f"column {column.index + 1} '{column.title}' holds {column.why}, and may be left out"
         key = column.title or str(column.index + 1)
-        asked.append(Question(f"columns.{key}", message, f"--column '{key}=ROLE', ROLE one of {words}",
-                              ("parameter", "metric", "skip")))  # fmt: skip
+        roles_ = tuple(dict.fromkeys((column.role, "parameter", "metric", "skip")))
+        asked.append(Question(f"columns.{key}", message, f"--column '{key}=ROLE', ROLE one of {words}", roles_))
     roles = {column.role for column in columns}
     if not asked and not roles & {"metric", "wide", "value"}:
         numeric = tuple(column.title for column in columns if column.kind in ("number", "count", "duration"))

@@ -13,10 +13,10 @@ import pandas as pd
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import foreign
+from scalegraph.measurements import asking, foreign
 from scalegraph.measurements.guessing import NONE, Guess, guess_mapping, unused
 from scalegraph.measurements.mapping import Mapping as Meaning
-from scalegraph.measurements.mapping import Unanswered
+from scalegraph.measurements.mapping import Question, Unanswered
 from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import MeasurementSet, beyond
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
@@ -204,7 +204,7 @@ def answered(
 
     *said* goes before what was said *before*; raises `InputError` where something *said* changes nothing.
     """
-    guess = guess_mapping(measured, {**(before or {}), **(said or {})})
+    guess, _ = asking.complete(measured, {**(before or {}), **(said or {})})
     if faults := unused(said or {}, guess):
         raise InputError(faults)
     if guess.questions:
@@ -232,13 +232,51 @@ def opened(
         message = "is a study; of several files only measurements are put together"
         raise InputError(Fault(message, file=str(studies[0])))
     if studies:
+        if name or choices not in (None, TableChoices()):
+            message = "is a study: options that say how a file is read change nothing, those of its names and times do"
+            raise InputError(Fault(message, file=str(studies[0])))
         return _study(studies[0], said or {})
     plain = not name and not said and choices in (None, TableChoices())
     if len(paths) == 1 and plain and is_run_table(paths[0]):
         return tables.read_runs(paths[0])
-    measured = read_set(paths, name=name, choices=choices, cancel=cancel, progress=progress)
-    guess = answered(measured, said)
+    guess = understood(paths, name=name, choices=choices, said=said, cancel=cancel, progress=progress)
     return study_of(guess.measured, guess.mapping, cancel=cancel)
+
+
+def understood(
+    paths: Sequence[Path],
+    *,
+    name: str = "",
+    choices: TableChoices | None = None,
+    said: Mapping[str, Any] | None = None,
+    cancel: CancelToken | None = None,
+    progress: Progress = _quiet,
+) -> Guess:
+    """Return what *paths* hold and what their names mean, as `read_set` and `answered` have it.
+
+    Raises `Unanswered` with all that has to be said of both, each with a guess.
+    """
+    asked: list[Question] = []
+    file, chosen = "", choices or TableChoices()
+    while True:
+        try:
+            measured = read_set(paths, name=name, choices=chosen, cancel=cancel, progress=progress)
+            guess = answered(measured, said)
+            break
+        except Unanswered as error:
+            new = [one for one in error.questions if all(one.key != other.key for other in asked)]
+            file = file or error.file
+            further = asking.assumed(chosen, new)
+            if further is None:
+                raise Unanswered(asking.distinct([*asked, *new]), file) from None
+            asked, chosen = [*asked, *new], further
+        except InputError:
+            if not asked:
+                raise
+            break
+    if asked:
+        raise Unanswered(asking.distinct(asked), file)
+    return guess
 
 
 def _study(path: Path, said: Mapping[str, Any]) -> Study:

@@ -1,10 +1,10 @@
-"""A study as one HTML file that holds its pictures, numbers and sentences and loads nothing."""
+"""A study as one file, HTML or PDF, that holds its pictures, numbers and sentences and loads nothing."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -12,20 +12,23 @@ from typing import Any
 
 import scalegraph
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Cancelled, InputError
+from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.files import write_atomic
 from scalegraph.base.text import visible
-from scalegraph.base.units import counted
 from scalegraph.figures import render
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.render import numbers
+from scalegraph.request.results import front as front_
 from scalegraph.request.results.assertions import Outcome
+from scalegraph.request.results.front import Times
 from scalegraph.subjects import judgement
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import get, registry
 
 _ROWS = 200  # of the numbers below a picture
 _TEXTS = ("runs", "source", "lines")  # too long for a report unless requested
+_FRONT = "speedup"  # the view whose picture is on the first page
+ENDINGS = (".html", ".htm", ".pdf")
 _GROUPS = (
     "Scalability",
     "Lost time",
@@ -61,14 +64,14 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Part:
-    """One view in the report: *picture* is its SVG in base64, *tables* are the numbers of all its panels."""
+    """One view in the report: its *figure*, and as *tables* the numbers of all its panels."""
 
     name: str
     short: str
     title: str
     sentence: str
     notes: tuple[str, ...]
-    picture: str
+    figure: Figure
     tables: tuple[Numbers, ...]
 
 
@@ -80,7 +83,25 @@ class Section:
     parts: tuple[Part, ...]
 
 
-def report(
+@dataclass(frozen=True)
+class Contents:
+    """What is in a report, whatever it is written as: *front* is the picture of the first page, None without one."""
+
+    title: str
+    author: str
+    facts: list[tuple[str, str]]
+    times: Times | None
+    note: str
+    verdicts: list[str]
+    outcomes: Sequence[Outcome]
+    front: Part | None
+    sections: list[Section]
+    absent: list[str]
+    request: str
+    machine: str
+
+
+def contents(
     data: StudyData,
     views: Sequence[str] = (),
     *,
@@ -89,19 +110,18 @@ def report(
     about: About | None = None,
     cancel: CancelToken | None = None,
     progress: Progress = lambda _view, _done, _all: None,
-) -> str:
-    """Return the report of *data* as HTML: verdicts, *outcomes* of statements, and *views* with their numbers.
+) -> Contents:
+    """Return what a report of *data* holds: verdicts, *outcomes* of statements, and *views* with their numbers.
 
     Without *views* all that have something to show, but long texts; views of several are among them where *data* has
     `StudyData.others`. *request* and what people say *about* it are shown as they are. A view that breaks says so in
     its place. Raises `InputError` for an unknown view, `Cancelled`.
     """
-    import jinja2
-
     said = about or About()
     names = list(views) or _usual(data)
     sections: dict[str, list[Part]] = {}
     absent: list[str] = []
+    front: Part | None = None
     for done, name in enumerate(names):
         (cancel or CancelToken()).check()
         view = get(name)
@@ -117,34 +137,68 @@ def report(
         except Exception as error:  # noqa: BLE001 - a view is one of many: it says so in its place
             absent.append(f"{view.title}: it could not be drawn, an error of ScaleGraph itself ({_named(error)})")
             continue
-        if part is not None:
+        if part is not None and name == _FRONT:
+            front = part
+        elif part is not None:
             sections.setdefault(view.group, []).append(part)
         elif views:
             absent.append(f"{view.title}: {figure.told}")
-    if not sections and not outcomes:
+    if not sections and front is None and not outcomes:
         raise InputError(f"{data.name or 'the study'}: there is nothing to report; no run of it gives a view")
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown
-    )
-    template = resources.files("scalegraph.request").joinpath("templates/report.html").read_text("utf-8")
     order = sorted(sections, key=lambda group: (_GROUPS.index(group) if group in _GROUPS else len(_GROUPS), group))
-    return environment.from_string(template).render(
+    return Contents(
         title=said.title or _title(data, said.machine),
-        facts=[fact for fact in (f"by {said.author}" if said.author else "", *_facts(data)) if fact],
+        author=said.author,
+        facts=front_.facts(data, said.machine),
+        times=front_.times(data),
         note=said.note,
         verdicts=[item.text for item in judgement.said(data)] if not data.table.empty else [],
         outcomes=outcomes,
+        front=front,
         sections=[Section(group, tuple(sections[group])) for group in order],
         absent=absent,
         request=request,
         machine=json.dumps(data.manifest.get("machine_values") or {}, indent=1, default=str),
-        version=scalegraph.__version__,
     )
 
 
+def report(data: StudyData, views: Sequence[str] = (), **options: Any) -> str:
+    """Return the report of *data* as HTML, which loads nothing; see `contents`."""
+    import jinja2
+
+    found = contents(data, views, **options)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown
+    )
+    environment.globals["picture"] = _svg
+    template = resources.files("scalegraph.request").joinpath("templates/report.html").read_text("utf-8")
+    return environment.from_string(template).render(**vars(found), version=scalegraph.__version__)
+
+
 def write(data: StudyData, path: Path, views: Sequence[str] = (), **options: Any) -> None:
-    """Write the report of *data* to *path*, whole or not at all; see `report`."""
-    write_atomic(path, report(data, views, **options))
+    """Write the report of *data* to *path* as HTML or PDF by its ending, whole or not at all; see `contents`.
+
+    Raises `InputError` for another ending before anything is made.
+    """
+    check_ending(path)
+    if path.suffix.lower() != ".pdf":
+        write_atomic(path, report(data, views, **options))
+        return
+    from scalegraph.request.results import report_pdf
+
+    found = contents(data, views, **options)
+    write_atomic(path, report_pdf.pdf(found, options.get("cancel")))
+
+
+def check_ending(path: Path, key: str = "") -> None:
+    """Raise `InputError` for a file that no report can be written to."""
+    if path.suffix.lower() not in ENDINGS:
+        expected = "an ending of .html or .pdf was expected"
+        raise InputError(Fault(f"'{path.name}': {expected}", key=key) if key else Fault(expected, file=str(path)))
+
+
+def _svg(figure: Figure) -> str:
+    return base64.b64encode(render.content(figure, "svg", caption=False)).decode()
 
 
 def _shown(value: Any) -> Any:
@@ -157,9 +211,8 @@ def _usual(data: StudyData) -> list[str]:
 
 
 def _part(short: str, figure: Figure) -> Part:
-    picture = base64.b64encode(render.content(figure, "svg", caption=False)).decode()
     tables = tuple(map(_numbers, numbers.parts(figure)))
-    return Part(figure.view, short, figure.title, figure.sentence, figure.remarks, picture, tables)
+    return Part(figure.view, short, figure.title, figure.sentence, figure.remarks, figure, tables)
 
 
 def _numbers(figure: Figure) -> Numbers:
@@ -178,15 +231,3 @@ def _title(data: StudyData, machine: str = "") -> str:
     title = str(data.manifest.get("title") or data.manifest.get("program") or data.name or "Study")
     where = machine or ("" if data.machine_title == "unknown" else data.machine_title)
     return f"{title} on {where}" if where else title
-
-
-def _facts(data: StudyData) -> list[str]:
-    counts = sorted({int(n) for n in data.table["processors"]}) if not data.table.empty else []
-    sources: Iterable[str] = sorted(set(data.table["source"])) if not data.table.empty else ()
-    found = [
-        f"study {data.name}" if data.name else "",
-        f"{counted(len(data.table), 'run')} ({', '.join(sources)})" if len(data.table) else "no run",
-        f"N = {', '.join(map(str, counts))}" if counts else "",
-        f"made {data.manifest['created']}" if data.manifest.get("created") else "",
-    ]
-    return [fact for fact in found if fact]
