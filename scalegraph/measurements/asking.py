@@ -50,6 +50,6 @@ def assumed(choices: TableChoices, questions: Sequence[Question]) -> TableChoice
 
 
 def distinct(questions: Sequence[Question]) -> list[Question]:
-    """Return *questions* without that of sizes where the roles of the same columns are asked."""
-    columns = any(one.key.startswith("columns.") for one in questions)
-    return [one for one in questions if not (columns and one.key == "sizes")]
+    """Return *questions* without that of sizes where it is about a column whose role is asked."""
+    asked = [f"'{one.key.partition('.')[2]}'" for one in questions if one.key.startswith("columns.")]
+    return [one for one in questions if one.key != "sizes" or not any(name in one.message for name in asked)]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.gui.figures.export_dialog import ExportDialog
@@ -334,3 +334,97 @@ def test_a_count_of_every_run_is_asked_for_and_answered(window: MainWindow, qtbo
     page.accept()
     rest(window, qtbot)
     assert window.page == "study"
+
+
+TWO = "ranks,threads,wall,comm\n1,1,10,1.5\n2,1,5.2,0.7\n4,1,2.7,0.4\n1,2,5.3,1.5\n"
+
+
+def test_all_is_asked_at_once_and_the_guesses_are_one_click(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text(TWO)
+    drop(window, path)
+    page = asked(window, qtbot)
+    assert "may each count" in page.form.fault_of("processors")
+    assert "has no unit" in page.form.fault_of("unit")
+    assert page.form.processors.currentText() == "choose … (guess: ranks)"
+    assert {row.values[0] for row in page.runs.table.rows} == {1, 2, 4}  # if the guesses are right
+    assert not page.open.isEnabled()
+    qtbot.mouseClick(page.guesses, LEFT)
+    asked(window, qtbot)
+    assert page.open.isEnabled()
+    assert page.form.processors.currentData() == "ranks"
+    window.actions_["undo"].trigger()
+    asked(window, qtbot)
+    assert not page.open.isEnabled()
+
+
+def test_a_click_on_a_column_says_what_it_is_and_undo_takes_it_back(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("p,speed,other\n1,10.5,3\n2,19.5,3.1\n4,36.0,3.2\n")
+    drop(window, path)
+    rest(window, qtbot)
+    if window.page != "import":  # it opened as a set without runs
+        qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
+        path = path.rename(tmp_path / "r2.csv")
+        path.write_text("p,speed,label\n1,10.5,ax\n2,19.5,by\n4,36.0,cz\n8,70.1,dw\n")
+        drop(window, path)
+    page = asked(window, qtbot)
+    heads = [page.rows.tree.model().headerData(place, Qt.Orientation.Horizontal) for place in range(2)]
+    assert heads == ["p\nnumber of processors", "speed\nmeasured value"]
+    choose_role(page, 1, "rate")
+    asked(window, qtbot)
+    assert page.model.state.role("speed", "speed") == "rate"
+    assert page.form.rate.currentData() == "speed"
+    choose_role(page, 2, "skip")
+    asked(window, qtbot)
+    assert [round(row.values[-2], 2) for row in page.runs.table.rows] == [1.0, 1.86, 3.43, 6.68]
+    assert page.open.isEnabled()
+    window.actions_["undo"].trigger()
+    window.actions_["undo"].trigger()
+    asked(window, qtbot)
+    assert page.model.state.role("speed", "speed") is None
+    page.leave()
+
+
+def choose_role(page: ImportPage, column: int, role: str) -> None:
+    """Click on the column, and on a role in its menu."""
+    page.rows.tree.column_clicked.emit(column)
+    menu = page.findChildren(QMenu)[-1]
+    next(action for action in menu.actions() if action.data() == role).trigger()
+    menu.close()
+
+
+def test_a_table_of_the_clipboard_is_pasted(window: MainWindow, qtbot: Any, stencil: Path) -> None:
+    QGuiApplication.clipboard().setText("procs\ttime (s)\n1\t10\n2\t5.2\n4\t2.7\n")
+    window.actions_["paste_table"].trigger()
+    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
+    data = window.study.handle.data() if window.study.handle else None
+    assert data is not None
+    assert sorted(data.table["time_s"]) == [2.7, 5.2, 10.0]
+    QGuiApplication.clipboard().setText("nothing")
+    window.actions_["paste_table"].trigger()
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(stencil))])
+    QGuiApplication.clipboard().setMimeData(mime)
+    window.actions_["paste_table"].trigger()
+    qtbot.waitUntil(lambda: len(window.studies) == 2 and not window.jobs.running)
+
+
+def test_logs_that_are_dropped_together_are_one_set_and_so_is_their_folder(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for count, seconds in ((1, 10.0), (2, 5.2), (4, 2.8)):
+        (logs / f"run_p{count}.log").write_text(f"done\nreal\t0m{seconds}s\nuser\t0m1.0s\nsys\t0m0.1s\n")
+    drop(window, logs)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
+    data = window.study.handle.data() if window.study.handle else None
+    assert data is not None
+    assert sorted(data.table["processors"]) == [1, 2, 4]
+    drop(window, *sorted(logs.iterdir()))
+    qtbot.waitUntil(lambda: len(window.studies) == 2 and not window.jobs.running)
+    assert window.study.handle is not None
+    assert len(window.study.handle.data().table) == 3

@@ -16,6 +16,7 @@ SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "compute_demo": ("recompute demo", "run demo", "run example"),
     "change_meaning": ("columns", "mapping", "rename columns", "units of columns", "unit"),
     "save_request": ("save", "save toml", "store request", "write request"),
+    "paste_table": ("paste", "clipboard", "spreadsheet", "excel", "import"),
     "write_report": ("report", "pdf", "print", "html", "document", "hand in", "summary"),
     "save_study": ("save", "save as", "save copy", "duplicate", "backup"),
     "export_view": ("save picture", "save image", "picture", "image", "png", "svg", "pdf", "print", "screenshot",

@@ -6,43 +6,35 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QGridLayout, QHBoxLayout, QLabel, QWidget
 
-from scalegraph.base.measures import percent
 from scalegraph.base.units import as_read
 from scalegraph.gui.base.layouts import vertical
-from scalegraph.gui.base.widgets import Field, Group, empty, label
+from scalegraph.gui.base.widgets import Field, Group, empty, label, mark
+from scalegraph.gui.imports import roles
+from scalegraph.gui.imports.roles import GUESSED
 from scalegraph.gui.imports.state import NONE, ImportState
 from scalegraph.gui.request.widgets import Choice, Entry
-from scalegraph.measurements import guessing
+from scalegraph.measurements import guessing, rates
 from scalegraph.measurements.runs import ALL
 
 if TYPE_CHECKING:
     from scalegraph.gui.imports.work import Preview
 
 _DELIMITERS: Final = ((";", "semicolon"), ("\t", "tab"), (",", "comma"), ("|", "bar"), (" ", "space"))
-_ROLES: Final = (
-    ("parameter", "parameter"),
-    ("metric", "measured value"),
-    ("wide", "values at one N"),
-    ("repetition", "number of the repetition"),
-    ("call_path", "region or call path"),
-    ("metric_name", "name of the metric"),
-    ("value", "value of that metric"),
-    ("unit", "unit of that metric"),
-    ("skip", "leave out"),
-)
 _UNITS: Final = ("s", "ms", "us", "ns", "min", "h")
 _EXTENTS: Final = (("exclusive", "leave out what is below"), ("inclusive", "hold what is below"))
 _SCALING: Final = (("strong", "the problem stays the same"), ("weak", "the problem grows with the processors"))
 _MOST_COLUMNS: Final = 40  # whose role can be chosen one by one
 _MOST_PATHS: Final = 400  # in the list; others can be typed
-_GUESSED: Final = "as guessed"
 _ALL_WORDS: Final = "all of them together"
 
 
 class ImportForm(QWidget):
-    """Shows guesses and takes the user's answers: *edited* carries part, key and value (``None``: guess again)."""
+    """Shows guesses and takes the user's answers: *edited* carries part, key and value (``None``: guess again).
+
+    Of the part ``role`` the key is a column's title, and the value its name in the set and its role.
+    """
 
     edited = Signal(str, str, object)
 
@@ -51,6 +43,7 @@ class ImportForm(QWidget):
         self.setProperty("page", True)
         self._fields: dict[str, Field] = {}
         self._roles: dict[str, Choice] = {}
+        self._reasons: dict[str, QLabel] = {}
         self._sizes: dict[str, QCheckBox] = {}
         self.table = self._make_table()
         self.columns = Group("Columns", "What each column of the table is.")
@@ -70,7 +63,7 @@ class ImportForm(QWidget):
         group = Group("Table")
         self.delimiter = self._choice("table", "delimiter")
         self.decimal = self._choice("table", "decimal")
-        self.header = Entry(_GUESSED)
+        self.header = Entry(GUESSED)
         self.header.editingFinished.connect(lambda: self._typed_header())
         self.names = Entry("column names, separated by commas")
         self.names.editingFinished.connect(lambda: self._typed_names())
@@ -86,6 +79,7 @@ class ImportForm(QWidget):
         group = Group("Import mapping", "You can change every choice later.")
         self.processors = self._choice("meaning", "processors")
         self.time = self._choice("meaning", "time")
+        self.rate = self._choice("meaning", "rate")
         self.unit = self._choice("meaning", "unit")
         self.total = QComboBox()
         self.total.setEditable(True)
@@ -117,6 +111,7 @@ class ImportForm(QWidget):
         column.addLayout(self._size_row)
         self._add(group, "processors", "Processors", self.processors, "the parameter that counts processors")
         self._add(group, "time", "Elapsed time", self.time, "the metric that is the time from start to end")
+        self._add(group, "rate", "or a rate", self.rate, "the metric that counts work a second: larger is better")
         self._add(group, "unit", "Unit of the time", self.unit)
         self._add(group, "clock_hz", "Clock", self.clock)
         self._add(group, "extent", "Values of call paths", self.extent, "whether they hold those of the paths below")
@@ -145,63 +140,76 @@ class ImportForm(QWidget):
         self.meaning.setVisible(seen.measured is not None)
         if seen.guess is not None:
             self._show_table(seen.guess, state)
-            self._show_columns(seen.guess, state)
+            self._show_columns(seen.guess, seen.mapping if seen.measured is not None else None, state)
         if seen.measured is not None:
             self._show_meaning(seen, state)
         self._show_faults(seen.faults_by_field)
 
     def _show_table(self, guess: Any, state: ImportState) -> None:
         names = dict(_DELIMITERS)
-        self.delimiter.offer([("", f"{_GUESSED}: {names.get(guess.delimiter, guess.delimiter)}"), *_DELIMITERS])
+        self.delimiter.offer([("", f"{GUESSED}: {names.get(guess.delimiter, guess.delimiter)}"), *_DELIMITERS])
         self.delimiter.show_value(state.get("table", "delimiter") or "")
         decimal = {".": "with a point", ",": "with a comma"}
-        self.decimal.offer([("", f"{_GUESSED}: {decimal[guess.decimal]}"), *decimal.items()])
+        self.decimal.offer([("", f"{GUESSED}: {decimal[guess.decimal]}"), *decimal.items()])
         self.decimal.show_value(state.get("table", "decimal") or "")
         header = state.get("table", "header")
-        self.header.setPlaceholderText(f"{_GUESSED}: {guess.header or 'none has names'}")
+        self.header.setPlaceholderText(f"{GUESSED}: {guess.header or 'none has names'}")
         self.header.show_text("" if header is None else str(header))
         self.names.show_text(", ".join(state.get("table", "names") or ()))
         self._fields["names"].setVisible(not guess.header or bool(state.get("table", "names")))
         wide = bool(guess.of("wide")) or any(q.key == "across" for q in guess.questions)
         self._fields["across"].setVisible(wide)
-        self.across.offer([("", f"{_GUESSED}: {guess.across or 'not sure'}"), ("processors", "processors"),
-                           ("repetition", "repetitions")])  # fmt: skip
+        known = (("processors", "processors"), ("n", "sizes n"), ("repetition", "repetitions"))
+        self.across.offer([("", f"{GUESSED}: {guess.across or 'not sure'}"), *known])
         self.across.show_value(state.get("table", "across") or "")
 
-    def _show_columns(self, guess: Any, state: ImportState) -> None:
+    def _show_columns(self, guess: Any, mapping: Any, state: ImportState) -> None:
         shown = guess.columns[:_MOST_COLUMNS]
-        titles = [column.title or str(column.index + 1) for column in shown]
+        titles = [roles.title_of(column) for column in shown]
         if list(self._roles) != titles:
             empty(self._column_grid)
             self._roles.clear()
-            for row, title in enumerate(titles):
-                name = label(title)
-                choice = Choice()
-                choice.setAccessibleName(f"Role of column {title}")
-                choice.chosen.connect(lambda value, title=title: self.edited.emit("columns", title, value or None))
-                self._column_grid.addWidget(name, row, 0)
-                self._column_grid.addWidget(choice, row, 1)
-                self._roles[title] = choice
+            self._reasons.clear()
+            for row, column in enumerate(shown):
+                self._add_column(2 * row, column)
             if len(guess.columns) > len(shown):
                 more = label(f"and {len(guess.columns) - len(shown)} more columns, as guessed", "muted")
-                self._column_grid.addWidget(more, len(shown), 0, 1, 2)
-        words = dict(_ROLES)
+                self._column_grid.addWidget(more, 2 * len(shown), 0, 1, 2)
         asked = {question.key.removeprefix("columns.") for question in guess.questions}
         for title, column in zip(titles, shown, strict=True):
-            said = state.get("columns", title)
-            guessed = words[column.role] + (f" {column.at}" if column.at is not None else "")
-            choice = self._roles[title]
-            first = _GUESSED if said is not None else f"{guessed} ?" if title in asked else guessed
-            choice.offer([("", first), *_ROLES])
+            said = state.role(title, column.name)
+            guessed = roles.words_of(column, mapping)
+            choice, why = self._roles[title], self._reasons[title]
+            first = GUESSED if said is not None else f"{guessed} ?" if title in asked else guessed
+            choice.offer([("", first), *roles.ROLES])
             choice.setItemText(0, first)
             choice.show_value(said or "")
-            choice.setToolTip(f"{column.why}; {percent(column.confidence, 0)} sure" if column.why else "")
+            choice.setToolTip(roles.reason(column))
+            why.setText(roles.reason(column) if said is None else "")
+            why.setVisible(bool(why.text()))
+            mark(why, "role", "fault" if title in asked else "muted")
+
+    def _add_column(self, row: int, column: Any) -> None:
+        title, name = roles.title_of(column), column.name
+        choice = Choice()
+        choice.setAccessibleName(f"Role of column {title}")
+        choice.chosen.connect(lambda value: self.edited.emit("role", title, (name, value or None)))
+        why = label("", "muted", wrap=True)
+        why.setAccessibleName(f"Reason for column {title}")
+        self._column_grid.addWidget(label(title), row, 0)
+        self._column_grid.addWidget(choice, row, 1)
+        self._column_grid.addWidget(why, row + 1, 0, 1, 2)
+        self._roles[title], self._reasons[title] = choice, why
 
     def _show_meaning(self, seen: Preview, state: ImportState) -> None:
         measured, mapping = seen.measured, seen.mapping
         assert measured is not None
         parameters, metrics = list(measured.parameters), [metric.name for metric in measured.metrics]
         asked = {question.key: question.choices for question in seen.questions}
+        wanted = {
+            question.key: f"choose … (guess: {question.guess})" if question.guess else "choose …"
+            for question in seen.questions
+        }
         for key, choice, guessed, names in (
             ("processors", self.processors, mapping.processors, parameters),
             ("time", self.time, mapping.time, metrics),
@@ -209,21 +217,28 @@ class ImportForm(QWidget):
         ):
             likely = [name for name in asked.get(key, ()) if name in names or key == "processors"]
             ordered = [*likely, *(name for name in names if name not in likely)]
-            self._offer(choice, guessed, ordered, state.get("meaning", key), asked=key in asked, absent=key != "unit")
-        self._fields["unit"].setVisible(bool(mapping.time))
+            self._offer(
+                choice, guessed, ordered, state.get("meaning", key), wanted=wanted.get(key, ""), absent=key != "unit"
+            )
+        rated = state.get("meaning", "rate")
+        self._fields["rate"].setVisible(bool(metrics))
+        self.rate.offer([("", f"{GUESSED}: none" if rated is None else GUESSED), *((name, name) for name in metrics)])
+        self.rate.show_value(rated or "")
+        self._fields["unit"].setVisible(bool(mapping.time) and mapping.time != rates.TIME)
         self._fields["clock_hz"].setVisible("clock_hz" in asked or mapping.clock_hz is not None)
         if not self.clock.hasFocus():
             self.clock.setText("" if mapping.clock_hz is None else as_read(mapping.clock_hz))
         extent = state.get("meaning", "extent")
         self._fields["extent"].setVisible("extent" in asked or extent is not None)
-        self.extent.offer([("", "choose …" if extent is None else _GUESSED), *_EXTENTS])
-        self.extent.setItemText(0, "choose …" if extent is None else _GUESSED)
+        first = wanted.get("extent", "choose …") if extent is None else GUESSED
+        self.extent.offer([("", first), *_EXTENTS])
+        self.extent.setItemText(0, first)
         self.extent.show_value(extent or "")
         self._show_total(seen, state)
         self.summed.setChecked(mapping.summed)
         self.summed.setVisible(bool(mapping.time and mapping.processors))
         words = dict(_SCALING)
-        first = "choose …" if "scaling" in asked else f"{_GUESSED}: {words.get(mapping.scaling, 'as the sizes tell')}"
+        first = wanted.get("scaling") or f"{GUESSED}: {words.get(mapping.scaling, 'as the sizes tell')}"
         self.scaling.offer([("", first), *_SCALING])
         self.scaling.setItemText(0, first)
         self.scaling.show_value(state.get("meaning", "scaling") or "")
@@ -236,10 +251,10 @@ class ImportForm(QWidget):
         self._show_sizes([name for name in parameters if name != mapping.processors], mapping.sizes)
 
     def _offer(
-        self, choice: Choice, guessed: str, names: Sequence[str], said: str | None, *, asked: bool, absent: bool
+        self, choice: Choice, guessed: str, names: Sequence[str], said: str | None, *, wanted: str, absent: bool
     ) -> None:
         """Offer the guess, or that one must be chosen; every name; and that there is none."""
-        first = _GUESSED if said is not None else "choose …" if asked else f"{_GUESSED}: {guessed or 'none'}"
+        first = GUESSED if said is not None else wanted or f"{GUESSED}: {guessed or 'none'}"
         items = [("", first), *((name, name) for name in names)]
         choice.offer([*items, (NONE, "none")] if absent else items)
         choice.setItemText(0, first)

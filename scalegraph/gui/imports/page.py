@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import (
     QHBoxLayout,
+    QMenu,
     QProgressBar,
     QScrollArea,
     QSplitter,
@@ -24,11 +25,13 @@ from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import button, label
+from scalegraph.gui.imports import roles
 from scalegraph.gui.imports.form import ImportForm
 from scalegraph.gui.imports.state import ImportState, skipped_words
 from scalegraph.gui.imports.work import Preview, Source, preview_of
 
 _FORM: Final = 400
+_MOST_NOTES: Final = 3
 _NOTHING: Final = Table((Column(""),), ())
 
 
@@ -56,6 +59,8 @@ class ImportPage(QWidget):
         self._title = label("Open measurements", "title")
         self._words = label("", "muted", wrap=True)
         self._skipped = label("", "muted", wrap=True)
+        self._notes = label("", "muted", wrap=True)
+        self._notes.setAccessibleName("What was taken for granted")
         self.form = form or ImportForm()
         self.form.edited.connect(self._edited)
         self._lay()
@@ -66,6 +71,9 @@ class ImportPage(QWidget):
 
         self.rows = TablePanel(_NOTHING, self._theme.name, searchable=False)
         self.rows.setAccessibleName("First rows")
+        self.rows.setToolTip("Click on a column to say what it is")
+        self.rows.tree.choose_columns()
+        self.rows.tree.column_clicked.connect(self.show_roles)
         self.runs = TablePanel(_NOTHING, self._theme.name, searchable=False)
         self.runs.setAccessibleName("Resulting runs")
         self._runs_words = label("", "sentence", wrap=True)
@@ -86,7 +94,7 @@ class ImportPage(QWidget):
         split.addWidget(below)
         split.setSizes([240, 300])
         column = vertical(self, (16, 12, 16, 12), spacing=6)
-        for widget in (self._title, self.banner, self._words, self._skipped, self._questions):
+        for widget in (self._title, self.banner, self._words, self._skipped, self._notes, self._questions):
             column.addWidget(widget)
         self._parts = QStackedWidget()
         column.addWidget(self._parts, 1)
@@ -117,12 +125,16 @@ class ImportPage(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setMaximumHeight(6)
         self.bar.setAccessibleName("Progress of reading")
+        self.guesses = button("Take the guesses", "Answer every question by its guess; Undo takes that back")
+        self.guesses.clicked.connect(self.take_guesses)
+        self.guesses.hide()
         self.cancel = button("Cancel", "Cancel the import (Esc)")
         self.cancel.clicked.connect(self.leave)
         self.open = button("Open", "Create the study and open it (Ctrl+Return)", "primary")
         self.open.clicked.connect(self.accept)
         row.addWidget(self.bar, 1)
         row.addStretch(1)
+        row.addWidget(self.guesses)
         row.addWidget(self.cancel)
         row.addWidget(self.open)
         self.bar.hide()
@@ -156,7 +168,7 @@ class ImportPage(QWidget):
         self.banner.clear()
         self._title.setText(f"Import mapping of {source.title}" if source.study else f"Open {source.title}")
         self.open.setText("Apply" if source.study else "Open")
-        for text in (self._words, self._skipped, self._questions):
+        for text in (self._words, self._skipped, self._notes, self._questions, self.guesses):
             text.hide()
         self._waiting.setText(f"Reading {source.title} …")
         self._parts.setCurrentIndex(0)
@@ -168,6 +180,31 @@ class ImportPage(QWidget):
         if self.can_accept and self._source is not None:
             self.open.setEnabled(False)
             self.accepted.emit(self._source, self._latest)
+
+    def take_guesses(self) -> None:
+        """Answer every open question by its guess, as one step that can be undone."""
+        if self._latest is None or not self._latest.guesses:
+            return
+        state = self.model.state
+        for part, key, value in self._latest.guesses:
+            state = state.said(part, key, tuple(value.split(",")) if key == "sizes" and value != "none" else value)
+        self.model.set(state, "take the guesses")
+
+    def show_roles(self, column: int) -> QMenu | None:
+        """Show below the head of a column of the first rows what it can be; a click says it."""
+        guess = self._latest.guess if self._latest is not None else None
+        if guess is None or column >= len(guess.columns):
+            return None
+        assert self._latest is not None
+        chosen, mapping = guess.columns[column], self._latest.mapping
+        title = roles.title_of(chosen)
+        made = roles.menu(
+            chosen, mapping, self.model.state, lambda role: self._edited("role", title, (chosen.name, role)), self
+        )
+        made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        header = self.rows.tree.header()
+        made.popup(header.mapToGlobal(QPoint(header.sectionViewportPosition(column), header.height())))
+        return made
 
     def leave(self) -> None:
         """Stop reading, and leave the page."""
@@ -207,8 +244,11 @@ class ImportPage(QWidget):
         self.undo_changed.emit()
 
     def _edited(self, part: str, key: str, value: object) -> None:
-        state = self.model.state.said(part, key, value)
-        self.model.set(state, key)
+        if part == "role":
+            chosen: Any = value
+            self.model.set(self.model.state.with_role(key, chosen[0], chosen[1]), f"role of {key}")
+            return
+        self.model.set(self.model.state.said(part, key, value), key)
 
     def _read(self) -> None:
         source, state = self._source, self.model.state
@@ -243,7 +283,7 @@ class ImportPage(QWidget):
         self.banner.clear()
         self._say(seen)
         self.form.show_preview(seen, self.model.state)
-        self.rows.set_table(seen.rows)
+        self.rows.set_table(seen.rows, seen.heads)
         self.runs.set_table(seen.runs)
         self.runs.setVisible(bool(seen.runs.rows))
         self._runs_words.setText(seen.runs_words)
@@ -253,12 +293,18 @@ class ImportPage(QWidget):
 
     def _say(self, seen: Preview) -> None:
         self._words.setText(seen.words)
-        sentence, details = skipped_words(seen.measured) if seen.measured is not None else ("", "")
+        open_ = any(question.key.startswith("columns") for question in seen.questions)  # what is left out is asked
+        sentence, details = skipped_words(seen.measured) if seen.measured is not None and not open_ else ("", "")
         self._skipped.setText(sentence)
         self._skipped.setToolTip(details)
         self._questions.setText("\n".join(seen.open_questions))
-        for text in (self._words, self._skipped, self._questions):
+        notes = [note.partition("; --")[0] for note in dict.fromkeys(seen.notes)]
+        more = f" And {len(notes) - _MOST_NOTES} more remarks." if len(notes) > _MOST_NOTES else ""
+        self._notes.setText(" ".join(f"{note[:1].upper()}{note[1:]}." for note in notes[:_MOST_NOTES]) + more)
+        self._notes.setToolTip("\n".join(notes))
+        for text in (self._words, self._skipped, self._notes, self._questions):
             text.setVisible(bool(text.text()))
+        self.guesses.setVisible(bool(seen.guesses))
 
     def _failed(self, error: Exception) -> None:
         self.bar.hide()

@@ -11,6 +11,7 @@ import numpy as np
 from scalegraph.analyze.reference import sentence
 from scalegraph.base.units import counted, significant
 from scalegraph.figures.figure import Column, Row, Table
+from scalegraph.gui.imports import roles
 
 _ROWS: Final = 30
 _MOST_COLUMNS: Final = 30
@@ -26,6 +27,11 @@ def rows_of_table(guess: Any) -> Table:
         for row in guess.preview[:_ROWS]
     )
     return Table(tuple(Column(title) for title in titles), rows)
+
+
+def roles_of_table(guess: Any, mapping: Any) -> tuple[str, ...]:
+    """Return what each column is; *mapping* says which counts processors and which is the time."""
+    return tuple(roles.words_of(column, mapping) for column in guess.columns[:_MOST_COLUMNS])
 
 
 def rows_of_set(measured: Any) -> Table:

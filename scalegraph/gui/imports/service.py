@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,6 +41,7 @@ class Imports(QObject):
         self._form: ImportForm | None = None  # made before the rest of the page
         self._waiting: deque[tuple[Any, ImportState, bool]] = deque()
         self._faults: list[str] = []
+        self._pasted: tempfile.TemporaryDirectory[str] | None = None
         self._job: Job | None = None  # that keeps a study
         self._slow = QTimer(self, singleShot=True, interval=_SLOW_MS)
         self._slow.timeout.connect(self.page_wanted)
@@ -75,6 +77,16 @@ class Imports(QObject):
         self._waiting.extend((source, ImportState(), True) for source in sources(paths))
         self._next_soon()
 
+    def paste(self, text: str) -> None:
+        """Read the *text* of the clipboard as a file of measurements."""
+        if self._pasted is None:
+            self._pasted = tempfile.TemporaryDirectory(prefix="scalegraph-pasted-")
+        folder = Path(self._pasted.name) / str(len(list(Path(self._pasted.name).iterdir())) + 1)
+        folder.mkdir()
+        path = folder / "pasted table.txt"
+        path.write_text(text, encoding="utf-8")
+        self.open([path])
+
     def change(self, study: Path, measured: Any, mapping: Any) -> None:
         """Ask anew what the names of the set of a study mean."""
         from scalegraph.gui.imports.work import Source, state_of
@@ -91,6 +103,9 @@ class Imports(QObject):
             self._job.cancel()
         if self._page is not None:
             self._page.stop()
+        if self._pasted is not None:
+            self._pasted.cleanup()
+            self._pasted = None
 
     def _next_soon(self) -> None:
         """Read the next source; where there is no page yet it is made before, in turns of the event loop."""

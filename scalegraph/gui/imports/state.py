@@ -14,6 +14,9 @@ Pairs = tuple[tuple[str, Any], ...]
 NONE: Final = "\x00none"  # said to be absent, which an empty text (not said) is not
 
 
+_MEANT: Final = {"processors": "parameter", "time": "metric", "rate": "metric"}  # what such a column is in the table
+
+
 @dataclass(frozen=True)
 class ImportState:
     """*table*: fields of `TableChoices` but its columns; *columns*: roles by title; *meaning*: fields of `Mapping`.
@@ -38,7 +41,29 @@ class ImportState:
             return replace(self, table=tuple(made.items()), columns=())
         if part == "meaning" and key == "processors":
             made.pop("sizes", None)  # which of the other parameters are sizes is another question now
+        if part == "meaning" and value is not None and key in ("rate", "time"):
+            made.pop("time" if key == "rate" else "rate", None)  # times are made of one metric
+        if part == "meaning" and value is not None and key == "rate":
+            made.pop("unit", None)
         return replace(self, **{part: tuple(made.items())})
+
+    def with_role(self, title: str, name: str, role: str | None) -> ImportState:
+        """Return the state with what the column *title* is, in the set *name*; ``None``: guess again.
+
+        Beside the roles of `TableChoices` there are ``processors``, ``time`` and ``rate``.
+        """
+        made = self
+        for key in _MEANT:
+            if made.get("meaning", key) == name:
+                made = made.said("meaning", key, None)
+        if role in _MEANT:
+            return made.said("columns", title, _MEANT[role]).said("meaning", role, name)
+        return made.said("columns", title, role)
+
+    def role(self, title: str, name: str) -> str | None:
+        """Return what was said that the column *title* is, ``None`` if nothing."""
+        said: str | None = self.get("columns", title)
+        return next((key for key in _MEANT if said and self.get("meaning", key) == name), said)
 
     def get(self, part: str, key: str) -> Any:
         """Return what was said of *key*, ``None`` if nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from scalegraph.base.units import counted
 from scalegraph.figures.figure import Column, Table
 from scalegraph.gui.imports import preview
 from scalegraph.gui.imports.state import NONE, ImportState, choices, fault_places, meaning, words_of
-from scalegraph.measurements import guessing
+from scalegraph.measurements import asking, guessing
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import MeasurementSet
@@ -28,7 +28,9 @@ from scalegraph.store import Study
 Share = Callable[[float], None]
 _NOTHING = Table((Column(""),), ())
 _TABLE = "table"  # name of the reader whose guesses can be changed
-_PROFILES = frozenset({"caliper", "cube", "cube-file"})  # formats with a file for every run
+_SINGLE = frozenset(
+    {"caliper", "cube", "cube-file", "gprof", "likwid", "mpip", "program-output"}
+)  # a file for each run
 _READING = 0.85  # share of the work that is reading; the rest is making runs
 
 
@@ -53,34 +55,43 @@ class Source:
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
         return (self.study or self.path).name + more
 
-    def read(self, said: Mapping[str, Any], token: CancelToken, share: Share) -> MeasurementSet:
-        """Return the set, read again only when something else was *said* of the table."""
+    def read(self, chosen: TableChoices, token: CancelToken, share: Share) -> MeasurementSet:
+        """Return the set, read again only when something else was *chosen* for the table."""
         if self.known is not None:
             return self.known
-        key = repr(sorted(said.items(), key=str))
+        key = chosen.model_dump_json()
         if self._read is None or self._read[0] != key:
-            chosen = TableChoices(**said) if self.is_table else None
-            made = imports.read_set(self.paths, choices=chosen, cancel=token, progress=share)
+            made = imports.read_set(self.paths, choices=chosen if self.is_table else None, cancel=token, progress=share)
             self._read = (key, made)
         return self._read[1]
 
     @property
     def is_table(self) -> bool:
         """Whether it is read as a table, whose guesses can be changed."""
-        return self.known is None and imports.reader_of(self.path).name == _TABLE
+        return self.known is None and not imports.are_logs(self.paths) and imports.reader_of(self.path).name == _TABLE
 
 
 def sources(paths: Sequence[Path]) -> list[Source]:
-    """Return *paths* as sources: profiles of single runs are one set together, everything else is one by itself."""
+    """Return *paths* as sources: files of single runs are one set together, everything else is one by itself."""
     profiles: dict[str, list[Path]] = {}
     made: list[Source] = []
+    if imports.are_logs(paths):
+        return [Source(tuple(paths))]
     for path in paths:
-        name = "" if path.is_dir() else imports.reader_of(path).name
-        if name in _PROFILES:
+        name = _reader_of(path)
+        if name in _SINGLE:
             profiles.setdefault(name, []).append(path)
         else:
             made.append(Source((path,)))
     return [*made, *(Source(tuple(mine)) for mine in profiles.values())]
+
+
+def _reader_of(path: Path) -> str:
+    """Return the name of the reader of a file, empty of a directory and of what is refused when it is read."""
+    try:
+        return "" if path.is_dir() else imports.reader_of(path).name
+    except InputError:
+        return ""
 
 
 @dataclass(frozen=True)
@@ -95,8 +106,10 @@ class Preview:
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
     rows: Table = _NOTHING
+    heads: tuple[str, ...] = ()  # what each column of the first rows is
     runs: Table = _NOTHING
     runs_words: str = ""
+    guesses: tuple[tuple[str, str, str], ...] = ()  # part, key and value that answer every question, if all have one
 
     is_runs: bool = False  # a table of runs in our own columns: there is nothing to ask
 
@@ -115,45 +128,82 @@ class Preview:
     def open_questions(self) -> list[str]:
         """What is above the page: what has no field of its own, in sentences."""
         table = {"delimiter", "decimal", "header", "names", "across"}
-        fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes"}
+        fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes", "rate"}
         reported = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]
         asked = [question.message for question in self.questions if question.key not in fields]
         return [*reported, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
 
 
 def preview_of(source: Source, state: ImportState, token: CancelToken, share: Share) -> Preview:
-    """Return what *source* holds when it is read as *state* says; raise `InputError` where it cannot be read at all."""
+    """Return what *source* holds when it is read as *state* says; raise `InputError` where it cannot be read at all.
+
+    What is open in its columns is taken as guessed, so that all questions come at once.
+    """
     said = choices(state)
-    guess = None
     if source.known is None and imports.is_run_table(source.path):
         return _run_table(source)
+    guess: TableGuess | None = None
+    chosen: TableChoices | None = TableChoices()
     if source.is_table:
+        chosen = TableChoices(**said)
         try:
-            guess = guess_table(source.path, TableChoices(**said))
+            guess = guess_table(source.path, chosen)
         except InputError as error:
             if not said:
                 raise
             return Preview(source.title, faults=error.faults)
         if guess.questions:
-            words = f"{source.title} is a table; not all of it is clear."
-            return Preview(
-                words, guess, questions=guess.questions, notes=guess.notes, rows=preview.rows_of_table(guess)
-            )
+            chosen = asking.assumed(chosen, guess.questions)
     token.check()
-    measured = source.read(said, token, lambda part: share(_READING * part))
-    rows = preview.rows_of_set(measured) if guess is None else preview.rows_of_table(guess)
+    measured = None
+    if chosen is not None:
+        try:
+            measured = source.read(chosen, token, lambda part: share(_READING * part))
+        except InputError:
+            if guess is None or not guess.questions:
+                raise
+    if guess is not None and measured is None:
+        words = f"{source.title} is a table; not all of it is clear."
+        return Preview(words, guess, questions=guess.questions, notes=guess.notes, rows=preview.rows_of_table(guess))
+    assert measured is not None
+    return _meant(source, state, guess, measured, lambda part: share(_READING + (1 - _READING) * part), token)
+
+
+def _meant(
+    source: Source, state: ImportState, guess: TableGuess | None, measured: MeasurementSet, share: Share,
+    token: CancelToken,
+) -> Preview:  # fmt: skip
+    """Return what the names of a set mean, what is open, and the runs as far as guesses give them."""
     words = words_of(source.title, measured)
+    rows = preview.rows_of_set(measured) if guess is None else preview.rows_of_table(guess)
     notes = (*(guess.notes if guess is not None else ()), *measured.notes)
     try:
-        found = guessing.guess_mapping(measured, _answers(state))
+        found, likely = asking.complete(measured, _answers(state))
     except InputError as error:
         return Preview(words, guess, measured, faults=error.faults, notes=notes, rows=rows)
-    mapping = found.mapping
-    reported = (*notes, *found.measured.remarks, *found.notes)
-    base = Preview(words, guess, found.measured, mapping, found.questions, notes=reported, rows=rows)
-    if found.questions:
+    questions = asking.distinct([*(guess.questions if guess is not None else ()), *found.questions])
+    shown = likely if questions else found
+    reported = (*notes, *shown.measured.remarks, *shown.notes)
+    base = Preview(words, guess, shown.measured, shown.mapping, tuple(questions), notes=reported, rows=rows)
+    if guess is not None:
+        base = replace(base, heads=preview.roles_of_table(guess, shown.mapping))
+    if not questions:
+        return _with_runs(base, token, share)
+    guesses = tuple(answer for question in questions if (answer := _answer(question)) is not None)
+    if len(guesses) < len(questions) or shown.questions:
         return replace(base, runs_words="Answer what is marked on the left; the runs then appear here.")
-    return _with_runs(base, token, lambda part: share(_READING + (1 - _READING) * part))
+    made = _with_runs(base, token, share)
+    return replace(made, guesses=guesses, runs_words=f"If the guesses are right: {made.runs_words}")
+
+
+def _answer(question: Question) -> tuple[str, str, str] | None:
+    """Return part, key and value of the choice that takes the guess of a question, None without one."""
+    part, _, title = question.key.partition(".")
+    if not question.guess or (part == "columns" and not title):
+        return None
+    if title:
+        return "columns", title, question.guess
+    return ("table" if part in TableChoices.model_fields else "meaning"), part, question.guess
 
 
 def _run_table(source: Source) -> Preview:

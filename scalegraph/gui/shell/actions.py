@@ -57,6 +57,7 @@ SPECS: Final = (
     Spec("quit", "&Quit", "File", ("Ctrl+Q",), apart=True),
     Spec("undo", "&Undo", "Edit", ("Ctrl+Z",), "undo"),
     Spec("redo", "&Redo", "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), "redo"),
+    Spec("paste_table", "Paste a &table or files", "Edit", ("Ctrl+V",)),
     Spec("copy_view", "Co&py image of the view", "Edit", hint="Ctrl+Shift+C", apart=True),
     Spec("clear_selection", "&Clear selection", "Edit", ("Esc",)),
     Spec("change_meaning", "Edit import &mapping…", "Edit", ("Ctrl+M",), apart=True),

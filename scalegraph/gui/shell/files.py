@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from scalegraph.base.errors import InputError
@@ -51,10 +52,18 @@ class Files(QObject):
 
     def open(self, paths: Sequence[Path]) -> None:
         """Open every file by what it is; those that cannot be opened are reported together."""
-        from scalegraph.request.imports.kinds import kind_of
+        from scalegraph.request.imports.sets import are_logs
 
         if paths:
             self._window.forget_messages()
+        if are_logs(paths):  # each by itself is none that can be opened
+            self._window.imports.open(paths)
+        else:
+            self._open_each(paths)
+
+    def _open_each(self, paths: Sequence[Path]) -> None:
+        from scalegraph.request.imports.kinds import kind_of
+
         faults: list[str] = []
         kinds: list[tuple[Path, Kind]] = []
         for path in paths:
@@ -118,6 +127,21 @@ class Files(QObject):
         """Request files of measurements and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open measurements", "", measurement_filter())
         self.open([Path(file) for file in files])
+
+    def paste(self) -> None:
+        """Open what the clipboard holds: files, or a table as text."""
+        mime = QGuiApplication.clipboard().mimeData()
+        paths = [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
+        text = mime.text()
+        if paths:
+            self.open(paths)
+        elif len(text.strip().splitlines()) > 1:
+            self._window.forget_messages()
+            self._window.imports.paste(text)
+        else:
+            self._window.say_fault(
+                "The clipboard holds no table: a line of names and a line for each run were expected."
+            )
 
     def ask_traces(self) -> None:
         """Request traces and open them."""

@@ -326,6 +326,7 @@ class MainWindow(QMainWindow):
             "open": self.files.ask_open,
             "open_measurements": self.files.ask_measurements,
             "open_trace": self.files.ask_traces,
+            "paste_table": self.files.paste,
             "open_directory": self.files.ask_directory,
             "change_meaning": lambda: self.change_meaning(self.selection.current.study or ""),
             "save_request": self.request.ask_save,

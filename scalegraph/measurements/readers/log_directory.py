@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
@@ -33,8 +34,12 @@ def _files(path: Path) -> list[Path]:
 
 
 def _recognises(path: Path, _head: bytes) -> bool:
-    files = _files(path)
-    if not 2 <= len(files) <= _MOST:
+    return are_logs(_files(path))
+
+
+def are_logs(files: Sequence[Path]) -> bool:
+    """Whether *files*, two or more, are logs of a run each, by their names and what the first holds."""
+    if not 2 <= len(files) <= _MOST or any(file.suffix.lower() not in _ENDINGS for file in files):
         return False
     with files[0].open("rb") as file:
         text = file.read(_HEAD).decode("utf-8", "replace")
@@ -64,6 +69,11 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
     files = _files(path)
     if not files:
         raise InputError(Fault("holds no logs: run_p4.log, run_p8.log, .. were expected", file=str(path)))
+    return read_files(files, path, cancel, progress)
+
+
+def read_files(files: Sequence[Path], path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
+    """Return the set of *files*, a log a run, called by *path*; raise `InputError` where one cannot be read."""
     named = _named([file.stem for file in files]) or [{} for _ in files]
     found = []
     kinds: Counter[str] = Counter()
@@ -74,12 +84,12 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
         runs = list(_outputs.runs(text)) or (_own(text) if said else [])
         kinds.update(run.kind for run in runs)
         if not runs:
-            silent.append(file.name)
+            silent.append(str(file))
         found += [(run, {key: value for key, value in said.items() if key not in run.numbers}) for run in runs]
         progress(done / len(files))
     made = collected(str(path), found)
     if silent:
-        made.skip("files", len(silent), "no time is in them", f"{path / silent[0]}")
+        made.skip("files", len(silent), "no time is in them", silent[0])
     said_of_all = ", ".join(named[0]) or "nothing"
     note = f"{' and '.join(kinds)} of {len(files)} files; their names say {said_of_all}"
     return made.finish("log-directory", path.name, files=[str(file) for file in files], notes=(note,))

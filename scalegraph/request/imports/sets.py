@@ -20,6 +20,7 @@ from scalegraph.measurements.mapping import Question, Unanswered
 from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import MeasurementSet, beyond
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
+from scalegraph.measurements.readers import log_directory
 from scalegraph.measurements.runs import make_runs, serial_times
 from scalegraph.measurements.table import TableChoices, guess_table, read_table
 from scalegraph.request.imports import tables
@@ -102,6 +103,11 @@ def _check_whole(path: Path) -> None:
         raise InputError(fault)
 
 
+def are_logs(paths: Sequence[Path]) -> bool:
+    """Whether *paths* are logs of a run each, which are one set as their directory is."""
+    return all(path.is_file() for path in paths) and log_directory.are_logs(paths)
+
+
 def read_set(
     paths: Sequence[Path],
     *,
@@ -116,6 +122,8 @@ def read_set(
     first file that has any.
     """
     token = cancel or CancelToken()
+    if not name and choices in (None, TableChoices()) and are_logs(paths):
+        return log_directory.read_files(paths, paths[0].parent, token, progress)
     made = []
     for number, path in enumerate(paths):
         token.check()

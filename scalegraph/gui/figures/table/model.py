@@ -31,6 +31,7 @@ class TableModel(QAbstractItemModel):
     def __init__(self, table: Table) -> None:
         super().__init__()
         self._words: list[str] = []
+        self._under: tuple[str, ...] = ()
         self._sort: tuple[int, Qt.SortOrder] = _NATURAL
         self._heading_letters = 0
         self._take(table)
@@ -40,9 +41,10 @@ class TableModel(QAbstractItemModel):
         """What is shown."""
         return self._table
 
-    def set_table(self, table: Table) -> None:
-        """Show another table, sorted and searched as before where it has the column."""
+    def set_table(self, table: Table, under: Sequence[str] = ()) -> None:
+        """Show another table, sorted and searched as before where it has the column; *under* stands below its heads."""
         self.beginResetModel()
+        self._under = tuple(under)
         if self._sort[0] >= len(table.columns):
             self._sort = _NATURAL
         self._take(table)
@@ -194,7 +196,8 @@ class TableModel(QAbstractItemModel):
         column, how = self._table.columns[section], self._measures[section]
         if role == Qt.ItemDataRole.DisplayRole:
             heading = column_heading(how, column.name, column.unit)
-            return narrow(heading, self._heading_letters) if self._heading_letters else stacked(heading)
+            shown = narrow(heading, self._heading_letters) if self._heading_letters else stacked(heading)
+            return f"{shown}\n{self._under[section]}" if section < len(self._under) else shown
         if role == Qt.ItemDataRole.TextAlignmentRole:
             right = Qt.AlignmentFlag.AlignRight if self.numeric(section) else Qt.AlignmentFlag.AlignLeft
             return int(right | Qt.AlignmentFlag.AlignVCenter)

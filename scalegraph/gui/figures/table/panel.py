@@ -92,12 +92,12 @@ class TablePanel(QWidget):
         """The table shown now."""
         return self._model.table
 
-    def set_table(self, table: Table) -> None:
-        """Show *table*; sorting, filter and widths stay where the columns are the same."""
-        same = [c.name for c in table.columns] == [c.name for c in self.table.columns]
+    def set_table(self, table: Table, below: Sequence[str] = ()) -> None:
+        """Show *table*; sorting, filter and widths stay where the columns are the same; *below* stands under heads."""
+        same = not below and [c.name for c in table.columns] == [c.name for c in self.table.columns]
         scroll = self.tree.verticalScrollBar().value()
         self._following = True
-        self._model.set_table(table)
+        self._model.set_table(table, below)
         self._following = False
         if same:
             self._open_all()
@@ -358,6 +358,7 @@ class _Tree(QTreeView):
     """A tree that sorts on a click on its header: numbers from the largest down first."""
 
     resized = Signal()
+    column_clicked = Signal(int)  # on the head or a cell, where clicks do not sort
 
     def __init__(self) -> None:
         super().__init__()
@@ -375,12 +376,22 @@ class _Tree(QTreeView):
         header.setMinimumSectionSize(56)
         header.sectionClicked.connect(self._sort)
         self._order: tuple[int, Qt.SortOrder] | None = None
+        self._sorts = True
+
+    def choose_columns(self) -> None:
+        """Have clicks choose a column in place of sorting by it."""
+        self._sorts = False
+        self.header().setSortIndicatorShown(False)
+        self.clicked.connect(lambda index: self.column_clicked.emit(index.column()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.resized.emit()
 
     def _sort(self, column: int) -> None:
+        if not self._sorts:
+            self.column_clicked.emit(column)
+            return
         model = self.model()
         if not isinstance(model, TableModel):
             return

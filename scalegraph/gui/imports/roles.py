@@ -1,0 +1,75 @@
+"""What a column of a table can be said to be: in the form's lists, and in the menu of a click on the column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
+
+from scalegraph.base.measures import percent
+from scalegraph.gui.imports.state import ImportState
+
+ROLES: Final = (
+    ("processors", "number of processors"),
+    ("time", "elapsed time"),
+    ("rate", "rate: larger is better"),
+    ("parameter", "parameter"),
+    ("metric", "measured value"),
+    ("wide", "values at one N"),
+    ("repetition", "number of the repetition"),
+    ("call_path", "region or call path"),
+    ("metric_name", "name of the metric"),
+    ("value", "value of that metric"),
+    ("unit", "unit of that metric"),
+    ("skip", "leave out"),
+)
+WORDS: Final = dict(ROLES)
+GUESSED: Final = "as guessed"
+
+
+def title_of(column: Any) -> str:
+    """Return by what a column is named in choices: its title, or its number from 1."""
+    return column.title or str(column.index + 1)
+
+
+def words_of(column: Any, mapping: Any) -> str:
+    """Return what a column is taken as; *mapping* says which counts processors and which is the time."""
+    if column.at is not None:
+        return f"{WORDS['wide']} {column.at}"
+    if mapping is not None and column.role == "parameter" and column.name == mapping.processors:
+        return WORDS["processors"]
+    if mapping is not None and column.role == "metric" and column.name == mapping.time:
+        return WORDS["time"]
+    return WORDS[column.role]
+
+
+def reason(column: Any) -> str:
+    """Return on what the role of a column rests, and how sure that is."""
+    if not column.why:
+        return ""
+    return column.why if column.confidence >= 1 else f"{column.why}; {percent(column.confidence, 0)} sure"
+
+
+def menu(column: Any, mapping: Any, state: ImportState, choose: Callable[[str | None], None], parent: QWidget) -> QMenu:
+    """Return the menu of a column: its title and reason, every role, and the guess; *choose* gets what is clicked."""
+    made = QMenu(parent)
+    head = QAction(f"{title_of(column)}: {words_of(column, mapping)}", made)
+    head.setEnabled(False)
+    made.addAction(head)
+    if why := reason(column):
+        because = QAction(f"because: {why}", made)
+        because.setEnabled(False)
+        made.addAction(because)
+    made.addSeparator()
+    group = QActionGroup(made)
+    said = state.role(title_of(column), column.name)
+    for role, words in (*ROLES, ("", GUESSED)):
+        action = made.addAction(words)
+        action.setCheckable(True)
+        action.setChecked(role == (said or ""))
+        action.setData(role)
+        action.triggered.connect(lambda _checked=False, role=role: choose(role or None))
+        group.addAction(action)
+    return made
