@@ -6,6 +6,8 @@ import itertools
 import json
 import math
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -189,6 +191,36 @@ def test_latex_escapes_what_a_parameter_may_be_called() -> None:
     assert r"a\_b\% & \$x\textasciicircum{}2\$" in text
     assert r"50 \% \& \#1 & 0.5000" in text
     assert r"\textasciitilde{}\{\}\textbackslash{} & --" in text
+
+
+def test_latex_goes_on_in_further_tables_where_a_page_ends() -> None:
+    many = Table(tuple(Column(f"column {i}") for i in range(30)), tuple(Row((*range(29), "x" * 90)) for _ in range(60)))
+    text = latex.latex(Figure("t", panels=(many,), view="t"))
+    parts = re.findall(r"\\(?:begin\{tabular\}|tabular)\{([lrc]+)\}(.*?)\\end\{?tabular", text, re.DOTALL)
+    assert text.count(r"\begin{tabular}") == 1
+    assert len(parts) > 4
+    for columns, body in parts:
+        assert "column 0" in body
+        assert {line.count("&") + 1 for line in body.split("\n") if "&" in line} == {len(columns)}
+        assert body.count(r"\\") <= 46
+
+
+def test_latex_names_letters_that_pdflatex_has_not() -> None:
+    table = Table((Column("α Ω é 中"),), (Row((1.0,)),))
+    text = latex.latex(Figure("t", panels=(table,), view="t"))
+    assert r"$\alpha$ $\Omega$ é \ifdefined\Umathcode 中\else U+4E2D\fi{}" in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no TeX")
+def test_pdflatex_takes_what_names_may_be(tmp_path: Path) -> None:
+    names = ("α_β%&#$~^{}\\<>", "中文 é ł √²", "x" * 200, "1\u202f000 µs – ≤ ∞")
+    table = Table(tuple(Column(name) for name in names), tuple(Row((*names[:3], 0.5)) for _ in range(50)))
+    (tmp_path / "t.tex").write_bytes(render.content(Figure("a%_t", panels=(table,), view="t"), "tex"))
+    (tmp_path / "d.tex").write_text("\\documentclass{article}\n\\begin{document}\n\\input{t.tex}\n\\end{document}\n")
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "d.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
 
 
 def test_missing_numbers_are_empty_null_and_dashes() -> None:
