@@ -48,6 +48,7 @@ def load(
     format: str | None = None,  # noqa: A002 - what it is
     processors: str | None = None,
     time: str | None = None,
+    rate: str | None = None,
     unit: str | None = None,
     total: str | None = None,
     scaling: Literal["strong", "weak"] | None = None,
@@ -59,9 +60,10 @@ def load(
     """Return a study, measurements of any format, or a directory of them; several files become one set.
 
     The import mapping is guessed where that is safe and must be given elsewhere: *processors* names the parameter that
-    counts them and *time* the metric in *unit* (with *clock_hz* in Hz for cycles) at the call path *total*; *summed*:
-    times are sums over the processors; *values* say whether call paths hold those below. *table* are fields of
-    `TableChoices`, for tables. Raises `Unanswered`, `InputError` or `StoreError` with file, place and reason.
+    counts them and *time* the metric in *unit* (with *clock_hz* in Hz for cycles) at the call path *total*, or
+    *rate* one that counts work a second: larger is better; *summed*: times are sums over the processors; *values* say
+    whether call paths hold those below. *table* are fields of `TableChoices`, for tables.
+    Raises `Unanswered`, `InputError` or `StoreError` with file, place and reason.
 
     Example:
         >>> data = sg.load("times.csv", processors="p", time="time", unit="s")
@@ -73,8 +75,8 @@ def load(
     if missing or not paths:
         raise InputError(missing or "a file or directory was expected, got none")
     said = _said(
-        processors=processors, time=time, unit=unit, total=total, scaling=scaling, clock_hz=clock_hz, extent=values,
-        summed=summed,
+        processors=processors, time=time, rate=rate, unit=unit, total=total, scaling=scaling, clock_hz=clock_hz,
+        extent=values, summed=summed,
     )  # fmt: skip
     with words.keywords():
         study = imports.opened(paths, name=format or "", choices=words.choices(table), said=said)
@@ -86,6 +88,7 @@ def frame(
     *,
     processors: str | None = None,
     time: str | None = None,
+    rate: str | None = None,
     unit: str | None = None,
     total: str | None = None,
     scaling: Literal["strong", "weak"] | None = None,
@@ -107,18 +110,19 @@ def frame(
         >>> data = sg.frame(times, processors="p", time="t", unit="s")
 
     """
-    processors, time = (None if title is None else title.strip() for title in (processors, time))
+    processors, time, rate = (None if title is None else title.strip() for title in (processors, time, rate))
     there = {str(title).strip() for title in (*table.columns, *table.index.names) if title is not None}
     reported = {
         title: role
-        for title, role in ((processors, "parameter"), (time, "metric"))
+        for title, role in ((processors, "parameter"), (time, "metric"), (rate, "metric"))
         if title is not None and title in there
     }
     with words.keywords(in_memory=True):
         measured, titles = imports.set_of(table, name, {**reported, **(columns or {})}, across or "")
         said = _said(
-            processors=titles.get(processors or "", processors), time=titles.get(time or "", time), unit=unit,
-            total=total, scaling=scaling, clock_hz=clock_hz, extent=values, summed=summed,
+            processors=titles.get(processors or "", processors), time=titles.get(time or "", time),
+            rate=titles.get(rate or "", rate), unit=unit, total=total, scaling=scaling, clock_hz=clock_hz,
+            extent=values, summed=summed,
         )  # fmt: skip
         guess = imports.answered(measured, said)
         return Data(imports.study_of(guess.measured, guess.mapping), name)

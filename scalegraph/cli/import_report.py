@@ -39,14 +39,17 @@ def show_preview(
 ) -> None:
     """Print how files would be read, what their names seem to mean, and what is not sure; write nothing."""
     from scalegraph.measurements import asking
+    from scalegraph.measurements.guessing import NONE
     from scalegraph.measurements.table import guess_table
     from scalegraph.request.imports import sets as imports
 
     reader = imports.reader_of(sources[0], name)
+    choices = imports.with_rate(choices, str(answers.get("rate") or NONE), sources[0], name)
     table = guess_table(sources[0], choices) if reader.name == "table" else None
     measured = guess = None
-    if table is None or not table.questions:
-        measured = imports.read_set(sources, name=name, choices=choices if table else None)
+    read_as = asking.assumed(choices, table.questions) if table is not None and table.questions else choices
+    if read_as is not None:
+        measured = imports.read_set(sources, name=name, choices=read_as if table else None)
         guess, _ = asking.complete(measured, answers)
     if as_json:
         print_json(
@@ -71,7 +74,9 @@ def show_preview(
 
 
 def _questions(table: TableGuess | None, guess: Guess | None) -> list[Any]:
-    return [*(table.questions if table else ()), *(guess.questions if guess else ())]
+    from scalegraph.measurements import asking
+
+    return asking.distinct([*(table.questions if table else ()), *(guess.questions if guess else ())])
 
 
 def _table(table: TableGuess) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def import_(
     missing = [Fault("no such file", file=str(source)) for source in sources if not source.exists()]
     if missing:
         raise InputError(missing)
-    choices = _choices(said, sources[0], name)
+    choices = _choices(said)
     answers = _answers(said)
     if preview:
         show_preview(sources, name, choices, answers, as_json=as_json)
@@ -123,14 +123,10 @@ def _answers(said: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _choices(said: dict[str, Any], source: Path, name: str) -> TableChoices:
+def _choices(said: dict[str, Any]) -> TableChoices:
     from scalegraph.measurements.table import TableChoices
-    from scalegraph.request.imports import sets as imports
-    from scalegraph.request.imports.kinds import is_study
 
     roles = pairs("--column", said["roles"], "NAME=ROLE", last=True)
-    if said["rate"] and not is_study(source) and imports.reader_of(source, name).name == "table":
-        roles.setdefault(said["rate"], "metric")  # whole numbers may pass for a parameter
     delimiter = _CHARACTERS.get(said["delimiter"], said["delimiter"])
     if len(delimiter) > 1:
         raise InputError(Fault(f"'{delimiter}' is no single character", key="--delimiter"))

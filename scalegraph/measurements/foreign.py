@@ -20,6 +20,7 @@ class Tool:
     name: str
     marks: tuple[str, ...]
     do: str
+    endings: tuple[str, ...] = ()  # of files that nothing else tells
 
     @property
     def sentence(self) -> str:
@@ -27,7 +28,36 @@ class Tool:
         return f"is {self.name}; {self.do}"
 
 
+_STAT_OF_PERF = f"{_ONE}: `perf stat -x, -o app.p4.r1.csv` of runs on several processor counts gives these"
 _TOOLS = (
+    Tool(
+        "the output of perf script",
+        (r"^\S.*? +\d+(/\d+)? +(\[\d+\] +)?\d+\.\d{6,9}: +(\d+ +)?[\w./:-]+: *([0-9a-f]+ .*)?$",),
+        _STAT_OF_PERF,
+    ),
+    Tool("a recording of perf", (r"\APERFILE2|\A2ELIFREP",), _STAT_OF_PERF),
+    Tool(
+        "an export of Nsight Systems (SQLite)",
+        (r"\ASQLite format 3\x00", r"CUPTI_ACTIVITY_KIND_|TARGET_INFO_|NVTX_EVENTS|OSRT_API"),
+        f"`nsys stats -r nvtx_sum,cuda_gpu_kern_sum -f csv FILE` prints its tables, each of one run: {_TABLE}",
+    ),
+    Tool(
+        "a report of Nsight Systems",
+        (),
+        f"`nsys stats -r nvtx_sum,cuda_gpu_kern_sum -f csv FILE` prints its tables, each of one run: {_TABLE}",
+        endings=(".nsys-rep", ".qdrep"),
+    ),
+    Tool(
+        "a trace of Perfetto",
+        (),
+        "`traceconv json FILE trace.json` makes Chrome's JSON, which `scalegraph trace info trace.json` reads",
+        endings=(".pftrace", ".perfetto-trace", ".perfetto"),
+    ),
+    Tool(
+        "the traces in a database of HPCToolkit",
+        (r"\AHPCTOOLKITtrce",),
+        "give its directory, whose times by function are read; `hpcviewer` shows the traces",
+    ),
     Tool(
         "the text of likwid-perfctr",
         (r"^(Region .*, )?Group \d+: ?\w+|likwid-perfctr", r"^\| +Event +\|"),
@@ -121,10 +151,15 @@ _TOOLS = (
 )
 
 
-def told(head: bytes) -> str:
-    """Return in a sentence what tool's output begins with *head* and what to do, empty for none that is known."""
+def told(head: bytes, name: str = "") -> str:
+    """Return in a sentence what tool's output begins with *head*, in a file called *name*, and what to do.
+
+    Empty for none that is known.
+    """
     text = head.decode("utf-8", "replace").replace("\r\n", "\n")
     for tool in _TOOLS:
+        if tool.endings and not name.lower().endswith(tool.endings):
+            continue
         if all(re.search(mark, text, re.MULTILINE) for mark in tool.marks):
             return tool.sentence
     return ""

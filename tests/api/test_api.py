@@ -391,3 +391,11 @@ def test_small_runs_predict_larger_ones(place: Path) -> None:
         small.predict([])
     with pytest.raises(sg.ScaleGraphError, match="no run has the parameter m"):
         small.predict([{"m": 3}])
+
+
+def test_a_rate_is_said_of_files_and_frames(place: Path) -> None:
+    table = pd.DataFrame({"p": [1, 2, 4], "score": [100, 190, 350]})
+    table.to_csv(place / "rates.csv", index=False)
+    for data in (sg.load(place / "rates.csv", rate="score"), sg.frame(table, rate="score")):
+        assert list(data.scaling["speedup"].round(2)) == [1.0, 1.9, 3.5]
+    assert "'scores' is no metric of the set; did you mean 'score'?" in said(lambda: sg.frame(table, rate="scores"))

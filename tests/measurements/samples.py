@@ -430,6 +430,27 @@ def void(_: object) -> None:
     """Do nothing with a result."""
 
 
+NPB = """
+ NAS Parallel Benchmarks (NPB3.4-OMP) - CG Benchmark
+
+ CG Benchmark Completed.
+ Size            =                     1400
+ Time in seconds =                     0.50
+ Total threads   =                        4
+ Mop/s total     =                  1330.00
+ Mop/s/thread    =                   332.50
+ Verification    =               SUCCESSFUL
+ Version         =                    3.4.2
+"""
+
+
+def _logs(path: Path) -> None:
+    """Write a directory of what `time` says of three runs."""
+    path.mkdir()
+    for count, seconds in ((1, 10.0), (2, 5.2), (4, 2.8)):
+        (path / f"run_n9_p{count}.log").write_text(f"\nreal\t0m{seconds}s\nuser\t0m9.8s\nsys\t0m0.1s\n")
+
+
 # name of the sample: name of the reader, name of the file, how it is written
 SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "text": ("extrap-text", "t.txt", _file(TEXT)),
@@ -464,6 +485,8 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "hpctoolkit": ("hpctoolkit", "hpctoolkit", version_four),
     "hpctoolkit-xml": ("hpctoolkit", "hpctoolkit-xml", before_version_four),
     "perf": ("perf-directory", "perfs", _perf_directory),
+    "program": ("program-output", "cg.out", _file(NPB)),
+    "logs": ("log-directory", "logs", _logs),
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -189,3 +191,63 @@ def test_ramble_experiments_that_succeeded_by_their_variables(tmp_path: Path) ->
     assert series(found, "program", "Kernel time") == [[8.0], [4.0]]
     assert series(found, "solve", "rate") == [[1.5], [3.0]]
     assert [(each.what, each.count) for each in found.skipped] == [("experiments", 1)]
+
+
+ASV = {
+    "commit_hash": "1a2b", "env_name": "conda-py3.11", "params": {"machine": "m"}, "python": "3.11", "version": 2,
+    "result_columns": ["result", "params", "version"],
+    "results": {
+        "solve.Suite.time_step": [[4.0, 2.2, None, 1.0], [["1", "2"], ["'small'", "'large'"]], "v"],
+        "solve.Suite.peakmem_step": [[1e6, 2e6, 1.1e6, 2.1e6], [["1", "2"], ["'small'", "'large'"]], "v"],
+        "solve.track_nothing": [[3.0], [], "v"],
+    },
+}  # fmt: skip
+
+
+def test_asv_has_parameters_by_their_places(tmp_path: Path) -> None:
+    path = tmp_path / "1a2b-conda.json"
+    path.write_text(json.dumps(ASV))
+    found = load(path)
+    assert found.format == "asv"
+    assert found.parameters == ("param1", "param2")
+    grid = found.grid(found.metric("time"))[found.paths.index("solve.Suite.time_step")]
+    at = {tuple(point): float(value) for point, value in zip(found.points.to_numpy(), grid[:, 0], strict=True)}
+    assert at[(1, "small")] == 4.0
+    assert at[(2, "large")] == 1.0
+    assert {item.what for item in found.skipped} == {"results", "benchmark solve.track_nothing"}
+    path.write_text(json.dumps({**ASV, "results": {"a.time_b": [[1.0], [["1", "2"]], "v"]}}))
+    with pytest.raises(InputError, match="has 1 values; expected 2, one for each combination"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (
+            "s.txt",
+            b"solve  43 [001]  1234.568890:     250000 cpu-clock:pppH:  55d0a2c1 main+0x21 (/u/solve)\n",
+            "perf script",
+        ),
+        ("s.txt", b"solve  43  12.568890:     2500 cycles:u: \n\t 55d0a2c1 main+0x21 (/u/solve)\n", "perf script"),
+        ("perf.data", b"PERFILE2" + bytes(100), "a recording of perf"),
+        ("a.pftrace", b"\x0a\x20\x50\x01" * 9, "`traceconv json FILE trace.json`"),
+        ("r.nsys-rep", b"\x01" * 50, "`nsys stats"),
+        ("trace.db", b"HPCTOOLKITtrce" + bytes(100), "give its directory"),
+    ],
+)
+def test_what_is_not_read_is_named_with_what_to_do(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=words):
+        read_set([path])
+    with pytest.raises(InputError, match=words):
+        opened([path])
+
+
+def test_an_export_of_nsight_is_no_study(tmp_path: Path) -> None:
+    path = tmp_path / "report1.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as made:
+        made.execute("create table CUPTI_ACTIVITY_KIND_KERNEL(start int, end int)")
+        made.commit()
+    with pytest.raises(InputError, match="is an export of Nsight Systems"):
+        opened([path])

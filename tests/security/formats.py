@@ -41,6 +41,13 @@ ge1,ksr1,1,28,0,ok,0.5,10000000,2e7,640000,0.4,0,8000000
 ge1,ksr1,2,28,0,ok,0.3,6000000,2e7,640000,0.4,0.1,8000000
 ge1,ksr1,4,28,0,failed,,,2e7,,,,
 """
+JOBS: Final = """JobID|JobName|AllocCPUS|Elapsed|State|ExitCode
+41|heat|1|00:16:40|COMPLETED|0:0
+41.batch|batch|1|00:16:40|COMPLETED|0:0
+42|heat|4|00:04:22|COMPLETED|0:0
+43|heat|16|1-00:01:16|TIMEOUT|0:1
+44|heat|16|00:01:16|COMPLETED|0:0
+"""
 _UNIT: Final = Unit("/home/u", "a.c", "int main(void)\n{\n  return 0;\n}\n", "instrumented", (), ("a remark",))
 
 
@@ -156,6 +163,7 @@ def samples() -> dict[str, Sample]:
     published = resource_dir("published")
     return {
         "table": _text("t.csv", WIDE, _opened),
+        "table of jobs": _text("jobs.txt", JOBS, _opened),
         "table of runs": _text("runs.csv", RUNS, _opened),
         "published matrix": _copied(published / "latency-metric-table-2.csv", _opened),
         "published table": _copied(published / "isospeed-table-1.csv", _opened),

@@ -87,7 +87,7 @@ def _grid_latex(grid: Grid) -> str:
     corner = f"{grid.row_label} / {grid.column_label}"
     texts = [[name, *(_cell_words(cell) for cell in row)] for name, row in zip(grid.rows, grid.cells, strict=True)]
     widths = [max(len(name), *(len(row[i]) for row in texts)) for i, name in enumerate((corner, *grid.columns))]
-    tables = []
+    tables: list[str] = []
     for columns in _across(widths):
         lines = [" & ".join(_escape((corner, *grid.columns)[i]) for i in columns)]
         for name, row in zip(grid.rows, grid.cells, strict=True):

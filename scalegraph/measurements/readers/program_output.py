@@ -16,8 +16,11 @@ PROGRAM = "program"
 _SEARCHED = 256 << 10  # bytes of a file that are searched for marks, from its end
 
 
+_OTHERS = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".xml")  # texts that may quote such an output
+
+
 def _recognises(path: Path, head: bytes) -> bool:
-    if path.suffix.lower() not in (".out", ".log", ".txt", ".o", "") or b"\0" in head:
+    if path.suffix.lower() in _OTHERS or b"\0" in head:
         return False
     try:
         with path.open("rb") as file:

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
 from scalegraph.base.toml import read_text
+from scalegraph.measurements import foreign
 from scalegraph.request.imports.graphs import ENDING as GRAPH_ENDING
 from scalegraph.runtime.languages import is_executable, language_of
 
@@ -30,6 +31,7 @@ NAMES: Final[dict[Kind, str]] = {
 }
 _SUFFIX: Final = ".sgstudy"
 _SQLITE: Final = b"SQLite format 3\x00"
+_FIRST: Final = 16 << 10  # bytes of a file that tell what it is
 _IN_DIRECTORY: Final = (".otf2", ".prv", ".prv.gz", ".sgtrace")  # what a directory with a trace has
 _HEAD: Final = 1 << 20  # bytes of a JSON file in which events are searched
 
@@ -94,7 +96,8 @@ def is_study(path: Path) -> bool:
         return False
     try:
         with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+            head = file.read(_FIRST)
+        return head.startswith(_SQLITE) and not foreign.told(head)
     except OSError:
         return False
 
@@ -121,6 +124,9 @@ def _read_by_others(path: Path) -> Kind:
         return "trace"
     if measured:
         return "measurements"
+    with path.open("rb") as file:
+        if told := foreign.told(file.read(_FIRST), path.name):
+            raise InputError(Fault(told, file=str(path)))
     what = "expected a study (.sgstudy), measurements, a trace, a request (.toml), a source or a program"
     raise InputError(Fault(f"{what}; no reader knows this file", file=str(path)))
 

@@ -52,7 +52,7 @@ def reader_of(path: Path, name: str = "") -> Reader:
             Fault("is neither a file nor a directory; keep what comes through it in a file", file=str(path))
         )
     found = recognised(path)
-    if (not found or found[0].name == _TABLE) and path.is_file() and (what := foreign.told(_head(path))):
+    if (not found or found[0].name == _TABLE) and path.is_file() and (what := foreign.told(_head(path), path.name)):
         raise InputError(Fault(what, file=str(path)))
     if found:
         return found[0]
@@ -75,7 +75,7 @@ def _head(path: Path) -> bytes:
     """Return the beginning of a file, empty where it cannot be read."""
     try:
         with path.open("rb") as file:
-            return file.read(4096)
+            return file.read(16 << 10)
     except OSError:
         return b""
 
@@ -265,7 +265,7 @@ def understood(
     Raises `Unanswered` with all that has to be said of both, each with a guess.
     """
     asked: list[Question] = []
-    file, chosen = "", choices or TableChoices()
+    file, chosen = "", with_rate(choices or TableChoices(), str((said or {}).get("rate") or NONE), paths[0], name)
     while True:
         try:
             measured = read_set(paths, name=name, choices=chosen, cancel=cancel, progress=progress)
@@ -285,6 +285,13 @@ def understood(
     if asked:
         raise Unanswered(asking.distinct(asked), file)
     return guess
+
+
+def with_rate(choices: TableChoices, rate: str, path: Path, name: str) -> TableChoices:
+    """Return *choices* with the column *rate* as measured, as whole numbers may pass for a parameter."""
+    if rate == NONE or rate in choices.columns or reader_of(path, name).name != _TABLE:
+        return choices
+    return choices.model_copy(update={"columns": {**choices.columns, rate: "metric"}})
 
 
 def _study(path: Path, said: Mapping[str, Any]) -> Study:
