@@ -11,6 +11,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib as mpl
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
@@ -191,6 +192,19 @@ def test_latex_escapes_what_a_parameter_may_be_called() -> None:
     assert r"a\_b\% & \$x\textasciicircum{}2\$" in text
     assert r"50 \% \& \#1 & 0.5000" in text
     assert r"\textasciitilde{}\{\}\textbackslash{} & --" in text
+
+
+def test_a_picture_of_a_column_leaves_its_panels_most_of_the_room(figures: dict[str, Figure]) -> None:
+    figure = replace(figures["time"], notes=("A note of some length that stands below the picture.",) * 12)
+    with picture.composed(figure, (8.0, 6.0), "print", 100) as sheet:
+        (axes,) = sheet.axes[:1]
+        assert axes.get_position().height > 0.4
+        assert mpl.rcParams["font.size"] == 6.0
+        words = " ".join(text.get_text() for text in sheet.texts)
+        assert "A note" not in words
+    with picture.composed(figure, (16.0, 12.0), "print", 100) as sheet:
+        assert mpl.rcParams["font.size"] == 8.0
+        assert any("A note" in text.get_text() for text in sheet.texts)
 
 
 def test_latex_goes_on_in_further_tables_where_a_page_ends() -> None:

@@ -57,8 +57,14 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "scalegraph",
 }
+_LEAST_OF_PANELS = 0.6  # of the height: title, sentence and notes give way before the panels have less
+_FULL_LETTERS, _SMALLEST_LETTERS = 11.0, 0.75  # width in cm from which letters are of full size; least share of it
 _NO_ROOM = "constrained_layout not applied"
 _LOCK = threading.Lock()  # rcParams are the one global that matplotlib has no way around
+
+
+class _NoRoom(Exception):  # noqa: N818 - says what there is too little of
+    """The words around the panels leave them too little of the sheet."""
 
 
 @dataclass
@@ -104,13 +110,15 @@ def composed(
     """
     figure = legible(figure, glyphs=glyphs)
     size = _checked(size_cm or _natural(figure))
-    with _LOCK, mpl.rc_context(_STYLE), warnings.catch_warnings():
+    with _LOCK, mpl.rc_context(_style(size[0])), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         warnings.filterwarnings("error", message=_NO_ROOM)
         # in a small picture the notes give way first, then all words around the panels
         for words in (3, 2, 1, 0) if caption else (0,):
             try:
                 sheet = _compose(figure, size, theme, dpi, words)
+            except _NoRoom:
+                continue
             except UserWarning as warning:
                 if "constrained_layout" not in str(warning):
                     raise
@@ -131,6 +139,8 @@ def _compose(figure: Figure, size: tuple[float, float], theme: Theme, dpi: int, 
     sheet.set_facecolor(brush.paper)
     notes = (*figure.notes, *_reasons(figure)) if words > 2 else ()
     top, bottom = _caption(brush, figure.title, figure.sentence if words > 1 else "", notes) if words else (1.0, 0.0)
+    if words and figure.panels and top - bottom < _LEAST_OF_PANELS and size[0] < _FULL_LETTERS:
+        raise _NoRoom
     engine.set(rect=(0.008, bottom, 0.984, top - bottom), w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
     if figure.panels:
         _panels(brush, figure.panels)
@@ -141,6 +151,12 @@ def _compose(figure: Figure, size: tuple[float, float], theme: Theme, dpi: int, 
     for work in brush.later:
         work()
     return sheet
+
+
+def _style(width: float) -> dict[Any, Any]:
+    """Return how panels are written, in smaller letters on a picture of a column's *width* (cm)."""
+    scale = min(1.0, max(_SMALLEST_LETTERS, width / _FULL_LETTERS))
+    return {key: value * scale if key.endswith("size") else value for key, value in _STYLE.items()}
 
 
 def _checked(size: tuple[float, float]) -> tuple[float, float]:
@@ -197,8 +213,13 @@ def _caption(brush: Brush, title: str, sentence: str, notes: Sequence[str]) -> t
     width, height = sheet.get_size_inches() * 72  # points
     room = width - 14
     y = height - 8
-    for text, size, weight in ((title, 9.5, "bold"), (sentence, 8.0, "normal")):
-        for line in wrapped(text, size, room, weight)[:3]:
+    scale = mpl.rcParams["font.size"] / _STYLE["font.size"]
+    for text, full, weight in ((title, 9.5, "bold"), (sentence, 8.0, "normal")):
+        size = full * scale
+        lines = wrapped(text, size, room, weight)
+        if scale < 1 and len(lines) > 3:
+            raise _NoRoom  # half a sentence says less than none
+        for line in lines[:3]:
             sheet.text(
                 7 / width,
                 y / height,
