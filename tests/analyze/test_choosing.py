@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from scalegraph.analyze.choosing.choice import Wishes, choose, frontier
+from scalegraph.analyze.choosing.difference import by_cause
 from scalegraph.analyze.choosing.point import Point
 from scalegraph.base.errors import InputError
+from scalegraph.base.run import RunPoint, RunRecord
 
 HOUR = 3600.0
 
@@ -94,3 +96,19 @@ def test_a_single_point_is_its_own_frontier() -> None:
     found = choose(A[:1], Wishes("core_hours", within=1.2))
     assert (found.second, names(list(found.frontier))) == (None, [("A", 1)])
     assert math.isclose(found.point.core_hours, 16)
+
+
+def test_two_points_differ_by_what_their_elapsed_times_went_to() -> None:
+    def run(n: int, time_s: float, **cycles: int) -> RunRecord:
+        return RunRecord(source="simulated", program="p", machine="m", point=RunPoint(processors=n), time_s=time_s,
+                         clock_hz=100.0, categories=cycles)  # fmt: skip
+
+    # on 2 for 3 s 400 + 200 of 600 cycles; on 4 for 2 s 400 + 300 of 800: 100 are not accounted for
+    one, other = run(2, 3.0, busy_int=400, idle_barrier=200), run(4, 2.0, busy_int=400, idle_barrier=300)
+    shares = {share.words: (share.first_s, share.second_s) for share in by_cause(one, other)}
+    assert shares == {
+        "computing, memory stalls included": (2.0, 1.0),
+        "waiting at barriers": (1.0, 0.75),
+        "not accounted for": (0.0, 0.25),
+    }
+    assert by_cause(one, run(4, 2.0)) == []

@@ -91,6 +91,8 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
         ),
     ),
 }
+# in the order of their number keys
+NAMES: Final = (*(name for name in ARRANGEMENTS if name != "Choose"), COMPARE, "Choose")
 TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
     "Timeline": Split(
         "beside",

@@ -26,8 +26,8 @@ from scalegraph.gui.base.retire import retire
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.arrangements import (
-    ARRANGEMENTS,
     COMPARE,
+    NAMES,
     SHORT_BELOW,
     TRACE_ARRANGEMENTS,
     TWO_BELOW,
@@ -142,7 +142,7 @@ class ViewArea(QWidget):
         """Return the names of the ready-made arrangements, in the order of their number keys."""
         if self._desk is not None and self._desk.handle.subject == "trace":
             return list(TRACE_ARRANGEMENTS)
-        return [*ARRANGEMENTS, COMPARE]
+        return list(NAMES)
 
     def has_views_of(self, handle: Handle) -> bool:
         """Whether the views of *handle* have been placed."""

@@ -14,7 +14,7 @@ from scalegraph.gui.base.icons import icon
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.commands.synonyms import SYNONYMS
-from scalegraph.gui.dock.arrangements import ARRANGEMENTS, COMPARE, TRACE_ARRANGEMENTS
+from scalegraph.gui.dock.arrangements import NAMES, TRACE_ARRANGEMENTS
 from scalegraph.gui.shell.command_palette import CALLED, FOUND_BY, words
 
 
@@ -39,7 +39,7 @@ SEPARATOR: Final = "-"
 _ARRANGEMENTS: Final = "View/Arrangements"
 _THEME: Final = "View/Theme"
 
-ARRANGEMENT_NAMES: Final = (*ARRANGEMENTS, COMPARE)
+ARRANGEMENT_NAMES: Final = NAMES
 
 SPECS: Final = (
     Spec("new_request", "&Run a program…", "File", ("Ctrl+N",), "new"),

@@ -18,6 +18,9 @@ _Y = ("time", "core_hours", "energy", "price", "efficiency", "speedup")
 
 def _make(data: StudyData, panels: str | None = None, value: str = "time") -> Figure:
     found, notes = points(data)
+    if all(_amount(one, value) is None for one in found):
+        notes = (f"The {_label(value)} of no point is known, so this is their time.", *notes)
+        value = "time"
     varied = [name for name in axes(found) if name != "processors"]
     by = panels or (varied[0] if varied else "machine")
     shown = values(found, by)
