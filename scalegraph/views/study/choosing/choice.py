@@ -34,11 +34,16 @@ def _make(
     data: StudyData, minimise: Objective = "time", within: float | None = None, efficiency: float | None = None
 ) -> Figure | Need:
     wishes = Wishes(minimise, within, efficiency)
+    unmet: tuple[str, ...] = ()
     try:
         found = answer(data, wishes)
     except InputError as error:
         why = error.faults[0].message
-        return _NONE.of(why=f"{why[:1].upper()}{why[1:]}")
+        unmet, wishes = (f"{why[:1].upper()}{why[1:]}: this is the fastest point instead.",), Wishes()
+        try:
+            found = answer(data, wishes)
+        except InputError:
+            return _NONE.of(why=why)
     every, notes = points(data)
     against: Objective = wishes.against
     edge = list(found.choice.frontier)
@@ -49,7 +54,7 @@ def _make(
     lines.insert(0, Line(
         "frontier", tuple(one.cost(against) or 0.0 for one in edge[::-1]),
         tuple(one.elapsed_s for one in edge[::-1]), "ink",
-        style="thin", markers=False,
+        common.origin_of(*(one.source for one in edge)), style="thin", markers=False,
     ))  # fmt: skip
     plot = Plot(
         Axis(OBJECTIVES[against], currency, "log10"),
@@ -62,7 +67,7 @@ def _make(
         title(_TITLE, data, every),
         taken_words(found.choice, wishes),
         (plot, table(edge, taken)),
-        notes=(*filter(None, (found.limit, found.certainty)), edge_note, *notes),
+        notes=(*unmet, *filter(None, (found.limit, found.certainty)), edge_note, *notes),
     )
 
 

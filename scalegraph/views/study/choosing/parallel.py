@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from scalegraph.analyze.choosing.point import Point
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
 from scalegraph.views.study.choosing.choice import table
 from scalegraph.views.study.choosing.common import AXIS, GROUP, SEVERAL, axes, points, title, values
 from scalegraph.views.view import View
@@ -39,6 +40,7 @@ def _make(data: StudyData) -> Figure:
             tuple(x for _ in some for x in (*map(float, every), end)),
             tuple(y for one in some for y in (*heights_of(one), gap)),
             role,
+            common.origin_of(*(one.source for one in found)),
             style="thin" if thin else "solid",
             markers=not thin,
             tips=tuple(
