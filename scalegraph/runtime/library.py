@@ -23,6 +23,7 @@ SOURCES = Path(__file__).parent / "csrc"
 INCLUDE = Path(__file__).parent / "include"  # headers for the user's programs
 PROBE_HEADER = SOURCES / "core" / "sg_probe.h"
 ARCHIVE = "libscalegraph-sim.a"
+MPI_ARCHIVE = "libscalegraph-mpi.a"
 LAUNCHER = "sg-launch"
 DESCRIBER = "sg-describe"
 SCHEDULE_TEXTS = "schedules.json"
@@ -42,10 +43,13 @@ _SCHEDULE_LIST = "sg_schedule_list.h"
 _STANDALONE_MACHINE = "server-2x32-inorder"  # there is no table of what blocks take
 _LIMIT_BYTES = 64 * 2**20
 _TITLE = "the simulator, once for this version"
+_MPI_TITLE = "the simulator's MPI, once for this version"
 _DIGEST = "SG_RUNTIME_DIGEST"
 # Optimising takes most of the time of the first build, so it goes where simulated references and waits pass.
 _OFTEN = {"core", "memory", "network", "pipeline", "sync"}
-_RARELY = {"mpi", "posix", "fortran", "ranks", "schedules", _BINDINGS}
+_OF_MPI = {"mpi", "fortran", _BINDINGS}
+"""Folders that only programs with MPI need: nothing of the others calls them."""
+_RARELY = {*_OF_MPI, "posix", "ranks", "schedules"}
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,36 @@ class Library:
     include: Path
     link_flags: tuple[str, ...]
     digest: str
+    compiler: Compiler
 
     def names(self) -> frozenset[str]:
-        """Return the names of the runtime's functions, static ones included."""
-        return frozenset((self.archive.parent / NAMES).read_text(encoding="utf-8").split())
+        """Return the names of the runtime's functions, static ones included; of MPI only if it is built."""
+        places = (self.archive.parent / NAMES, _mpi_directory(self.archive.parent) / NAMES)
+        return frozenset(name for place in places if place.exists() for name in place.read_text("utf-8").split())
+
+    def mpi(self, emit: EventSink | None = None, cancel: CancelToken | None = None) -> Path:
+        """Return the archive that programs with MPI need before *archive*, building it if this user has not yet.
+
+        Raises the same as `library`.
+        """
+        directory = _mpi_directory(self.archive.parent)
+        tell, token = emit or build_sink(), cancel or CancelToken()
+        get_or_make(
+            directory,
+            lambda where: _build_mpi(self.compiler, where, tell, token),
+            lambda _seconds: _wait(_MPI_TITLE, tell, token),
+        )
+        return directory / MPI_ARCHIVE
+
+
+def _mpi_directory(directory: Path) -> Path:
+    return directory.with_name(f"{directory.name}-mpi")
+
+
+def _wait(title: str, tell: EventSink, token: CancelToken) -> None:
+    """Be one who waits for another process that builds."""
+    token.check()
+    tell(Building(f"{title} (another process is at it)"))
 
 
 def library(compiler: Compiler, emit: EventSink | None = None, cancel: CancelToken | None = None) -> Library:
@@ -76,15 +106,15 @@ def library(compiler: Compiler, emit: EventSink | None = None, cancel: CancelTok
     directory = parent / digest[:24]
     fresh = not directory.is_dir()
     tell, token = emit or build_sink(), cancel or CancelToken()
-
-    def waiting(_seconds: float) -> None:
-        token.check()
-        tell(Building(f"{_TITLE} (another process is at it)"))
-
-    get_or_make(directory, lambda where: _build(compiler, where, tell, token), waiting)
+    get_or_make(
+        directory,
+        lambda where: _build(compiler, where, tell, token),
+        lambda _seconds: _wait(_TITLE, tell, token),
+    )
     if fresh:
         trim(parent, _LIMIT_BYTES, keep=directory)
-    return Library(directory / ARCHIVE, directory / LAUNCHER, PROBE_HEADER.parent, _flags("link.flags"), digest)
+    flags = _flags("link.flags")
+    return Library(directory / ARCHIVE, directory / LAUNCHER, PROBE_HEADER.parent, flags, digest, compiler)
 
 
 def _flags(name: str) -> tuple[str, ...]:
@@ -96,7 +126,7 @@ def _flags(name: str) -> tuple[str, ...]:
 def _compile_flags(compiler: Compiler, source: Path) -> tuple[str, ...]:
     """Return the options for *source* of the runtime: those of all, of architecture, compiler and how often it runs."""
     kinds = [compiler.architecture, "clang" if compiler.clang else "gcc"]
-    folder = source.relative_to(SOURCES).parts[0] if source.is_relative_to(SOURCES) else source.name
+    folder = _folder(source)
     kinds += ["often"] if folder in _OFTEN else ["rarely"] if folder in _RARELY else []
     names = ["compile.flags", *(f"compile.{kind}.flags" for kind in kinds)]
     return tuple(flag for name in names if (SOURCES / name).exists() for flag in _flags(name))
@@ -136,38 +166,68 @@ def sources_digest() -> str:
 
 
 def _digest(compiler: Compiler) -> str:
-    return hashlib.sha256(f"{compiler.identity}\0{sources_digest()}".encode()).hexdigest()
+    archives = f"{ARCHIVE} {MPI_ARCHIVE} {sorted(_OF_MPI)}"
+    return hashlib.sha256(f"{compiler.identity}\0{sources_digest()}\0{archives}".encode()).hexdigest()
 
 
 def _build(compiler: Compiler, where: Path, emit: EventSink, cancel: CancelToken) -> None:
-    ar = _binutil(compiler, "ar")
-    objcopy = _binutil(compiler, "objcopy")
     sources = [path for path in _files() if path.suffix in (".c", ".S") and path != _DESCRIBER_SOURCE]
+    sources = [path for path in sources if not _is_of_mpi(path)]
     (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
     (where / _SCHEDULE_LIST).write_text(schedule_list(), encoding="utf-8")
-    sources.insert(0, where / _BINDINGS)
-    sources[0].write_text(_fortran_bindings(), encoding="utf-8")
-
-    def progress(done: int, of: int, left_s: float | None) -> None:
-        emit(Building(_TITLE, done, of, left_s))
-
-    shared = Compilation(compiler, _folders(), where, cancel)
-    objects = shared.objects([_unit(compiler, source, objcopy) for source in sources], progress)
+    objects = _objects(compiler, where, sources, _TITLE, emit, cancel)
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
     linked = compiler.run(["-no-pie", str(launcher), "-o", str(where / LAUNCHER)])
     if linked.returncode != 0:
         raise BuildError(
             "the simulator's own launcher does not link; is the C library complete? " + INSTALL, linked.stderr
         )
-    command = [ar, "rcsD", str(where / ARCHIVE), *map(str, objects)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise BuildError("the simulator's own library could not be put together by 'ar'", result.stderr)
-    (where / NAMES).write_text(_functions(where / ARCHIVE, _binutil(compiler, "nm")), encoding="utf-8")
+    _put_together(compiler, where / ARCHIVE, objects)
     kinds = [str(item) for item, source in zip(objects, _remaining(sources), strict=True) if source.parent == SCHEDULES]
     _describe(compiler, where, ["-include", str(where / _SCHEDULE_LIST), *kinds])
     for item in (*objects, launcher):
         item.unlink()
+
+
+def _build_mpi(compiler: Compiler, where: Path, emit: EventSink, cancel: CancelToken) -> None:
+    bindings = where / _BINDINGS
+    bindings.write_text(_fortran_bindings(), encoding="utf-8")
+    sources = [bindings, *(path for path in _files() if path.suffix == ".c" and _is_of_mpi(path))]
+    objects = _objects(compiler, where, sources, _MPI_TITLE, emit, cancel)
+    _put_together(compiler, where / MPI_ARCHIVE, objects)
+    for item in objects:
+        item.unlink()
+
+
+def _folder(source: Path) -> str:
+    """Return the folder of our sources that has *source*; of one that was written its name."""
+    return source.relative_to(SOURCES).parts[0] if source.is_relative_to(SOURCES) else source.name
+
+
+def _is_of_mpi(source: Path) -> bool:
+    return _folder(source) in _OF_MPI
+
+
+def _objects(
+    compiler: Compiler, where: Path, sources: list[Path], title: str, emit: EventSink, cancel: CancelToken
+) -> list[Path]:
+    """Return the objects of *sources*, compiled into *where*."""
+    objcopy = _binutil(compiler, "objcopy")
+
+    def progress(done: int, of: int, left_s: float | None) -> None:
+        emit(Building(title, done, of, left_s))
+
+    shared = Compilation(compiler, _folders(), where, cancel)
+    return shared.objects([_unit(compiler, source, objcopy) for source in sources], progress)
+
+
+def _put_together(compiler: Compiler, archive: Path, objects: list[Path]) -> None:
+    """Write *archive* of *objects*, and the names of its functions beside it."""
+    command = [_binutil(compiler, "ar"), "rcsD", str(archive), *map(str, objects)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise BuildError("the simulator's own library could not be put together by 'ar'", result.stderr)
+    archive.with_name(NAMES).write_text(_functions(archive, _binutil(compiler, "nm")), encoding="utf-8")
 
 
 def _functions(archive: Path, nm: str) -> str:

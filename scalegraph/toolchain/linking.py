@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
@@ -13,6 +14,9 @@ from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import OWN_DATA, Library
 from scalegraph.toolchain.complaints import in_users_terms, of_linker
+
+_MPI_NAME = re.compile(rb"\0P?(MPI|mpi)_[A-Za-z]")  # among the names of symbols
+_MISSES_MPI = re.compile(r"undefined reference to `P?(MPI|mpi)_")
 
 
 @cache
@@ -53,14 +57,32 @@ def link(
     *names*: the sources that temporary objects stand for. Static data gets fixed addresses, unless the program is too
     large for them or places its data itself. Raises `BuildError` with the linker's output.
     """
-    command = ["-no-pie", *compiler.linking, *arguments, str(runtime.archive), *runtime.link_flags, "-o", str(target)]
-    result: subprocess.CompletedProcess[str] = compiler.run([*fixed_places(), *command], cwd=cwd, cancel=cancel)
+
+    def linked(*places: str) -> subprocess.CompletedProcess[str]:
+        served = [str(runtime.mpi(cancel=cancel))] if mpi else []
+        ours = [*served, str(runtime.archive), *runtime.link_flags]
+        command = [*places, "-no-pie", *compiler.linking, *arguments, *ours, "-o", str(target)]
+        return compiler.run(command, cwd=cwd, cancel=cancel)
+
+    mpi = any(_calls_mpi(cwd / word) for word in arguments if word.endswith(".o"))
+    result = linked(*fixed_places())
+    if result.returncode != 0 and not mpi and _MISSES_MPI.search(result.stderr):  # called by an archive or library
+        mpi = True
+        result = linked(*fixed_places())
     if result.returncode != 0:
-        result = compiler.run(command, cwd=cwd, cancel=cancel)
+        result = linked()
     output = in_users_terms(result.stderr, names, cwd)
     if result.returncode != 0:
         raise BuildError(of_linker(output), _without_ours(output, runtime))
     return output
+
+
+def _calls_mpi(item: Path) -> bool:
+    """Whether the object *item* has the name of a function of MPI, as C or Fortran call it."""
+    try:
+        return _MPI_NAME.search(item.read_bytes()) is not None
+    except OSError:  # the linker says so
+        return False
 
 
 def link_host(

@@ -55,7 +55,7 @@ def test_handles_and_constants_have_the_values_of_the_standards_binary_interface
 @pytest.mark.slow
 @pytest.mark.compiler
 def test_every_function_has_both_names_in_the_library() -> None:
-    archive = library(find_compiler()).archive
+    archive = library(find_compiler()).mpi()
     table = subprocess.run(["nm", "--defined-only", archive], capture_output=True, text=True, check=True).stdout
     kinds = {words[2]: words[1] for words in map(str.split, table.splitlines()) if len(words) == 3}
     assert len(functions()) > 400

@@ -17,12 +17,12 @@ LARGEST = 6  # it may only shrink; 48 before observers registered, 3 before bran
 Graph = dict[str, set[str]]
 
 
-def symbols(archive: Path) -> tuple[dict[str, str], Graph]:
+def symbols(*archives: Path) -> tuple[dict[str, str], Graph]:
     """Return which object defines each symbol, functions and variables alike, and which symbols each object needs."""
-    table = subprocess.run(["nm", "-A", str(archive)], capture_output=True, text=True, check=True).stdout
+    table = subprocess.run(["nm", "-A", *map(str, archives)], capture_output=True, text=True, check=True).stdout
     defined: dict[str, str] = {}
     needed: Graph = defaultdict(set)
-    for line in table.splitlines():
+    for line in filter(lambda line: ".o:" in line, table.splitlines()):
         place, words = line.split(".o:", 1)
         item, (kind, name) = place.rpartition(":")[2], words.split()[-2:]
         if kind == "U":
@@ -32,9 +32,9 @@ def symbols(archive: Path) -> tuple[dict[str, str], Graph]:
     return defined, needed
 
 
-def calls(archive: Path) -> Graph:
-    """Return for each object of *archive* the others whose functions and variables it names."""
-    defined, needed = symbols(archive)
+def calls(*archives: Path) -> Graph:
+    """Return for each object of *archives* the others whose functions and variables it names."""
+    defined, needed = symbols(*archives)
     return {
         item: {defined[name] for name in names if name in defined} - {item} for item, names in sorted(needed.items())
     }
@@ -70,10 +70,21 @@ def test_circles_are_found() -> None:
 @pytest.mark.slow
 @pytest.mark.compiler
 def test_circles_of_the_simulators_files_are_small() -> None:
-    graph = calls(library(find_compiler()).archive)
+    made = library(find_compiler())
+    graph = calls(made.archive, made.mpi())
     assert len(graph) > 80
     assert "sg_sched" in reached(graph, "sg_start")
     assert [sorted(circle) for circle in circles(graph) if len(circle) > LARGEST] == []
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
+def test_what_all_programs_need_calls_nothing_of_mpi() -> None:
+    made = library(find_compiler())
+    of_mpi = symbols(made.mpi())[0]
+    assert len(of_mpi) > 800
+    needed = symbols(made.archive)[1]
+    assert {item: names & of_mpi.keys() for item, names in needed.items() if names & of_mpi.keys()} == {}
 
 
 def test_the_simulator_knows_its_observers_by_their_interface_only() -> None:
