@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from scalegraph.instrument.flow import Chunk
 
@@ -37,7 +38,7 @@ def joint(
     """Return the first of the chunks that every way round through *loop* has and that *fits*; None: there is none."""
     for start in sorted(loop):
         rest = {one: set(chunks[one].successors) & (loop - {start}) for one in loop - {start}}
-        if fits(chunks[start]) and not _loops(rest):
+        if fits(chunks[start]) and not _goes_round(rest):
             return start
     return None
 
@@ -54,21 +55,30 @@ def _every_loop(chunks: Mapping[int, Chunk]) -> Iterator[tuple[frozenset[int], b
             heads = {to for start, successors in graph.items() if start not in loop for to in successors & loop}
             heads = heads or {min(loop)}
             inside = {start: (graph[start] & loop) - heads for start in loop}
-            is_outer = bool(_loops(inside))
+            is_outer = _goes_round(inside)
             yield frozenset(loop), not is_outer
             if is_outer:
                 pending.append(inside)
 
 
+def _goes_round(graph: Mapping[int, set[int]]) -> bool:
+    """Whether some node of *graph* reaches itself: much quicker to find than the loops, and mostly enough."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError:
+        return True
+    return False
+
+
 def _loops(graph: Mapping[int, set[int]]) -> list[set[int]]:
     """Return the sets of nodes of which each reaches every other, or itself."""
+    if not _goes_round(graph):
+        return []
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     numbers = {start: number for number, start in enumerate(graph)}
     edges = [(numbers[start], numbers[to]) for start, successors in graph.items() for to in successors]
-    if not edges:
-        return []
     rows, columns = zip(*edges, strict=True)
     shape = len(numbers), len(numbers)
     _, labels = connected_components(coo_array(([1] * len(edges), (rows, columns)), shape), connection="strong")

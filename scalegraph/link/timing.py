@@ -50,7 +50,7 @@ def _digest(build: Build, machine: Machine, plain: Plain | None) -> str:
     processor = machine.processor.model_dump_json(exclude={"count", "clock_mhz"})  # all is in cycles of one processor
     total = hashlib.sha256(processor.encode())
     programs = [build.executable, build.blocks, *([] if plain is None else [plain.executable, plain.places])]
-    code = sorted(Path(instrument.__file__).parent.glob("*.py"))
+    code = sorted(path for path in Path(instrument.__file__).parent.rglob("*.*") if path.suffix in (".py", ".c", ".h"))
     for path in (*programs, *code, Path(written.__file__)):
         total.update(hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()

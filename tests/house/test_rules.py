@@ -56,6 +56,7 @@ def test_c_code_is_formatted(root: Path) -> None:
         pytest.skip("clang-format is not installed: pip install -e '.[dev]'")
     files = [*root.glob("scalegraph/runtime/csrc/**/*.[ch]"), *root.glob("resources/programs/*.[ch]")]
     files += root.glob("scalegraph/control/calibration/csrc/*.[ch]")
+    files += root.glob("scalegraph/instrument/core/*.[ch]")
     files += root.glob("scalegraph/runtime/monitor/*.[ch]")
     files += root.glob("scalegraph/runtime/native/*.[ch]")
     files = [file for file in files if file.name not in ("sg_format.h", "sg_machine.h")]

@@ -1,0 +1,1 @@
+"""The model of the pipeline in C, and what calls it."""

@@ -1,0 +1,139 @@
+/* The parts of the model of a pipeline: sgp_core.c has the times of steps, sgp_known.c what is known of
+ * values. */
+#ifndef SGP_CORE_H
+#define SGP_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EPSILON   1e-9
+#define REGISTERS 1024
+#define CLASSES   32
+#define ORIGINS   4   /* loads that a value is known to depend on, the latest ones */
+#define MERGED    160 /* more than what an instruction can depend on before the latest are chosen */
+
+enum {
+    LOADS = 1,
+    STORES = 2,
+    SELECTS = 4,
+    COMPARES = 8,
+    TAKEN = 16,
+    IS_VECTOR = 32,
+    HAS_PLACE = 64,
+    COPIES = 128
+};
+
+/* What pipeline.py writes of a step, before the numbers of its registers, operations and hooks. */
+typedef struct head {
+    double slots;
+    int64_t flags, line;
+    int64_t base, index, scale, offset;
+    int64_t copy_to, copy_from, copy_more;
+    int64_t reads, writes, clobbers, works, sites; /* how many numbers follow */
+} head;
+
+/* What pipeline.py says of the processor. */
+typedef struct sgp_processor {
+    double slot, load, mixed, selecting, comparing, taken, forward, forward_fp;
+    double costs[CLASSES], latencies[CLASSES];
+    int64_t window, scheduler;
+    int64_t load_class, store_class, branch_class, divide_class, root_class; /* of operations */
+    int64_t mixed_classes;                                                   /* bit set */
+} sgp_processor;
+
+typedef struct step {
+    const head *of;
+    const int64_t *reads, *writes, *clobbers, *works, *sites;
+} step;
+
+/* A unit that takes up one cycle's work in a cycle, at any time that is left. */
+typedef struct unit {
+    double *used; /* by cycle */
+    int64_t room;
+    int64_t full; /* before this cycle nothing is left */
+} unit;
+
+typedef struct origin {
+    int64_t site;
+    double cycles;
+} origin;
+
+typedef struct origins {
+    int32_t count;
+    origin at[2 * ORIGINS];
+} origins;
+
+/* What several values together depend on. */
+typedef struct merge {
+    int count;
+    origin at[MERGED];
+} merge;
+
+/* A place in memory as the model knows it: numbers of two unknown values, a scale and an offset. */
+typedef struct key {
+    int64_t base, index, scale, offset;
+} key;
+
+typedef struct stored {
+    key at;
+    double time;
+    bool is_used, has_origins;
+    origins from;
+} stored;
+
+typedef struct found {
+    int64_t site;
+    bool has_address, recurs;
+    origins address;
+    double cycles;
+} found;
+
+typedef struct value {
+    int64_t number, more; /* of an unknown value, and a constant added to it */
+} value;
+
+typedef struct core {
+    const sgp_processor *p;
+    unit units[CLASSES], both;
+    double ready[REGISTERS];
+    value values[REGISTERS];
+    int64_t arguments[REGISTERS]; /* the values of registers when the function is entered; 0: not known yet */
+    bool known[REGISTERS], written[REGISTERS];
+    origins from[REGISTERS];
+    stored *memory;
+    uint64_t memory_room, memory_count;
+    found *sites;
+    int64_t sites_count, sites_room;
+    bool follows_loads; /* notes what depends on which load */
+    int64_t unknown, line;
+    double issued, group, follows, retired, done;
+    bool jumped;
+    double *under_way; /* retirement of those in the window */
+    int64_t first, in_window;
+    double *waiting; /* when those in the scheduler begin, as a heap */
+    int64_t in_scheduler, waiting_room;
+    bool lacks_memory;
+} core;
+
+static inline double larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+/* ---- sgp_known.c ---- */
+
+/* `old` of `count` items with room for `room`; NULL, and the core knows it, where there is no memory. */
+void *sgp_grown(core *c, void *old, int64_t count, int64_t room, size_t size);
+/* Which unknown value a register holds, and a constant added to that. */
+value sgp_value(core *c, int64_t name);
+key sgp_place(core *c, const head *h);
+/* What is known of a place that was stored to; NULL: nothing. */
+stored *sgp_stored(const core *c, key k);
+stored *sgp_store(core *c, key k);
+/* What the values of registers together depend on. */
+merge sgp_merged(const core *c, const int64_t *names, int64_t count);
+/* Notes which loads before it the step depends on, and which then depend on it. */
+void sgp_follow(core *c, const step *s, const key *place);
+
+#endif

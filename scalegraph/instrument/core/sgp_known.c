@@ -1,0 +1,220 @@
+/* What the model knows of registers and places: which hold the same, and which loads they depend on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sgp_core.h"
+
+/* ---- memory of the host ---- */
+
+void *sgp_grown(core *c, void *old, int64_t count, int64_t room, size_t size)
+{
+    char *new = realloc(old, (size_t)room * size);
+    if (new == NULL) {
+        c->lacks_memory = true;
+        return NULL;
+    }
+    memset(new + (size_t)count * size, 0, (size_t)(room - count) * size);
+    return new;
+}
+
+/* ---- what is known of registers and places ---- */
+
+/* Which unknown value a register holds, and a constant added to that. */
+value sgp_value(core *c, int64_t name)
+{
+    if (name == 0)
+        return (value){0, 0};
+    if (!c->known[name]) {
+        int64_t number = c->written[name] ? 0 : c->arguments[name];
+        if (number == 0)
+            number = ++c->unknown;
+        if (!c->written[name])
+            c->arguments[name] = number;
+        c->values[name] = (value){number, 0};
+        c->known[name] = true;
+    }
+    return c->values[name];
+}
+
+key sgp_place(core *c, const head *h)
+{
+    value base = sgp_value(c, h->base), index = sgp_value(c, h->index);
+    int64_t offset =
+        (int64_t)((uint64_t)base.more + (uint64_t)h->scale * (uint64_t)index.more + (uint64_t)h->offset);
+    return (key){base.number, index.number, h->index != 0 ? h->scale : 0, offset};
+}
+
+static uint64_t mixed(key k)
+{
+    uint64_t hash = (uint64_t)k.base * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ (uint64_t)k.index) * 0xbf58476d1ce4e5b9u;
+    hash = (hash ^ (uint64_t)k.scale) * 0x94d049bb133111ebu;
+    hash = (hash ^ (uint64_t)k.offset) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 31;
+}
+
+static stored *entry_of(stored *memory, uint64_t room, key k)
+{
+    uint64_t i = mixed(k) & (room - 1);
+    while (memory[i].is_used && memcmp(&memory[i].at, &k, sizeof k) != 0)
+        i = (i + 1) & (room - 1);
+    return &memory[i];
+}
+
+stored *sgp_stored(const core *c, key k)
+{
+    if (c->memory_room == 0)
+        return NULL;
+    stored *s = entry_of(c->memory, c->memory_room, k);
+    return s->is_used ? s : NULL;
+}
+
+stored *sgp_store(core *c, key k)
+{
+    if (2 * (c->memory_count + 1) > c->memory_room) {
+        uint64_t room = c->memory_room > 0 ? 2 * c->memory_room : 256;
+        stored *memory = sgp_grown(c, NULL, 0, (int64_t)room, sizeof *memory);
+        if (memory == NULL)
+            return NULL;
+        for (uint64_t i = 0; i < c->memory_room; i++)
+            if (c->memory[i].is_used)
+                *entry_of(memory, room, c->memory[i].at) = c->memory[i];
+        free(c->memory);
+        c->memory = memory;
+        c->memory_room = room;
+    }
+    stored *s = entry_of(c->memory, c->memory_room, k);
+    if (!s->is_used) {
+        s->at = k;
+        s->is_used = true;
+        c->memory_count++;
+    }
+    return s;
+}
+
+/* ---- what depends on which load ---- */
+
+static origin *origin_in(merge *m, int64_t site)
+{
+    for (int i = 0; i < m->count; i++)
+        if (m->at[i].site == site)
+            return &m->at[i];
+    return NULL;
+}
+
+/* `site` is in it, `cycles` after its load; what was there stays if it is `later`. */
+static void put(merge *m, int64_t site, double cycles, bool later)
+{
+    origin *known = origin_in(m, site);
+    if (known != NULL)
+        known->cycles = later ? larger(known->cycles, cycles) : cycles;
+    else if (m->count < MERGED)
+        m->at[m->count++] = (origin){site, cycles};
+}
+
+/* What the value of a register depends on, too, `more` cycles later. */
+static void merge_register(const core *c, merge *m, int64_t name, double more)
+{
+    for (int i = 0; name != 0 && i < c->from[name].count; i++)
+        put(m, c->from[name].at[i].site, c->from[name].at[i].cycles + more, true);
+}
+
+merge sgp_merged(const core *c, const int64_t *names, int64_t count)
+{
+    merge m = {0};
+    for (int64_t i = 0; i < count; i++)
+        merge_register(c, &m, names[i], 0.0);
+    return m;
+}
+
+static int by_cycles(const void *a, const void *b)
+{
+    const origin *one = a, *other = b;
+    if (one->cycles != other->cycles)
+        return one->cycles < other->cycles ? -1 : 1;
+    return (one->site > other->site) - (one->site < other->site);
+}
+
+static origins first_of(const merge *m, int most)
+{
+    origins o = {.count = m->count < most ? m->count : most};
+    memcpy(o.at, m->at, (size_t)o.count * sizeof o.at[0]);
+    return o;
+}
+
+static found *site_of(core *c, int64_t site)
+{
+    for (int64_t i = 0; i < c->sites_count; i++)
+        if (c->sites[i].site == site)
+            return &c->sites[i];
+    if (c->sites_count == c->sites_room) {
+        int64_t room = c->sites_room > 0 ? 2 * c->sites_room : 32;
+        found *sites = sgp_grown(c, c->sites, c->sites_count, room, sizeof *sites);
+        if (sites == NULL)
+            return NULL;
+        c->sites = sites;
+        c->sites_room = room;
+    }
+    c->sites[c->sites_count].site = site;
+    return &c->sites[c->sites_count++];
+}
+
+/* Notes which loads before it the step depends on, and which then depend on it. */
+void sgp_follow(core *c, const step *s, const key *place)
+{
+    const head *h = s->of;
+    merge m = sgp_merged(c, s->reads, h->reads);
+    if (h->flags & (LOADS | STORES)) {
+        merge address = {0};
+        if (place != NULL) {
+            merge_register(c, &address, h->base, c->p->load);
+            merge_register(c, &address, h->index, c->p->load);
+        }
+        for (int64_t i = 0; i < h->sites; i++) {
+            found *f = site_of(c, s->sites[i]);
+            if (f == NULL)
+                return;
+            f->has_address = true;
+            f->address = first_of(&address, 2 * ORIGINS);
+        }
+        if (h->flags & LOADS) {
+            const stored *kept = place != NULL ? sgp_stored(c, *place) : NULL;
+            merge loaded = address;
+            if (kept != NULL && kept->has_origins) {
+                loaded.count = kept->from.count;
+                memcpy(loaded.at, kept->from.at, sizeof kept->from.at);
+                const origin *itself = h->sites > 0 ? origin_in(&loaded, s->sites[0]) : NULL;
+                if (itself != NULL) {
+                    found *f = site_of(c, s->sites[0]);
+                    if (f == NULL)
+                        return;
+                    f->recurs = true;
+                    f->cycles = itself->cycles + (h->flags & IS_VECTOR ? c->p->forward_fp : c->p->forward);
+                }
+            }
+            for (int i = 0; i < m.count; i++)
+                put(&loaded, m.at[i].site, m.at[i].cycles, false);
+            if (h->sites > 0)
+                put(&loaded, s->sites[0], 0.0, false);
+            m = loaded;
+        }
+    }
+    double more = 0;
+    for (int64_t i = 0; i < h->works; i++)
+        more += c->p->latencies[s->works[i]];
+    qsort(m.at, (size_t)m.count, sizeof m.at[0], by_cycles);
+    origins result = first_of(&m, ORIGINS);
+    for (int i = 0; i < result.count; i++)
+        result.at[i].cycles += more;
+    if ((h->flags & STORES) && place != NULL) {
+        stored *kept = sgp_store(c, *place);
+        if (kept == NULL)
+            return;
+        kept->from = result;
+        kept->has_origins = true;
+    }
+    for (int64_t i = 0; i < h->clobbers; i++)
+        c->from[s->clobbers[i]].count = 0;
+    for (int64_t i = 0; i < h->writes; i++)
+        c->from[s->writes[i]] = result;
+}
