@@ -59,6 +59,48 @@ def test_every_algorithm_gives_the_right_results(simulated: Any, rule: str, rank
     assert row["time_cycles"] != usual["time_cycles"]  # other algorithms were used
 
 
+NODES = ("--machine", "cluster-hdr", "--ranks-per-node")
+FLAT = ("--env", "MPIR_CVAR_ENABLE_SMP_COLLECTIVES=0")
+
+
+@pytest.mark.parametrize(("ranks", "each"), [(9, 2), (7, 4)])
+def test_ranks_that_share_nodes_get_the_right_results(simulated: Any, ranks: int, each: int) -> None:
+    row = simulated(PROGRAM.read_text(), ranks, *NODES, str(each))
+    assert (row["status"], row["stdout"]) == ("ok", "wrong 0\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "once"),
+    [
+        ("MPI_Bcast(x, 2, MPI_INT, 5, MPI_COMM_WORLD)", 2),  # to the first ranks of the two other nodes
+        ("MPI_Reduce(x, y, 2, MPI_INT, MPI_SUM, 5, MPI_COMM_WORLD)", 2),
+        (
+            "MPI_Allreduce(x, y, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD)",
+            4,
+        ),  # two of three double, the third is put together
+    ],
+)
+def test_data_goes_between_nodes_as_seldom_as_there_are_nodes(simulated: Any, call: str, once: int) -> None:
+    source = f"""#include <mpi.h>
+int main(int argc, char **argv)
+{{
+    int x[2] = {{1, 2}}, y[2];
+    MPI_Init(&argc, &argv);
+    {call};
+    MPI_Finalize();
+    return 0;
+}}
+"""
+
+    def between_nodes(*options: str) -> int:
+        row = simulated(source, 12, *NODES, "4", *options)
+        pairs = row["messages"]["partners"]
+        return sum(int(pair["bytes"]) for pair in pairs if pair["rank"] // 4 != pair["partner"] // 4)
+
+    assert between_nodes() == 8 * once
+    assert between_nodes(*FLAT) > 8 * once
+
+
 BEGIN = """#include <mpi.h>
 int main(int argc, char **argv)
 {

@@ -43,6 +43,7 @@ void sg_comm_drop(sg_comm *c)
     if (--c->references > 0)
         return;
     sg_members_drop(c->members);
+    sg_mpi_free(c->nodes);
     if (c->remote != NULL)
         sg_members_drop(c->remote);
     if (c->local != NULL) {

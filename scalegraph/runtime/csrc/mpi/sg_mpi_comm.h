@@ -4,9 +4,14 @@
 
 #include "sg_mpi.h"
 
+/* Members by node: sg_mpi_nodes.c. */
+typedef struct sg_layout sg_layout;
+void sg_layout_free(sg_layout *layout);
+
 /* Numbers of ranks in MPI_COMM_WORLD; those of a communicator are shared by all its ranks. */
 typedef struct sg_members {
     uint32_t references, size;
+    sg_layout *layout; /* NULL: nobody has asked */
     uint32_t world[];
 } sg_members;
 
@@ -36,7 +41,9 @@ struct sg_comm {
     char name[MPI_MAX_OBJECT_NAME];
     struct sg_topology *topology;
     struct sg_collective_log *log;
-    uint32_t collectives; /* begun so far */
+    struct sg_nodes *nodes; /* the rank's node and those of the others; NULL: nobody has asked */
+    bool within_node;       /* the ranks of one node, for steps of operations of others */
+    uint32_t collectives;   /* begun so far */
 };
 
 /* ---- sg_mpi_group.c ---- */

@@ -17,8 +17,10 @@ sg_members *sg_members_take(sg_members *members)
 
 void sg_members_drop(sg_members *members)
 {
-    if (--members->references == 0)
-        sg_mpi_free(members);
+    if (--members->references > 0)
+        return;
+    sg_layout_free(members->layout);
+    sg_mpi_free(members);
 }
 
 int sg_members_find(const sg_members *members, uint32_t number)

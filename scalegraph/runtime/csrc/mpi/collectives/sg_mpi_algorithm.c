@@ -14,6 +14,8 @@ void sg_algorithm_barrier(sg_schedule *s)
         sg_add_hardware(s, SG_BARRIER, NULL, NULL, 0, sg_bytes());
         return;
     }
+    if (sg_nodes_barrier(s))
+        return;
     for (int step = 1; step < size; step *= 2) {
         sg_add_receive(s, NULL, 0, sg_bytes(), (rank - step + size) % size);
         sg_add_send(s, NULL, 0, sg_bytes(), (rank + step) % size);
@@ -111,6 +113,8 @@ void sg_algorithm_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type *ty
         sg_add_hardware(s, SG_BCAST, gives ? buffer : NULL, gives ? NULL : buffer, count, type);
         return;
     }
+    if (sg_nodes_bcast(s, buffer, count, type, root))
+        return;
     enum sg_algorithm how = sg_choose(s, SG_BCAST, bytes, true);
     if (how == SG_BINOMIAL) {
         binomial_bcast(s, buffer, count, type, root);

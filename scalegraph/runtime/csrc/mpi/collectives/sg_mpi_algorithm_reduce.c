@@ -168,6 +168,9 @@ void *sg_algorithm_reduce(sg_schedule *s, void *acc, int64_t count, sg_type *typ
         sg_add_hardware(s, SG_REDUCE, acc, s->view->rank == root ? acc : NULL, count, type);
         return acc;
     }
+    void *result = sg_nodes_reduce(s, acc, count, type, root);
+    if (result != NULL)
+        return result;
     pair p = {acc, sg_schedule_items(s, count, type), count, type};
     bool simple = s->op->commutes && count >= power_below(size);
     if (sg_choose(s, SG_REDUCE, count * type->size, simple) == SG_RABENSEIFNER)
@@ -236,6 +239,8 @@ void sg_algorithm_allreduce(sg_schedule *s, void *acc, int64_t count, sg_type *t
         sg_add_hardware(s, SG_ALLREDUCE, acc, acc, count, type);
         return;
     }
+    if (sg_nodes_allreduce(s, acc, count, type))
+        return;
     pair p = {acc, sg_schedule_items(s, count, type), count, type};
     bool simple = s->op->commutes && count >= power_below(size);
     enum sg_algorithm how = sg_choose(s, SG_ALLREDUCE, count * type->size, simple);

@@ -91,6 +91,14 @@ int sg_collective_check(sg_comm *c, int root, int64_t bytes);
 int sg_collective_compare(sg_comm *c, int root, int64_t bytes, const sg_signature *signature,
                           const sg_mpi_op *op, const int counts[], int64_t item);
 
+/* ---- sg_mpi_nodes.c ---- */
+
+/* The operations below where ranks share nodes; false or NULL: they do not, or it is not for them. */
+bool sg_nodes_barrier(sg_schedule *s);
+bool sg_nodes_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type *type, int root);
+void *sg_nodes_reduce(sg_schedule *s, void *acc, int64_t count, sg_type *type, int root);
+bool sg_nodes_allreduce(sg_schedule *s, void *acc, int64_t count, sg_type *type);
+
 /* ---- algorithms; ranks are those of s->view ---- */
 
 sg_type *sg_bytes(void); /* MPI_BYTE */

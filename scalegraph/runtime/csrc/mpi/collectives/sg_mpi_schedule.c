@@ -146,6 +146,13 @@ void sg_add_call(sg_schedule *s, void (*finish)(void *context), void *context)
 
 /* ---- a schedule goes on ---- */
 
+#define WITHIN_NODE 0x40000000 /* more than any tag of a schedule */
+
+static int tag_of(const sg_schedule *s, const sg_step *step)
+{
+    return step->comm->within_node ? s->tag | WITHIN_NODE : s->tag;
+}
+
 static void send(const sg_schedule *s, sg_step *step)
 {
     size_t bytes = (size_t)(step->count * step->type->size);
@@ -157,16 +164,16 @@ static void send(const sg_schedule *s, sg_step *step)
         own.site = s->site;
     }
     if (sg_type_flat(step->type, step->count)) {
-        step->send = sg_message_send_typed(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag,
-                                           (const char *)step->from + step->type->true_lb, bytes,
-                                           SG_SEND_STANDARD, &own);
+        step->send = sg_message_send_typed(sg_comm_peer(c, step->peer), c->context + 1, c->rank,
+                                           tag_of(s, step), (const char *)step->from + step->type->true_lb,
+                                           bytes, SG_SEND_STANDARD, &own);
         return;
     }
     char *packed = sg_mpi_new(bytes);
     sg_message_talk(c->context + 1, (int32_t)sg_comm_peer(c, step->peer));
     sg_type_pack(step->from, step->count, step->type, packed);
-    step->send = sg_message_send_typed(sg_comm_peer(c, step->peer), c->context + 1, c->rank, s->tag, packed,
-                                       bytes, SG_SEND_STANDARD, &own);
+    step->send = sg_message_send_typed(sg_comm_peer(c, step->peer), c->context + 1, c->rank, tag_of(s, step),
+                                       packed, bytes, SG_SEND_STANDARD, &own);
     sg_mpi_free(packed);
 }
 
@@ -178,7 +185,7 @@ static void begin_step(const sg_schedule *s, sg_step *step)
         break;
     case SG_STEP_RECEIVE:
         step->receive = sg_message_receive(step->comm->context + 1, step->peer,
-                                           (int32_t)sg_comm_peer(step->comm, step->peer), s->tag);
+                                           (int32_t)sg_comm_peer(step->comm, step->peer), tag_of(s, step));
         break;
     case SG_STEP_COPY:
         sg_message_talk(s->comm->context + 1, SG_TALK_NOBODY);
