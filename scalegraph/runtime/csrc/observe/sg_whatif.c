@@ -3,47 +3,15 @@
  * The program runs again, and what the chosen code computes or waits for takes 1/factor of its time; all else
  * follows from that. The remainders of the divisions are kept, so that a sum is exact to a cycle. Nothing of
  * this is touched when the run has no scale file: scaled blocks are trapped by a cost that no block has.
- *
- * The scale file (link/scale.py writes it) has one line for each item and one for each of its ranges:
- *     item KIND PARTS MULTIPLIER DIVISOR     cycles become cycles * multiplier / divisor
- *     range LOW HIGH                         HIGH does not belong to it
- * KIND: code (ranges of return addresses), region (numbers of regions: what is charged to them), within (the
- * same with all that is called inside), lock (addresses of locks: their operations), held (the same: code
- * while one is held), data (addresses of data: misses), heap (return addresses of allocations: misses of the
- * blocks that were made there), cost (numbers of regions: all that is charged to them, what the runtime does
- * for them included), whole (the same with all that is called inside), section (return addresses of calls
- * that take a lock: code while that is held), call (return addresses of calls: what the runtime does there,
- * and messages that are sent there). PARTS: 1 computation, 2 memory stalls, 3 both. */
-#include <errno.h>
-#include <stdio.h>
-
-#include "sg_array.h"
+ * sg_whatif_file.c reads the scale file. */
 #include "sg_inline.h"
 #include "sg_message.h"
 #include "sg_observers.h"
 #include "sg_overlap.h"
 #include "sg_variable.h"
+#include "sg_whatif.h"
 
-#define MAX_ITEMS 64u /* a bit set holds them */
-#define PATIENCE  1024u
-
-enum kind { CODE, REGION, WITHIN, LOCK, HELD, DATA, HEAP, COST, WHOLE, SECTION, CALL, KINDS };
-static const char *const kind_names[] = {"code", "region", "within", "lock",    "held", "data",
-                                         "heap", "cost",   "whole",  "section", "call"};
-
-enum { COMPUTE = 1, MEMORY = 2 };
-
-typedef struct range {
-    uint64_t low, high;
-} range;
-
-typedef struct item {
-    enum kind kind;
-    uint32_t parts;
-    uint64_t multiplier, divisor;
-    range *ranges;
-    uint32_t count, size;
-} item;
+#define PATIENCE 1024u
 
 /* What is left of divisions, by item and category. */
 typedef struct remainder {
@@ -51,12 +19,9 @@ typedef struct remainder {
 } remainder;
 
 struct sg_whatif {
-    item items[MAX_ITEMS];
-    uint32_t count;
-    uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
-    uint64_t of_runtime;                 /* that scale what the runtime does */
-    uint64_t removed;                    /* that leave nothing */
-    uint64_t *code;                      /* bit sets by offset in the text; NULL without code items */
+    sg_scales set;
+    uint64_t of_runtime;        /* that scale what the runtime does */
+    uint64_t *code;             /* bit sets by offset in the text; NULL without code items */
     uint64_t *trapped, *busy;   /* by block: executions that were trapped, and their cycles, in parts */
     const uint64_t *trap_parts; /* of slots: what `trap` is of blocks */
     bool touched;               /* the reference of a lock that is charged next has been scaled */
@@ -71,75 +36,6 @@ struct sg_whatif {
 
 static struct sg_whatif *whatif = NULL; /* NULL: no virtual speedups, but synchronisation may be free */
 
-/* ---- the scale file ---- */
-
-static void refuse(int line, const char *what)
-{
-    sg_stop(SG_STATUS_INTERNAL, "%s:%d: %s", sg->config.scale_path, line, what);
-}
-
-static void add_item(struct sg_whatif *w, const char *text, int line)
-{
-    char kind[16];
-    unsigned parts;
-    unsigned long long multiplier, divisor;
-    int used = 0;
-    if (w->count == MAX_ITEMS)
-        refuse(line, "expected at most 64 items");
-    if (sg_scan(text, "item %15s %u %llu %llu%n", kind, &parts, &multiplier, &divisor, &used) != 4 ||
-        text[used] != '\n' || parts < 1 || parts > 3 || divisor < 1 || divisor > 1000000000 ||
-        multiplier > 1000000000)
-        refuse(line, "expected an item's kind, parts (1 to 3), multiplier and divisor");
-    item *it = &w->items[w->count];
-    uint64_t bit = 1ull << w->count++;
-    *it = (item){.kind = KINDS, .parts = parts, .multiplier = multiplier, .divisor = divisor};
-    for (unsigned i = 0; i < KINDS; i++)
-        if (strcmp(kind, kind_names[i]) == 0)
-            it->kind = (enum kind)i;
-    if (it->kind == KINDS)
-        refuse(line, "expected a kind of item");
-    w->of_kind[it->kind] |= bit;
-    if (parts & COMPUTE)
-        w->of_part[COMPUTE] |= bit;
-    if (parts & MEMORY)
-        w->of_part[MEMORY] |= bit;
-    if (multiplier == 0)
-        w->removed |= bit;
-}
-
-static void add_range(struct sg_whatif *w, const char *text, int line)
-{
-    unsigned long long low, high;
-    int used = 0;
-    if (w->count == 0)
-        refuse(line, "a range stands before the first item");
-    if (sg_scan(text, "range %llu %llu%n", &low, &high, &used) != 2 || text[used] != '\n' || high <= low)
-        refuse(line, "expected a range's low and high number");
-    item *it = &w->items[w->count - 1];
-    SG_ARRAY_HOLD(it->ranges, it->size, it->count, 8);
-    it->ranges[it->count++] = (range){low, high};
-}
-
-static void read_items(struct sg_whatif *w)
-{
-    char text[256];
-    int line = 0;
-    FILE *file = fopen(sg->config.scale_path, "r");
-    if (file == NULL)
-        sg_stop(SG_STATUS_INTERNAL, "the scale file %s cannot be opened: %s", sg->config.scale_path,
-                strerror(errno));
-    while (fgets(text, sizeof text, file) != NULL) {
-        line++;
-        if (strncmp(text, "item ", 5) == 0)
-            add_item(w, text, line);
-        else if (strncmp(text, "range ", 6) == 0)
-            add_range(w, text, line);
-        else
-            refuse(line, "expected an item or a range");
-    }
-    fclose(file);
-}
-
 static bool covers(const item *it, uint64_t number)
 {
     for (uint32_t i = 0; i < it->count; i++)
@@ -153,7 +49,7 @@ static uint64_t covering(const struct sg_whatif *w, uint64_t candidates, uint64_
 {
     uint64_t found = 0;
     for (uint64_t left = candidates; left != 0; left &= left - 1)
-        if (covers(&w->items[__builtin_ctzll(left)], number))
+        if (covers(&w->set.items[__builtin_ctzll(left)], number))
             found |= left & -left;
     return found;
 }
@@ -162,9 +58,9 @@ static void mark_code(struct sg_whatif *w)
 {
     size_t text = sg->text_high - sg->text_low + 1;
     w->code = sg_reserve(text * sizeof(uint64_t), "the virtual speedups");
-    for (uint32_t i = 0; i < w->count; i++)
-        for (uint32_t k = 0; w->items[i].kind == CODE && k < w->items[i].count; k++) {
-            range r = w->items[i].ranges[k];
+    for (uint32_t i = 0; i < w->set.count; i++)
+        for (uint32_t k = 0; w->set.items[i].kind == CODE && k < w->set.items[i].count; k++) {
+            range r = w->set.items[i].ranges[k];
             uint64_t low = r.low > sg->text_low ? r.low : sg->text_low;
             for (uint64_t at = low; at < r.high && at <= sg->text_high; at++)
                 w->code[at - sg->text_low] |= 1ull << i;
@@ -179,7 +75,7 @@ static uint64_t code_items(const struct sg_whatif *w, const void *site)
 
 static bool is_free_call(const void *site)
 {
-    return covering(whatif, whatif->of_kind[CALL], (uintptr_t)site) != 0;
+    return covering(whatif, whatif->set.of_kind[CALL], (uintptr_t)site) != 0;
 }
 
 /* The one block of code that is scaled as a whole. */
@@ -190,7 +86,7 @@ static bool open_whatif(void)
     if (sg->config.scale_path[0] == '\0')
         return false;
     struct sg_whatif *w = sg_new(sizeof *w);
-    read_items(w);
+    sg_scales_read(&w->set);
     w->trapped = sg_new(sg->blocks_count * sizeof *w->trapped);
     w->busy = sg_new(sg->blocks_count * sizeof *w->busy);
     w->trap_parts = sg_inline_same_parts(SG_TRAP_PARTS);
@@ -198,20 +94,20 @@ static bool open_whatif(void)
     w->still = sg_new(sg->processors * sizeof *w->still);
     w->left = sg_new(sg->processors * sizeof *w->left);
     for (uint32_t i = 0; i < sg->processors; i++)
-        w->left[i] = sg_new(w->count * sizeof(remainder));
+        w->left[i] = sg_new(w->set.count * sizeof(remainder));
     w->operation = sg_new(SG_MAX_THREADS * sizeof *w->operation);
-    if ((w->of_kind[HELD] | w->of_kind[SECTION]) != 0)
+    if ((w->set.of_kind[HELD] | w->set.of_kind[SECTION]) != 0)
         w->held = sg_new(SG_MAX_THREADS * sizeof *w->held);
-    if (w->of_kind[CODE] != 0)
+    if (w->set.of_kind[CODE] != 0)
         mark_code(w);
     for (uint32_t i = 0; i < sg->blocks_count; i++)
-        if (code_items(w, (const void *)sg->block_address[i]) & w->of_part[COMPUTE])
+        if (code_items(w, (const void *)sg->block_address[i]) & w->set.of_part[COMPUTE])
             for (uint32_t k = 0; k < sg->speeds; k++)
                 sg->speed[k].parts[i] = SG_TRAP_PARTS;
-    w->of_runtime = w->of_kind[COST] | w->of_kind[WHOLE] | w->of_kind[CALL];
-    sg->primitives_differ |= (w->of_kind[LOCK] | w->of_kind[SECTION] | w->of_runtime) != 0;
+    w->of_runtime = w->set.of_kind[COST] | w->set.of_kind[WHOLE] | w->set.of_kind[CALL];
+    sg->primitives_differ |= (w->set.of_kind[LOCK] | w->set.of_kind[SECTION] | w->of_runtime) != 0;
     whatif = w;
-    if (w->of_kind[CALL] != 0)
+    if (w->set.of_kind[CALL] != 0)
         sg_message_is_free = is_free_call;
     sg->blocks_scaled = true;
     sg->regions_watched++;
@@ -234,7 +130,7 @@ static uint64_t scaled(struct sg_whatif *w, const sg_processor *p, uint64_t item
                        uint64_t cycles)
 {
     for (uint64_t left = items; left != 0; left &= left - 1) {
-        const item *it = &w->items[__builtin_ctzll(left)];
+        const item *it = &w->set.items[__builtin_ctzll(left)];
         uint64_t *rest = &w->left[p->id][__builtin_ctzll(left)].of[category];
         unsigned __int128 product = (unsigned __int128)cycles * it->multiplier + *rest;
         cycles = (uint64_t)(product / it->divisor);
@@ -259,7 +155,7 @@ static int charge_block(sg_processor *p, const void *site)
                           : 0;
     const sg_block_cost *cost = &sg_speed_of(p->id)->blocks[number];
     sg_account *account = p->account;
-    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE], parts = 0, whole = 0;
+    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->set.of_part[COMPUTE], parts = 0, whole = 0;
     /* The hook has counted it like any other. */
     uint32_t place = sg_inline_place(site);
     account->executions[place != 0 ? place : p->block_parts == &trap ? 0 : number]--;
@@ -300,14 +196,14 @@ static uint64_t busy_cycles(uint32_t number)
 static uint64_t stalled_items(const struct sg_whatif *w, const sg_processor *p, uint64_t address,
                               const void *site)
 {
-    uint64_t items = w->active[p->id] | code_items(w, site) | covering(w, w->of_kind[DATA], address);
-    if (w->of_kind[HEAP] != 0) {
+    uint64_t items = w->active[p->id] | code_items(w, site) | covering(w, w->set.of_kind[DATA], address);
+    if (w->set.of_kind[HEAP] != 0) {
         uint64_t start, end;
         const sg_variable *v = sg_variable_number(sg_variable_at(address, &start, &end));
         if (v->kind == SG_KIND_HEAP)
-            items |= covering(w, w->of_kind[HEAP], v->address);
+            items |= covering(w, w->set.of_kind[HEAP], v->address);
     }
-    return items & w->of_part[MEMORY];
+    return items & w->set.of_part[MEMORY];
 }
 
 static void scale_stalls(sg_processor *p, uint64_t address)
@@ -336,7 +232,7 @@ static uint64_t scale_hit(sg_processor *p, uint64_t address, const void *site, u
 static uint64_t scale_penalty(sg_processor *p, const void *site, uint64_t parts)
 {
     struct sg_whatif *w = whatif;
-    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE];
+    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->set.of_part[COMPUTE];
     uint64_t left = scaled_parts(w, p, items, SG_CATEGORY_BUSY_CONTROL, parts);
     sg_overlap_spare(p, parts - left);
     return left;
@@ -361,9 +257,9 @@ static uint64_t primitive_items(const struct sg_whatif *w, const sg_processor *p
 {
     uint64_t items = 0;
     if (w->of_runtime != 0)
-        items = (w->active[p->id] & w->of_runtime) | covering(w, w->of_kind[CALL], (uintptr_t)p->site);
-    if (category == SG_CATEGORY_PRIM_LOCK && p->thread != NULL && w->of_kind[SECTION] != 0)
-        items |= covering(w, w->of_kind[SECTION], (uintptr_t)p->site);
+        items = (w->active[p->id] & w->of_runtime) | covering(w, w->set.of_kind[CALL], (uintptr_t)p->site);
+    if (category == SG_CATEGORY_PRIM_LOCK && p->thread != NULL && w->set.of_kind[SECTION] != 0)
+        items |= covering(w, w->set.of_kind[SECTION], (uintptr_t)p->site);
     return items;
 }
 
@@ -386,20 +282,20 @@ static uint64_t scale_primitive(sg_processor *p, enum sg_category category, uint
     return scaled(w, p, w->operation[p->thread->id], category, cycles);
 }
 
-/* Will the reference take no time at all? */
-static bool is_removed(const struct sg_whatif *w, const sg_processor *p, const sg_pending *r)
-{
-    if (r->category < 0)
-        return (stalled_items(w, p, r->address, p->site) & w->removed) != 0;
-    uint64_t items = primitive_items(w, p, (enum sg_category)r->category);
-    if (r->category == SG_CATEGORY_PRIM_LOCK && p->thread != NULL)
-        items |= w->operation[p->thread->id];
-    return (items & w->removed) != 0;
-}
-
+/* A reference that takes no time at all is there for the caches only. */
 static void begin_reference(sg_processor *p, const sg_pending *r)
 {
-    if (whatif->removed != 0 && is_removed(whatif, p, r))
+    const struct sg_whatif *w = whatif;
+    uint64_t items = 0;
+    if (w->set.removed == 0)
+        return;
+    if (r->category < 0)
+        items = stalled_items(w, p, r->address, p->site);
+    else
+        items = primitive_items(w, p, (enum sg_category)r->category);
+    if (r->category == SG_CATEGORY_PRIM_LOCK && p->thread != NULL)
+        items |= w->operation[p->thread->id];
+    if ((items & w->set.removed) != 0)
         sg_mem_remove(sg->mem, p->id, 1);
 }
 
@@ -413,16 +309,17 @@ static void update_items(sg_processor *p)
     if (t == NULL || t->stack_of_regions == NULL)
         return;
     uint32_t depth = t->depth < SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH;
-    uint64_t inside = w->of_kind[WITHIN] | w->of_kind[WHOLE], locks = w->of_kind[HELD] | w->of_kind[SECTION];
+    uint64_t inside = w->set.of_kind[WITHIN] | w->set.of_kind[WHOLE],
+             locks = w->set.of_kind[HELD] | w->set.of_kind[SECTION];
     if (depth > 0)
-        items |= covering(w, w->of_kind[REGION] | w->of_kind[COST], t->stack_of_regions[depth - 1]);
+        items |= covering(w, w->set.of_kind[REGION] | w->set.of_kind[COST], t->stack_of_regions[depth - 1]);
     for (uint32_t i = 0; inside != 0 && i < depth; i++)
         items |= covering(w, inside, t->stack_of_regions[i]);
     for (uint64_t left = locks; left != 0; left &= left - 1)
         if (w->held[t->id][__builtin_ctzll(left)] > 0)
             items |= left & -left;
     w->active[p->id] = items;
-    bool all = (items & w->of_part[COMPUTE]) != 0;
+    bool all = (items & w->set.of_part[COMPUTE]) != 0;
     p->block_parts = all ? &trap : sg_speed_of(p->id)->parts;
     p->block_of = (all ? sg->no_block_index : sg->block_index) - sg->text_low;
     p->slot_parts = all ? w->trap_parts : sg_speed_of(p->id)->slot_parts;
@@ -431,7 +328,7 @@ static void update_items(sg_processor *p)
 static void begin_operation(uint64_t object, bool begins)
 {
     struct sg_whatif *w = whatif;
-    w->operation[sg_self()->id] = begins ? covering(w, w->of_kind[LOCK], object) : 0;
+    w->operation[sg_self()->id] = begins ? covering(w, w->set.of_kind[LOCK], object) : 0;
 }
 
 /* It has got the lock that it asked for at its call. */
@@ -439,10 +336,10 @@ static void take_lock(uint64_t from)
 {
     struct sg_whatif *w = whatif;
     (void)from;
-    for (uint64_t items = covering(w, w->of_kind[SECTION], (uintptr_t)sg_now->site); items != 0;
+    for (uint64_t items = covering(w, w->set.of_kind[SECTION], (uintptr_t)sg_now->site); items != 0;
          items &= items - 1)
         w->held[sg_self()->id][__builtin_ctzll(items)]++;
-    if (w->of_kind[SECTION] != 0)
+    if (w->set.of_kind[SECTION] != 0)
         update_items(sg_now);
 }
 
@@ -450,7 +347,7 @@ static void hold(uint64_t object, bool holds)
 {
     struct sg_whatif *w = whatif;
     /* Of sections it is not known which lock they took: one that is given back ends them. */
-    uint64_t items = covering(w, w->of_kind[HELD], object) | (holds ? 0 : w->of_kind[SECTION]);
+    uint64_t items = covering(w, w->set.of_kind[HELD], object) | (holds ? 0 : w->set.of_kind[SECTION]);
     if (items == 0)
         return;
     uint32_t *held = w->held[sg_self()->id];
