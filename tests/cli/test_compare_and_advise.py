@@ -120,4 +120,4 @@ def test_a_report_is_one_file(call: Any, tmp_path: Path) -> None:
     assert "E(8) &gt; 0.9" in page.read_text(encoding="utf-8")
     code, _, err = call("report", study, "-o", tmp_path / "r.txt")
     assert code == 2
-    assert ".html was expected" in err
+    assert "an ending of .html or .pdf was expected" in err

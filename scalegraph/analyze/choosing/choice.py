@@ -31,7 +31,10 @@ class Wishes:
 
     @property
     def against(self) -> Objective:
-        """What the frontier has against time."""
+        """What the frontier has against time.
+
+        Source: ScaleGraph.
+        """
         return "core_hours" if self.minimise in ("time", "processors") else self.minimise
 
 
