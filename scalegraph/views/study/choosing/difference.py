@@ -12,12 +12,15 @@ from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Tab
 from scalegraph.figures.way import Need
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
+from scalegraph.views import needs
 from scalegraph.views.study.choosing.choice import second_best
 from scalegraph.views.study.choosing.common import GROUP, SEVERAL, points, title
 from scalegraph.views.view import View
 
 _TITLE = "Two points by cause"
-_NEED = Need("What differs between two points by cause is known of runs with an account of their processors' time.")
+_NEED = needs.simulated(
+    "What differs between two points by cause is known of runs with an account of their processors' time."
+)
 
 
 def _make(data: StudyData, first: int | None = None, second: int | None = None) -> Figure | Need:

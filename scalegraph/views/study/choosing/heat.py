@@ -6,6 +6,7 @@ from scalegraph.analyze.choosing.point import OBJECTIVES, Objective, Point
 from scalegraph.figures.figure import Cell, Figure, Grid
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
 from scalegraph.views.study.choosing.common import AXIS, COST, GROUP, SEVERAL, axes, points, title, values
 from scalegraph.views.view import View
 
@@ -46,7 +47,8 @@ def _cell(one: Point | None, least: float, minimise: Objective) -> Cell:
     if one is None:
         return Cell((None,), "no point was run here")
     cost = one.cost(minimise) or least
-    return Cell((least / cost if cost else 1.0,), tip=f"{one.words()}: {one.amount(minimise)}")
+    tip = f"{one.words()}: {one.amount(minimise)}"
+    return Cell((least / cost if cost else 1.0,), tip=tip, origin=common.origin_of(one.source))
 
 
 def _axis(name: str, title: str, text: str) -> Option:
