@@ -203,6 +203,7 @@ ANSWERS = (
     "No phase in the whole run",
     "choose by activity",
     "Choose messages",
+    "choose them under Costs",
     "No location waits for another",
     "The regions of this trace name no place",
 )

@@ -41,6 +41,8 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
     relative = np.array([float(each.sum()) for each in speeds])
     alone = (work / time / relative)[count == 1]
     marked = relative * (float(alone.max()) if len(alone) else 1.0)
+    with np.errstate(all="ignore"):
+        efficiency = work / time / marked
     made = pd.DataFrame(
         {
             "configuration": [words(each) for each in speeds],
@@ -50,7 +52,7 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
             "work": work,
             "time_s": time,
             "achieved_speed": work / time,
-            "speed_efficiency": work / time / marked,
+            "speed_efficiency": efficiency,
             "label": rows["label"],
             "keys": rows["keys"] if "keys" in rows.columns else "",
         }
