@@ -28,6 +28,8 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/checks.py": ("demo",),
     "cli/cluster/elsewhere.py": ("run",),
     "cli/importing.py": ("import",),
+    "cli/choosing/": ("choose",),
+    "cli/simulating/": ("simulate", "measure"),
     "cli/measuring/": ("measure",),
     "cli/openmp.py": ("simulate",),
     "request/model/commands.py": ("measure",),
@@ -52,10 +54,12 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "request/results/assertions.py": ASSERTING,
     "request/consent/": ("run", "advise"),
     "request/results/data.py": ("matrix", "export", "compare"),
+    "request/results/selecting.py": ("analyze", "matrix", "export", "report", "compare", "advise", "choose"),
     "request/imports/sets.py": ("import",),  # readers: see `worded` below
     "request/results/quantities.py": ("analyze",),
     "request/results/trace_quantities.py": ("analyze",),
     "measurements/": ("import",),  # readers: see `worded` below
+    "views/study/choosing/": ("export", "choose"),
     "views/view.py": ("export", "compare"),
 }
 # switches of the programs that wrote what is read, and of compilers

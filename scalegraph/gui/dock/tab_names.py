@@ -11,6 +11,9 @@ SHORT: Final = {
     "advise": "Next run",
     "breakdown": "Breakdown",
     "callers": "Callers",
+    "choice-curves": "Curves",
+    "choice-map": "Best",
+    "choose": "Choice",
     "compare": "Studies",
     "compare-matrix": "Matrices",
     "efficiency-contour": "Equal efficiency",
@@ -33,6 +36,8 @@ SHORT: Final = {
     "miss-classes": "Misses",
     "miss-latency": "Latency",
     "overheads": "Overheads",
+    "parallel": "Parallel",
+    "points": "Points",
     "pop": "POP",
     "processors": "Processors",
     "profile": "Profile",
@@ -52,6 +57,7 @@ SHORT: Final = {
     "trace-flame-difference": "Flame difference",
     "trace-overview": "Trace",
     "trace-profile": "Profile",
+    "two-points": "Two points",
     "widths": "Widths",
 }
 

@@ -52,10 +52,11 @@ class Files(QObject):
 
     def open(self, paths: Sequence[Path]) -> None:
         """Open every file by what it is; those that cannot be opened are reported together."""
-        from scalegraph.request.imports.sets import are_logs
+        if not paths:
+            return
+        from scalegraph.request.imports.sets import are_logs  # loads pandas
 
-        if paths:
-            self._window.forget_messages()
+        self._window.forget_messages()
         if are_logs(paths):  # each by itself is none that can be opened
             self._window.imports.open(paths)
         else:

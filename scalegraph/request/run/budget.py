@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scalegraph.analyze.choosing import halving
-from scalegraph.analyze.choosing.halving import Place
 from scalegraph.base.measures import percent
 from scalegraph.base.points import AXES
 from scalegraph.base.run import RunPoint, RunRecord
@@ -33,6 +31,8 @@ class Search:
 
     def __post_init__(self) -> None:
         """Name the places."""
+        from scalegraph.analyze.choosing.halving import Place  # loads numpy
+
         self.places = [
             Place(
                 (*(point.setting.get(axis, "") for axis in AXES), str(sorted(point.parameters.items()))),
@@ -55,6 +55,8 @@ class Search:
 
     def next(self) -> list[RunPoint]:
         """Return the runs of the next round, none where the bound is met or nothing is left."""
+        from scalegraph.analyze.choosing import halving  # loads numpy
+
         rest = [at for at in range(len(self.places)) if at not in self.known and at not in self.bad]
         bound = len(self.places) if self.runs is None else self.runs
         left = min(len(rest), bound - self.made)
@@ -78,6 +80,8 @@ class Search:
 
     def said(self) -> str:
         """Return in sentences what was left out, and what that may cost."""
+        from scalegraph.analyze.choosing import halving  # loads numpy
+
         found = halving.left_out(self.places, self.known, sorted(self.bad))
         if not found.count:
             return "every point of the space was run"
@@ -94,6 +98,8 @@ class Search:
 
     def document(self) -> Mapping[str, object]:
         """Return what was searched and left out, as JSON."""
+        from scalegraph.analyze.choosing import halving  # loads numpy
+
         found = halving.left_out(self.places, self.known, sorted(self.bad))
         likeliest = None if found.likeliest is None else self.points[found.likeliest].label()
         chance = None if found.likeliest is None else found.chance
