@@ -99,13 +99,18 @@ def plain(name: str) -> str:
     return re.sub(r"[^0-9a-z\u00c0-\uffff]+", "_", words.lower()).strip("_")
 
 
+_OF_DEVICES = frozenset({"block", "blocks", "cta", "grid", "team", "warp", "wavefront", "workgroup", "work_group"})
+
+
 @lru_cache(maxsize=1024)
 def counts_processors(name: str) -> bool:
     """Whether *name* is one of a number of processors: ``np``, ``Num MPI ranks``, ``cpus_per_task``."""
     short = plain(name)
     if short in PROCESSORS:
         return True
-    whole, _, _ = short.partition("_per_")
+    whole, _, per = short.partition("_per_")
+    if per in _OF_DEVICES:
+        return False
     words = whole.split("_")
     return len(words) < 5 and words[-1] in _COUNTED and all(word in _COUNTING for word in words[:-1])
 

@@ -454,6 +454,16 @@ def test_a_rate_beside_a_time_says_its_unit(tmp_path: Path) -> None:
         meant(tmp_path, "threads,cells,time,cells/s\n1,1000000,500,2500000\n2,1000000,250,4000000\n")
 
 
+def test_threads_per_block_of_a_device_are_no_processors(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "Threads per Block,n,time (ms)\n32,1,9\n64,1,5\n32,2,19\n64,2,10\n")
+    assert guess.mapping.processors == ""
+
+
+def test_columns_that_are_nearly_the_same_are_repetitions(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "n,1,2,3\n10,8.01,8,8.02\n20,16,16.1,16\n", processors="n", unit="s", scaling="weak")
+    assert guess.measured.values["repetition"].max() == 2
+
+
 def test_the_sum_of_the_other_times_is_the_time(tmp_path: Path) -> None:
     guess = meant(tmp_path, "p,comp_s,comm_s,both_s\n1,9,1,10\n2,4.6,1.1,5.7\n4,2.4,1.3,3.7\n")
     assert guess.mapping.time == "both"

@@ -66,7 +66,10 @@ def _named(stems: list[str]) -> list[dict[str, Coordinate]]:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    files = _files(path)
+    try:
+        files = _files(path)
+    except OSError as error:
+        raise InputError(Fault(f"cannot be read: {error.strerror}", file=str(path))) from error
     if not files:
         raise InputError(Fault("holds no logs: run_p4.log, run_p8.log, .. were expected", file=str(path)))
     return read_files(files, path, cancel, progress)

@@ -22,7 +22,6 @@ Kind: TypeAlias = Literal["count", "number", "duration", "text", "empty"]
 ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below, people are asked
 _SAME = 1.05  # largest over least of what was measured again
-_FALLING = 0.4  # least power of the processors with which times fall, where nothing says what columns are
 _OF_ITS_OWN = "a text of its own in every row"
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
 _ASSIGNED = re.compile(r"^\s*([A-Za-z][\w ]*?)\s*=\s*(\d+)\s*$")
@@ -251,8 +250,8 @@ def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> 
             meaning, confidence = (across or word), 0.9
         else:
             meaning, confidence = _across(prefix, numbers, columns, across)
-            if confidence < SURE and (decided := _decided(group, rows)):
-                meaning, confidence = decided, 0.8
+            if confidence < SURE and _same(group, rows):
+                meaning, confidence = "repetition", 0.8
         if not meaning:
             continue
         return _marked(columns, group, prefix, meaning, confidence)
@@ -280,27 +279,15 @@ def _across(prefix: str, numbers: Sequence[int], columns: Sequence[Column], said
     return ("repetition", 0.4) if consecutive else ("processors", 0.4)
 
 
-def _decided(group: Sequence[tuple[Column, int]], rows: Sequence[Sequence[str]]) -> str:
-    """Return ``processors`` where every row falls as times do over them, ``repetition`` where all are nearly the same.
-
-    Empty where values tell neither.
-    """
-    ordered = [column.index for column, _ in sorted(group, key=lambda item: item[1])]
-    growth = max(number for _, number in group) / max(min(number for _, number in group), 1)
-    kinds = set()
-    for row in rows:
-        if len(row) <= max(ordered) or not all(NUMBER.fullmatch(row[index].strip()) for index in ordered):
-            continue
-        values = [float(row[index]) for index in ordered]
-        if min(values) <= 0:
-            return ""
-        if max(values) / min(values) < _SAME:
-            kinds.add("repetition")
-        elif all(b < a for a, b in pairwise(values)) and values[0] / values[-1] > growth**_FALLING:
-            kinds.add("processors")
-        else:
-            return ""
-    return kinds.pop() if len(kinds) == 1 else ""
+def _same(group: Sequence[tuple[Column, int]], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the values of every row are nearly the same, as those of repetitions are."""
+    places = [column.index for column, _ in group]
+    found = [
+        [float(row[index]) for index in places]
+        for row in rows
+        if len(row) > max(places) and all(NUMBER.fullmatch(row[index].strip()) for index in places)
+    ]
+    return bool(found) and all(0 < max(values) < _SAME * min(values) for values in found)
 
 
 def _marked(
