@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QMimeData, QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
@@ -131,7 +131,7 @@ class Files(QObject):
 
     def paste(self) -> None:
         """Open what the clipboard holds: files, or a table as text."""
-        mime = QGuiApplication.clipboard().mimeData()
+        mime = QGuiApplication.clipboard().mimeData() or QMimeData()  # None where the desktop gives nothing out
         paths = [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
         text = mime.text()
         if paths:
