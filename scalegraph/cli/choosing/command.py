@@ -12,6 +12,7 @@ from scalegraph.base import amounts
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.points import AXES
 from scalegraph.base.run import Value
+from scalegraph.base.units import as_read
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.study_input import mapping_option, open_whole, selection
 from scalegraph.request import Session
@@ -92,9 +93,9 @@ def _wishes(
 
     faults = []
     if within is not None and not 1 <= within < float("inf"):
-        faults.append(Fault(f"a factor of 1 or more was expected, got {within:g}", key="--within"))
+        faults.append(Fault(f"a factor of 1 or more was expected, got {as_read(within)}", key="--within"))
     if efficiency is not None and not 0 < efficiency <= 1:
-        faults.append(Fault(f"an efficiency between 0 and 1 was expected, got {efficiency:g}", key="--efficiency"))
+        faults.append(Fault(f"an efficiency between 0 and 1 was expected, got {as_read(efficiency)}", key="--efficiency"))
     waits: Sequence[tuple[int, float]] = ()
     try:
         waits = _queue(queue)
