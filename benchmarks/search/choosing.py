@@ -4,7 +4,7 @@ The spaces are of an analytic model (below), chosen before anything was measured
 5 processor counts each; the seed decides speeds, latencies, bandwidths, serial share, imbalance. Beside it: the same
 number of runs at random, the mean of 200 draws.
 
-    python benchmarks/choosing.py
+    python benchmarks/search/choosing.py
 """
 
 from __future__ import annotations
