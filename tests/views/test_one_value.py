@@ -325,4 +325,4 @@ def test_who_shows_work_says_what_it_is_and_who_averages_over_what(study: StudyD
         if any(re.search(r"(?<![\w'])W\b'?(?!\w)", text) for text in texts):
             assert f"{study.work_words}." in figure.notes, name
         if any("average latency" in text.lower() for text in texts) and name not in ("compare", "overestimation"):
-            assert any("the mean over all N of a run" in note for note in figure.notes), name
+            assert any("the mean over all processors of a run" in note for note in figure.notes), name
