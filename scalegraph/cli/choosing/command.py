@@ -95,7 +95,8 @@ def _wishes(
     if within is not None and not 1 <= within < float("inf"):
         faults.append(Fault(f"a factor of 1 or more was expected, got {as_read(within)}", key="--within"))
     if efficiency is not None and not 0 < efficiency <= 1:
-        faults.append(Fault(f"an efficiency between 0 and 1 was expected, got {as_read(efficiency)}", key="--efficiency"))
+        said = f"an efficiency between 0 and 1 was expected, got {as_read(efficiency)}"
+        faults.append(Fault(said, key="--efficiency"))
     waits: Sequence[tuple[int, float]] = ()
     try:
         waits = _queue(queue)
