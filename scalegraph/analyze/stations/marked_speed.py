@@ -37,15 +37,18 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
     rows = known.reset_index(drop=True)
     count, work, time = numbers(rows, "processors").astype(int), numbers(rows, "work"), numbers(rows, "time_s")
     given = rows[SPEEDS] if SPEEDS in rows.columns else pd.Series([None] * len(rows))
-    speeds = [np.ones(n) if pd.isna(text) else speeds_of(text, int(n)) for text, n in zip(given, count, strict=True)]
-    relative = np.array([float(each.sum()) for each in speeds])
+    # of processors that are alike there may be billions, as in a study of somebody else's
+    speeds = [None if pd.isna(text) else speeds_of(text, int(n)) for text, n in zip(given, count, strict=True)]
+    relative = np.array([float(n if each is None else each.sum()) for each, n in zip(speeds, count, strict=True)])
     alone = (work / time / relative)[count == 1]
     marked = relative * (float(alone.max()) if len(alone) else 1.0)
     with np.errstate(all="ignore"):
         efficiency = work / time / marked
     made = pd.DataFrame(
         {
-            "configuration": [words(each) for each in speeds],
+            "configuration": [
+                f"{n} x 1" if each is None else words(each) for each, n in zip(speeds, count, strict=True)
+            ],
             "processors": count,
             "relative_speed": relative,
             "marked_speed": marked,
