@@ -11,7 +11,7 @@ import pytest
 from scalegraph.analyze.choosing import halving
 from scalegraph.analyze.choosing.halving import Place
 
-_SPEC = importlib.util.spec_from_file_location("choosing", Path(__file__).parents[2] / "benchmarks" / "choosing.py")
+_SPEC = importlib.util.spec_from_file_location("choosing", Path(__file__).parents[2] / "benchmarks/search/choosing.py")
 assert _SPEC is not None
 assert _SPEC.loader is not None
 choosing = importlib.util.module_from_spec(_SPEC)
