@@ -45,7 +45,6 @@ _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20
 _SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
 _OMP = pattern(r"^\s*#\s*pragma\s+omp\b", re.MULTILINE)
-_SAYS_MPI = pattern(r"\bP?MPI_|\bmpif?\.h\b|\buse\s+mpi", re.IGNORECASE)
 _SHOWN_WARNINGS = 10  # of one source
 
 
@@ -129,8 +128,7 @@ def build(
         loops,
         builds,
     )
-    if any(_SAYS_MPI.search(source.text) for source in texts):
-        request.runtime.mpi(emit, cancel)
+    cancel.check()
     program = Path(names[0]).stem
     emit(Building(program))
     digest = _digest(request)

@@ -68,13 +68,13 @@ class Library:
         places = (self.archive.parent / NAMES, _mpi_directory(self.archive.parent) / NAMES)
         return frozenset(name for place in places if place.exists() for name in place.read_text("utf-8").split())
 
-    def mpi(self, emit: EventSink | None = None, cancel: CancelToken | None = None) -> Path:
+    def mpi(self, cancel: CancelToken | None = None) -> Path:
         """Return the archive that programs with MPI need before *archive*, building it if this user has not yet.
 
-        Raises the same as `library`.
+        The progress goes to `build_sink`. Raises the same as `library`.
         """
         directory = _mpi_directory(self.archive.parent)
-        tell, token = emit or build_sink(), cancel or CancelToken()
+        tell, token = build_sink(), cancel or CancelToken()
         get_or_make(
             directory,
             lambda where: _build_mpi(self.compiler, where, tell, token),

@@ -59,7 +59,7 @@ def link(
     """
 
     def linked(*places: str) -> subprocess.CompletedProcess[str]:
-        served = [str(runtime.mpi(cancel=cancel))] if mpi else []
+        served = [str(runtime.mpi(cancel))] if mpi else []
         ours = [*served, str(runtime.archive), *runtime.link_flags]
         command = [*places, "-no-pie", *compiler.linking, *arguments, *ours, "-o", str(target)]
         return compiler.run(command, cwd=cwd, cancel=cancel)

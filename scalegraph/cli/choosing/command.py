@@ -12,7 +12,7 @@ from scalegraph.base import amounts
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.points import AXES
 from scalegraph.base.run import Value
-from scalegraph.base.units import as_read
+from scalegraph.base.units import as_read, significant
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.study_input import mapping_option, open_whole, selection
 from scalegraph.request import Session
@@ -137,8 +137,6 @@ def _print(found: Answer) -> None:
 
 
 def _row(point: Point, taken: Point) -> list[str]:
-    from scalegraph.base.units import significant
-
     mark = "* " if point is taken or (point.keys == taken.keys and point.words() == taken.words()) else ""
     efficiency = "–" if point.efficiency is None else significant(point.efficiency)
     return [

@@ -54,10 +54,8 @@ class Files(QObject):
         """Open every file by what it is; those that cannot be opened are reported together."""
         if not paths:
             return
-        from scalegraph.request.imports.sets import are_logs  # loads pandas
-
         self._window.forget_messages()
-        if are_logs(paths):  # each by itself is none that can be opened
+        if len(paths) > 1 and _are_logs(paths):  # each by itself is none that can be opened
             self._window.imports.open(paths)
         else:
             self._open_each(paths)
@@ -193,3 +191,9 @@ class Files(QObject):
             action.setToolTip(str(path))
             action.triggered.connect(lambda _checked=False, path=path: self.open([path]))
         self._recent.setEnabled(bool(recent))
+
+
+def _are_logs(paths: Sequence[Path]) -> bool:
+    from scalegraph.request.imports.sets import are_logs  # loads pandas: not for a file alone
+
+    return are_logs(paths)

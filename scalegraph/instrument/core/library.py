@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 SOURCES: Final = Path(__file__).parent
 _NAME: Final = "libscalegraph-pipeline.so"
 # No sum may be rounded otherwise on another computer: no fused multiplication and addition.
-_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-ffp-contract=off", "-Wall", "-Wextra")
+_FLAGS: Final = (
+    "-std=gnu11",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-Wall",
+    "-Wextra",
+)
 _CLASSES: Final = 32  # as in sgp_core.h
 _REGISTERS: Final = 1024
 _LATENCIES: Final = frozenset(Pipeline.model_fields) & frozenset(OP_CLASS_NAMES) - {"load"}

@@ -8,19 +8,6 @@
 
 /* ---- units ---- */
 
-static bool hold(core *c, unit *u, int64_t cycle)
-{
-    if (cycle < u->room)
-        return true;
-    int64_t room = cycle + 64 > 2 * u->room ? cycle + 64 : 2 * u->room;
-    double *used = sgp_grown(c, u->used, u->room, room, sizeof *used);
-    if (used == NULL)
-        return false;
-    u->used = used;
-    u->room = room;
-    return true;
-}
-
 /* When work of `cost` cycles begins that can begin at `ready`. */
 static double take(core *c, unit *u, double ready, double cost)
 {
@@ -29,7 +16,7 @@ static double take(core *c, unit *u, double ready, double cost)
         cycle++;
     double begin = larger(ready, (double)cycle);
     while (cost > EPSILON) {
-        if (!hold(c, u, cycle))
+        if (!HOLD(c, u->used, u->room, cycle + 1))
             return begin;
         double left = 1 - u->used[cycle], part = cost < left ? cost : left;
         u->used[cycle] = 1 - left + part;
@@ -59,14 +46,8 @@ static void end_group(core *c)
 
 static void push_waiting(core *c, double begun)
 {
-    if (c->in_scheduler == c->waiting_room) {
-        int64_t room = c->waiting_room > 0 ? 2 * c->waiting_room : 256;
-        double *waiting = sgp_grown(c, c->waiting, c->waiting_room, room, sizeof *waiting);
-        if (waiting == NULL)
-            return;
-        c->waiting = waiting;
-        c->waiting_room = room;
-    }
+    if (!HOLD(c, c->waiting, c->waiting_room, c->in_scheduler + 1))
+        return;
     int64_t i = c->in_scheduler++;
     for (; i > 0 && c->waiting[(i - 1) / 2] > begun; i = (i - 1) / 2)
         c->waiting[i] = c->waiting[(i - 1) / 2];
@@ -246,14 +227,8 @@ typedef struct sgp_result {
 
 static void give(core *c, sgp_result *r, double number)
 {
-    if (r->count == r->room) {
-        int64_t room = r->room > 0 ? 2 * r->room : 256;
-        double *numbers = sgp_grown(c, r->numbers, r->room, room, sizeof *numbers);
-        if (numbers == NULL)
-            return;
-        r->numbers = numbers;
-        r->room = room;
-    }
+    if (!HOLD(c, r->numbers, r->room, r->count + 1))
+        return;
     r->numbers[r->count++] = number;
 }
 

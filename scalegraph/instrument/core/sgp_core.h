@@ -123,8 +123,11 @@ static inline double larger(double a, double b)
 
 /* ---- sgp_known.c ---- */
 
-/* `old` of `count` items with room for `room`; NULL, and the core knows it, where there is no memory. */
-void *sgp_grown(core *c, void *old, int64_t count, int64_t room, size_t size);
+/* Whether there is room for `count` items in an array; new room is zero. False, and the core knows it: the
+ * host has no memory for them. */
+#define HOLD(c, array, room, count)                                                                          \
+    ((count) <= (room) || sgp_hold(c, (void **)&(array), &(room), count, sizeof *(array)))
+bool sgp_hold(core *c, void **array, int64_t *room, int64_t count, size_t size);
 /* Which unknown value a register holds, and a constant added to that. */
 value sgp_value(core *c, int64_t name);
 key sgp_place(core *c, const head *h);

@@ -6,15 +6,18 @@
 
 /* ---- memory of the host ---- */
 
-void *sgp_grown(core *c, void *old, int64_t count, int64_t room, size_t size)
+bool sgp_hold(core *c, void **array, int64_t *room, int64_t count, size_t size)
 {
-    char *new = realloc(old, (size_t)room * size);
+    int64_t more = count + 32 > 2 * *room ? count + 32 : 2 * *room;
+    char *new = realloc(*array, (size_t)more * size);
     if (new == NULL) {
         c->lacks_memory = true;
-        return NULL;
+        return false;
     }
-    memset(new + (size_t)count * size, 0, (size_t)(room - count) * size);
-    return new;
+    memset(new + (size_t)*room * size, 0, (size_t)(more - *room) * size);
+    *array = new;
+    *room = more;
+    return true;
 }
 
 /* ---- what is known of registers and places ---- */
@@ -73,9 +76,11 @@ stored *sgp_store(core *c, key k)
 {
     if (2 * (c->memory_count + 1) > c->memory_room) {
         uint64_t room = c->memory_room > 0 ? 2 * c->memory_room : 256;
-        stored *memory = sgp_grown(c, NULL, 0, (int64_t)room, sizeof *memory);
-        if (memory == NULL)
+        stored *memory = calloc(room, sizeof *memory);
+        if (memory == NULL) {
+            c->lacks_memory = true;
             return NULL;
+        }
         for (uint64_t i = 0; i < c->memory_room; i++)
             if (c->memory[i].is_used)
                 *entry_of(memory, room, c->memory[i].at) = c->memory[i];
@@ -147,14 +152,8 @@ static found *site_of(core *c, int64_t site)
     for (int64_t i = 0; i < c->sites_count; i++)
         if (c->sites[i].site == site)
             return &c->sites[i];
-    if (c->sites_count == c->sites_room) {
-        int64_t room = c->sites_room > 0 ? 2 * c->sites_room : 32;
-        found *sites = sgp_grown(c, c->sites, c->sites_count, room, sizeof *sites);
-        if (sites == NULL)
-            return NULL;
-        c->sites = sites;
-        c->sites_room = room;
-    }
+    if (!HOLD(c, c->sites, c->sites_room, c->sites_count + 1))
+        return NULL;
     c->sites[c->sites_count].site = site;
     return &c->sites[c->sites_count++];
 }
