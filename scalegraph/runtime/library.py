@@ -88,7 +88,7 @@ def _mpi_directory(directory: Path) -> Path:
 
 
 def _wait(title: str, tell: EventSink, token: CancelToken) -> None:
-    """Be one who waits for another process that builds."""
+    """Say that another process is building; raise `Cancelled` when *token* requests it."""
     token.check()
     tell(Building(f"{title} (another process is at it)"))
 

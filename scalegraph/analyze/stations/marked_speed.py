@@ -37,7 +37,7 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
     rows = known.reset_index(drop=True)
     count, work, time = numbers(rows, "processors").astype(int), numbers(rows, "work"), numbers(rows, "time_s")
     given = rows[SPEEDS] if SPEEDS in rows.columns else pd.Series([None] * len(rows))
-    # of processors that are alike there may be billions, as in a study of somebody else's
+    # processors that are alike need no list: a study may claim billions of them
     speeds = [None if pd.isna(text) else speeds_of(text, int(n)) for text, n in zip(given, count, strict=True)]
     relative = np.array([float(n if each is None else each.sum()) for each, n in zip(speeds, count, strict=True)])
     alone = (work / time / relative)[count == 1]

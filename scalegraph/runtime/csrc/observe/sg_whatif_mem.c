@@ -10,8 +10,8 @@
  * - cache: the levels are so large that no line has to leave: what remains are first references and lines
  *   that another processor took away.
  *
- * Code that is removed references what it would reference, so that copies are where they would be, but its
- * transactions occupy nothing: as no time passes, all of them would come at once and others would wait. */
+ * Removed code still makes its references, so that caches hold what they would hold, but its transactions
+ * occupy nothing. No time passes for it: otherwise they would all arrive at once, and others would wait. */
 #include "sg_mem_state.h"
 
 #define STACKS_APART (17u * 4096u) /* see sg_sched.c: what is between two stacks */

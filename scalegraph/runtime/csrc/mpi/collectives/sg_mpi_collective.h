@@ -39,8 +39,8 @@ enum sg_algorithm {
  * "allreduce=ring,bcast=binomial". `simple`: the operation commutes and there is an item for each rank. */
 enum sg_algorithm sg_rule(enum sg_collective what, int ranks, int64_t bytes, bool simple);
 
-/* Whether SCALEGRAPH_MPI_RULE leaves it to the machine's network for collective operations. */
-bool sg_rule_allows_hardware(enum sg_collective what, int ranks);
+/* Whether nobody has chosen an algorithm for it, so that the machine's own network or the nodes may serve. */
+bool sg_rule_is_open(enum sg_collective what, int ranks);
 
 /* A number of the rule that a rank may change (MPI_T): MPICH's name for it. */
 typedef struct sg_switch_point {

@@ -36,7 +36,7 @@ bool sg_by_hardware(sg_schedule *s, enum sg_collective what, int64_t count, cons
     if (c->message_collectives != SG_COLLECTIVES_HARDWARE || s->view->remote != NULL ||
         s->view->size != (int)sg->ranks || (uint64_t)(count * type->size) > c->message_collective_bytes)
         return false;
-    if ((reduces && !is_integer(s, type)) || !sg_rule_allows_hardware(what, s->view->size))
+    if ((reduces && !is_integer(s, type)) || !sg_rule_is_open(what, s->view->size))
         return false;
     if (s->algorithm == SG_ALGORITHMS)
         s->algorithm = SG_HARDWARE;

@@ -96,7 +96,7 @@ static const struct sg_nodes *nodes_for(const sg_schedule *s, enum sg_collective
 {
     sg_comm *c = s->comm;
     if (s->view != c || c->remote != NULL || c->size < 3 || c->rank < 0 || !wanted() ||
-        !sg_rule_allows_hardware(what, c->size))
+        !sg_rule_is_open(what, c->size))
         return NULL;
     if (c->nodes == NULL)
         c->nodes = nodes_new(c);

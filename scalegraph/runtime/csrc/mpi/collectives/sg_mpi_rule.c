@@ -194,7 +194,7 @@ enum sg_algorithm sg_rule(enum sg_collective what, int ranks, int64_t bytes, boo
     return SG_LINEAR;
 }
 
-bool sg_rule_allows_hardware(enum sg_collective what, int ranks)
+bool sg_rule_is_open(enum sg_collective what, int ranks)
 {
     return chosen(what, ranks, true) == SG_ALGORITHMS;
 }
