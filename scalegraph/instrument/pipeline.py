@@ -29,8 +29,9 @@ class Step:
     *slots*: places that it takes where instructions are issued, 0 for what only serves the instrumentation, or
     costs nothing; *work*: its classes of operations, without loads and stores. *copies*, *selects*, *compares*: see
     `effects.Effects`. *clobbers*: registers of which nothing is known after it, because a call does not keep them.
-    *taken*: whether it is a jump behind which control goes on elsewhere; *line*: number of the line of code that it is
-    in; 0: not known. *sites*: return addresses of the hooks that report its references to memory.
+    *taken*: whether it is a jump behind which control goes on elsewhere; *far*: into a library; *status*: whether it
+    reads the status of floating-point operations; *line*: number of the line of code that it is in; 0: not known.
+    *sites*: return addresses of the hooks that report its references to memory.
     """
 
     slots: float = 1.0
@@ -45,6 +46,8 @@ class Step:
     selects: bool = False
     compares: bool = False
     taken: bool = False
+    far: bool = False
+    status: bool = False
     line: int = 0
     sites: tuple[int, ...] = ()
     _packed: bytes = field(default=b"", init=False, repr=False, compare=False)

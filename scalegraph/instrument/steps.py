@@ -12,16 +12,18 @@ from scalegraph.instrument.costs import left_out
 from scalegraph.instrument.effects import Effects
 from scalegraph.instrument.flow import Instruction
 from scalegraph.instrument.librarycosts import STATEFUL
-from scalegraph.instrument.mathlib import LIBRARY_COSTS, MATH_IN_TURN
+from scalegraph.instrument.mathlib import LIBRARY_COSTS, MATH_IN_TURN, MOVES, READS_STATUS
 from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Step
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
 _LINE_BYTES: Final = 64  # of code, as x86-64 processors fetch it
+_IN_A_LINE: Final = 13  # instructions of the mathematics library, which have 4.8 bytes on average
 _REPORTS: Final = "__tsan_"  # how hooks are called that report references
 _ARGUMENT: Final = Step(0.0, (), ("v0", "v1"), ("argument", "chain"))  # of a function of mathematics
 _AGAIN: Final = Step(0.0, (), (), ("argument",))  # of one that goes on from its last call
-_INTO: Final = Step(1.0, ("branch",), (), taken=True)  # the jump of the linkage table
+_INTO: Final = Step(1.0, ("branch",), (), taken=True, far=True)  # the jump of the linkage table
+_STATUS: Final = Step(0.0, (), (), status=True)
 _RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
 
@@ -49,7 +51,7 @@ def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], 
             first = _AGAIN if instruction.callee in STATEFUL else _ARGUMENT
             steps.extend((first, replace(step, taken=True), _INTO, *_mathematics(instruction.callee)))
         else:
-            steps.append(step)
+            steps.append(replace(step, far=True) if instruction.callee else step)
     return steps
 
 
@@ -140,19 +142,18 @@ def _mathematics(name: str) -> tuple[Step, ...]:
 
     Of its floating-point operations some wait for each other (`MATH_IN_TURN`); all others only for the argument.
     """
-    kinds = zip(OP_CLASS_NAMES, LIBRARY_COSTS[name], strict=False)
-    operations = [(number / count, kind) for kind, count in kinds for number in range(round(count))]
-    steps: list[Step] = []
+    kinds = [*zip(OP_CLASS_NAMES, LIBRARY_COSTS[name], strict=False), ("", MOVES.get(name, 0))]
+    operations = sorted((number / count, kind) for kind, count in kinds for number in range(round(count)))
+    steps = [_STATUS] * READS_STATUS.get(name, 0)
     in_turn, (share, integers) = 0.0, MATH_IN_TURN[name]
-    for _, kind in sorted(operations):  # all kinds evenly through the function
+    for number, (_, kind) in enumerate(operations):  # all kinds evenly through the function
         chained = False
         waits = kind.startswith("fp_") or (integers and kind in ("int_alu", "int_mul"))
         if waits:
             in_turn += share
             chained = in_turn >= 1
             in_turn -= chained
-        if chained:
-            steps.append(Step(1.0, (kind,), ("chain",), ("chain",)))
-        else:
-            steps.append(Step(1.0, (kind,), ("argument",) if waits else ()))
-    return (*steps, Step(0.0, (), ("chain",), ("v0",), taken=True))
+        reads = ("chain",) if chained else ("argument",) if waits else ()
+        work, writes = (kind,) if kind else (), ("chain",) if chained else ()
+        steps.append(Step(1.0, work, reads, writes, line=1 + number // _IN_A_LINE))
+    return (*steps, Step(0.0, (), ("chain",), ("v0",), taken=True, line=steps[-1].line if steps else 0))

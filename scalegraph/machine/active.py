@@ -133,6 +133,8 @@ def _threads(machine: Machine, processors: int) -> Machine:
         "misses": math.ceil(pipeline.misses / each),
         "issue": issue * each,
         "taken": pipeline.taken * each,
+        "library_call": pipeline.library_call * each,
+        "status": pipeline.status * each,
         "fp_mixed": pipeline.fp_mixed * each,
         "select": pipeline.select * each,
         "compare": pipeline.compare * each,

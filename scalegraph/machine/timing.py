@@ -81,6 +81,23 @@ class Pipeline(Section):
         default=0.0,
         runtime=(),
     )
+    library_call: float = quantity(
+        "A call of a function of a shared library and its return: so long the prediction of jumps; 0: no longer than"
+        " the fetch.",
+        _CYCLES,
+        0,
+        100_000,
+        default=0.0,
+        runtime=(),
+    )
+    status: float = quantity(
+        "Reading the status of floating-point operations; nothing else is issued meanwhile.",
+        _CYCLES,
+        0,
+        100_000,
+        default=0.0,
+        runtime=(),
+    )
     misses: int = quantity(
         "Misses of the first cache level under way at a time; 0: as many as memory_parallelism says.",
         "misses",

@@ -28,7 +28,8 @@ NS = {
     "clock": 0.28, "no_operation": 0.05, "int_add_free": 0.06, "int_add_chain": 0.28, "int_mul_free": 0.28,
     "int_mul_chain": 0.84, "int_div_free": 1.67, "int_div_chain": 3.06, "load_free": 0.093, "load_chain": 1.39,
     "store_free": 0.14, "store_chain": 0.14, "branch_not_taken": 0.16, "branch_taken": 0.28, "branch_never": 0.28,
-    "branch_random": 4.1, "call_and_return": 1.07, "fp_add_free": 0.14, "fp_add_chain": 0.56, "fp_mul_free": 0.14,
+    "branch_random": 4.1, "call_and_return": 1.07, "library_call": 2.52, "fp_add_free": 0.14,
+    "fp_add_chain": 0.56, "fp_mul_free": 0.14,
     "fp_mul_chain": 0.84, "fp_fma_free": 0.14, "fp_fma_chain": 1.11, "fp_div_free": 1.1, "fp_div_chain": 3.9,
     "fp_sqrt_free": 1.25, "fp_sqrt_chain": 3.6, "convert_free": 0.24, "convert_chain": 1.67, "chase_12288": 1.39,
     "visit_12288": 0.65, "chase_524288": 4.96, "visit_524288": 0.69, "chase_8388608": 62.0, "visit_8388608": 2.3,
@@ -162,6 +163,16 @@ def test_comparisons_take_what_is_left_of_a_mix_with_branches(host: Host, measur
     for name, ns in (("select_mixed", 0.14), ("compare_mixed", 0.42)):
         seen |= {name: Sample("ns", ns, ns, ns, 21)}
     assert derive(host, seen).processor.pipeline.compare == pytest.approx((0.42 - 2 * 0.14) / 0.28, abs=0.001)
+
+
+def test_calls_into_libraries_and_the_status_register_take_what_they_take_here(
+    host: Host, measured: dict[str, Sample]
+) -> None:
+    seen = measured | _waits("window", 500) | _waits("scheduler", 500)
+    pipeline = derive(host, seen | {"status_read": Sample("ns", 32 * 0.05 + 2.8, 4.4, 4.4, 21)}).processor.pipeline
+    assert pipeline.library_call == pytest.approx(9.0)
+    assert pipeline.status == pytest.approx(10.0)  # besides the 32 instructions around it
+    assert derive(host, seen).processor.pipeline.status == 0  # not measured: as any other instruction
 
 
 def test_small_pages_that_cost_more_show_the_translation(host: Host, measured: dict[str, Sample]) -> None:

@@ -92,6 +92,33 @@ def test_fetch_goes_on_behind_a_taken_jump_when_it_can(jumps: int, taken: float)
     )  # issue takes longer
 
 
+def _call_of_a_library(there: int) -> list[Step]:
+    """A loop that calls a function of a library with so many instructions."""
+    inside = [Step(1.0, ("int_alu",), (), ("r0",))] * there
+    into = Step(1.0, ("branch",), taken=True, far=True)
+    return [Step(1.0, ("call",), taken=True), into, *inside, Step(1.0, ("call",), taken=True)]
+
+
+@pytest.mark.parametrize(("there", "cycles"), [(0, 9.0), (8, 9.0), (57, 16.5)])
+def test_calls_of_libraries_wait_for_the_prediction_of_their_jumps_if_the_fetch_is_quicker(
+    there: int, cycles: float
+) -> None:
+    on = processor(taken=1.0, select=0.25, library_call=9.0)
+    assert times([_call_of_a_library(there)], on) == pytest.approx([cycles], abs=0.2)
+    assert times([_call_of_a_library(0)], processor(taken=1.0, select=0.25)) == pytest.approx([4.0], abs=0.2)
+
+
+def test_call_of_an_unknown_function_of_a_library_is_one_step() -> None:
+    body = [Step(1.0, ("call",), far=True), Step(0.0, ("branch",), taken=True)]
+    assert times([body], processor(taken=1.0, library_call=9.0)) == pytest.approx([10.0], abs=0.1)
+
+
+def test_nothing_is_issued_while_the_status_of_floating_point_operations_is_read() -> None:
+    body = [Step(0.0, (), status=True), *[Step(1.0, ("int_alu",), (), (f"r{number}",)) for number in range(8)]]
+    assert times([body], processor(status=13.0)) == pytest.approx([15.0], abs=0.1)
+    assert times([body], processor()) == pytest.approx([2.0], abs=0.1)
+
+
 @pytest.mark.parametrize(("lines", "taken"), [((1, 1), 1.0), ((1, 2), 2.0), ((0, 0), 1.0)])
 def test_fetch_takes_one_line_of_code_at_a_time(lines: tuple[int, int], taken: float) -> None:
     add_here, jump = (

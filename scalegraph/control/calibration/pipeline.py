@@ -16,6 +16,7 @@ _KEY: Final = "processor.pipeline"
 # Our predictor foresees half of the branches of a random pattern of so many times its entries, in steady repetition.
 _REMEMBERED: Final = 0.98
 _HALF_FORESEEN: Final = 0.5  # of what random branches cost
+_AROUND: Final = 32  # instructions without effect in `status_read`
 _LATENCIES: Final = (  # value, measurement of a chain, operations of the class in one step of it
     ("int_alu", "int_add_chain", 1),
     ("int_mul", "int_mul_chain", 1),
@@ -66,6 +67,15 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
             how = "the first less two of the second"
             values["compare"] = origins.measured_as(f"{_KEY}.compare", shared, "compare_mixed", "select_mixed", how=how)
     values["taken"] = origins.measured_as(f"{_KEY}.taken", round(origins.cycles("branch_taken"), 2), "branch_taken")
+    values["library_call"] = origins.measured_as(
+        f"{_KEY}.library_call", round(origins.cycles("library_call"), 2), "library_call"
+    )
+    if "status_read" in origins.measured:
+        besides = max(0.0, origins.cycles("status_read") - _AROUND * origins.cycles("no_operation"))
+        how = f"the first less {_AROUND} of the second"
+        values["status"] = origins.measured_as(
+            f"{_KEY}.status", round(besides, 2), "status_read", "no_operation", how=how
+        )
     for name, measured, count in _LATENCIES:
         if measured in origins.measured:
             values[name] = origins.measured_as(f"{_KEY}.{name}", round(origins.cycles(measured) / count, 2), measured)

@@ -48,13 +48,15 @@ class Core(ctypes.Structure):
     """A processor as the model reads it: ``sgp_processor``."""
 
     _fields_ = (
-        *((name, ctypes.c_double) for name in ("slot", "load", "mixed", "selecting", "comparing", "taken")),
+        *((name, ctypes.c_double) for name in ("slot", "load", "mixed", "selecting", "comparing", "taken", "far")),
+        ("status", ctypes.c_double),
         ("forward", ctypes.c_double),
         ("forward_fp", ctypes.c_double),
         ("costs", ctypes.c_double * _CLASSES),
         ("latencies", ctypes.c_double * _CLASSES),
         *((name, ctypes.c_int64) for name in ("window", "scheduler", "load_class", "store_class")),
-        *((name, ctypes.c_int64) for name in ("branch_class", "divide_class", "root_class", "mixed_classes")),
+        *((name, ctypes.c_int64) for name in ("branch_class", "call_class", "divide_class", "root_class")),
+        ("mixed_classes", ctypes.c_int64),
     )
 
 
@@ -76,6 +78,8 @@ def core_of(processor: Processor) -> Core:
         selecting=pipeline.select,
         comparing=pipeline.compare,
         taken=pipeline.taken,
+        far=max(pipeline.library_call - 2 * costs.call, pipeline.taken) if pipeline.library_call > 0 else 0.0,
+        status=pipeline.status,
         forward=pipeline.forward,
         forward_fp=pipeline.forward_fp,
         costs=tuple(by_class[name] for name in OP_CLASS_NAMES),
@@ -85,6 +89,7 @@ def core_of(processor: Processor) -> Core:
         load_class=_NUMBER["load"],
         store_class=_NUMBER["store"],
         branch_class=_NUMBER["branch"],
+        call_class=_NUMBER["call"],
         divide_class=_NUMBER["fp_div"],
         root_class=_NUMBER["fp_sqrt"],
         mixed_classes=sum(1 << _NUMBER[name] for name in _MIXED),
@@ -96,7 +101,7 @@ def packed(step: Step) -> bytes:
     place, copies = step.place, step.copies
     bits = (
         step.loads, step.stores, step.selects, step.compares, step.taken, step.is_vector, place is not None,
-        copies is not None,
+        copies is not None, step.far, step.status,
     )  # fmt: skip
     to, source, more = copies or ("", "", 0)
     numbers = (

@@ -71,10 +71,28 @@ static double pop_waiting(core *c)
     return least;
 }
 
+/* What a step takes the prediction of jumps: calls and returns, jumps that are taken, those into libraries.
+ * Of a call into a library whose function is not known the return is part of the step. */
+static void predict(core *c, const step *s)
+{
+    const sgp_processor *p = c->p;
+    bool far = s->of->flags & FAR, taken = s->of->flags & TAKEN;
+    if (far)
+        c->predicted += p->far;
+    for (int64_t i = 0; i < s->of->works; i++) {
+        if (s->works[i] == p->call_class)
+            c->predicted += p->costs[p->call_class] * (far ? 2 : 1);
+        else if (taken && !far && s->works[i] == p->branch_class)
+            c->predicted += p->taken;
+    }
+}
+
 /* Lets the next instruction in: when it is its turn, and there is room for it. */
 static void issue(core *c, double slots)
 {
     c->issued = larger(c->issued + slots * c->p->slot, c->follows);
+    if (c->jumped && c->p->far > 0)
+        c->issued = larger(c->issued, c->predicted);
     if (c->in_window >= c->p->window) {
         c->issued = larger(c->issued, c->under_way[c->first]);
         c->first = (c->first + 1) % (c->p->window + 1);
@@ -140,11 +158,15 @@ static void execute(core *c, const step *s)
     const head *h = s->of;
     const sgp_processor *p = c->p;
     if (h->line != c->line) {
+        if (!c->jumped)
+            c->predicted += p->taken;
         end_group(c);
         c->line = h->line;
     }
     if (h->slots > 0)
         issue(c, h->slots);
+    if (h->flags & STATUS)
+        c->issued += p->status;
     double ready = c->issued;
     for (int64_t i = 0; i < h->reads; i++)
         ready = larger(ready, c->ready[s->reads[i]]);
@@ -187,6 +209,7 @@ static void execute(core *c, const step *s)
         c->retired = larger(c->retired, done);
         c->under_way[(c->first + c->in_window++) % (p->window + 1)] = c->retired;
     }
+    predict(c, s);
     if (h->flags & TAKEN)
         end_group(c);
 }

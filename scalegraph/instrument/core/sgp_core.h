@@ -21,7 +21,9 @@ enum {
     TAKEN = 16,
     IS_VECTOR = 32,
     HAS_PLACE = 64,
-    COPIES = 128
+    COPIES = 128,
+    FAR = 256,   /* a jump into a library */
+    STATUS = 512 /* reads the status of floating-point operations */
 };
 
 /* What pipeline.py writes of a step, before the numbers of its registers, operations and hooks. */
@@ -35,11 +37,11 @@ typedef struct head {
 
 /* What pipeline.py says of the processor. */
 typedef struct sgp_processor {
-    double slot, load, mixed, selecting, comparing, taken, forward, forward_fp;
+    double slot, load, mixed, selecting, comparing, taken, far, status, forward, forward_fp;
     double costs[CLASSES], latencies[CLASSES];
     int64_t window, scheduler;
-    int64_t load_class, store_class, branch_class, divide_class, root_class; /* of operations */
-    int64_t mixed_classes;                                                   /* bit set */
+    int64_t load_class, store_class, branch_class, call_class, divide_class, root_class; /* of operations */
+    int64_t mixed_classes;                                                               /* bit set */
 } sgp_processor;
 
 typedef struct step {
@@ -108,6 +110,7 @@ typedef struct core {
     bool follows_loads; /* notes what depends on which load */
     int64_t unknown, line;
     double issued, group, follows, retired, done;
+    double predicted; /* where control goes, by the prediction of jumps, which runs ahead of the fetch */
     bool jumped;
     double *under_way; /* retirement of those in the window */
     int64_t first, in_window;

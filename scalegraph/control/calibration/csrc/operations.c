@@ -209,6 +209,30 @@ static NOINLINE void call_and_return(uint64_t times, void *state)
     }
 }
 
+/* A function of a shared library that does next to nothing, as programs call it: through the linkage table,
+ * and far away. Under a name that the compiler does not know, or it would compute the value itself. */
+extern long library_labs(long value) __asm__("labs");
+
+static NOINLINE void library_call(uint64_t times, void *state)
+{
+    long a0 = *(const long *)state;
+    for (; times > 0; times--) {
+#define LIBRARY_STEP(a) a = library_labs(a);
+        CHAIN(LIBRARY_STEP) CHAIN(LIBRARY_STEP) CHAIN(LIBRARY_STEP) CHAIN(LIBRARY_STEP)
+    }
+}
+
+#if defined(__x86_64__)
+/* The control and status register of floating-point operations, which functions of mathematics read, each
+ * time behind as many instructions without effect as `no_operation` has. */
+static NOINLINE void status_read(uint64_t times, void *state)
+{
+    uint32_t *word = state;
+    for (; times > 0; times--)
+        __asm__ volatile("stmxcsr %0\n\t.rept 32\n\tnop\n\t.endr" : "=m"(*word));
+}
+#endif
+
 static NOINLINE void no_operation(uint64_t times, void *state)
 {
     (void)state;
@@ -240,6 +264,11 @@ static void measure_branches(void)
     bench_cycles("compare_mixed", compare_mixed, one, UNROLLED);
 #endif
     bench_cycles("call_and_return", call_and_return, one, UNROLLED);
+    bench_cycles("library_call", library_call, one, UNROLLED);
+#if defined(__x86_64__)
+    uint32_t word;
+    bench_cycles("status_read", status_read, &word, 1);
+#endif
 }
 
 /* Additions and multiplications side by side: have they units of their own? So many streams that latencies of

@@ -13,18 +13,21 @@ typedef struct link {
 #define TEXT(x)  #x
 #define COUNT(n) TEXT(n)
 
-/* Four instructions that need nothing from the load, or its value (no additions of constants, which some
- * processors carry out where they rename registers). */
+/* Four instructions that need nothing from the load, or its value. Half of them write integer registers and
+ * half vector registers, and none the flags: each of these has a file of its own, smaller than the reorder
+ * buffer (Zen 3: 192, 160 and 122 entries beside 256), which would show in its place. */
 #if defined(__x86_64__)
-#define FREE_FOUR    "add $1, %%r8\n\tadd $1, %%r9\n\tadd $1, %%r10\n\tadd $1, %%r11\n\t"
-#define WAITING_FOUR "or %0, %%r8\n\tor %0, %%r9\n\tor %0, %%r10\n\tor %0, %%r11\n\t"
+#define FREE_FOUR                                                                                            \
+    "lea 1(%%r8), %%r8\n\tpaddq %%xmm12, %%xmm8\n\tlea 1(%%r9), %%r9\n\tpaddq %%xmm12, %%xmm9\n\t"
+#define WAITING_FOUR "lea (%0, %%r8), %%r8\n\tmovq %0, %%xmm8\n\tlea (%0, %%r9), %%r9\n\tmovq %0, %%xmm9\n\t"
 #define LOAD(at)     "mov (" at "), " at "\n\t"
-#define USED         "r8", "r9", "r10", "r11", "cc"
+#define USED         "r8", "r9", "xmm8", "xmm9"
 #else
-#define FREE_FOUR    "add x9, x9, #1\n\tadd x10, x10, #1\n\tadd x11, x11, #1\n\tadd x12, x12, #1\n\t"
-#define WAITING_FOUR "orr x9, x9, %0\n\torr x10, x10, %0\n\torr x11, x11, %0\n\torr x12, x12, %0\n\t"
+#define FREE_FOUR                                                                                            \
+    "add x9, x9, #1\n\tadd v9.2d, v9.2d, v12.2d\n\tadd x10, x10, #1\n\tadd v10.2d, v10.2d, v12.2d\n\t"
+#define WAITING_FOUR "orr x9, x9, %0\n\tfmov d9, %0\n\torr x10, x10, %0\n\tfmov d10, %0\n\t"
 #define LOAD(at)     "ldr " at ", [" at "]\n\t"
-#define USED         "x9", "x10", "x11", "x12"
+#define USED         "x9", "x10", "v9", "v10"
 #endif
 
 #define AHEAD(kind, four, number)                                                                            \
