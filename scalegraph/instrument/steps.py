@@ -77,9 +77,9 @@ def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects
     for instruction in instructions:
         effect = known.get(instruction.address, Effects())
         line = 1 + (instruction.address + instruction.size - 1) // _LINE_BYTES
-        slots = (
-            1.0 + float(LIBRARY_COSTS[instruction.callee][:-1].sum()) if instruction.callee in LIBRARY_COSTS else 1.0
-        )
+        slots = 1.0 + MOVES.get(instruction.callee, 0)
+        if instruction.callee in LIBRARY_COSTS:
+            slots += float(LIBRARY_COSTS[instruction.callee][:-1].sum())
         step = replace(_step(instruction, effect, frame_is_memory=True), slots=slots, line=line)
         if instruction.operation.is_jump and fuses:
             crosses = instruction.address // _LINE_BYTES + 1 < line

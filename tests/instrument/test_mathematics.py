@@ -8,7 +8,7 @@ import pytest
 
 from scalegraph import machine
 from scalegraph.instrument import pipeline
-from scalegraph.instrument.mathlib import MATH_COSTS, MATH_IN_TURN
+from scalegraph.instrument.mathlib import MATH_COSTS, MATH_IN_TURN, MOVES
 from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.steps import _ARGUMENT, _INTO, _mathematics, slots_of
 from scalegraph.runtime.format import OP_CLASS_NAMES
@@ -48,4 +48,4 @@ def test_the_slots_of_a_call_are_those_of_its_line() -> None:
     plain, called = Step(1.0, (), (), ()), [_ARGUMENT, Step(1.0, (), (), ()), _INTO, *_mathematics("exp")]
     instructions = [SimpleNamespace(callee=name) for name in ("", "exp", "")]
     found = slots_of(instructions, [plain, *called, plain])  # type: ignore[arg-type]
-    assert found == [1.0, pytest.approx(2 + float(MATH_COSTS["exp"][:-1].sum()), abs=1), 1.0]
+    assert found == [1.0, pytest.approx(2 + MOVES["exp"] + float(MATH_COSTS["exp"][:-1].sum()), abs=1), 1.0]
