@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.patterns import pattern
 from scalegraph.cli.output import echo
-from scalegraph.runtime.cache import cache_root, trim
+from scalegraph.runtime.cache import cache_root, tidy
 
 if TYPE_CHECKING:
     from scalegraph.request.model.request import Request
@@ -94,5 +94,5 @@ def _kept(content: bytes) -> Path:
         fresh = path.with_suffix(f".{os.getpid()}")
         fresh.write_bytes(content)
         fresh.replace(path)
-        trim(parent, _LIMIT_BYTES, keep=path)
+        tidy(parent, _LIMIT_BYTES, keep=path)
     return path

@@ -24,7 +24,7 @@ from scalegraph.instrument.units import MONITOR, RUNTIME, LinkedUnit, read_link,
 from scalegraph.link import Build, BuiltSource
 from scalegraph.link.static_loops import with_schedules
 from scalegraph.link.targets.base import Builds
-from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.cache import cache_root, get_or_make, tidy
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library, sources_digest
 from scalegraph.runtime.tools import call
@@ -173,7 +173,7 @@ def adopt(
     emit(Building(path.name))
     get_or_make(place, lambda where: describe(path, where, _root(read_units(path)), builds=builds))
     if fresh:
-        trim(parent, _LIMIT_BYTES, keep=place)
+        tidy(parent, _LIMIT_BYTES, keep=place)
     manifest = described(place)
     return Build(
         program=path.stem,

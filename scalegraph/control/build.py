@@ -23,7 +23,7 @@ from scalegraph.control.plain import PLACES, Linking, PlainSource, plain_build
 from scalegraph.link import Build
 from scalegraph.link.static_loops import with_schedules
 from scalegraph.link.targets.base import Builds
-from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.cache import cache_root, get_or_make, tidy
 from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import EXPECTED, LINKED, PLAIN, Language, is_program_part, language_of
 from scalegraph.runtime.library import Library, library
@@ -140,7 +140,7 @@ def build(
     except BuildError as error:
         raise BuildError(str(error), _beginning(error.output)) from error
     if fresh:
-        trim(parent, _LIMIT_BYTES, keep=directory)
+        tidy(parent, _LIMIT_BYTES, keep=directory)
     return _built(directory, program, digest, request)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, InputError
-from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.cache import cache_root, get_or_make, tidy
 from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.toolchain.command import with_arguments
@@ -63,7 +63,7 @@ def plain_build(key: str, sources: Sequence[PlainSource], linking: Linking, canc
     fresh = not directory.is_dir()
     get_or_make(directory, lambda place: _make(sources, linking, place, cancel))
     if fresh:
-        trim(parent, _LIMIT_BYTES, keep=directory)
+        tidy(parent, _LIMIT_BYTES, keep=directory)
     return Plain(directory / _PROGRAM, directory / PLACES)
 
 

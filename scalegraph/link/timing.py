@@ -10,7 +10,7 @@ from scalegraph import instrument
 from scalegraph.link.build import Build
 from scalegraph.machine import Machine
 from scalegraph.runtime import format as written
-from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.cache import cache_root, get_or_make, tidy
 
 if TYPE_CHECKING:
     from scalegraph.instrument.plain import Plain
@@ -41,7 +41,7 @@ def timed_blocks(build: Build, machine: Machine, plain: Plain | None) -> Path:
     fresh = not directory.is_dir()
     get_or_make(directory, make)
     if fresh:
-        trim(parent, _LIMIT_BYTES, keep=directory)
+        tidy(parent, _LIMIT_BYTES, keep=directory)
     return directory / _TABLE
 
 

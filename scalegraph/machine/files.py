@@ -124,7 +124,7 @@ def _read_node(name: Any, text: str, file: str, *, is_override: bool) -> tuple[s
     return found, str(path)
 
 
-@lru_cache(maxsize=32)  # a request names its machine in several places, and clusters share the machine of their nodes
+@lru_cache(maxsize=128)  # more than there are shipped machines: a list of them reads all, one after the other
 def _read(text: str, file: str, overrides: tuple[tuple[str, str], ...], node: tuple[str, str] | None) -> Machine:
     """Return the machine of *text*; the nodes of a cluster are the machine that *node*, text and path, describes."""
     data, places = toml.parse(text, file)

@@ -23,6 +23,7 @@ Waiting = Callable[[float], None]  # called with the seconds waited so far; may 
 
 _STALE_S = 3600.0  # a temporary directory this old belongs to a process that was killed
 _PATIENCE_S = 0.2  # between two checks whether another is done
+_TIDIED = ".tidied"  # when the entries beside it were last trimmed
 _CONTENTS = ".contents.json"  # size and digest of every file of an entry, written last
 _DIGESTED = 32 * 2**20  # bytes; of larger files only the size is compared: formats that large have checksums
 
@@ -152,6 +153,20 @@ def trim(parent: Path, limit_bytes: int, keep: Path | None = None) -> None:
         if entry != keep:
             _remove(entry)
             total -= size
+
+
+def tidy(parent: Path, limit_bytes: int, keep: Path | None = None) -> None:
+    """As `trim`, but at most once an hour.
+
+    A trim visits every file of the cache: with some thousand builds that takes a third of the time of one more build.
+    """
+    stamp = parent / _TIDIED
+    with suppress(OSError):
+        if time.time() - stamp.stat().st_mtime < _STALE_S:
+            return
+    with suppress(OSError):
+        stamp.touch()
+        trim(parent, limit_bytes, keep)
 
 
 def _size(entry: Path) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, MissingTool
 from scalegraph.base.events import Building, EventSink, build_sink
-from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.cache import cache_root, get_or_make, tidy
 from scalegraph.runtime.compiler import INSTALL, Compiler
 from scalegraph.runtime.objects import Compilation, Unit
 from scalegraph.runtime.unchanged import digest_of
@@ -112,7 +112,7 @@ def library(compiler: Compiler, emit: EventSink | None = None, cancel: CancelTok
         lambda _seconds: _wait(_TITLE, tell, token),
     )
     if fresh:
-        trim(parent, _LIMIT_BYTES, keep=directory)
+        tidy(parent, _LIMIT_BYTES, keep=directory)
     flags = _flags("link.flags")
     return Library(directory / ARCHIVE, directory / LAUNCHER, PROBE_HEADER.parent, flags, digest, compiler)
 

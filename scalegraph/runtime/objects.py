@@ -16,7 +16,7 @@ from typing import Final
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, MissingTool
-from scalegraph.runtime.cache import cache_root, touch, trim
+from scalegraph.runtime.cache import cache_root, tidy, touch
 from scalegraph.runtime.compiler import INSTALL, Compiler
 
 Progress = Callable[[int, int, float | None], None]
@@ -64,7 +64,7 @@ class Compilation:
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        trim(_kept(), _LIMIT_BYTES)
+        tidy(_kept(), _LIMIT_BYTES)
         return [self._target(unit) for unit in units]
 
     def _target(self, unit: Unit) -> Path:

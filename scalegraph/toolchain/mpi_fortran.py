@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from scalegraph.base.errors import BuildError
-from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.cache import cache_root, get_or_make, tidy
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.mpi import header, modules
 
@@ -42,5 +42,5 @@ def fortran_headers(compiler: Compiler, include: Path) -> Path:
 
     get_or_make(directory, write)
     if fresh:
-        trim(parent, _LIMIT_BYTES, keep=directory)
+        tidy(parent, _LIMIT_BYTES, keep=directory)
     return directory

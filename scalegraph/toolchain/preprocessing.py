@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scalegraph.runtime.cache import cache_root, trim
+from scalegraph.runtime.cache import cache_root, tidy
 from scalegraph.runtime.unchanged import Stamp, is_settled, keep, kept, stamp
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def preprocessed(compilation: Compilation, file: str) -> bytes:
     note = _note(compilation.cwd, file, text, read, said, began) if text and read else None
     if note is not None:
         keep(_KIND, name, {**note, "digest": digest.decode()})
-        trim(place, _LIMIT_BYTES)
+        tidy(place, _LIMIT_BYTES)
     return digest
 
 

@@ -6,6 +6,7 @@ import shutil
 import stat
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from scalegraph.base.events import Building, Event, builds_shown
 from scalegraph.base.working_words import building_words
 from scalegraph.control.build import build
 from scalegraph.runtime import library as building
-from scalegraph.runtime.cache import get_or_make, trim
+from scalegraph.runtime.cache import get_or_make, tidy, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
 
 
@@ -318,6 +319,21 @@ def test_longest_unused_entries_go_first(tmp_path: Path) -> None:
         os.utime(tmp_path / name, (stamp, stamp))
     trim(tmp_path, 2500, keep=tmp_path / "oldest")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "oldest"]
+
+
+def test_entries_are_looked_through_once_an_hour(tmp_path: Path) -> None:
+    def left_of(*names: str) -> list[str]:
+        for name in names:
+            (tmp_path / name).write_bytes(b"x" * 1000)
+            os.utime(tmp_path / name, (time.time() - 8000, time.time() - 8000))
+        tidy(tmp_path, 1000)
+        return sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("."))
+
+    assert left_of("a", "b") == ["b"]
+    assert left_of("c", "d") == ["b", "c", "d"]
+    (stamp,) = tmp_path.glob(".*")
+    os.utime(stamp, (time.time() - 8000, time.time() - 8000))
+    assert len(left_of()) == 1
 
 
 @pytest.mark.parametrize(
