@@ -1,16 +1,22 @@
 """Shared by all tests: nothing outside the test's own directories is read or written."""
 
 import contextlib
+import hashlib
 import os
+import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import pytest
+from filelock import FileLock, Timeout
 from hypothesis import settings
 
+import scalegraph
 from scalegraph.base.host import INSTALL_QT
 
 # The same examples every time on a machine that decides whether a change lands; new ones on a developer's. Neither
@@ -50,7 +56,11 @@ def root() -> Path:
 
 
 # What is made of the sources alone: it outlives the session, and sessions that start at once make it once.
-BUILT_ONCE = ("runtime", "objects", "loops", "monitor", "drivers")
+BUILT_ONCE = ("runtime", "objects", "loops", "monitor", "drivers", "pipeline", "compilers", "assemblers")
+# What is made of the programs of tests. It is kept for as long as the packages stay as they are that make it.
+BUILDS = ("builds", "plain", "timing")
+BUILDERS = ("base", "runtime", "machine", "toolchain", "instrument", "link", "control")
+KEPT_STATES = 2  # of these packages: before a change and after it
 
 
 def kept_cache() -> Path:
@@ -58,15 +68,61 @@ def kept_cache() -> Path:
     return Path(os.environ.get("SCALEGRAPH_TEST_CACHE") or platformdirs.user_cache_dir("scalegraph-tests"))
 
 
-def with_simulator(cache: Path) -> Path:
-    """Return *cache*, a new directory in which only the simulator is built already."""
-    kept = kept_cache()
+def kept_builds() -> Path:
+    """Return the directory of builds by the packages as they are now; the longest unused of others goes."""
+    digest = hashlib.sha256()
+    package = Path(scalegraph.__file__).parent
+    for path in sorted(path for name in BUILDERS for path in (package / name).rglob("*.*")):
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes())
+    states = kept_cache() / "states"
+    state = states / digest.hexdigest()[:24]
+    for name in BUILDS:
+        (state / name).mkdir(parents=True, exist_ok=True)
+        (state / name / ".tidied").touch()  # a suite builds more than a user's cache keeps
+    state.touch()
+    for unused in sorted(states.iterdir(), key=lambda path: -path.stat().st_mtime)[KEPT_STATES:]:
+        shutil.rmtree(unused, ignore_errors=True)
+    return state
+
+
+def linked(cache: Path, kept: Path, names: Iterable[str]) -> Path:
+    """Return *cache*, in which *names* are those of the directory *kept*."""
     cache.mkdir(parents=True, exist_ok=True)
-    for name in BUILT_ONCE:
+    for name in names:
         (kept / name).mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):  # another worker was first
             (cache / name).symlink_to(kept / name)
     return cache
+
+
+def with_simulator(cache: Path) -> Path:
+    """Return *cache*, a new directory in which only the simulator is built already."""
+    return linked(cache, kept_cache(), BUILT_ONCE)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Directory of one test, empty at its beginning; it has the same path in every session.
+
+    Paths of sources are part of what a build is known by: so a later session finds the builds of this one. If another
+    session is at the same test, or the base directory is one that the user named, it is any new directory.
+    """
+    users = [path for path in tmp_path_factory.getbasetemp().parents if path.name.startswith("pytest-of-")]
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    if not users:
+        yield tmp_path_factory.mktemp(name)
+        return
+    digest = hashlib.sha256(f"{request.config.rootpath}\0{request.node.nodeid}".encode(errors="replace")).hexdigest()
+    place = users[0] / "scalegraph" / f"{digest[:12]}-{name}"
+    place.parent.mkdir(mode=0o700, exist_ok=True)
+    try:
+        with FileLock(place.parent / f".{digest[:12]}", timeout=0):
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(mode=0o700)
+            yield place
+    except (Timeout, FileExistsError):  # or what is there cannot be removed
+        yield tmp_path_factory.mktemp(name)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -74,6 +130,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Cache of the whole test run, shared by its workers; not the user's."""
     base = tmp_path_factory.getbasetemp()
     cache = with_simulator((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache")
+    linked(cache, kept_builds(), BUILDS)
     os.environ["SCALEGRAPH_CACHE"] = str(cache)
     os.environ["XDG_STATE_HOME"] = str(base / "state")  # what was approved to run
     return cache
@@ -85,6 +142,14 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     cache = with_simulator(tmp_path / "cache")
     monkeypatch.setenv("SCALEGRAPH_CACHE", str(cache))
     return cache
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give every worker whole files: what the tests of a file share is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
