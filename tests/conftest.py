@@ -60,6 +60,7 @@ BUILT_ONCE = ("runtime", "objects", "loops", "monitor", "drivers", "pipeline", "
 # What is made of the programs of tests. It is kept for as long as the packages stay as they are that make it.
 BUILDS = ("builds", "plain", "timing")
 BUILDERS = ("base", "runtime", "machine", "toolchain", "instrument", "link", "control")
+_ALL_SLOW = re.compile(rb"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 KEPT_STATES = 2  # of these packages: before a change and after it
 
 
@@ -142,6 +143,13 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     cache = with_simulator(tmp_path / "cache")
     monkeypatch.setenv("SCALEGRAPH_CACHE", str(cache))
     return cache
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even load a file whose tests are all slow for the quick ones: loading is most of collecting."""
+    if config.getoption("markexpr") != "not slow" or collection_path.suffix != ".py":
+        return None
+    return True if _ALL_SLOW.search(collection_path.read_bytes()) else None
 
 
 @pytest.hookimpl(optionalhook=True)
