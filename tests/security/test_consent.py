@@ -228,7 +228,7 @@ def test_runs_that_a_study_lacks_are_asked_for_too(tmp_path: Path, mark: Path, c
 @pytest.mark.slow
 def test_nothing_that_opens_a_study_runs_it(theirs: Path, mark: Path, tmp_path: Path, call: Any) -> None:
     call("export", theirs, "--view", "time", "-o", tmp_path / "x.csv")
-    call("report", theirs, "-o", tmp_path / "x.html")
+    call("report", theirs, "--views", "source,profile,time", "-o", tmp_path / "x.html")
     call("analyze", theirs, "--what", "time")
     call("matrix", theirs)
     session = Session()

@@ -14,7 +14,7 @@ from scalegraph.analyze.fits import back_test, fit_laws
 from scalegraph.analyze.fits.noise import Floats
 
 N = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
-SEEDS = 200
+SEEDS = 100
 
 
 def usl(n: Floats, t1: float = 10.0, sigma: float = 0.05, kappa: float = 0.0) -> Floats:
@@ -84,8 +84,8 @@ def test_intervals_of_amdahls_law_hold_the_truth_at_their_rate(noise: float, rep
         low, high = fit.band([128])
         s, t1 = fit.coefficient("s"), fit.coefficient("T1")
         held += [s.low <= 0.05 <= s.high, t1.low <= 10 <= t1.high, low[0] <= usl(np.array([128.0]))[0] <= high[0]]
-    # 95 % of 200 with three standard deviations of chance
-    assert (np.abs(held / SEEDS - 0.95) < 0.047).all(), held / SEEDS
+    # 95 % of 100 with three standard deviations of chance
+    assert (np.abs(held / SEEDS - 0.95) < 0.066).all(), held / SEEDS
     assert first / SEEDS > 0.85
     assert wrong / SEEDS <= 0.02
 
@@ -100,7 +100,7 @@ def test_intervals_of_the_universal_law_hold_the_truth_at_their_rate(noise: floa
         fit = next(fit for fit in fits if fit.law == "usl")
         sigma, kappa = fit.coefficient("sigma"), fit.coefficient("kappa")
         held += [sigma.low <= 0.05 <= sigma.high, kappa.low <= 0.001 <= kappa.high]
-    assert (np.abs(held / SEEDS - 0.95) < 0.047).all(), held / SEEDS
+    assert (np.abs(held / SEEDS - 0.95) < 0.066).all(), held / SEEDS
     assert plausible / SEEDS > 0.95
 
 
