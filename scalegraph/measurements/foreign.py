@@ -83,12 +83,7 @@ _TOOLS = (
     Tool(
         "the output of HPL",
         (r"^HPLinpack \d|High-Performance Linpack benchmark", r"^T/V\s+N\s+NB|^N +: "),
-        "`grep -hE '^(T/V|W[RC])' HPL.*.out | sort -u > hpl.txt` keeps the lines of its table, which is read",
-    ),
-    Tool(
-        "the output of the Intel MPI Benchmarks",
-        (r"Intel\(R\) MPI Benchmarks",),
-        f"it has times by message size, not of a program: {_TABLE}",
+        "it holds no line of a result (WR00L2L2 N NB P Q Time Gflops), so no run ended",
     ),
     Tool(
         "the output of BabelStream",

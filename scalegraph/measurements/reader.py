@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,8 @@ class Reader:
 
     *recognises* gets the path and the first 4 KiB (empty for a directory) and returns whether *read* may succeed; it
     opens nothing else. *read* returns the whole set or raises `InputError` with file, place and what was expected,
-    never half of it. *endings* are for the open dialog; *looks* says in some words by what people know the format;
+    never half of it. *together* reads several of the format at once, where what differs between them has to be seen.
+    *endings* are for the open dialog; *looks* says in some words by what people know the format;
     *needs* names an optional package.
     """
 
@@ -35,6 +36,7 @@ class Reader:
     directory: bool = False
     needs: str = ""
     looks: str = ""
+    together: Callable[[Sequence[Path], CancelToken, Progress], MeasurementSet] | None = None
 
 
 @cache

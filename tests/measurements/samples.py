@@ -452,6 +452,24 @@ def _logs(path: Path) -> None:
 
 
 # name of the sample: name of the reader, name of the file, how it is written
+IMB = """\
+#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part
+# Benchmarking PingPong
+# #processes = 2
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            0         1000         1.50         0.00
+            8         1000         2.00         4.00
+# Benchmarking Alltoall
+# #processes = 2
+# ( 2 additional processes waiting in MPI_Barrier)
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000        10.00        12.00        11.00
+# Benchmarking Alltoall
+# #processes = 4
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000        20.00        24.00        22.00
+# All processes entering MPI_Finalize
+"""
 SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "text": ("extrap-text", "t.txt", _file(TEXT)),
     "newer": ("extrap-json", "new.json", _file(json.dumps(JSON_NEWER, indent=1))),
@@ -487,6 +505,7 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "perf": ("perf-directory", "perfs", _perf_directory),
     "program": ("program-output", "cg.out", _file(NPB)),
     "logs": ("log-directory", "logs", _logs),
+    "imb": ("imb", "imb.out", _file(IMB)),
 }
 
 

@@ -19,7 +19,7 @@ FLIPS = 100
 # Formats of lines: without its last lines a file is a whole file of fewer measurements, unless points are missing.
 OF_LINES = ("lines", "talpas", "text", "gprof", "jube")
 # What programs print: ends with lines that nothing is read of, and of a directory the other files are whole.
-OF_PROGRAMS = ("program", "logs")
+OF_PROGRAMS = ("program", "logs", "imb")
 
 
 def victim(path: Path) -> Path:

@@ -11,6 +11,7 @@ from scalegraph.measurements.guessing import Guess
 from scalegraph.measurements.model import check
 from scalegraph.measurements.runs import make_runs
 from scalegraph.request.imports.sets import answered, read_set
+from tests.measurements.samples import write
 
 NPB = """ CG Benchmark Completed.
  Class           =                        C
@@ -94,3 +95,73 @@ def test_logs_without_a_time_are_counted_and_other_directories_left_to_others(tm
         file.write_text("nothing\n")
     with pytest.raises(InputError, match="holds nothing that is read from a directory"):
         read_set([tmp_path])
+
+
+def test_a_number_that_may_be_cut_off_is_not_read(tmp_path: Path) -> None:
+    whole = NPB.format(p=4, time="1330.85", verified="SUCCESSFUL")
+    cut = whole[: whole.index("0.1")]
+    path = tmp_path / "cg.out"
+    path.write_text(cut)
+    with pytest.raises(
+        InputError, match=r"cg.out:6: ends in the middle of a line \('Mop/s total     =                  200'\)"
+    ):
+        read_set([path])
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for p in (1, 2):
+        (logs / f"run_p{p}.log").write_text("Elapsed (wall clock) time (h:mm:ss or m:ss): 1:02.5" + "\n" * (p == 2))
+    with pytest.raises(InputError, match=r"run_p1.log:1: ends in the middle"):
+        read_set([logs])
+    (tmp_path / "own.log").write_text("p: 1\ntime_s: 8.25\np: 2\ntime_s: 4.")
+    assert any("if the file was cut off, so is its value" in note for note in read_set([tmp_path / "own.log"]).notes)
+
+
+HPL = """HPLinpack 2.3  --  High-Performance Linpack benchmark  --   December 2, 2018
+N      :   19200
+T/V                N    NB     P     Q               Time                 Gflops
+WR00L2L4       19200   192 {p:5d}     2 {time:18.2f}             1.2000e+02
+||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=   2.29e-03 ...... {said}
+"""
+STREAM = """STREAM version $Revision: 5.10 $
+Array size = 80000000 (elements), Offset = 0 (elements)
+Number of Threads requested = {p}
+Number of Threads counted = {p}
+Function    Best Rate MB/s  Avg time     Min time     Max time
+Copy:           10000.5     0.150422     0.140000     0.151055
+Triad:          20000.5     0.205822     {time}     0.208001
+Solution Validates: avg error less than 1.000000e-13 on all three arrays
+"""
+
+
+def test_linpack_counts_the_processes_of_its_grid(tmp_path: Path) -> None:
+    path = tmp_path / "HPL.out"
+    path.write_text("".join(HPL.format(p=p, time=40 / p, said="PASSED") for p in (1, 2, 4)))
+    assert times(answered(read_set([path]))) == [(2, 40.0), (4, 20.0), (8, 10.0)]
+    path.write_text(HPL.format(p=1, time=40, said="PASSED") + HPL.format(p=2, time=20, said="FAILED"))
+    assert times(answered(read_set([path]))) == [(2, 40.0)]
+
+
+@pytest.mark.parametrize("name", ["stream.o471{p}", "slurm-471{p}.out"])
+def test_stream_has_a_time_without_a_question(tmp_path: Path, name: str) -> None:
+    for p in (1, 2, 4):
+        (tmp_path / name.format(p=p)).write_text(STREAM.format(p=p, time=0.25 / p))
+    guess = answered(read_set([tmp_path]))
+    assert times(guess) == [(1, 0.25), (2, 0.125), (4, 0.0625)]
+    assert guess.measured.parameters == ("threads", "n")
+    copied = answered(read_set([tmp_path]), {"rate": "Copy [MB/s]", "scaling": "strong"})
+    assert [time for _, time in times(copied)] == pytest.approx([1 / 10000.5] * 3)
+
+
+def test_operations_of_mpi_by_processes_and_bytes(tmp_path: Path) -> None:
+    path = write("imb", tmp_path)
+    guess = answered(read_set([path]))
+    runs, _ = make_runs(guess.measured, guess.mapping)
+    found = [(*run.point.parameters.values(), run.point.processors, run.time_s) for run in runs]
+    expected = [("PingPong", 0, 2, 1.5), ("PingPong", 8, 2, 2.0), ("Alltoall", 8, 2, 11.0), ("Alltoall", 8, 4, 22.0)]
+    assert [one[:3] for one in found] == [one[:3] for one in expected]
+    assert [one[3] for one in found] == pytest.approx([one[3] * 1e-6 for one in expected])
+    path.write_text(path.read_text()[:-60])
+    with pytest.raises(InputError, match=r"imb.out:15: (has no end|has 4 numbers of 5): the output was cut off"):
+        read_set([path])
+    path.write_text(path.read_text().rsplit("# Benchmarking", 1)[0])
+    assert "does not end as IMB's outputs do" in read_set([path]).notes[-1]

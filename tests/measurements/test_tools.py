@@ -39,7 +39,6 @@ FOREIGN = {
     "pprof": "Reading Profile files in profile.*\n\nNODE 0;CONTEXT 0;THREAD 0:\n%Time  Exclusive  Inclusive  #Call\n",
     "TAU": TAU,
     "HPL": "====\nHPLinpack 2.3  --  High-Performance Linpack benchmark\n\nN      :   29184\n",
-    "Intel MPI Benchmarks": "#----\n#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n#----\n# Date : x\n",
     "BabelStream": "BabelStream\nVersion: 5.0\nImplementation: OpenMP\n",
     "speedscope": '{"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {}}\n',
     "V8": '{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}]}\n',

@@ -19,6 +19,7 @@ from scalegraph.measurements import asking, guessing
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.reader import readers
 from scalegraph.measurements.runs import make_runs, serial_times
 from scalegraph.measurements.table import TableChoices, TableGuess, guess_table
 from scalegraph.request.imports import sets as imports
@@ -28,9 +29,7 @@ from scalegraph.store import Study
 Share = Callable[[float], None]
 _NOTHING = Table((Column(""),), ())
 _TABLE = "table"  # name of the reader whose guesses can be changed
-_SINGLE = frozenset(
-    {"caliper", "cube", "cube-file", "gprof", "likwid", "mpip", "program-output"}
-)  # a file for each run
+_SINGLE = frozenset({"cube", "cube-file", "gprof", "likwid", "mpip", "program-output"})  # a file for each run
 _READING = 0.85  # share of the work that is reading; the rest is making runs
 
 
@@ -79,7 +78,7 @@ def sources(paths: Sequence[Path]) -> list[Source]:
         return [Source(tuple(paths))]
     for path in paths:
         name = _reader_of(path)
-        if name in _SINGLE:
+        if name in _SINGLE or (name and readers()[name].together is not None):
             profiles.setdefault(name, []).append(path)
         else:
             made.append(Source((path,)))

@@ -16,6 +16,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.collecting import as_number
 from scalegraph.measurements.readers._files import read_text
+from scalegraph.measurements.readers._settings import Settings
 
 RANK = "mpi.rank"
 PROGRAM = "<program>"  # call path of what was measured outside of every region
@@ -45,7 +46,7 @@ class CaliperProfile:
     """What one file holds: metadata by name, whole numbers or text, and values by call path, metric and rank."""
 
     file: str
-    settings: dict[str, int | str] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
     results: dict[str, float] = field(default_factory=dict)  # metadata that is no whole number: measured, not set
     metrics: dict[str, CaliperMetric] = field(default_factory=dict)
     values: dict[tuple[tuple[str, ...], str], dict[int, list[float]]] = field(default_factory=dict)
@@ -176,7 +177,12 @@ class _Scan:
             elif kind in ("int", "uint") and number is not None:
                 self.profile.settings[name] = int(number)
             elif kind == "string":
-                self.profile.settings[name] = str(value)
+                self.profile.settings[name] = as_setting(str(value))
+
+
+def as_setting(text: str) -> int | str:
+    """Return a whole number that is written as a text as a number, and any other text as it is."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else text
 
 
 def _below(name: str, value: object, kind: str) -> list[str]:

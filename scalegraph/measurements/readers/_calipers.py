@@ -1,26 +1,28 @@
-"""Caliper profiles put together: which metadata is a parameter, and the set of all files."""
+"""Caliper profiles put together: the set of all files, with the metadata in which they differ as parameters."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.collecting import Collector
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.names import metric_kind
-from scalegraph.measurements.readers._caliper import PROGRAM, CaliperProfile, adds_up, together
+from scalegraph.measurements.reader import Progress
+from scalegraph.measurements.readers._caliper import PROGRAM, CaliperProfile, adds_up, read_stream, together
+from scalegraph.measurements.readers._settings import varied, with_whole
 from scalegraph.measurements.readers._waiting import BUSIEST, BUSY, BUSY_WORDS, ELAPSED, is_waiting
 
 PROCESSES = ("mpi.world.size", "jobsize")  # the same thing, said by two services
 ALWAYS = (*PROCESSES, "threads", "omp.num.threads", "numhosts")
-# Metadata that distinguishes runs without being set for the study.
-ABOUT = {
-    "user", "uid", "launchdate", "launchday", "executable", "executablepath", "libraries", "cmdline", "cluster",
-    "hostname", "hostlist", "workdir", "jobid", "walltime", "systime", "cputime", "adiakversion", "mpi_version",
-    "mpi_library", "mpi_library_version", "mpi_library_vendor", "Built by",
-}  # fmt: skip
 _TIME = re.compile(r"(?:inclusive#)?(?:scale#)?sum#.*(?:time|host)\.duration(?:\.ns)?")
+_DEEPEST = 8  # levels of directories
+_MOST = 20_000  # files
 NOTE = (
     "Values are summed over the processes; metrics that end in _max and _mean are of the process that has most and of "
     "the average one."
@@ -29,40 +31,56 @@ NOTE = (
 
 def collect_calipers(profiles: Sequence[CaliperProfile], name: str, title: str) -> MeasurementSet:
     """Return the set of *profiles*; those with the same parameters are repetitions. *name*: what was read."""
-    names, notes = _parameters(profiles, name)
+    results = [dict(profile.results) for profile in profiles]
+    settings = with_whole([profile.settings for profile in profiles], results)
+    if all(each in settings[0] for each in PROCESSES) and all(PROCESSES[1] in each for each in settings):
+        settings = [{key: value for key, value in each.items() if key != PROCESSES[0]} for each in settings]
+    names, notes = varied(settings, ALWAYS, [profile.file for profile in profiles])
     found = Collector(name, names)
     top = any(not path for profile in profiles for path, _ in profile.values)
     ranks = any(len(profile.ranks) > 1 for profile in profiles)
     waiting = any(is_waiting(part) for profile in profiles for path, _ in profile.values for part in path[-1:])
-    for profile in profiles:
-        point = found.point(tuple(profile.settings[each] for each in names))
-        _add(profile, point, found, top=top, ranks=ranks, waiting=waiting)
+    for profile, setting, result in zip(profiles, settings, results, strict=True):
+        point = found.point(tuple(setting[each] for each in names))
+        _add(replace(profile, results=result), point, found, top=top, ranks=ranks, waiting=waiting)
         for reason, (count, place) in profile.left_out.items():
             found.skip("records", count, reason, place)
     files = [profile.file for profile in profiles]
     return found.finish("caliper", title, files=files, notes=[*notes, *([NOTE] if ranks else [])])
 
 
-def _parameters(profiles: Sequence[CaliperProfile], name: str) -> tuple[list[str], list[str]]:
-    """Return the metadata that are parameters, and notes on what is the same in every file."""
-    known = list(dict.fromkeys(each for profile in profiles for each in profile.settings if each not in ABOUT))
-    everywhere = [each for each in known if all(each in profile.settings for profile in profiles)]
-    if all(each in known for each in PROCESSES) and PROCESSES[1] in everywhere:
-        known.remove(PROCESSES[0])
-    chosen: list[str] = []
-    notes: list[str] = []
-    for each in known:
-        values = {profile.settings.get(each) for profile in profiles}
-        one = values == {next(iter(values))} and None not in values
-        if one and not (each in ALWAYS or (len(profiles) == 1 and isinstance(next(iter(values)), int))):
-            notes.append(f"{each} = {next(iter(values))}")
-            continue
-        if None in values:
-            without = next(profile.file for profile in profiles if each not in profile.settings)
-            message = f"has no '{each}' among its globals; expected it as in the other files of {name}"
-            raise InputError(Fault(message, file=without))
-        chosen.append(each)
-    return chosen, [f"In every file: {', '.join(notes)}."] if notes else []
+def streams_below(path: Path) -> list[Path]:
+    """Return the ``.cali`` files in directory *path* and in those below it, at most `_DEEPEST` levels, in order.
+
+    Raises `InputError` for a directory that cannot be read, and where there are too many files.
+    """
+    found: list[Path] = []
+    for at, below, files in os.walk(path, onerror=_unread):
+        below[:] = sorted(name for name in below if name[0] != ".")
+        if len(Path(at).relative_to(path).parts) >= _DEEPEST:
+            below.clear()
+        found += [Path(at, name) for name in sorted(files) if name[0] != "." and name.endswith(".cali")]
+        if len(found) > _MOST:
+            raise InputError(Fault(f"holds more than {_MOST} .cali files; give a part of them", file=str(path)))
+    return found
+
+
+def _unread(error: OSError) -> None:
+    raise InputError(Fault(f"cannot be read: {error.strerror}", file=str(error.filename))) from error
+
+
+def read_streams(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
+    """Return the set of ``.cali`` files and directories of them: what differs between any two is a parameter."""
+    files = [file for path in paths for file in (streams_below(path) if path.is_dir() else [path])]
+    if not files:
+        raise InputError(Fault("holds no .cali file; expected one for each run", file=str(paths[0])))
+    profiles = []
+    for number, file in enumerate(files, 1):
+        cancel.check()
+        profiles.append(read_stream(file, cancel))
+        progress(number / len(files))
+    one = paths[0] if len(paths) == 1 else paths[0].parent
+    return collect_calipers(profiles, str(one), one.name if one.is_dir() else one.stem)
 
 
 def _names(metrics: Collection[str]) -> dict[str, str]:

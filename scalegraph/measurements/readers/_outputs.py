@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+
+from scalegraph.base.errors import Fault, InputError
 
 _N = r"([\d.]+(?:[eE][+-]?\d+)?)"
 
@@ -24,6 +27,8 @@ class Output:
     metrics: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     failed: str = r"(?!)"  # what it says of a run that is none
+    note: str = ""  # what people should know of its metrics
+    grid: tuple[str, ...] = ()  # parameters whose product counts the processes
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Found:
     texts: dict[str, str]
     values: dict[str, tuple[float, str]]
     failed: bool = False
+    note: str = ""
 
 
 OUTPUTS = (
@@ -85,7 +91,29 @@ OUTPUTS = (
         "STREAM",
         r"^STREAM version",
         {"threads": rf"^Number of Threads (?:requested|counted)\s*=\s*{_N}", "n": rf"^Array size\s*=\s*{_N}"},
-        {f"{name} [MB/s]": (rf"^{name}:\s+{_N}", "") for name in ("Copy", "Scale", "Add", "Triad")},
+        {
+            "time": (rf"^Triad:\s+[\d.]+\s+[\d.]+\s+{_N}", "s"),
+            **{f"{name} [MB/s]": (rf"^{name}:\s+{_N}", "") for name in ("Copy", "Scale", "Add", "Triad")},
+        },
+        failed=r"^Failed Validation",
+        note="the time is Triad's least; --rate 'Copy [MB/s]', say, takes another function's rate",
+    ),
+    Output(
+        "HPL",
+        rf"^W[RC]\w+\s+\d+\s+\d+\s+\d+\s+\d+\s+{_N}\s+{_N}\s*$",
+        {
+            "N": rf"^W[RC]\w+\s+{_N}\s",
+            "NB": rf"^W[RC]\w+\s+\d+\s+{_N}\s",
+            "P": rf"^W[RC]\w+\s+\d+\s+\d+\s+{_N}\s",
+            "Q": rf"^W[RC]\w+\s+\d+\s+\d+\s+\d+\s+{_N}\s",
+        },
+        {
+            "time": (rf"^W[RC]\w+(?:\s+\d+){{4}}\s+{_N}\s", "s"),
+            "Gflops": (rf"^W[RC]\w+(?:\s+\d+){{4}}\s+[\d.]+\s+{_N}", ""),
+        },
+        {"T/V": r"^(W[RC]\w+)\s+\d"},
+        failed=r"\.\s+FAILED\s*$",
+        grid=("P", "Q"),
     ),
     Output(
         "time",
@@ -123,14 +151,31 @@ def runs(text: str) -> Iterator[Found]:
                 name: _number(found) for name, pattern in kind.parameters.items() if (found := _last(pattern, part))
             }
             texts = {name: found for name, pattern in kind.texts.items() if (found := _last(pattern, part))}
+            if kind.grid and all(name in numbers for name in kind.grid):
+                sides = [numbers.pop(name) for name in kind.grid]
+                numbers["processes"] = math.prod(sides)
+                texts["grid"] = "x".join(f"{side:g}" for side in sides)
             values = {
                 name: (_number(found), unit)
                 for name, (pattern, unit) in kind.metrics.items()
                 if (found := _last(pattern, part))
             }
-            failed = re.search(kind.failed, part) is not None
-            yield Found(kind.name, numbers, texts, values, failed)
+            failed = re.search(kind.failed, part, re.MULTILINE) is not None
+            yield Found(kind.name, numbers, texts, values, failed, kind.note)
         return
+
+
+def refuse_cut_off(text: str, file: str) -> None:
+    """Refuse *text* that ends in the middle of a line, right behind a number that `runs` would take: 133 of 1330.8."""
+    if not text or text[-1] in "\r\n":
+        return
+    start = max(text.rfind("\n"), text.rfind("\r")) + 1
+    line = text[start:]
+    for kind in OUTPUTS:
+        for pattern in (*kind.parameters.values(), *(pattern for pattern, _ in kind.metrics.values())):
+            if any(match.end(1) == len(line) for match in re.finditer(pattern, line, re.MULTILINE)):
+                words = f"ends in the middle of a line ('{line.strip()[-60:]}'): its last number may be cut off"
+                raise InputError(Fault(f"{words}; a line end was expected", file=file, line=text.count("\n") + 1))
 
 
 def _parts(text: str, kind: Output, places: list[int]) -> Iterator[str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from scalegraph.base.cancel import CancelToken
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
-from scalegraph.measurements.readers._caliper import is_caliper, read_stream
-from scalegraph.measurements.readers._calipers import collect_calipers
+from scalegraph.measurements.readers._caliper import is_caliper
+from scalegraph.measurements.readers._calipers import read_streams
 
 
 def _recognises(_path: Path, head: bytes) -> bool:
@@ -16,9 +16,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    profile = read_stream(path, cancel)
-    progress(1.0)
-    return collect_calipers([profile], str(path), path.stem)
+    return read_streams([path], cancel, progress)
 
 
 READER = Reader(
@@ -29,4 +27,5 @@ READER = Reader(
     read=_read,
     order=20,
     looks="__rec=.., one point; globals are parameters",
+    together=read_streams,
 )

@@ -1,33 +1,30 @@
-"""Caliper: a directory of ``.cali`` files, whose globals distinguish the points."""
+"""Caliper: a directory of ``.cali`` files, and of directories of them, whose globals distinguish the points."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
-from scalegraph.measurements.readers._caliper import read_stream
-from scalegraph.measurements.readers._calipers import collect_calipers
+from scalegraph.measurements.readers._calipers import read_streams
 
-FILES = "[!.]*.cali"
+_LOOKED_AT = 2000  # directories that are searched for the first file
 
 
 def _recognises(path: Path, _head: bytes) -> bool:
-    return any(path.glob(FILES))
+    for number, (_at, below, files) in enumerate(os.walk(path)):
+        if any(name.endswith(".cali") and name[0] != "." for name in files):
+            return True
+        below[:] = sorted(name for name in below if name[0] != ".")
+        if number >= _LOOKED_AT:
+            break
+    return False
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    files = sorted(path.glob(FILES))
-    if not files:
-        raise InputError(Fault("holds no .cali file; expected one for each run", file=str(path)))
-    profiles = []
-    for number, file in enumerate(files, 1):
-        cancel.check()
-        profiles.append(read_stream(file, cancel))
-        progress(number / len(files))
-    return collect_calipers(profiles, str(path), path.name)
+    return read_streams([path], cancel, progress)
 
 
 READER = Reader(
@@ -38,5 +35,6 @@ READER = Reader(
     read=_read,
     order=20,
     directory=True,
-    looks="*.cali, a file a run; globals are parameters",
+    looks="*.cali, a file a run, also in directories below; globals are parameters",
+    together=read_streams,
 )

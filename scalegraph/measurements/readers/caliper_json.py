@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
-from scalegraph.measurements.readers._caliper import HIDDEN, PLACES, RANK, CaliperMetric, CaliperProfile
+from scalegraph.measurements.readers._caliper import (
+    HIDDEN,
+    PLACES,
+    RANK,
+    CaliperMetric,
+    CaliperProfile,
+    as_setting,
+)
 from scalegraph.measurements.readers._calipers import collect_calipers
 from scalegraph.measurements.readers._files import Checked, read_document
 
@@ -23,7 +31,20 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    whole, check = read_document(path, cancel, progress)
+    return _together([path], cancel, progress)
+
+
+def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
+    """Return the set of *paths*, a run each: what differs between any two is a parameter."""
+    profiles = []
+    for number, path in enumerate(paths, 1):
+        profiles.append(_profile(path, cancel))
+        progress(number / len(paths))
+    return collect_calipers(profiles, str(paths[0]), paths[0].stem)
+
+
+def _profile(path: Path, cancel: CancelToken) -> CaliperProfile:
+    whole, check = read_document(path, cancel, lambda _share: None)
     columns = [check.text(each, "columns") for each in check.sequence(check.member(whole, "columns", ""), "columns")]
     described = check.sequence(check.member(whole, "column_metadata", ""), "column_metadata")
     if len(described) != len(columns):
@@ -38,11 +59,10 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
     _rows(rows, columns, _paths(whole, columns, check), profile, check, cancel)
     for name, value in whole.items():
         if name not in SECTIONS and not HIDDEN.match(name) and isinstance(value, (str, int)):
-            text = str(value)
-            profile.settings[name] = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else text
+            profile.settings[name] = as_setting(str(value))
     if not profile.values:
         check.refuse("data", "holds no value at a call path; expected some")
-    return collect_calipers([profile], str(path), path.stem)
+    return profile
 
 
 def _paths(whole: dict[str, Any], columns: list[str], check: Checked) -> list[tuple[str, ...]]:
@@ -105,4 +125,5 @@ READER = Reader(
     read=_read,
     order=40,
     looks="data, columns, column_metadata, nodes",
+    together=_together,
 )

@@ -16,7 +16,8 @@ from scalegraph.measurements.readers import _outputs
 from scalegraph.measurements.readers._files import read_text
 from scalegraph.measurements.readers.program_output import collected
 
-_ENDINGS = (".log", ".out", ".txt", ".err", ".time", ".o", "")
+_ENDING = re.compile(r"(\.(log|out|txt|err|time|o\d*))?")  # also of batch systems: heat.o4711
+_JOBS = ("job", "jobid", "lsf", "pbs", "sge", "slurm")  # before a number that only names a run
 _MOST = 4096  # files
 _HEAD = 64 << 10
 _PAIR = re.compile(r"(?P<key>[A-Za-z]+)[_=-]?(?P<value>\d+)(?![\d.]*[A-Za-z])|(?P<count>\d+)[_-]?(?P<what>[A-Za-z]+)")
@@ -27,10 +28,12 @@ _TIME = re.compile(  # what a program of one's own prints: the last such line of
 )
 
 
+def _is_log(file: Path) -> bool:
+    return _ENDING.fullmatch(file.suffix.lower()) is not None
+
+
 def _files(path: Path) -> list[Path]:
-    return sorted(
-        file for file in path.iterdir() if file.suffix.lower() in _ENDINGS and file.name[0] != "." and file.is_file()
-    )
+    return sorted(file for file in path.iterdir() if _is_log(file) and file.name[0] != "." and file.is_file())
 
 
 def _recognises(path: Path, _head: bytes) -> bool:
@@ -39,7 +42,7 @@ def _recognises(path: Path, _head: bytes) -> bool:
 
 def are_logs(files: Sequence[Path]) -> bool:
     """Whether *files*, two or more, are logs of a run each, by their names and what the first holds."""
-    if not 2 <= len(files) <= _MOST or any(file.suffix.lower() not in _ENDINGS for file in files):
+    if not 2 <= len(files) <= _MOST or not all(map(_is_log, files)):
         return False
     with files[0].open("rb") as file:
         text = file.read(_HEAD).decode("utf-8", "replace")
@@ -54,7 +57,7 @@ def _named(stems: list[str]) -> list[dict[str, Coordinate]]:
         {(pair["key"] or pair["what"]).lower(): int(pair["value"] or pair["count"]) for pair in _PAIR.finditer(stem)}
         for stem in stems
     ]
-    common = [key for key in found[0] if all(key in each for each in found)]
+    common = [key for key in found[0] if key not in _JOBS and all(key in each for each in found)]
     rest = [re.sub(r"\d+", "#", stem) for stem in stems]
     varied = [key for key in common if len({each[key] for each in found}) > 1]
     named: list[dict[str, Coordinate]] = [{key: each[key] for key in varied} for each in found]
@@ -84,6 +87,7 @@ def read_files(files: Sequence[Path], path: Path, cancel: CancelToken, progress:
     for done, (file, said) in enumerate(zip(files, named, strict=True), 1):
         cancel.check()
         text = read_text(file)
+        _outputs.refuse_cut_off(text, str(file))
         runs = list(_outputs.runs(text)) or (_own(text) if said else [])
         kinds.update(run.kind for run in runs)
         if not runs:
@@ -95,7 +99,8 @@ def read_files(files: Sequence[Path], path: Path, cancel: CancelToken, progress:
         made.skip("files", len(silent), "no time is in them", silent[0])
     said_of_all = ", ".join(named[0]) or "nothing"
     note = f"{' and '.join(kinds)} of {len(files)} files; their names say {said_of_all}"
-    return made.finish("log-directory", path.name, files=[str(file) for file in files], notes=(note,))
+    notes = [note, *dict.fromkeys(run.note for run, _ in found if run.note)]
+    return made.finish("log-directory", path.name, files=[str(file) for file in files], notes=notes)
 
 
 def _own(text: str) -> list[_outputs.Found]:
@@ -116,5 +121,5 @@ READER = Reader(
     read=_read,
     order=90,
     directory=True,
-    looks="run_n1000_p16.log, ..: output of time, perf stat, NPB, LULESH, HPCG, STREAM, or a time with its unit",
+    looks="run_n1000_p16.log, ..: output of time, perf stat, NPB, LULESH, HPCG, HPL, STREAM, or a time with its unit",
 )

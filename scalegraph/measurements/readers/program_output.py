@@ -1,7 +1,8 @@
-"""Outputs of NPB, LULESH, HPCG and STREAM that say how many processors ran: a file, with a run or several."""
+"""Outputs of NPB, LULESH, HPCG, HPL and STREAM that say how many processors ran: a file, with a run or several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
@@ -32,11 +33,18 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    found = list(_outputs.runs(read_text(path)))
+    text = read_text(path)
+    _outputs.refuse_cut_off(text, str(path))
+    found = list(_outputs.runs(text))
     cancel.check()
     made = collected(str(path), [(run, {}) for run in found])
     progress(1.0)
-    return made.finish("program-output", path.stem, notes=(f"the output of {found[0].kind}",))
+    return made.finish("program-output", path.stem, notes=told(found))
+
+
+def told(found: Sequence[_outputs.Found]) -> list[str]:
+    """Return what people should know of outputs of one kind."""
+    return [f"the output of {found[0].kind}", *dict.fromkeys(run.note for run in found if run.note)]
 
 
 def collected(file: str, found: list[tuple[_outputs.Found, dict[str, Coordinate]]]) -> Collector:
@@ -71,7 +79,7 @@ def collected(file: str, found: list[tuple[_outputs.Found, dict[str, Coordinate]
 
 READER = Reader(
     "program-output",
-    "Output of NPB, LULESH, HPCG or STREAM",
+    "Output of NPB, LULESH, HPCG, HPL or STREAM",
     (".out", ".log", ".txt"),
     recognises=_recognises,
     read=_read,

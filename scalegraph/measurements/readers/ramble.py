@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,19 @@ from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, collect_benchmarks
 from scalegraph.measurements.readers._files import Checked, read_document
+from scalegraph.measurements.readers._settings import Settings, is_about, varied
 
 HOW = "variables of the experiments (n_ranks, n_nodes, problem sizes)"
 _PASSED = "SUCCESS"
 _NO_CONTEXT = ("", "null", "(null)")
+_SUMMARY = "summary::"
+_BESIDE = ("application_name", "workload_name", "n_nodes", "n_ranks", "n_threads", "processes_per_node")
+_NAMES = frozenset(  # variables that only name or number an experiment
+    {"name", "experiment_name", "experiment_namespace", "experiment_index", "experiment_status", "workspace_name"}
+    | {"workspace", "repeat_index", "n_repeats", "workload_namespace", "application_namespace", "env_name"}
+    | {"simplified_application_namespace", "simplified_workload_namespace", "simplified_experiment_namespace"}
+    | {"batch_time", "batch_submit", "batch_nodes", "batch_ranks", "batch_timeout", "execute_experiment"}
+)
 
 
 def _recognises(_path: Path, head: bytes) -> bool:
@@ -25,62 +34,67 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    whole, check = read_document(path, cancel, progress)
-    passed: list[tuple[str, dict[str, Any]]] = []
+    return _together([path], cancel, progress)
+
+
+def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
+    """Return the set of *paths*: what differs between any two experiments of them is a parameter."""
+    passed: list[tuple[str, dict[str, Any], Checked]] = []
     failed = 0
-    for index, entry in enumerate(check.sequence(check.member(whole, "experiments", ""), "experiments")):
-        place = f"experiments[{index}]"
-        experiment = check.mapping(entry, place)
-        if experiment.get("RAMBLE_STATUS") == _PASSED:
-            passed.append((place, experiment))
-        else:
-            failed += 1
-    variables = _varied([_numbers(experiment, place, check) for place, experiment in passed])
+    for number, path in enumerate(paths, 1):
+        whole, check = read_document(path, cancel, lambda _share: None)
+        for index, entry in enumerate(check.sequence(check.member(whole, "experiments", ""), "experiments")):
+            place = f"experiments[{index}]"
+            experiment = check.mapping(entry, place)
+            if experiment.get("RAMBLE_STATUS") == _PASSED:
+                passed.append((place, experiment, check))
+            else:
+                failed += 1
+        progress(number / len(paths))
+    settings = [_variables(experiment, place, check) for place, experiment, check in passed]
+    places = [f"{check.file}: {place}" for place, _, check in passed]
+    names, notes = varied(settings, [name for each in settings for name in each if counts_processors(name)], places)
     measured = [
         made
-        for (place, experiment), parameters in zip(passed, variables, strict=True)
-        for made in _figures(experiment, parameters, place, check)
+        for (place, experiment, check), each in zip(passed, settings, strict=True)
+        for made in _figures(experiment, {name: each[name] for name in names}, place, check)
     ]
-    found = collect_benchmarks(measured, check, HOW)
+    found = collect_benchmarks(measured, Checked(str(paths[0])), HOW)
     if failed:
-        found.skip("experiments", failed, "did not succeed", str(path))
-    return found.finish("ramble", path.stem)
+        found.skip("experiments", failed, "did not succeed", str(paths[0]))
+    files = [str(path) for path in paths]
+    return found.finish(
+        "ramble", paths[0].stem, files=files, notes=[note for note in notes if "same in all" not in note]
+    )
 
 
-def _numbers(experiment: dict[str, Any], place: str, check: Checked) -> dict[str, Coordinate]:
-    """Return the variables of an experiment that are numbers."""
+def _variables(experiment: dict[str, Any], place: str, check: Checked) -> Settings:
+    """Return the variables of an experiment, and what it says of itself beside them, but those that only name it."""
     given = check.mapping(experiment.get("RAMBLE_VARIABLES") or {}, f"{place}.RAMBLE_VARIABLES")
-    return {
-        name: number
-        for name, value in given.items()
-        if not isinstance(value, (bool, dict, list)) and (number := as_number(str(value))) is not None
-    }
-
-
-def _varied(variables: Sequence[dict[str, Coordinate]]) -> list[dict[str, Coordinate]]:
-    """Return of each experiment the variables that differ between experiments, and those that count processors."""
-    names = dict.fromkeys(name for each in variables for name in each)
-    chosen = [
-        name
-        for name in names
-        if all(name in each for each in variables)
-        and (counts_processors(name) or len({each[name] for each in variables}) > 1)
-    ]
-    return [{name: each[name] for name in chosen} for each in variables]
+    beside = {name: experiment[name] for name in _BESIDE if name in experiment}
+    made: Settings = {}
+    for name, value in {**beside, **given}.items():
+        if isinstance(value, (bool, dict, list)) or value is None or is_about(name) or name in _NAMES:
+            continue
+        number = as_number(str(value))
+        made[name] = str(value) if number is None else number
+    return made
 
 
 def _figures(
-    experiment: dict[str, Any], parameters: dict[str, Coordinate], place: str, check: Checked
+    experiment: dict[str, Any], parameters: Mapping[str, Coordinate], place: str, check: Checked
 ) -> Iterator[Measured]:
     """Yield the figures of merit of each context; text among them is left out."""
     for index, entry in enumerate(check.sequence(experiment.get("CONTEXTS") or [], f"{place}.CONTEXTS")):
         where = f"{place}.CONTEXTS[{index}]"
         context = check.mapping(entry, where)
         title = check.text(context.get("display_name") or context.get("name") or "", f"{where}.name")
-        made = Measured("program" if title in _NO_CONTEXT else title, where, parameters, {})
+        made = Measured("program" if title in _NO_CONTEXT else title, where, dict(parameters), {})
         for number, one in enumerate(check.sequence(context.get("foms") or [], f"{where}.foms")):
             figure = check.mapping(one, f"{where}.foms[{number}]")
             name = check.text(check.member(figure, "name", f"{where}.foms[{number}]"), f"{where}.foms[{number}].name")
+            if str(figure.get("origin_type") or "").startswith(_SUMMARY):
+                continue  # mean, deviation, .. of repeated experiments, which are there themselves
             value = as_number(str(figure.get("value")))
             if value is not None:
                 made.values.setdefault(name, []).append(value)
@@ -97,4 +111,5 @@ READER = Reader(
     read=_read,
     order=42,
     looks='"experiments" with RAMBLE_STATUS and CONTEXTS',
+    together=_together,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,13 @@ from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks
 from scalegraph.measurements.readers._files import Checked, read_document
+from scalegraph.measurements.readers._settings import Settings, varied
 
 HOW = "parameters of the test (name %tasks=4) or its num_tasks"
 _PARAMETER = re.compile(r"\s%([\w.]+)=(\S+)")
 _PASSED = ("pass", "success")
+PROGRAM = "program"  # call path of tests of several names
+_WHERE = {"system": "system", "partition": "partition", "environment": "environ"}
 
 
 def _recognises(_path: Path, head: bytes) -> bool:
@@ -26,20 +29,34 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    whole, check = read_document(path, cancel, progress)
-    measured: list[Measured] = []
+    return _together([path], cancel, progress)
+
+
+def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
+    """Return the set of *paths*; where several tests or systems are in them these are parameters."""
+    measured: list[tuple[Measured, Settings]] = []
     failed = 0
-    for place, case in _cases(whole, check):
-        if case.get("result") not in _PASSED:
-            failed += 1
-            continue
-        made = _measured(case, place, check)
-        if made.values:
-            measured.append(made)
-    found = collect_benchmarks(measured, check, HOW)
+    for number, path in enumerate(paths, 1):
+        whole, check = read_document(path, cancel, lambda _share: None)
+        for place, case in _cases(whole, check):
+            if case.get("result") not in _PASSED:
+                failed += 1
+                continue
+            made = _measured(case, place, check)
+            if made.values:
+                said: Settings = {key: str(case[name]) for key, name in _WHERE.items() if case.get(name)}
+                measured.append((made, {"test": made.name, **said}))
+        progress(number / len(paths))
+    where = [said for _, said in measured]
+    names = varied(where, (), [made.place for made, _ in measured])[0] if measured else []
+    for made, said in measured:
+        made.parameters.update({name: said[name] for name in names if name not in made.parameters})
+        if "test" in names:
+            made.name = PROGRAM
+    found = collect_benchmarks([made for made, _ in measured], Checked(str(paths[0])), HOW)
     if failed:
-        found.skip("test cases", failed, "did not pass", str(path))
-    return found.finish("reframe", path.stem)
+        found.skip("test cases", failed, "did not pass", str(paths[0]))
+    return found.finish("reframe", paths[0].stem, files=[str(path) for path in paths])
 
 
 def _cases(whole: dict[str, Any], check: Checked) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -86,4 +103,5 @@ READER = Reader(
     read=_read,
     order=40,
     looks="--report-file, test cases with performance variables",
+    together=_together,
 )

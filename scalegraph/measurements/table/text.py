@@ -56,8 +56,11 @@ def read_lines(path: Path, encoding: str = "", limit: int = LARGEST) -> Lines:
     cut = len(raw) > limit
     read = decoded(raw[:limit], str(path), encoding, cut=cut)
     if path.suffix.lower() not in _TABLES and (made := blocks.as_table(read.lines)) is not None:
-        note = "lines of `key: value` were taken as a table: a row for each block, a column for each key"
-        return Lines(made, read.encoding, (*read.notes, note))
+        said = [*read.notes, "lines of `key: value` were taken as a table: a row for each block, a column for each key"]
+        if not cut and read.lines[-1].strip():
+            end = read.lines[-1].strip()[-40:]
+            said.append(f"the last line ('{end}') has no end: if the file was cut off, so is its value")
+        return Lines(made, read.encoding, tuple(said))
     return read
 
 

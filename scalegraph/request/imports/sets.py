@@ -124,25 +124,33 @@ def read_set(
     token = cancel or CancelToken()
     if not name and choices in (None, TableChoices()) and are_logs(paths):
         return log_directory.read_files(paths, paths[0].parent, token, progress)
+    found = [reader_of(path, name) for path in paths]
+    together = found[0].together
+    if len(paths) > 1 and together is not None and all(reader.together is together for reader in found):
+        _not_for_tables(paths[0], found[0], choices)
+        return together(paths, token, progress)
     made = []
-    for number, path in enumerate(paths):
+    for number, (path, reader) in enumerate(zip(paths, found, strict=True)):
         token.check()
-        reader = reader_of(path, name)
 
         def share(done: float, number: int = number) -> None:
             progress((number + done) / len(paths))
 
         if reader.name == _TABLE:
             made.append(read_table(path, choices, token, share))
-        elif choices is not None and choices != TableChoices():
-            raise InputError(
-                Fault(f"is not read as a table but as {reader.title}: --format table if it is", file=str(path))
-            )
         else:
+            _not_for_tables(path, reader, choices)
             made.append(reader.read(path, token, share))
         if (fault := beyond(made[-1])) is not None:
             raise InputError(fault if fault.file else replace(fault, file=str(path)))
     return merged(made)
+
+
+def _not_for_tables(path: Path, reader: Reader, choices: TableChoices | None) -> None:
+    """Refuse *choices* for a file that is no table: they would do nothing."""
+    if choices is not None and choices != TableChoices():
+        message = f"is not read as a table but as {reader.title}: --format table if it is"
+        raise InputError(Fault(message, file=str(path)))
 
 
 def set_of(

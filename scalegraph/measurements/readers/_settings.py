@@ -1,0 +1,111 @@
+"""Which metadata of runs are parameters: what differs between them, without what only repeats another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeAlias
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.names import counts_processors, metric_kind
+
+Setting: TypeAlias = float | int | str
+Settings: TypeAlias = dict[str, Setting]
+
+MISSING = "none"  # a text of the runs that do not have it
+# Words in the names of metadata that distinguish runs without being set for the study.
+_ABOUT = re.compile(
+    r"(?:^|_)(?:user|uid|date|day|time|timestamp|path|executable|libraries|cmdline|command|cluster|host|hosts|hostname"
+    r"|hostlist|nodelist|machine|dir|directory|workdir|file|outfile|output|job|jobid|walltime|systime|cputime"
+    r"|adiakversion|uuid|id|hash|commit|built_by|mpi_version|mpi_library)(?:_|$)"
+)
+
+
+def is_about(name: str) -> bool:
+    """Whether metadata of this name says who, where and when, and not what was set."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    short = re.sub(r"[^0-9a-z]+", "_", words).strip("_")
+    if counts_processors(name):
+        return False
+    return _ABOUT.search(short) is not None or short in ("executablepath", "launchdate", "launchday")
+
+
+def with_whole(settings: Sequence[Settings], results: Sequence[dict[str, float]]) -> list[Settings]:
+    """Return *settings* with those of *results* that are whole in every run and differ: sizes written as 1048576.0.
+
+    Times, rates and what else is measured by its name stay results. What becomes a setting is taken out of *results*.
+    """
+    made = [dict(each) for each in settings]
+    for name in list(results[0]) if results else ():
+        values = [each.get(name) for each in results]
+        whole = all(value is not None and value == int(value) for value in values)
+        if not whole or len(set(values)) < 2 or metric_kind(name) != "other" or _is_measured(name):
+            continue
+        for own, each in zip(made, results, strict=True):
+            own[name] = int(each.pop(name))
+    return made
+
+
+def _is_measured(name: str) -> bool:
+    from scalegraph.measurements import rates
+    from scalegraph.measurements.model import Metric
+
+    return rates.per(Metric(name, "", "other")) is not None or name.lower() in ("figure_of_merit", "fom", "energy")
+
+
+def varied(settings: Sequence[Settings], always: Sequence[str], files: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the names that are parameters, and notes on what all runs have alike and what only repeats another.
+
+    *always* are parameters wherever every run has them. A text that some runs lack is `MISSING` there, and is put into
+    their settings. Raises `InputError` for a number that some runs lack and that nothing else follows.
+    """
+    known = [name for name in dict.fromkeys(name for each in settings for name in each) if not is_about(name)]
+    alike = [name for name in known if name not in always and _alike(settings, name)]
+    left = [name for name in known if name not in alike]
+    numbers = [name for name in left if not any(isinstance(each.get(name, 0), str) for each in settings)]
+    texts = [name for name in left if name not in numbers]
+    chosen, repeated = [], []
+    for name in numbers:
+        lacking = [file for file, each in zip(files, settings, strict=True) if name not in each]
+        if not lacking:
+            chosen.append(name)
+        elif _follows(settings, texts, name):
+            repeated.append(name)
+        else:
+            message = f"has no '{name}' among its settings; expected it as in the others"
+            raise InputError(Fault(message, file=lacking[0]))
+    for name in sorted(texts, key=lambda name: _extent(settings, name)):
+        if _follows(settings, chosen, name):
+            repeated.append(name)
+            continue
+        chosen.append(name)
+        for each in settings:
+            each[name] = str(each.get(name, MISSING))
+    notes = []
+    if alike:
+        notes.append("The same in all: " + ", ".join(f"{name} = {settings[0][name]}" for name in alike) + ".")
+    if repeated:
+        verb, what = ("follow", "are no parameters") if len(repeated) > 1 else ("follows", "is no parameter")
+        notes.append(f"{', '.join(repeated)} {verb} from {', '.join(chosen)}, and {what}.")
+    return [name for name in known if name in chosen], notes
+
+
+def _alike(settings: Sequence[Settings], name: str) -> bool:
+    """Whether all runs have the same, which says nothing about a single run's whole numbers."""
+    values = {each.get(name) for each in settings}
+    return len(values) == 1 and not (len(settings) == 1 and not isinstance(next(iter(values)), str))
+
+
+def _follows(settings: Sequence[Settings], chosen: Sequence[str], name: str) -> bool:
+    """Whether runs with the same of *chosen* have the same of *name*."""
+    seen: dict[tuple[Hashable, ...], Hashable] = {}
+    return all(
+        seen.setdefault(tuple(each.get(other) for other in chosen), each.get(name)) == each.get(name)
+        for each in settings
+    )
+
+
+def _extent(settings: Sequence[Mapping[str, Setting]], name: str) -> tuple[int, int]:
+    """Return how many values a text has and how long they are: few and short ones are the better names."""
+    values = {str(each.get(name, MISSING)) for each in settings}
+    return len(values), max(map(len, values))
