@@ -9,35 +9,44 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
 
 LONGEST = 16 << 20  # bytes of a line
+LONGEST_JSON = 32 << 20  # of a line of JSON, whose values take ten times as much once they are parsed
 MOST_LINES = 20_000_000
 _BLOCK = 4 << 20
 
 
-def check_lines(path: Path, limit: int | None = None, *, longest: int = LONGEST, most: int = MOST_LINES) -> None:
+def check_lines(
+    path: Path,
+    limit: int | None = None,
+    *,
+    longest: int = LONGEST,
+    most: int = MOST_LINES,
+    expected: str = "a line for each run was expected",
+) -> None:
     """Raise `InputError` where a line of *path*, of its first *limit* bytes, is too long, or there are too many.
 
+    *expected* says what to do about a line that is too long.
     Reads block by block and stops at the first fault, so that a file of one line, or of blanks, takes no memory.
     """
     try:
         if path.stat().st_size <= min(longest, most):
             return
         with path.open("rb") as file:
-            fault = _fault(file, path, limit, longest, most)
+            fault = _fault(file, path, limit, (longest, expected), most)
     except OSError as error:
         raise InputError(Fault(f"cannot be read: {reason(error)}", file=str(path))) from error
     if fault is not None:
         raise InputError(fault)
 
 
-def _fault(file: BinaryIO, path: Path, limit: int | None, longest: int, most: int) -> Fault | None:
+def _fault(file: BinaryIO, path: Path, limit: int | None, line: tuple[int, str], most: int) -> Fault | None:
+    longest, expected = line
     lines, length, done = 1, 0, 0
     while block := file.read(min(_BLOCK, longest)):  # within one block no line is too long
         done += len(block)
         last = max(block.rfind(b"\n"), block.rfind(b"\r"))
         first = min((at for at in (block.find(b"\n"), block.find(b"\r")) if at >= 0), default=len(block))
         if length + first > longest:
-            words = f"is longer than {longest >> 20} MiB; a line for each run was expected"
-            return Fault(words, file=str(path), line=lines)
+            return Fault(f"is longer than {longest >> 20} MiB; {expected}", file=str(path), line=lines)
         length = length + len(block) if last < 0 else len(block) - last - 1
         lines += max(block.count(b"\n"), block.count(b"\r"))
         if lines > most:

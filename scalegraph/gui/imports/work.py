@@ -21,7 +21,7 @@ from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import readers
 from scalegraph.measurements.runs import make_runs, serial_times
-from scalegraph.measurements.table import TableChoices, TableGuess, guess_table
+from scalegraph.measurements.table import TableChoices, TableGuess, guess_table, idle
 from scalegraph.request.imports import sets as imports
 from scalegraph.request.imports import tables
 from scalegraph.store import Study
@@ -180,6 +180,7 @@ def _meant(
         found, likely = asking.complete(measured, _answers(state))
     except InputError as error:
         return Preview(words, guess, measured, faults=error.faults, notes=notes, rows=rows)
+    notes = (*notes, *_idle(source, state, guess, found))
     questions = asking.distinct([*(guess.questions if guess is not None else ()), *found.questions])
     shown = likely if questions else found
     reported = (*notes, *shown.measured.remarks, *shown.notes)
@@ -193,6 +194,14 @@ def _meant(
         return replace(base, runs_words="Answer what is marked on the left; the runs then appear here.")
     made = _with_runs(base, token, share)
     return replace(made, guesses=guesses, runs_words=f"If the guesses are right: {made.runs_words}")
+
+
+def _idle(source: Source, state: ImportState, guess: TableGuess | None, found: guessing.Guess) -> list[str]:
+    """Return what was chosen and changes nothing, in sentences."""
+    faults = guessing.unused(_answers(state), found) if source.known is None else []
+    if guess is not None and state.table:
+        faults += idle(source.paths, TableChoices(**choices(state)))
+    return [f"{fault.key.lstrip('-').capitalize()}: {fault.message}" for fault in faults]
 
 
 def _answer(question: Question) -> tuple[str, str, str] | None:

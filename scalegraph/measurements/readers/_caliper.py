@@ -82,7 +82,7 @@ def is_caliper(head: bytes) -> bool:
 
 def read_stream(path: Path, cancel: CancelToken) -> CaliperProfile:
     """Return the profile in a ``.cali`` file; raise `InputError` with the line that is damaged."""
-    text = read_text(path, lines=False)
+    text = read_text(path)
     lines = text.split("\n")
     if lines[-1] or not lines[-2:-1] or not lines[-2].startswith("__rec=globals"):
         message = "the file is cut off; expected the record of globals and a line end after it"

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements.limits import check_lines
+from scalegraph.measurements.limits import LONGEST, LONGEST_JSON, check_lines
 from scalegraph.measurements.reader import Progress
 
 
@@ -25,10 +25,14 @@ def read_bytes(path: Path) -> bytes:
 def read_text(path: Path, *, lines: bool = True) -> str:
     """Return the text of *path*, which must be UTF-8; raise `InputError` with the line of a byte that is not.
 
-    With *lines* it is refused where one of them is too long to be one (`limits`): JSON may be one line.
+    It is refused where a line is too long to be one of a run or record (`limits`); without *lines* it may be a whole
+    document of JSON in one line, of more bytes.
     """
     if lines:
-        check_lines(path)
+        check_lines(path, longest=LONGEST)
+    else:
+        expected = "JSON with line breaks, or of fewer runs, was expected"
+        check_lines(path, longest=LONGEST_JSON, expected=expected)
     data = read_bytes(path)
     try:
         return data.decode("utf-8-sig")

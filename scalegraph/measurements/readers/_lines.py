@@ -35,7 +35,7 @@ class LineFormat:
 
 def read_lines(form: LineFormat, path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
     """Return the set; refuse a line that is not the whole of a measurement."""
-    lines = read_text(path, lines=False).split("\n")
+    lines = read_text(path).split("\n")
     found: Collector | None = None
     known: dict[str, tuple[int, int, int]] = {}  # series of what is before the value of a line
     for number, line in enumerate(lines, 1):

@@ -21,9 +21,12 @@ def _with_commas(line: str) -> str:
 FORM = LineFormat("talpas", "parameters", call_path="", metric="", prepare=_with_commas)
 
 
+_PARAMETERS = re.compile(r'"parameters"\s*:\s*\{')  # a list in Extra-P's documents
+
+
 def _recognises(_path: Path, head: bytes) -> bool:
     line = first_line(head)
-    return line.startswith("{") and '"parameters"' in line and '"value"' in line
+    return line.startswith("{") and _PARAMETERS.search(line) is not None and '"value"' in line
 
 
 READER = Reader(

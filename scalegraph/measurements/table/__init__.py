@@ -6,5 +6,6 @@ it together for the user to check and change, `build` reads the whole into a mea
 
 from scalegraph.measurements.table.build import read_table
 from scalegraph.measurements.table.guess import Column, Role, TableChoices, TableGuess, guess_table
+from scalegraph.measurements.table.idle import idle
 
-__all__ = ["Column", "Role", "TableChoices", "TableGuess", "guess_table", "read_table"]
+__all__ = ["Column", "Role", "TableChoices", "TableGuess", "guess_table", "idle", "read_table"]

@@ -23,7 +23,7 @@ __all__ = ["Column", "Form", "Role", "TableChoices", "TableGuess", "guess_table"
 # wide: a column for each value of a parameter
 Form: TypeAlias = Literal["long", "tall", "wide"]
 
-_HEAD = 1 << 20  # bytes that are examined
+HEAD = 1 << 20  # bytes that are examined
 _PREVIEW = 30  # rows
 _ROLE_WORDS: dict[str, Role] = {"region": "call_path", "ignore": "skip", "coordinate": "parameter"}
 
@@ -94,7 +94,7 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     """
     said = choices or TableChoices()
     file = str(path)
-    limit = _HEAD
+    limit = HEAD
     while True:
         text = read_lines(path, said.encoding, limit)
         if sum(1 for line in text.lines if line.strip()) > 2 or limit >= _size(path):
@@ -212,7 +212,7 @@ def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices
     numeric = [column.index for column in columns if column.kind in ("number", "count")]
     cells = [row[index] for row in found.rows for index in numeric if index < len(row)]
     if said.decimal:
-        return said.decimal, _grouping(cells, said.decimal), []
+        return said.decimal, _grouping(cells, said.decimal, said=True), []
     comma = columns_.decimal_comma(cells)
     if comma == "unsure":
         example = next(cell for cell in cells if layout.COMMA_NUMBER.fullmatch(cell))
@@ -225,9 +225,12 @@ def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices
     return decimal, _grouping(cells, decimal), []
 
 
-def _grouping(cells: Sequence[str], decimal: str) -> str:
+def _grouping(cells: Sequence[str], decimal: str, *, said: bool = False) -> str:
+    """Return what groups the digits of *cells*; where the decimal comma was *said* `1.500` is a thousand and more."""
     pattern = layout.GROUPED_POINT if decimal == "," else layout.GROUPED
     for cell in cells:
+        if said and decimal == "," and pattern.fullmatch(cell):
+            return "."
         if pattern.fullmatch(cell) and not layout.NUMBER.fullmatch(
             cell.replace(decimal, "." if decimal == "," else decimal)
         ):

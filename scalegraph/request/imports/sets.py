@@ -22,7 +22,7 @@ from scalegraph.measurements.model import MeasurementSet, beyond
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
 from scalegraph.measurements.readers import log_directory
 from scalegraph.measurements.runs import make_runs, serial_times
-from scalegraph.measurements.table import TableChoices, guess_table, read_table
+from scalegraph.measurements.table import TableChoices, guess_table, idle, read_table
 from scalegraph.request.imports import tables
 from scalegraph.request.imports.kinds import is_study, refuse_another
 from scalegraph.store import Manifest, Study
@@ -278,6 +278,7 @@ def understood(
         try:
             measured = read_set(paths, name=name, choices=chosen, cancel=cancel, progress=progress)
             guess = answered(measured, said)
+            refuse_idle(paths, choices)
             break
         except Unanswered as error:
             new = [one for one in error.questions if all(one.key != other.key for other in asked)]
@@ -293,6 +294,12 @@ def understood(
     if asked:
         raise Unanswered(asking.distinct(asked), file)
     return guess
+
+
+def refuse_idle(paths: Sequence[Path], choices: TableChoices | None) -> None:
+    """Refuse *choices* of how tables are read that change nothing."""
+    if choices not in (None, TableChoices()) and (faults := idle(paths, choices)):
+        raise InputError(faults)
 
 
 def with_rate(choices: TableChoices, rate: str, path: Path, name: str) -> TableChoices:
