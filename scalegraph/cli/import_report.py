@@ -39,12 +39,11 @@ def show_preview(
 ) -> None:
     """Print how files would be read, what their names seem to mean, and what is not sure; write nothing."""
     from scalegraph.measurements import asking
-    from scalegraph.measurements.guessing import NONE
     from scalegraph.measurements.table import guess_table
     from scalegraph.request.imports import sets as imports
 
     reader = imports.reader_of(sources[0], name)
-    choices = imports.with_rate(choices, str(answers.get("rate") or NONE), sources[0], name)
+    choices = imports.with_roles(choices, answers, sources[0], name)
     table = guess_table(sources[0], choices) if reader.name == "table" else None
     measured = guess = None
     read_as = asking.assumed(choices, table.questions) if table is not None and table.questions else choices

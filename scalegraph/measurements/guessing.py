@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import derived, grids, names, rates
+from scalegraph.measurements import counted, derived, grids, names, rates
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
@@ -308,6 +308,8 @@ def _processors(
             f"{broken[0]} is not a whole number of 1 or more at every point, so it counts no processors and there are "
             "no runs; models over the parameters work"
         )
+    elif (asked := counted.question(measured, fits)) is not None:
+        questions.append(asked)
     elif measured.parameters:
         example = fits[0] if fits else measured.parameters[0]
         none.append(

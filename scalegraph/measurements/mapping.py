@@ -42,7 +42,7 @@ SECONDS: dict[str, float] = {
     "hours": 3600.0,
 }
 
-_SWITCHES = {"extent": "values", "clock_hz": "clock"}  # fields that are not called as their options
+SWITCHES = {"extent": "values", "clock_hz": "clock"}  # fields that are not called as their options
 
 CYCLES = frozenset({"cycles", "cycle", "cyc", "clocks", "ticks"})  # seconds by the clock's frequency only
 
@@ -107,7 +107,7 @@ class Question:
             return ""
         if column:
             return f"--column {quote(f'{column}={self.guess}')}"
-        return f"--{_SWITCHES.get(key, key)} {quote(self.guess)}"
+        return f"--{SWITCHES.get(key, key)} {quote(self.guess)}"
 
     def __str__(self) -> str:
         return f"{self.message}; say {self.switch}"

@@ -144,8 +144,8 @@ def preview_of(source: Source, state: ImportState, token: CancelToken, share: Sh
     guess: TableGuess | None = None
     chosen: TableChoices | None = TableChoices()
     if source.is_table:
-        chosen = TableChoices(**said)
         try:
+            chosen = imports.with_roles(TableChoices(**said), _answers(state), source.path, "")
             guess = guess_table(source.path, chosen)
         except InputError as error:
             if not said:

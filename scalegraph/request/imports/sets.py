@@ -273,7 +273,7 @@ def understood(
     Raises `Unanswered` with all that has to be said of both, each with a guess.
     """
     asked: list[Question] = []
-    file, chosen = "", with_rate(choices or TableChoices(), str((said or {}).get("rate") or NONE), paths[0], name)
+    file, chosen = "", with_roles(choices or TableChoices(), said or {}, paths[0], name)
     while True:
         try:
             measured = read_set(paths, name=name, choices=chosen, cancel=cancel, progress=progress)
@@ -302,11 +302,18 @@ def refuse_idle(paths: Sequence[Path], choices: TableChoices | None) -> None:
         raise InputError(faults)
 
 
-def with_rate(choices: TableChoices, rate: str, path: Path, name: str) -> TableChoices:
-    """Return *choices* with the column *rate* as measured, as whole numbers may pass for a parameter."""
-    if rate == NONE or rate in choices.columns or reader_of(path, name).name != _TABLE:
+def with_roles(choices: TableChoices, said: Mapping[str, Any], path: Path, name: str) -> TableChoices:
+    """Return *choices* with the columns that *said* names as what they must be.
+
+    A rate is measured, as whole numbers may pass for a parameter; what counts processors is a parameter.
+    """
+    roles = {str(said.get("rate") or NONE): "metric", str(said.get("processors") or NONE): "parameter"}
+    roles = {word: role for word, role in roles.items() if word != NONE and word not in choices.columns}
+    if not roles or not path.is_file() or reader_of(path, name).name != _TABLE:
         return choices
-    return choices.model_copy(update={"columns": {**choices.columns, rate: "metric"}})
+    known = {word for column in guess_table(path, choices).columns for word in (column.title, column.name)}
+    made = {word: role for word, role in roles.items() if word in known or role == "metric"}
+    return choices.model_copy(update={"columns": {**choices.columns, **made}}) if made else choices
 
 
 def _study(path: Path, said: Mapping[str, Any]) -> Study:

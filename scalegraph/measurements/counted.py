@@ -1,0 +1,67 @@
+"""The question which parameter counts processors, where no name says it and times or numbers look as if one did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from shlex import quote
+
+import numpy as np
+
+from scalegraph.measurements import names, rates
+from scalegraph.measurements.mapping import Question
+from scalegraph.measurements.model import Floats, MeasurementSet
+from scalegraph.measurements.runs import varies
+
+_FORMATS = frozenset({"table", "program-output", "log-directory"})  # others name their parameters for models of them
+_MOST = 2**24  # processors
+NONE = "none"
+
+
+def question(measured: MeasurementSet, fits: Sequence[str]) -> Question | None:
+    """Return what is asked of *fits*, whole numbers of 1 or more: None where none of them looks like processors.
+
+    As one, times fall (or rates rise) from its least to its greatest value, as no size of a problem does; or its
+    values begin at one and double, under a name that is not one of sizes.
+    """
+    if measured.format not in _FORMATS:
+        return None
+    falling, doubling = [], []
+    for name in fits:
+        counts = measured.points[name].to_numpy(dtype=np.float64)
+        if not varies(measured.points[name]) or counts.max() > _MOST:
+            continue
+        if _falls(measured, counts):
+            falling.append(name)
+        elif _doubles(counts) and names.plain(name) not in names.SIZES and _timed(measured):
+            doubling.append(name)
+    found = falling or doubling
+    if not found:
+        return None
+    one = found[0]
+    because = "has shorter times, or higher rates, where it is larger" if falling else "begins at 1 and doubles"
+    listed = " or ".join(f"'{name}'" for name in found)
+    message = f"no name says what counts the processors; {listed} may"
+    switch = f"--processors {quote(one)}, or --processors {NONE} for models over the parameters alone"
+    return Question("processors", message, switch, (*found, NONE), because)
+
+
+def _timed(measured: MeasurementSet) -> list[tuple[int, bool]]:
+    """Return the metrics that are times, else those that are rates, each with whether more of it is better."""
+    times = [(index, False) for index, metric in enumerate(measured.metrics) if metric.kind == "time"]
+    return times or [(measured.metric(name), True) for name in rates.rates(measured)]
+
+
+def _falls(measured: MeasurementSet, counts: Floats) -> bool:
+    """Whether the median of a time is less, or of a rate more, at the greatest of *counts* than at the least."""
+    for metric, rises in _timed(measured):
+        values = measured.values[measured.values["metric"] == metric]
+        there = counts[values["point"]]
+        few, many = (values["value"][there == bound].median() for bound in (counts.min(), counts.max()))
+        if few > 0 and many > 0 and (many / few > 1.2 if rises else few / many > 1.2):
+            return True
+    return False
+
+
+def _doubles(counts: Floats) -> bool:
+    steps = np.unique(counts)
+    return bool(len(steps) > 2 and steps[0] == 1 and (steps[1:] / steps[:-1] == 2).all())
