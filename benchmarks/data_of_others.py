@@ -77,7 +77,10 @@ def alike(found: list[tuple[int, float]], expected: list[tuple[int, float]], uni
 
 
 def verdict(path: Path, row: list[str]) -> tuple[str, str]:
-    """Return what became of a file: right, asked, refused, wrong or silently wrong; and in words why."""
+    """Return what became of a file: right, asked N, refused, wrong or silently wrong; and in words why.
+
+    N is how many questions came at once; ``twice`` says that others came after the answers.
+    """
     _, processors, time, unit, answers = row
     expected = [] if processors == "-" else right(path, processors, time, unit)
     try:
@@ -86,11 +89,21 @@ def verdict(path: Path, row: list[str]) -> tuple[str, str]:
         if processors == "-":
             return "refused", str(error)
         said = dict(pair.split("=", 1) for pair in answers.split())
+        asked = {one.key.replace("columns.", "column:") for one in error.questions}
+        again = ""
         try:
-            found = read(path, said)
+            found = read(path, {key: value for key, value in said.items() if key in asked})
+        except Unanswered:
+            again = " twice"
         except InputError as other:
             return "wrong", f"asked; after the answer: {other}"
-        return ("asked" if alike(found, expected, unit) else "wrong"), str(error)
+        if again:
+            try:
+                found = read(path, said)
+            except InputError as other:
+                return "wrong", f"asked twice; after the answers: {other}"
+        count = f"asked {len(error.questions)}{again}"
+        return (count if alike(found, expected, unit) else "wrong"), str(error)
     except InputError as error:
         return ("refused" if processors == "-" else "wrong"), str(error)
     if not found and processors == "-":

@@ -294,8 +294,13 @@ def _processors(
     several = [name for name in several if not filled(measured, name, several)]
     written = grids.counting(measured)
     several += [name for name in written if not any(name in grids.of(measured, other) for other in several)]
-    if len(several) > 1:
-        questions.append(_which_counts(measured, several))
+    if not several:  # of counts that are the same in every run: ranks before nodes, and what is 1 counts nothing
+        more = [name for name in found if name in fits and (measured.points[name] > 1).any()]
+        found = [name for name in more if not names.counts_nodes(name)] or more or found
+    if len(several) > 1 or (
+        not several and len(found) > 1 and found[0] in fits and (measured.points[found[0]] > 1).any()
+    ):
+        questions.append(_which_counts(measured, several or found))
         return ""
     if several or found:
         name = (several or found)[0]
@@ -344,7 +349,8 @@ def _time(
         notes.append("'time' is summed over the processors; runs take 'elapsed'")
         return "time", {**columns, "time_s": "elapsed"}, True
     if len(times) > 1:
-        for best in ("time", "elapsed", "runtime", "wall", "walltime", "wall_time", "real", "total_time", "t_para"):
+        for best in ("time", "elapsed", "runtime", "wall", "walltime", "wall_time", "elapsed_time",
+                     "execution_time", "real", "total_time", "t_para"):  # fmt: skip
             same = [metric for metric in times if names.plain(metric.name) in (best, f"{best}_s")]
             if len(same) == 1:
                 return same[0].name, columns, False

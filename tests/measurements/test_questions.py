@@ -43,3 +43,23 @@ def test_a_question_says_what_another_answer_leaves_open(tmp_path: Path) -> None
     (question,) = error.value.questions
     assert "--processors threads leaves open: 'ranks' and 'n' differ" in question.switch
     assert times(understood([path], said={"processors": "ranks*threads"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("nodes,ranks,time_s\n2,4,8.0\n", [(4, 8.0)]),
+        ("nodes,time_s\n2,8.0\n", [(2, 8.0)]),
+        ("ranks,threads,time_s\n4,1,8.0\n", [(4, 8.0)]),
+        ("ranks,threads,time_s\n1,1,8.0\n", [(1, 8.0)]),
+        ("ranks,threads,time_s\n4,2,8.0\n", None),
+    ],
+)
+def test_what_counts_processors_in_a_single_run(tmp_path: Path, text: str, expected: list[tuple[int, float]]) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    if expected is not None:
+        assert times(understood([path])) == expected
+        return
+    with pytest.raises(Unanswered, match="ranks and threads may each count the processors"):
+        understood([path])

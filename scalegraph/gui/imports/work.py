@@ -71,18 +71,31 @@ class Source:
 
 
 def sources(paths: Sequence[Path]) -> list[Source]:
-    """Return *paths* as sources: files of single runs are one set together, everything else is one by itself."""
-    profiles: dict[str, list[Path]] = {}
+    """Return *paths* as sources: files of single runs are one set together, and so are tables of the same columns.
+
+    Everything else is one by itself.
+    """
+    profiles: dict[tuple[str, ...], list[Path]] = {}
     made: list[Source] = []
     if imports.are_logs(paths):
         return [Source(tuple(paths))]
     for path in paths:
         name = _reader_of(path)
         if name in _SINGLE or (name and readers()[name].together is not None):
-            profiles.setdefault(name, []).append(path)
+            profiles.setdefault((name,), []).append(path)
+        elif name == _TABLE and len(paths) > 1 and not imports.is_run_table(path) and (titles := _titles(path)):
+            profiles.setdefault((name, *titles), []).append(path)
         else:
             made.append(Source((path,)))
     return [*made, *(Source(tuple(mine)) for mine in profiles.values())]
+
+
+def _titles(path: Path) -> tuple[str, ...]:
+    """Return the names of a table's columns, empty where it cannot be read."""
+    try:
+        return tuple(column.title for column in guess_table(path).columns)
+    except InputError:
+        return ()
 
 
 def _reader_of(path: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements.collecting import Coordinate
+from scalegraph.measurements.filenames import pairs
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers import _outputs
@@ -17,10 +17,8 @@ from scalegraph.measurements.readers._files import read_text
 from scalegraph.measurements.readers.program_output import collected
 
 _ENDING = re.compile(r"(\.(log|out|txt|err|time|o\d*))?")  # also of batch systems: heat.o4711
-_JOBS = ("job", "jobid", "lsf", "pbs", "sge", "slurm")  # before a number that only names a run
 _MOST = 4096  # files
 _HEAD = 64 << 10
-_PAIR = re.compile(r"(?P<key>[A-Za-z]+)[_=-]?(?P<value>\d+)(?![\d.]*[A-Za-z])|(?P<count>\d+)[_-]?(?P<what>[A-Za-z]+)")
 _TIME = re.compile(  # what a program of one's own prints: the last such line of each file
     r"^[^\n]{0,60}?\b(?:time|elapsed|runtime|wall ?clock|walltime|duration)\b[^\n\d]{0,40}?[:=]?\s*"
     r"(?P<value>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>s|sec|secs|seconds|ms|us|ns|min|minutes)\b",
@@ -46,26 +44,9 @@ def are_logs(files: Sequence[Path]) -> bool:
         return False
     with files[0].open("rb") as file:
         text = file.read(_HEAD).decode("utf-8", "replace")
-    if not _named([file.stem for file in files]):
+    if not pairs([file.stem for file in files]):
         return any(run.numbers for run in _outputs.runs(text))
     return any(_outputs.runs(text)) or _TIME.search(text) is not None
-
-
-def _named(stems: list[str]) -> list[dict[str, Coordinate]]:
-    """Return what names say, by parameter: what all have and what differs; empty where nothing does."""
-    found = [
-        {(pair["key"] or pair["what"]).lower(): int(pair["value"] or pair["count"]) for pair in _PAIR.finditer(stem)}
-        for stem in stems
-    ]
-    common = [key for key in found[0] if key not in _JOBS and all(key in each for each in found)]
-    rest = [re.sub(r"\d+", "#", stem) for stem in stems]
-    varied = [key for key in common if len({each[key] for each in found}) > 1]
-    named: list[dict[str, Coordinate]] = [{key: each[key] for key in varied} for each in found]
-    if not varied:
-        return []
-    if len(set(rest)) > 1:
-        named = [{**each, "name": words} for each, words in zip(named, rest, strict=True)]
-    return named
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
@@ -80,7 +61,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 def read_files(files: Sequence[Path], path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
     """Return the set of *files*, a log a run, called by *path*; raise `InputError` where one cannot be read."""
-    named = _named([file.stem for file in files]) or [{} for _ in files]
+    named = pairs([file.stem for file in files]) or [{} for _ in files]
     found = []
     kinds: Counter[str] = Counter()
     silent: list[str] = []

@@ -14,6 +14,7 @@ import pandas as pd
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements import asking, foreign
+from scalegraph.measurements.filenames import with_names
 from scalegraph.measurements.guessing import NONE, Guess, guess_mapping, unused
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Question, Unanswered
@@ -118,6 +119,7 @@ def read_set(
 ) -> MeasurementSet:
     """Return what *paths* hold as one set: several files of the same parameters are put together.
 
+    What the names of tables differ in is a parameter (`with_names`).
     *name* is the format's, guessed if empty; *choices* are for tables. Raises `InputError` with every fault of the
     first file that has any.
     """
@@ -143,7 +145,7 @@ def read_set(
             made.append(reader.read(path, token, share))
         if (fault := beyond(made[-1])) is not None:
             raise InputError(fault if fault.file else replace(fault, file=str(path)))
-    return merged(made)
+    return merged(with_names(made, paths) if all(reader.name == _TABLE for reader in found) else made)
 
 
 def _not_for_tables(path: Path, reader: Reader, choices: TableChoices | None) -> None:
