@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -60,6 +60,7 @@ _STYLE: dict[Any, Any] = {
 }
 _LEAST_OF_PANELS = 0.6  # of the height: title, sentence and notes give way before the panels have less
 _FULL_LETTERS, _SMALLEST_LETTERS = 11.0, 0.75  # width in cm from which letters are of full size; least share of it
+_PDF: Final[dict[str, Any]] = {"CreationDate": None, "ModDate": None, "Creator": "ScaleGraph", "Producer": None}
 _NO_ROOM = "constrained_layout not applied"
 _LOCK = threading.Lock()  # rcParams are the one global that matplotlib has no way around
 
@@ -292,13 +293,38 @@ def _empty(brush: Brush, figure: Figure, middle: float) -> None:
     brush.sheet.text(0.5, middle, text, size=9, color=brush.ink, ha="center", va="center")
 
 
+class Pages:
+    """Pictures as the pages of one PDF, whose fonts are in it once, however many they are."""
+
+    def __init__(self) -> None:
+        from matplotlib.backends.backend_pdf import PdfPages
+
+        self._out = io.BytesIO()
+        self._pages = PdfPages(self._out, metadata=_PDF)
+
+    def add(self, figure: Figure) -> tuple[float, float]:
+        """Return width and height in mm of the page that now shows *figure*, without title and notes."""
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+        with composed(figure, None, "print", 200, caption=False) as sheet:
+            FigureCanvasPdf(sheet).print_pdf(self._pages)
+            width, height = sheet.get_size_inches()
+        return float(width) * 25.4, float(height) * 25.4
+
+    def finish(self) -> bytes:
+        """Return the document of all pages; none can be added any more. Empty without pages."""
+        with _LOCK, mpl.rc_context(_style(_FULL_LETTERS)):  # the kind of fonts is asked for when they are written
+            self._pages.close()  # type: ignore[no-untyped-call]
+        return self._out.getvalue()
+
+
 def _bytes(sheet: Sheet, ending: str) -> bytes:
     out = io.BytesIO()
     # no dates and no version of the program that wrote it: the same figure gives the same bytes
     nothing: dict[str, dict[str, Any]] = {
         "png": {"Software": None},
         "svg": {"Date": None, "Creator": "ScaleGraph"},
-        "pdf": {"CreationDate": None, "ModDate": None, "Creator": "ScaleGraph", "Producer": None},
+        "pdf": _PDF,
     }
     # not by savefig, which draws everything once more to find the places that stand already
     if ending == "svg":
@@ -312,4 +338,4 @@ def _bytes(sheet: Sheet, ending: str) -> bytes:
     return out.getvalue()
 
 
-__all__ = ["Brush", "fitted", "render"]
+__all__ = ["Brush", "Pages", "fitted", "render"]

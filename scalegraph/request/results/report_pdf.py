@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import scalegraph
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.text import visible
-from scalegraph.figures import render
 from scalegraph.figures.figure import Table
+from scalegraph.figures.render import picture
 
 if TYPE_CHECKING:
     from scalegraph.request.results.report import Contents, Numbers, Part
@@ -49,7 +49,8 @@ class _Report:
                 self.cell(half, 5, f"{self.page_no()} of {{nb}}", align="R")
 
         self._found, self._cancel = found, cancel
-        self._pictures: list[tuple[int, float, float, float, bytes]] = []  # page, left, top and width in mm
+        self._pictures: list[tuple[int, float, float, float]] = []  # page, left, top and width in mm
+        self._drawn = picture.Pages()
         self._pdf: Any = Pages(format="A4")
         self._pdf.set_auto_page_break(True, margin=18)
         self._pdf.set_margins(_MARGIN, 16)
@@ -103,18 +104,15 @@ class _Report:
             self._part(found.front, front=True)
 
     def whole(self) -> bytes:
-        """Return the pages with their pictures."""
-        from pypdf import PdfReader, PdfWriter, Transformation
+        """Return the pages with their pictures, each as a form that its page draws."""
+        from pypdf import PdfReader, PdfWriter
 
         writer = PdfWriter(clone_from=io.BytesIO(bytes(self._pdf.output())))
-        for page, left, top, width, drawn in self._pictures:
-            self._cancel.check()
-            picture = PdfReader(io.BytesIO(drawn)).pages[0]
-            scale = width * _MM / float(picture.mediabox.width)
-            sheet = writer.pages[page - 1]
-            below = float(sheet.mediabox.height) - top * _MM - float(picture.mediabox.height) * scale
-            sheet.merge_transformed_page(picture, Transformation().scale(scale).translate(left * _MM, below))
-        writer.compress_identical_objects()
+        if self._pictures:
+            drawn = PdfReader(io.BytesIO(self._drawn.finish()))
+            for picture, (page, left, top, width) in zip(drawn.pages, self._pictures, strict=True):
+                self._cancel.check()
+                _put(writer, writer.pages[page - 1], picture, (left * _MM, top * _MM, width * _MM))
         made = io.BytesIO()
         writer.write(made)
         return made.getvalue()
@@ -147,8 +145,7 @@ class _Report:
         if all(isinstance(panel, Table) for panel in part.figure.panels):
             self._tables(part)
             return
-        drawn = render.content(part.figure, "pdf", caption=False)
-        width, height = self._fitting(drawn)
+        width, height = self._fitting(*self._drawn.add(part.figure))
         needed = height + 22
         if self._pdf.get_y() + needed > self._pdf.page_break_trigger:
             room = self._pdf.page_break_trigger - self._pdf.get_y() - 22
@@ -163,7 +160,7 @@ class _Report:
         if self._pdf.get_y() + height > self._pdf.page_break_trigger:
             self._pdf.add_page()
         left = _MARGIN + (self._pdf.epw - width) / 2
-        self._pictures.append((self._pdf.page, left, self._pdf.get_y(), width, drawn))
+        self._pictures.append((self._pdf.page, left, self._pdf.get_y(), width))
         self._pdf.set_y(self._pdf.get_y() + height + 1)
         for note in part.notes:
             self._text(note, 8, muted=True, after=0.3)
@@ -184,12 +181,8 @@ class _Report:
         for note in part.notes:
             self._text(note, 8, muted=True, after=0.3)
 
-    def _fitting(self, drawn: bytes) -> tuple[float, float]:
+    def _fitting(self, width: float, height: float) -> tuple[float, float]:
         """Return width and height in mm of a picture: no wider than the text, no higher than most of a page."""
-        from pypdf import PdfReader
-
-        box = PdfReader(io.BytesIO(drawn)).pages[0].mediabox
-        width, height = float(box.width) / _MM, float(box.height) / _MM
         scale = min(1.0, self._pdf.epw / width, 200 / height)
         return width * scale, height * scale
 
@@ -256,6 +249,44 @@ class _Report:
         self._pdf.multi_cell(0, 3.4, "\n".join(visible(line) for line in text.splitlines()), align="L",
                              new_x="LMARGIN", new_y="NEXT")  # fmt: skip
         self._pdf.ln(2)
+
+
+def _put(writer: Any, sheet: Any, drawn: Any, place: tuple[float, float, float]) -> None:
+    """Let the page *sheet* draw the page *drawn* of another document at *place*: left, top and width in points.
+
+    Its content stays as it is, as a form (ISO 32000-1, 8.10): nothing of it has to be parsed.
+    """
+    from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, FloatObject, NameObject
+
+    left, top, width = place
+    wide, high = float(drawn.mediabox.width), float(drawn.mediabox.height)
+    scale = width / wide
+    form = DecodedStreamObject()
+    form.set_data(drawn.get_contents().get_data())
+    form.update(
+        {
+            NameObject("/Type"): NameObject("/XObject"),
+            NameObject("/Subtype"): NameObject("/Form"),
+            NameObject("/BBox"): ArrayObject([FloatObject(0), FloatObject(0), FloatObject(wide), FloatObject(high)]),
+            NameObject("/Resources"): drawn["/Resources"].clone(writer),
+        }
+    )
+    resources = sheet["/Resources"].get_object()
+    known = resources.setdefault(NameObject("/XObject"), DictionaryObject()).get_object()
+    name = f"/Picture{len(known) + 1}"
+    known[NameObject(name)] = writer._add_object(form.flate_encode())
+    below = float(sheet.mediabox.height) - top - high * scale
+    before, after = DecodedStreamObject(), DecodedStreamObject()
+    before.set_data(b"q\n")
+    after.set_data(f"\nQ q {scale:.6f} 0 0 {scale:.6f} {left:.4f} {below:.4f} cm {name} Do Q\n".encode())
+    written = sheet["/Contents"]
+    parts = (
+        [one.indirect_reference for one in written]
+        if isinstance(written, ArrayObject)
+        else [written.indirect_reference]
+    )
+    content = [writer._add_object(before), *parts, writer._add_object(after)]
+    sheet[NameObject("/Contents")] = ArrayObject(content)
 
 
 def _fonts() -> Path:
