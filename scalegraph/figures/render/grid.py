@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize, to_hex
 from matplotlib.patches import Rectangle
 
+from scalegraph.base.units import thousands
 from scalegraph.figures.figure import Cell, Grid, Origin
 from scalegraph.figures.palette import colour, legible_on
 from scalegraph.figures.render.numbers import cell_reasons, cell_texts, reasons
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from scalegraph.figures.render.picture import Brush
 
 _MAP = "viridis"
-_LARGEST, _SMALLEST = 8.5, 4.0
+_LARGEST, _SMALLEST = 8.5, 4.0  # points; below the least numbers would overlap or be dots
 
 
 def draw(brush: Brush, axes: Axes, grid: Grid) -> None:
@@ -123,6 +125,7 @@ def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
     pixel = 72 / brush.sheet.dpi
     room = extent.width * pixel / max(1, len(grid.columns)) - 4
     high = extent.height * pixel / max(1, len(grid.rows)) - 2
+    _thin(axes, grid, room + 4, high + 2)
     numbered = reasons(grid)
     texts = {
         (r, c): (cell, _texts(grid, cell, r, c), "˒".join(_superscript(numbered[one]) for one in cell_reasons(cell)))
@@ -132,11 +135,15 @@ def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
     }
     if not texts:
         return
-    flat = {place: "/".join(values) + note for place, (_, values, note) in texts.items()}
-    stacked = {place: "\n".join(values) + note for place, (_, values, note) in texts.items()}
-    sizes = [_size(list(form.values()), room, high) for form in (flat, stacked)]
-    form = flat if sizes[0] >= min(sizes[1], 6.0) else stacked
-    size = max(sizes) if form is (flat if sizes[0] >= sizes[1] else stacked) else _size(list(form.values()), room, high)
+    forms = _forms(grid, texts)
+    sizes = [_size(list(form.values()), room, high) for form in forms]
+    large = sizes[0] >= min(sizes[1], 6.0)  # side by side where that is legible, else below one another
+    kept = 0 if large else max(range(2), key=lambda at: sizes[at])
+    # where there is no room for all: the value that the colour shows, then of fewer digits, then the colour alone
+    best = next((at for at in (kept, 2, 3) if sizes[at] >= _SMALLEST), None)
+    if best is None:
+        return
+    form, size = forms[best], sizes[best]
     for (r, c), (cell, _, _) in texts.items():
         value = _value(cell, grid.colour_by)
         text = axes.text(
@@ -153,6 +160,42 @@ def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
             text.set_bbox({"facecolor": brush.paper, "edgecolor": "none", "pad": 0.8})
 
 
+def _thin(axes: Axes, grid: Grid, room: float, high: float) -> None:
+    """Leave out labels of rows and columns that would overlap: every second, third, .. stays."""
+    points = float(axes.xaxis.get_ticklabels()[0].get_fontsize()) if grid.columns else 8.0
+    wide = max((measure(str(name), points) for name in grid.columns), default=0.0) + points / 2
+    for axis, names, step in (
+        (axes.xaxis, grid.columns, math.ceil(wide / max(room, 1e-9))),
+        (axes.yaxis, grid.rows, math.ceil(points / max(high, 1e-9))),
+    ):
+        if step > 1:
+            axis.set_ticks(np.arange(0, len(names), step) + 0.5, names[::step])
+
+
+def _forms(
+    grid: Grid, texts: dict[tuple[int, int], tuple[Cell, list[str], str]]
+) -> tuple[dict[tuple[int, int], str], ...]:
+    """Return the texts of cells: all values side by side, below one another, the one of the colour, and its digits."""
+    one = {
+        place: values[min(grid.colour_by, len(values) - 1)] if values else "" for place, (_, values, _) in texts.items()
+    }
+    return (
+        {place: "/".join(values) + note for place, (_, values, note) in texts.items()},
+        {place: "\n".join(values) + note for place, (_, values, note) in texts.items()},
+        one,
+        {place: _short(text) for place, text in one.items()},
+    )
+
+
+def _short(text: str) -> str:
+    """Return a number with one digit: `.7` of `0.66`."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return thousands(value, 1).removeprefix("0") if 0 <= value < 10 else thousands(value)
+
+
 def _texts(grid: Grid, cell: Cell, r: int, c: int) -> list[str]:
     texts = cell_texts(cell.values)
     on_diagonal = grid.rows[r] == grid.columns[c]
@@ -160,9 +203,10 @@ def _texts(grid: Grid, cell: Cell, r: int, c: int) -> list[str]:
 
 
 def _size(texts: list[str], room: float, high: float) -> float:
+    """Return the largest size in points in which every one of *texts* fits, at most `_LARGEST`."""
     wide = max(measure(line, 1.0) for text in texts for line in text.split("\n"))
     lines = max(text.count("\n") + 1 for text in texts)
-    return max(_SMALLEST, min(_LARGEST, room / wide, high / (1.2 * lines)))
+    return min(_LARGEST, room / max(wide, 1e-9), high / (1.2 * lines))
 
 
 def _legible(shade: tuple[float, float, float, float]) -> str:

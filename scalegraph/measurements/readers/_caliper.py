@@ -16,7 +16,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.collecting import as_number
 from scalegraph.measurements.readers._files import read_text
-from scalegraph.measurements.readers._settings import Settings
+from scalegraph.measurements.settings import Settings
 
 RANK = "mpi.rank"
 PROGRAM = "<program>"  # call path of what was measured outside of every region

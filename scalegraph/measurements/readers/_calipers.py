@@ -15,8 +15,8 @@ from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.names import metric_kind
 from scalegraph.measurements.reader import Progress
 from scalegraph.measurements.readers._caliper import PROGRAM, CaliperProfile, adds_up, read_stream, together
-from scalegraph.measurements.readers._settings import varied, with_whole
 from scalegraph.measurements.readers._waiting import BUSIEST, BUSY, BUSY_WORDS, ELAPSED, is_waiting
+from scalegraph.measurements.settings import varied, with_whole
 
 PROCESSES = ("mpi.world.size", "jobsize")  # the same thing, said by two services
 ALWAYS = (*PROCESSES, "threads", "omp.num.threads", "numhosts")

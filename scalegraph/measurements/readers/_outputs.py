@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import plain
 
 _N = r"([\d.]+(?:[eE][+-]?\d+)?)"
 
@@ -154,7 +155,7 @@ def runs(text: str) -> Iterator[Found]:
             if kind.grid and all(name in numbers for name in kind.grid):
                 sides = [numbers.pop(name) for name in kind.grid]
                 numbers["processes"] = math.prod(sides)
-                texts["grid"] = "x".join(f"{side:g}" for side in sides)
+                texts["grid"] = "x".join(map(plain, sides))
             values = {
                 name: (_number(found), unit)
                 for name, (pattern, unit) in kind.metrics.items()

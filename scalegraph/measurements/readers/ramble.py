@@ -13,7 +13,7 @@ from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, collect_benchmarks
 from scalegraph.measurements.readers._files import Checked, read_document
-from scalegraph.measurements.readers._settings import Settings, is_about, varied
+from scalegraph.measurements.settings import Settings, is_about, varied
 
 HOW = "variables of the experiments (n_ranks, n_nodes, problem sizes)"
 _PASSED = "SUCCESS"

@@ -14,7 +14,7 @@ from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks
 from scalegraph.measurements.readers._files import Checked, read_document
-from scalegraph.measurements.readers._settings import Settings, varied
+from scalegraph.measurements.settings import Settings, varied
 
 HOW = "parameters of the test (name %tasks=4) or its num_tasks"
 _PARAMETER = re.compile(r"\s%([\w.]+)=(\S+)")
