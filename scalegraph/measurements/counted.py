@@ -28,7 +28,7 @@ def question(measured: MeasurementSet, fits: Sequence[str]) -> Question | None:
     falling, doubling = [], []
     for name in fits:
         counts = measured.points[name].to_numpy(dtype=np.float64)
-        if not varies(measured.points[name]) or counts.max() > _MOST:
+        if not varies(measured.points[name]) or counts.max() > _MOST or names.is_of_device_or_loop(name):
             continue
         if _falls(measured, counts):
             falling.append(name)

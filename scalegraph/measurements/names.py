@@ -102,6 +102,16 @@ def plain(name: str) -> str:
 _OF_DEVICES = frozenset({"block", "blocks", "cta", "grid", "team", "warp", "wavefront", "workgroup", "work_group"})
 
 
+_OF_LOOPS = frozenset(
+    {"batch", "block", "blocks", "chunk", "chunks", "iter", "iteration", "order", "step", "tile", "unroll"}
+)
+
+
+def is_of_device_or_loop(name: str) -> bool:
+    """Whether *name* is one of what a device or a loop has, whose number times follow, too: ``Threads per Block``."""
+    return bool((_OF_DEVICES | _OF_LOOPS) & set(plain(name).split("_")))
+
+
 @lru_cache(maxsize=1024)
 def counts_processors(name: str) -> bool:
     """Whether *name* is one of a number of processors: ``np``, ``Num MPI ranks``, ``cpus_per_task``."""

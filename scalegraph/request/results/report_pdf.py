@@ -278,7 +278,8 @@ def _put(writer: Any, sheet: Any, drawn: Any, place: tuple[float, float, float])
     below = float(sheet.mediabox.height) - top - high * scale
     before, after = DecodedStreamObject(), DecodedStreamObject()
     before.set_data(b"q\n")
-    after.set_data(f"\nQ q {scale:.6f} 0 0 {scale:.6f} {left:.4f} {below:.4f} cm {name} Do Q\n".encode())
+    moved = f"{round(scale, 6)} 0 0 {round(scale, 6)} {round(left, 4)} {round(below, 4)} cm"
+    after.set_data(f"\nQ q {moved} {name} Do Q\n".encode())
     written = sheet["/Contents"]
     parts = (
         [one.indirect_reference for one in written]
