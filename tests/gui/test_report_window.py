@@ -34,6 +34,7 @@ def test_a_report_is_written_with_what_is_said_of_it(
     window.actions_["write_report"].trigger()
     dialog = window.findChild(ReportDialog)
     assert dialog is not None
+    assert not dialog.show_file.isVisibleTo(dialog)
     dialog.author.setText("A. Author ")
     dialog.note.setPlainText("A quiet night.")
     chosen = [(str(tmp_path / "r"), "PDF to hand in (*.pdf)"), (str(tmp_path / "full.html"), "")]

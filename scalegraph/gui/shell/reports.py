@@ -62,7 +62,6 @@ class ReportDialog(QDialog):
         self.bar.hide()
         self.show_file = button("Show in folder", "Show the report in the file manager")
         self.show_file.clicked.connect(self._reveal)
-        self.show_file.hide()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         self.save = button("Write report…", "Choose a file, PDF or HTML, and write the report", "primary")
@@ -70,6 +69,7 @@ class ReportDialog(QDialog):
         self.save.clicked.connect(self.ask)
         buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self.show_file, QDialogButtonBox.ButtonRole.ActionRole)
+        self.show_file.hide()  # until there is a file; the box shows what is added to it
         column = QVBoxLayout(self)
         words = "What ran, on what, how and when; times, verdicts, and every view that shows something, in one file."
         column.addWidget(label(words, wrap=True))
