@@ -314,7 +314,7 @@ class Pages:
     def finish(self) -> bytes:
         """Return the document of all pages; none can be added any more. Empty without pages."""
         with _LOCK, mpl.rc_context(_style(_FULL_LETTERS)):  # the kind of fonts is asked for when they are written
-            self._pages.close()  # type: ignore[no-untyped-call]
+            self._pages.close()
         return self._out.getvalue()
 
 
