@@ -28,12 +28,14 @@ from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import EXPECTED, LINKED, PLAIN, Language, is_program_part, language_of
 from scalegraph.runtime.library import Library, library
 from scalegraph.runtime.monitor.library import Monitor, monitor
+from scalegraph.runtime.native.library import schedule_library
 from scalegraph.runtime.unchanged import digest_of
 from scalegraph.toolchain.flags import Flags, read_flags
 from scalegraph.toolchain.host_mpi import host_mpi
 from scalegraph.toolchain.inlining import is_inlining
 from scalegraph.toolchain.linking import driver, libraries, link, link_host
 from scalegraph.toolchain.mpi import include_options
+from scalegraph.toolchain.native import schedule_words
 from scalegraph.toolchain.objects import Compilation, Source, compile_source
 from scalegraph.toolchain.preprocessing import preprocessed
 
@@ -220,7 +222,7 @@ def _digest(request: _Request) -> str:
     settings = [*compilers, request.runtime.digest, _own_digest(), request.detail, request.loops, request.builds]
     settings.append(is_inlining())
     if request.builds != "simulated":
-        settings.append(_monitor(request.builds).digest)
+        settings += [_monitor(request.builds).digest, *_schedules(request)]
     total = hashlib.sha256(json.dumps([*settings, str(request.cwd), flags.compile, flags.link, flags.include]).encode())
     for source in request.sources:
         total.update(json.dumps([source.file, source.text]).encode())
@@ -268,7 +270,7 @@ def _link(request: _Request, objects: Mapping[Path, str], target: Path) -> list[
     arguments = [*map(str, objects), *request.linked, *request.flags.link, *libraries(request.languages)]
     if request.builds != "simulated":
         mpi = host_mpi().options(driver(request.languages))[1] if request.builds == "mpi" else ()
-        observed = _monitor(request.builds).link
+        observed = (*_monitor(request.builds).link, *_schedules(request))
         made = link_host(
             compiler,
             [*arguments, *mpi],
@@ -286,6 +288,11 @@ def _link(request: _Request, objects: Mapping[Path, str], target: Path) -> list[
 def _monitor(builds: Builds) -> Monitor:
     """Return the monitor of programs for this computer, with MPI's calls for MPI programs."""
     return monitor(find_compiler(), host_mpi().options("c")[0] if builds == "mpi" else ())
+
+
+def _schedules(request: _Request) -> tuple[str, ...]:
+    """Return what links our library of schedules, before libgomp, into a program whose loops ask for them."""
+    return schedule_words(schedule_library(find_compiler())) if request.loops else ()
 
 
 def _beginning(output: str) -> str:

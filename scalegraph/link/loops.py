@@ -25,6 +25,7 @@ from scalegraph.runtime.schedules import Schedule
 RUNTIME = "runtime"
 AUTOMATIC = "automatic"
 _CHOICE = pattern(r"(?:(?P<loop>runtime|[^=,;]+:[1-9][0-9]*)=)?(?P<name>[^=,;:]+)(?P<rest>(,[^,;]+)*)")
+_LIBGOMP = ("static", "dynamic", "guided")  # names of schedules that OMP_SCHEDULE takes and we have, too
 _CHUNK = pattern(r"[1-9][0-9]{0,17}")
 _VALUE = pattern(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>FACTOR([*/]FACTOR)*)".replace(
@@ -94,6 +95,37 @@ def alternatives(text: str) -> tuple[str, ...]:
 def chosen(text: str) -> bool:
     """Whether *text* chooses schedules of loops that may be static: the program has to be compiled for that."""
     return any(choice.loop != RUNTIME for choice in parse(text))
+
+
+def served(text: str) -> bool:
+    """Whether runs on a computer under *text* need our library of schedules: libgomp does not serve it alone."""
+    return any(choice.loop != RUNTIME or choice.name.lower() not in _LIBGOMP for choice in parse(text))
+
+
+def library_variables(text: str) -> dict[str, str]:
+    """Return the environment in which libgomp, and our library before it, run loops under *text*; see sgn_wanted.c.
+
+    Raises `InputError` for a schedule that there is not.
+    """
+    choices = parse(text)
+    if not served(text):
+        return {"OMP_SCHEDULE": runtime} if (runtime := of_runtime(choices)) else {}
+    found = {}
+    for loop, name in (("", "SCALEGRAPH_SCHEDULE"), (RUNTIME, "SCALEGRAPH_SCHEDULE_RUNTIME")):
+        for choice in choices:
+            if choice.loop == loop:
+                found[name] = ",".join((schedules.named(choice.name).name, *choice.options))
+    return found
+
+
+def unmeasured(text: str) -> str:
+    """Return why no measured run can have the schedules *text*, empty if one can."""
+    for choice in parse(text):
+        if choice.loop not in ("", RUNTIME):
+            return f"measured runs have one schedule for all loops, not one for {choice.loop}; simulated runs do"
+        if schedules.is_file(choice.name):
+            return f"'{choice.name}' is a file; 'scalegraph schedules --target host' measures that"
+    return ""
 
 
 def faults(choices: tuple[Choice, ...]) -> list[Fault]:

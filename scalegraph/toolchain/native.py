@@ -69,11 +69,15 @@ def link_native(
 
     Raises `BuildError` with the linker's output.
     """
-    schedules = [str(library), f"-Wl,-rpath,{library.parent}"]
-    command = ["-no-pie", *compiler.linking, "-Wl,--no-as-needed", *schedules, *arguments, "-fopenmp"]
+    command = ["-no-pie", *compiler.linking, *schedule_words(library), *arguments, "-fopenmp"]
     result = compiler.run([*command, "-o", str(target)], cwd=cwd, cancel=cancel)
     if result.returncode != 0:
         raise BuildError("the program does not link for this computer", result.stderr)
+
+
+def schedule_words(library: Path) -> tuple[str, ...]:
+    """Return the words that link the *library* of schedules; they stand before the program's own libraries."""
+    return "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}"
 
 
 def _good(result: subprocess.CompletedProcess[str], source: Source) -> None:

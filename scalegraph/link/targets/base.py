@@ -48,6 +48,7 @@ MEASURES: Mapping[str, str] = {
     "memory": "references, misses and invalidations",
     "counters": "hardware counters, where the kernel allows them",
     "trace": "what happened when",
+    "schedules": "static loops under any schedule",
     "what_if": "runs with something different: ideal parts, virtual speedups, values of the machine",
 }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from scalegraph.base.errors import InputError, RunError, ScaleGraphError
 from scalegraph.base.files import reason
 from scalegraph.base.workplaces import workplace
-from scalegraph.link import process
+from scalegraph.link import loops, process
 from scalegraph.link.accounting import Operating
 from scalegraph.link.job import cancelled
 from scalegraph.link.measured import make_measured
@@ -36,7 +36,7 @@ class Host(Target):
     name = "host"
     title = "This computer"
     help = "The program runs on this computer itself and is measured"
-    measures: ClassVar[tuple[str, ...]] = ("time", "regions", "waits", "counters", "trace")
+    measures: ClassVar[tuple[str, ...]] = ("time", "regions", "waits", "counters", "trace", "schedules")
     order = 1
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
@@ -227,8 +227,7 @@ def read_results(result: Path) -> tuple[list[Result], list[str]]:
 def openmp_variables(job: Job) -> Mapping[str, str]:
     """Return OpenMP's variables of the run, if the user does not set them."""
     threads = job.point.processors // job.processes if job.processes else job.point.processors
-    schedule = {"OMP_SCHEDULE": job.schedule} if job.schedule else {}
-    return {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false", **schedule}
+    return {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false", **loops.library_variables(job.schedule)}
 
 
 TARGET = Host()

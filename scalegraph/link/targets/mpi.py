@@ -43,7 +43,7 @@ class _Mpi(Host):
     title = "MPI on this computer, or on hosts"
     help = "The processes of an MPI program run with this computer's MPI library, here or on hosts, and are measured"
     builds = "mpi"
-    measures = ("time", "regions", "waits", "messages", "counters", "trace")
+    measures = ("time", "regions", "waits", "messages", "counters", "trace", "schedules")
     settings = (
         Setting("hosts", "", "Computers that SSH reaches without a password: node1,node2:4 (ranks at most)"),
         Setting("hostfile", "", "File that lists them, a computer a line"),

@@ -21,7 +21,7 @@ class _Simulated(Target):
     help = "The machine of the request, simulated on this computer"
     source = "simulated"
     builds = "simulated"
-    measures = ("time", "work", "regions", "waits", "messages", "memory", "trace", "what_if")
+    measures = ("time", "work", "regions", "waits", "messages", "memory", "trace", "what_if", "schedules")
     side_by_side = True
     order = 0
 

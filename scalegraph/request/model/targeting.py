@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.link import loops
 from scalegraph.link.targets import Target, named, setting_faults
 from scalegraph.machine.active import RANKS_PER_NODE
 from scalegraph.request.model.request import Request
 
 KEY = "target.name"
+SCHEDULES = "schedules"  # of what a target measures
 _RANKS_PER_NODE = "ranks_per_node"
 
 
@@ -75,6 +77,20 @@ def _not_measured(request: Request, target: Target) -> Iterator[Fault]:
     for key, needs, there in wanted:
         if there and needs not in target.measures:
             yield Fault(f"target '{target.name}' cannot do this; the simulated target can", key=key)
+    yield from _schedules(request, target)
     if request.collect.monitor != "none":
         text = f"the monitor is one of the simulated machine; target '{target.name}' has its own"
         yield Fault(text, key="collect.monitor")
+
+
+def _schedules(request: Request, target: Target) -> Iterator[Fault]:
+    """Yield a fault for each schedule of loops that runs of *target* cannot have."""
+    for key, text in (("schedule", request.schedule), *(("space.schedule", one) for one in request.space.schedule)):
+        if said := loops.unmeasured(text):
+            yield Fault(said, key=key)
+        elif loops.served(text) and (
+            SCHEDULES not in target.measures or request.program.executable or request.program.command
+        ):
+            what = "of an executable" if request.program.executable else f"on target '{target.name}'"
+            said = f"loops {what} take static, dynamic or guided where they say schedule(runtime), as in runtime=guided"
+            yield Fault(f"{said}; targets host and mpi build sources for any schedule", key=key)

@@ -176,7 +176,7 @@ class Submission:
             include=target.include,
             detail=collect.detail,
             instrument=collect.regions,
-            loops=asking or any(loops.chosen(text) for text in _schedules(self._found.request)),
+            loops=asking or any(map(self._asks, _schedules(self._found.request))),
             builds=self._builds(
                 lambda: control.sources_use_mpi(target.sources, target.include, target.cflags, target.build_dir)
             ),
@@ -184,6 +184,10 @@ class Submission:
             emit=self._emit,
             cancel=self._cancel,
         )
+
+    def _asks(self, schedule: str) -> bool:
+        """Whether the program is built so that its loops ask for *schedule*."""
+        return loops.chosen(schedule) if self._target.source == "simulated" else loops.served(schedule)
 
     def _study(self, path: Path | None, build: Build, *, overwrite: bool) -> Study:
         manifest = self.manifest(build)
