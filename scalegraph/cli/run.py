@@ -18,11 +18,12 @@ from scalegraph.cli.measuring.options import place_of
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import Unrecorded, progress
-from scalegraph.cli.simulating.choices import together, with_choice
+from scalegraph.cli.simulating.choices import print_schedules, together, with_choice
 from scalegraph.cli.standard_input import with_redirected
 from scalegraph.cli.tracing import print_traces
 from scalegraph.cli.trusting import settled, trust_option
 from scalegraph.request import Session
+from scalegraph.request.run.automatic import without_tries
 from scalegraph.request.run.joining import choice_of
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def _document(study: Study, path: Path) -> tuple[dict[str, Any], int]:
 
 def _runs(study: Study, *, output: bool) -> tuple[list[RunRecord], list[RunRecord]]:
     records = [record for record in study.runs(output=output) if record.source != "predicted"]
-    return records, study.variants(output=output)
+    return records, without_tries(study, study.variants(output=output))
 
 
 def _report_one(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
@@ -217,6 +218,7 @@ def _report_one(session: Session, study: Study, path: Path, *, as_json: bool) ->
         if own := sentence(clock_part(group), group):
             echo(own)
         echo()
+    print_schedules(study, records)
     print_what_if(records, others, study.manifest.regions)
     print_kept(predictions)
     for line in findings(session, study):

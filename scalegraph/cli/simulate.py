@@ -25,7 +25,14 @@ from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import Unrecorded, progress
 from scalegraph.cli.run_table import document, print_losses, print_table, verified_documents
 from scalegraph.cli.simulating import lists
-from scalegraph.cli.simulating.choices import beside_machine, chosen_parts, search_document, together, with_choice
+from scalegraph.cli.simulating.choices import (
+    beside_machine,
+    chosen_parts,
+    print_schedules,
+    search_document,
+    together,
+    with_choice,
+)
 from scalegraph.cli.simulating.request import Given, make_request
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if
@@ -35,6 +42,7 @@ from scalegraph.request.model.request import (
     RunLimits,
 )
 from scalegraph.request.model.values import request_value
+from scalegraph.request.run.automatic import without_tries
 from scalegraph.store import Study
 
 _KEYS = pattern(r"^program\.\w+(\.\d+)?$")
@@ -172,6 +180,7 @@ def _show(kept: Study, shown: tuple[int, ...], request: Request, *, as_json: boo
         records = shown_runs(every)
         others = part.variants(output=as_json, target=mine)
         done = done and all(record.ok for record in (*records, *others))
+        others = without_tries(part, others)
         place = place_of(part, request.target.name)
         if request.space.varies:
             place = (place[0], ", ".join(filter(None, (place[1], beside_machine(part.choice)))))
@@ -190,6 +199,8 @@ def _show(kept: Study, shown: tuple[int, ...], request: Request, *, as_json: boo
             verify=request.verify,
         )
         documents.append(with_choice(made, part))
+        if not as_json:
+            print_schedules(part, records)
     if as_json:
         searched = search_document(kept) if request.space.budget else {}
         print_json(together(documents, left_out) | searched if request.space.varies else documents[0])

@@ -68,11 +68,24 @@ def parse(text: str) -> tuple[Choice, ...]:
                 raise ValueError(f"'{option}': expected a chunk size, or a parameter as in alpha=N/P^2")
         name, known = match["name"], (*schedules.names(), "auto")
         if name.lower() == AUTOMATIC:
-            raise ValueError(f"{AUTOMATIC} is chosen from runs: scalegraph schedules SRC --schedules {AUTOMATIC}")
+            raise ValueError(f"'{part}': {AUTOMATIC} is chosen from runs, for all loops together; it stands alone")
         if not schedules.is_file(name) and name.lower() not in map(str.lower, known):
             raise ValueError(f"there is no schedule '{name}'{near(name, known) or f'; {FORM}'}")
         found.append(Choice(match["loop"] or "", "static" if name == "auto" else name, options))
     return tuple(found)
+
+
+def is_automatic(text: str) -> bool:
+    """Whether the schedules of *text* are to be chosen from runs."""
+    return text.strip().lower() == AUTOMATIC
+
+
+def written_or_automatic(text: str) -> str:
+    """Return *text*, a choice as `parse` takes it or `AUTOMATIC`; raise `ValueError` for anything else."""
+    if is_automatic(text):
+        return AUTOMATIC
+    parse(text)
+    return text
 
 
 def alternatives(text: str) -> tuple[str, ...]:
@@ -94,7 +107,7 @@ def alternatives(text: str) -> tuple[str, ...]:
 
 def chosen(text: str) -> bool:
     """Whether *text* chooses schedules of loops that may be static: the program has to be compiled for that."""
-    return any(choice.loop != RUNTIME for choice in parse(text))
+    return is_automatic(text) or any(choice.loop != RUNTIME for choice in parse(text))
 
 
 def served(text: str) -> bool:
@@ -120,6 +133,8 @@ def library_variables(text: str) -> dict[str, str]:
 
 def unmeasured(text: str) -> str:
     """Return why no measured run can have the schedules *text*, empty if one can."""
+    if is_automatic(text):
+        return f"{AUTOMATIC} is chosen from simulated runs; measure the schedule that they choose"
     for choice in parse(text):
         if choice.loop not in ("", RUNTIME):
             return f"measured runs have one schedule for all loops, not one for {choice.loop}; simulated runs do"

@@ -38,8 +38,13 @@ def picked(data: StudyData) -> list[Picked]:
         probe, written = records.get(selection.PROBE), records.get("")
         if probe is None or written is None:
             continue
-        made += sorted(_loops(data.regions, probe, written), key=lambda one: -one.share)
+        made += of_run(data.regions, probe, written)
     return made
+
+
+def of_run(regions: Iterable[Region], probe: RunRecord, written: RunRecord) -> list[Picked]:
+    """Return what each loop is worth trying under by a run under the *probe* and one as written, the longest first."""
+    return sorted(_loops(regions, probe, written), key=lambda one: -one.share)
 
 
 def _loops(regions: Iterable[Region], probe: RunRecord, written: RunRecord) -> Iterable[Picked]:

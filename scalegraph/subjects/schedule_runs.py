@@ -107,6 +107,10 @@ def schedule_runs(data: StudyData, size: Size | None = None) -> ScheduleRuns | N
         for run in data.runs
         if run.ok and run.time_s and not run.point.repetition and _size(run) == chosen
     }
+    if data.manifest.get("automatic"):  # the run of the point is under what was chosen
+        for run in data.variants:
+            if run.ok and run.time_s and run.point.variant.schedule == AS_WRITTEN and _size(run) == chosen:
+                runs[WRITTEN, run.point.processors] = run
     together: dict[tuple[str, int], RunRecord] = {}
     for run in varied:
         name = run.point.variant.schedule

@@ -141,6 +141,7 @@ def _point(data: StudyData, group: Sequence[RunRecord], alone: Mapping[str, floa
         processes=_count(said["processes"]),
         threads_per_process=_count(said["threads_per_process"]),
         schedule=said["schedule"] or None,
+        chosen=(data.manifest.get("automatic") or {}).get(run.point.model_copy(update={"repetition": 0}).key),
         affinity=said["affinity"] or None,
         cflags=said["cflags"] or None,
         others=others,

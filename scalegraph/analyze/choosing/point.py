@@ -24,7 +24,7 @@ OBJECTIVES: Final[dict[Objective, str]] = {
 class Point:
     """One choice and what its runs say: *time_s* is the median of *repetitions* runs, *low_s* to *high_s* its interval.
 
-    *setting*: what it is besides processors and size; *processes* and *threads_per_process* are None of a program of
+    *chosen*: what an automatic schedule is here, empty for the program as written; *processes* and *threads_per_process* are None of a program of
     one process. *parameters*: the size. *node_processors*: of the machine, None where it is not known. *why_no_energy*
     and *why_no_price*: a sentence where one is None. *queue_s*: what the user says that a job waits.
     """
@@ -35,6 +35,7 @@ class Point:
     processes: int | None = None
     threads_per_process: int | None = None
     schedule: str | None = None
+    chosen: str | None = None
     affinity: str | None = None
     cflags: str | None = None
     others: Mapping[str, Any] = field(default_factory=dict)
@@ -92,6 +93,9 @@ class Point:
         parts += [
             f"{AXES[name]} {value}" for name in ("schedule", "affinity", "cflags") if (value := getattr(self, name))
         ]
+        if self.schedule and self.chosen is not None:
+            at = parts.index(f"{AXES['schedule']} {self.schedule}")
+            parts[at] += f" ({self.chosen or 'as written'})"
         if self.others:
             parts.append(assigned(self.others.items()))
         return ", ".join(parts)
@@ -126,7 +130,8 @@ class Point:
             "processors": self.processors,
             "processes": self.processes,
             "threads_per_process": self.threads_per_process,
-            "schedule": self.schedule,
+            "schedule": self.schedule if self.chosen is None else self.chosen or None,
+            **({} if self.chosen is None else {"automatic": True}),
             **({"affinity": self.affinity} if self.affinity else {}),
             **({"cflags": self.cflags} if self.cflags else {}),
             **({"others": dict(self.others)} if self.others else {}),

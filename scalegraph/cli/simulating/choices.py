@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scalegraph.base.points import setting_words
+from scalegraph.base.run import RunRecord
+from scalegraph.cli.output import echo
+from scalegraph.link.loops import AUTOMATIC
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.space import members
+from scalegraph.request.run import automatic
 from scalegraph.request.run.joining import choice_of, member_of
 from scalegraph.request.run.spaces import SEARCH
 from scalegraph.store import Study
@@ -29,17 +33,38 @@ def beside_machine(choice: Mapping[str, str]) -> str:
 
 
 def with_choice(document: dict[str, Any], part: Study) -> dict[str, Any]:
-    """Return *document* of runs that says of each under which schedule it ran: null where loops are as written."""
+    """Return *document* of runs that says of each under which schedule it ran: null where loops are as written.
+
+    Under automatic schedules that is the one which was chosen, and the document says how.
+    """
     schedule = part.choice.get("schedule") or part.manifest.request.get("schedule") or None
-    for run in (*document.get("runs", ()), *document.get("what_if", ())):
-        run["schedule"] = run["schedule"] or schedule
-    return document
+    runs = (*document.get("runs", ()), *document.get("what_if", ()))
+    if schedule != AUTOMATIC:
+        for run in runs:
+            run["schedule"] = run["schedule"] or schedule
+        return document
+    found = automatic.shown(part, [record.point for record in part.runs()])
+    chosen = {(one.processors, str(sorted(one.parameters.items()))): one.schedule for one in found}
+    for run in runs:
+        key = (run["processors"], str(sorted(run.get("parameters", {}).items())))
+        own = None if run["schedule"] == AUTOMATIC else run["schedule"]
+        run |= {"schedule": own or chosen.get(key) or None, "automatic": own is None}
+    return document | {"automatic": [one.model_dump(mode="json") for one in found]} if document else document
+
+
+def print_schedules(part: Study, records: Sequence[RunRecord]) -> None:
+    """Print which schedules were chosen for the runs *records*, if they were to be chosen."""
+    found = automatic.shown(part, [record.point for record in records])
+    if found:
+        echo("Automatic schedules:")
+    for one in found:
+        echo(f"  {automatic.sentence(one)}")
 
 
 def together(documents: Sequence[dict[str, Any]], left_out: Sequence[str] = ()) -> dict[str, Any]:
     """Return one document of those of several choices: their runs one after the other."""
     made = dict(documents[0])
-    for name in ("runs", "what_if", "verified", "searches", "remarks", "notes", "outliers"):
+    for name in ("runs", "what_if", "automatic", "verified", "searches", "remarks", "notes", "outliers"):
         if any(name in document for document in documents):
             made[name] = [item for document in documents for item in document.get(name, ())]
     names = list(dict.fromkeys(str(document["machine"]) for document in documents))

@@ -95,8 +95,7 @@ def schedules(given: Sequence[str]) -> tuple[str, ...]:
     try:
         every = [loops.alternatives(part) for text in given for part in text.split(";") if part.strip()]
         found = tuple(dict.fromkeys(";".join(parts) for parts in itertools.product(*every)))
-        for text in found:
-            loops.parse(text)
+        found = tuple(map(loops.written_or_automatic, found))
     except ValueError as error:
         raise InputError(Fault(str(error), key="--schedule")) from None
     return found or ("",)

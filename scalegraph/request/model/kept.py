@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -38,10 +38,7 @@ def searches_of(study: Study) -> list[dict[str, Any]]:
     try:
         _OUTCOMES.validate_python(reported or ())
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, ("searches", *first["loc"])))
-        where = study.path or "study in memory"
-        raise StoreError(f"{where}: is damaged: its {place}: {first['msg'].lower()}") from None
+        raise _damaged(study, "searches", error) from None
     return list(reported or ())
 
 
@@ -55,3 +52,44 @@ def readable_request(data: Mapping[str, Any]) -> Mapping[str, Any]:
         return data
     plain = ("bound", "parameters", "processors", "scaling", "machine", "what_if", "speedups", "schedules")
     return {key: value for key, value in data.items() if key not in plain}
+
+
+class Chosen(BaseModel):
+    """The schedule that was chosen for a point: *tried_s* are times (s) by schedule, *loops* what was seen of each."""
+
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, defer_build=True)
+
+    processors: int = Field(ge=1, le=_MOST)
+    parameters: dict[str, Value] = {}
+    schedule: str = Field(default="", max_length=20000)
+    time_s: float | None = None
+    written_s: float | None = None
+    tried_s: dict[str, float] = {}
+    loops: list[dict[str, Any]] = []
+
+
+AUTOMATIC: Final = "automatic schedules"  # of a study: what was chosen, by key of the point
+_CHOSEN = TypeAdapter(dict[str, Chosen])
+
+
+def chosen_schedules(study: Study) -> dict[str, Chosen]:
+    """Return what was chosen for points under automatic schedules, by key. Raises `StoreError` as `searches_of`."""
+    try:
+        return _CHOSEN.validate_python(study.facts(AUTOMATIC) or {})
+    except ValidationError as error:
+        raise _damaged(study, AUTOMATIC, error) from None
+
+
+def _damaged(study: Study, fact: str, error: ValidationError) -> StoreError:
+    first = error.errors()[0]
+    place = ".".join(map(str, (fact, *first["loc"])))
+    return StoreError(f"{study.path or 'study in memory'}: is damaged: its {place}: {first['msg'].lower()}")
+
+
+def merged_searches(before: list[dict[str, object]], now: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return all outcomes, a newer one in place of an older one of the same bound, value and N."""
+
+    def name(outcome: dict[str, object]) -> tuple[object, ...]:
+        return outcome.get("bound"), outcome.get("value"), outcome.get("processors")
+
+    return list({name(outcome): outcome for outcome in [*before, *now]}.values())

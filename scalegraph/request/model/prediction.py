@@ -11,6 +11,7 @@ from pydantic import field_validator
 from scalegraph.base.asked import asked
 from scalegraph.base.errors import Fault
 from scalegraph.base.run import Value
+from scalegraph.link import loops
 from scalegraph.request.model.basics import Name, Processors, Strict
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def _refused(request: Request) -> list[tuple[str, str]]:
         ("what-if runs", "what_if", bool(request.what_if)),
         ("virtual speedups", "speedups", bool(request.speedups.lines or request.speedups.regions)),
         ("a comparison of schedules", "schedules.compare", bool(request.schedules.compare)),
+        ("an automatic schedule", "schedule", loops.is_automatic(request.schedule)),
         ("a trace", "trace", request.trace is not None),
         ("repetitions", "repetitions", request.repetitions > 1),
     )

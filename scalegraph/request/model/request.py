@@ -304,8 +304,7 @@ class RequestBody(Strict):
     @classmethod
     def _schedules(cls, value: str) -> str:
         """Refuse schedules that there are not; parameters and loops are looked up before a run."""
-        loops.parse(value)
-        return value
+        return loops.written_or_automatic(value)
 
     @field_validator("bound", mode="before")
     @classmethod

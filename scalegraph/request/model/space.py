@@ -117,9 +117,7 @@ class Space(Strict):
     @field_validator("schedule")
     @classmethod
     def _schedules(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for text in value:
-            loops.parse(text)
-        return value
+        return tuple(dict.fromkeys(map(loops.written_or_automatic, value)))
 
     @field_validator("cflags")
     @classmethod
@@ -281,6 +279,9 @@ def _wrong_space(request: Request) -> list[Fault]:
         found.append(Fault("searches of sizes need all points; leave the bound out", key="space.budget"))
     if space.budget and request.program.command:
         found.append(Fault("belongs to a program that ScaleGraph builds, no command", key="space.budget"))
+    if space.budget and any(map(loops.is_automatic, (request.schedule, *space.schedule))):
+        text = "automatic schedules take several runs of each point; leave the bound of the search out"
+        found.append(Fault(text, key="space.budget"))
     if request.program.command and (space.schedule or space.cflags):
         what = "schedule" if space.schedule else "cflags"
         found.append(Fault("belongs to a program that ScaleGraph builds, no command", key=f"space.{what}"))

@@ -16,7 +16,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.predict import graph, kept
 from scalegraph.request.imports.graphs import FACT
-from scalegraph.request.model.kept import readable_request, searches_of
+from scalegraph.request.model.kept import chosen_schedules, readable_request, searches_of
 from scalegraph.request.model.memory import memory_bytes
 from scalegraph.store import Study
 from scalegraph.subjects import matrices
@@ -58,6 +58,7 @@ def _one(study: Study) -> StudyData:
     known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
     known["setting"] = dict(study.choice)
     known["asked"] = study.facts("asked")
+    known["automatic"] = {key: found.schedule for key, found in chosen_schedules(study).items()}
     known["searches"] = searches_of(study)
     known["request"] = readable_request(known.get("request") or {})
     measured = study.measurements()

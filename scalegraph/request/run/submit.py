@@ -20,16 +20,17 @@ from scalegraph.link import Build, Job, Limits, Link, loops
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, commands, processes, programs, shipped, targeting, variants
-from scalegraph.request.model.kept import searches_of
+from scalegraph.request.model.kept import merged_searches, searches_of
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import Resolved
 from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
 from scalegraph.request.planning.plan import Plan, plan, points_of
 from scalegraph.request.planning.searches import Searches
-from scalegraph.request.run import joining, targeted
+from scalegraph.request.run import automatic, joining, targeted
 from scalegraph.request.run.elsewhere import cluster, refusal, writer
 from scalegraph.request.run.manifests import as_known, manifest_of
+from scalegraph.request.run.paths import keeping_paths
 from scalegraph.request.run.remote import JobBook
 from scalegraph.store import Manifest, Study
 
@@ -71,6 +72,9 @@ class Submission:
         self._target = targeting.target_of(found.request)
         if (text := refusal(self._target, link)) is not None:
             raise InputError(Fault(text, key="target.name"))
+        if self._automatic and writer(link) is not None:
+            text = "automatic schedules are chosen from runs that have ended; files of runs to come cannot tell them"
+            raise InputError(Fault(text, key="schedule"))
         self._workers = (workers or default_workers()) if self._target.side_by_side else 1
         self.link = link or self._target
         self._host = HostTime(found.family)
@@ -264,7 +268,7 @@ class Submission:
         self._what_if(study, build, searches)
         outcomes = [outcome for outcome in searches.outcomes() if outcome["why"] != "stopped"]
         if outcomes:
-            study.set_facts("searches", _merged(searches_of(study), outcomes))
+            study.set_facts("searches", merged_searches(searches_of(study), outcomes))
         for outcome in outcomes:
             self._emit(Note(outcome["sentence"]))
 
@@ -319,8 +323,21 @@ class Submission:
         self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches, *, traced: bool = False
     ) -> None:
         """Run those of *points* that are not known, or lack what is collected, their trace if *traced*; report all."""
+        if self._automatic:
+
+            def tried(more: Iterable[RunPoint]) -> Mapping[str, RunRecord]:
+                left, there = self._fresh(more, traced=False)
+                self._run(study, build, left, searches, there, traced=False)
+                return self._records
+
+            points = automatic.choose(study, points, build.regions, tried, lambda: self._cancel.cancelled)
         left, there = self._fresh(points, traced=traced)
         self._run(study, build, left, searches, there, traced=traced)
+
+    @property
+    def _automatic(self) -> bool:
+        """Whether runs tell the schedule of each point."""
+        return loops.is_automatic(self._found.request.schedule)
 
     def _fresh(self, points: Iterable[RunPoint], *, traced: bool) -> tuple[list[RunPoint], list[RunPoint]]:
         """Return those of *points*, if they come for the first time, that are to be run, and those that are there."""
@@ -336,7 +353,11 @@ class Submission:
 
         They are for the caller to carry out and to report; `keep` takes the records.
         """
-        left, there = self._fresh(self._plan().points, traced=True)
+        points = self._plan().points
+        if self._automatic:  # the point itself runs when its schedule is known
+            left, there = self._fresh(automatic.begun(points), traced=False)
+            return [self._job(study, point, build, traced=False) for point in left], there
+        left, there = self._fresh(points, traced=True)
         return [self._job(study, point, build, traced=True) for point in left], there
 
     def _lacks(self, record: RunRecord, *, traced: bool) -> bool:
@@ -371,22 +392,11 @@ class Submission:
         with self._session(jobs) as link:
             self._execute(study, jobs, link)
         if self._found.request.program.stacks:
-            self._keep_paths(study)
+            self._records |= keeping_paths(study, self._found.request.target.point_name)
         if (batch := writer(self.link)) is not None:
             batch.end_round()
         for point in left:
             self.note_lost(point)
-
-    def _keep_paths(self, study: Study) -> None:
-        """Give the runs of *study* costs by the call paths that were sampled."""
-        from scalegraph.request.model.sampled_paths import with_regions
-
-        there = study.runs(output=True, target=self._found.request.target.point_name)
-        regions, changed = with_regions(study.manifest.regions, there)
-        if changed:
-            study.set_manifest(study.manifest.model_copy(update={"regions": regions}))
-            study.add_runs(changed)
-            self._records |= {record.point.key: record for record in changed}
 
     def _session(self, jobs: list[Job]) -> AbstractContextManager[Link]:
         """Return what carries *jobs* out: for commands the target may hold something, such as nodes."""
@@ -418,7 +428,7 @@ class Submission:
             cwd=target.run_dir,
             env={name: programs.fill_count(text, point.processors) for name, text in target.env.items()},
             limits=Limits(limits.time_s, limits.memory_bytes, limits.output_bytes),
-            schedule=request.schedule,
+            schedule=automatic.schedule_of(study, point) if self._automatic else request.schedule,
             collect=collecting.collected(request, self._records.get(point.key)),
             program=target.program,
             accept_exit=request.program.accept_exit,
@@ -485,15 +495,6 @@ class Submission:
         """Say that everything has ended."""
         count = self.progress
         self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))
-
-
-def _merged(before: list[dict[str, object]], now: list[dict[str, object]]) -> list[dict[str, object]]:
-    """Return all outcomes, a newer one in place of an older one of the same bound, value and N."""
-
-    def name(outcome: dict[str, object]) -> tuple[object, ...]:
-        return outcome.get("bound"), outcome.get("value"), outcome.get("processors")
-
-    return list({name(outcome): outcome for outcome in [*before, *now]}.values())
 
 
 def _schedules(request: Request) -> list[str]:
