@@ -478,6 +478,7 @@ class Figure:
     *empty* is the sentence of an empty state (what is missing, and how to get it); panels are then absent.
     *notes* are said below the picture: assumptions, skipped runs, residuals. *ways* lead on: buttons of
     the window, switches of the command line (`told`, `remarks`). *view* is the name of the view that built it.
+    *answers*: the sentence is what the view is opened for, so a window shows more of it.
     """
 
     title: str
@@ -488,6 +489,7 @@ class Figure:
     meta: Mapping[str, str] = field(default_factory=dict)
     ways: tuple[Way, ...] = ()
     view: str = ""
+    answers: bool = False
 
     @property
     def told(self) -> str:

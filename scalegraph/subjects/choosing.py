@@ -21,13 +21,18 @@ _LEAST = {"time": "fastest", "processors": "smallest"}
 
 @dataclass(frozen=True)
 class Answer:
-    """A choice in words: *limit* is what limits the point there, *certainty* how sure the choice is."""
+    """A choice in words: *limits* are sentences on what limits the point there, *certainty* how sure the choice is."""
 
     choice: Choice
     wishes: Wishes
-    limit: str
+    limits: tuple[str, ...]
     certainty: str
     remarks: tuple[str, ...]
+
+    @property
+    def limit(self) -> str:
+        """What limits the point, in sentences."""
+        return " ".join(self.limits)
 
     @property
     def sentence(self) -> str:
@@ -94,14 +99,14 @@ def taken(choice: Choice, wishes: Wishes) -> str:
     return f"Take {point.words()}: {amounts}{queue}. It is the {least} {among}."
 
 
-def limited_by(data: StudyData, point: Point) -> str:
+def limited_by(data: StudyData, point: Point) -> tuple[str, ...]:
     """Return what limits *point* where it is, from the loss of its run against the fewest processors."""
     if point.processors == 1:
-        return "On one processor nothing parallel limits it."
+        return ("On one processor nothing parallel limits it.",)
     part = (data.choices or (data,))[point.member]
     run = next((part.by_key[key] for key in point.keys if key in part.by_key), None)
     if run is None:
-        return ""
+        return ()
     same = [
         one
         for one in part.runs
@@ -113,8 +118,8 @@ def limited_by(data: StudyData, point: Point) -> str:
     if parts is None and part.imported is not None and part.main_series is not None:
         parts = judgement.parts(part, part.main_series, point.processors)
     if parts is None or not len(parts):
-        return "What limits it there is not known: its runs have no costs by place."
-    return " ".join(item.text for item in verdicts.lost(parts, point.processors))
+        return ("What limits it there is not known: its runs have no costs by place.",)
+    return tuple(item.text for item in verdicts.lost(parts, point.processors))
 
 
 def certainty(choice: Choice, wishes: Wishes) -> str:

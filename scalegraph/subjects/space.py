@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any, Final
 
@@ -39,6 +40,15 @@ def points(data: StudyData) -> list[Point]:
         data.memo["space points"] = [point for at, part in enumerate(parts) for point in _of_part(part, at)]
     found: list[Point] = data.memo["space points"]
     return found
+
+
+def shown(data: StudyData, setting: Mapping[str, str] | None) -> StudyData:
+    """Return *data* as the choice *setting* has it, with all others beside it; as it is where there is no such one."""
+    part = next((one for one in data.choices if one.manifest.get("setting") == setting), None)
+    if part is None:
+        return data
+    searched = {name: data.manifest[name] for name in ("searched",) if name in data.manifest}
+    return replace(part, manifest={**part.manifest, **searched}, choices=data.choices)
 
 
 def failed(data: StudyData) -> int:

@@ -73,7 +73,8 @@ def test_simulate_chooses_a_schedule_for_each_count_and_runs_it_there(run: Run) 
     assert set(runs) == set(found) == {4, 8}
     assert "what_if" not in document
     for count, one in runs.items():
-        assert one["automatic"] and one["schedule"] == found[count]["schedule"]
+        assert one["automatic"]
+        assert one["schedule"] == found[count]["schedule"]
         assert one["time_s"] == found[count]["time_s"] == min(found[count]["tried_s"].values())
         assert one["time_s"] < 0.8 * found[count]["written_s"]
     itself = simulated(run, "--schedule", runs[8]["schedule"], "-p", "8")["runs"][-1]

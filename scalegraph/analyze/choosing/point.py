@@ -24,8 +24,9 @@ OBJECTIVES: Final[dict[Objective, str]] = {
 class Point:
     """One choice and what its runs say: *time_s* is the median of *repetitions* runs, *low_s* to *high_s* its interval.
 
-    *chosen*: what an automatic schedule is here, empty for the program as written; *processes* and *threads_per_process* are None of a program of
-    one process. *parameters*: the size. *node_processors*: of the machine, None where it is not known. *why_no_energy*
+    *chosen*: what an automatic schedule is here, empty for the program as written. *processes* and
+    *threads_per_process* are None of a program of one process. *parameters*: the size.
+    *node_processors*: of the machine, None where it is not known. *why_no_energy*
     and *why_no_price*: a sentence where one is None. *queue_s*: what the user says that a job waits.
     """
 

@@ -93,6 +93,8 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
 }
 # in the order of their number keys
 NAMES: Final = (*(name for name in ARRANGEMENTS if name != "Choose"), COMPARE, "Choose")
+# in the order in which they are offered: Choose beside Scalability
+OFFERED: Final = (*NAMES[:2], "Choose", *NAMES[2:-1])
 TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
     "Timeline": Split(
         "beside",
@@ -173,6 +175,11 @@ _REGIONS_OF_SET: Final = Split("below", (Tabs(("region-models",)), Tabs(("verdic
 _WITHOUT_RUNS: Final = Tabs(("region-models",))
 COMPARED: Final = ("speedup", "overheads")  # of each study by itself
 TOGETHER: Final = ("compare", "flame-difference", "compare-matrix")  # of all open studies
+
+
+def key_of(name: str) -> int:
+    """Return the number key of an arrangement."""
+    return (list(TRACE_ARRANGEMENTS) if name in TRACE_ARRANGEMENTS else list(NAMES)).index(name) + 1
 
 
 def layout_of(name: str, *, imported: bool, runs: bool, short: bool = False) -> Layout:

@@ -22,7 +22,7 @@ from scalegraph.gui.figures.flame.panel import FlamePanel
 from scalegraph.gui.figures.grid.panel import GridPanel
 from scalegraph.gui.figures.kinds import KINDS, LEAST, PARTS, PanelWidget, update
 from scalegraph.gui.figures.notes_area import NotesArea
-from scalegraph.gui.figures.panel_row import PanelRow
+from scalegraph.gui.figures.panel_row import PanelRow, best_columns
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.radar import RadarPanel
 from scalegraph.gui.figures.source.panel import SourcePanel
@@ -44,6 +44,7 @@ _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _WHOLE_TIME_FROM = 640  # of that where one is a timeline: lanes come first
 _FEW_LINES, _SOME_LINES = 2, 3
 _TALL = 640  # pixels of height from which a sentence has all the lines that it needs
+_ANSWER_TALL = 440  # of that where the sentence is the answer to a question
 _FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
 _ONE_FROM = 170  # pixels of height below which one line must do
 _ROWS_FROM = 240  # of that where rows of a table are visible
@@ -245,7 +246,7 @@ class FigureWidget(QWidget):
             row = self._new_row()
             row.fill(panels)
         self._take_row(row)
-        self._panels = [row.widget(index) for index in range(row.count())]  # type: ignore[misc]
+        self._panels = row.panels  # type: ignore[assignment]
         for widget in self._panels:
             widget.set_theme(self._theme.name)  # it may have changed while they were made
         self.setFocusProxy(self._panels[0])
@@ -440,7 +441,8 @@ class FigureWidget(QWidget):
         """Shorten the sentence where the picture needs the room; a click on it, or its tooltip, has all of it."""
         text, lines = self._figure.sentence if self._figure is not None else "", None
         least, height = _WHOLE_TIME_FROM if self._timed() else _WHOLE_FROM, self.height()
-        if self._figure is not None and self._figure.panels and height < max(least, _TALL):
+        tall = _ANSWER_TALL if self._figure is not None and self._figure.answers else _TALL
+        if self._figure is not None and self._figure.panels and height < max(least, tall):
             low = self._timed() or height < (_ROWS_FROM if self._listed() else _ONE_FROM)
             lines = _SOME_LINES if height >= least else 1 if low else _FEW_LINES
         self._sentence.show_text(text, self.width(), lines)
@@ -449,19 +451,14 @@ class FigureWidget(QWidget):
         """Place panels beside or below one another, whichever leaves the tightest of them more room."""
         if len(self._panels) < 2 or self._choice.count() != len(self._panels):
             return
-        width, height = max(1, self.width()), max(1, self.height() - 60)
-        beside = min(width / sum(LEAST[type(panel)][0] for panel in self._panels), height / 200)
         timed = any(isinstance(panel, TimelinePanel) for panel in self._panels)
-        if timed:  # beside another panel its axis of time would not be below those of other views
-            beside = 0.0
-        below = min(width / 400, height / sum(LEAST[type(panel)][1] for panel in self._panels))
-        one = max(beside, below) < (_CRAMPED_TIME if timed else _CRAMPED)
+        kinds = [type(panel) for panel in self._panels]
+        columns, most = best_columns(kinds, max(1, self.width()), max(1, self.height() - 60))
+        one = most < (_CRAMPED_TIME if timed else _CRAMPED)
         for index, panel in enumerate(self._panels):
             panel.setVisible(not one or index == self._choice.currentIndex())
         self._choice.setVisible(one)
-        wanted = Qt.Orientation.Horizontal if beside > below else Qt.Orientation.Vertical
-        if self._row.orientation() != wanted:
-            self._row.setOrientation(wanted)
+        if self._row.lay(1 if one else columns):
             self._share()
 
     def _name_parts(self) -> None:

@@ -27,13 +27,14 @@ from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.arrangements import (
     COMPARE,
-    NAMES,
+    OFFERED,
     SHORT_BELOW,
     TRACE_ARRANGEMENTS,
     TWO_BELOW,
     Layout,
     Placer,
     apart,
+    key_of,
     layout_of,
     tiles,
     two_views,
@@ -139,10 +140,10 @@ class ViewArea(QWidget):
         return self._desk.window
 
     def arrangements(self) -> list[str]:
-        """Return the names of the ready-made arrangements, in the order of their number keys."""
+        """Return the names of the ready-made arrangements, in the order in which they are offered."""
         if self._desk is not None and self._desk.handle.subject == "trace":
             return list(TRACE_ARRANGEMENTS)
-        return list(NAMES)
+        return list(OFFERED)
 
     def has_views_of(self, handle: Handle) -> bool:
         """Whether the views of *handle* have been placed."""
@@ -472,10 +473,10 @@ class ViewArea(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrange by number keys; show all views again on Escape."""
-        number = event.key() - Qt.Key.Key_1.value
-        names = self.arrangements()
-        if not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and 0 <= number < len(names):
-            self.apply_arrangement(names[number])
+        number = event.key() - Qt.Key.Key_0.value
+        named = next((name for name in self.arrangements() if key_of(name) == number), None)
+        if not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and named is not None:
+            self.apply_arrangement(named)
         elif event.key() == Qt.Key.Key_Escape and self._maximised.dock is not None:
             self._restore_all()
         elif not self.move_in_time(event):

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWid
 from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.menus import grouped
 from scalegraph.gui.base.widgets import ElidedLabel, empty
+from scalegraph.gui.dock.arrangements import key_of
 from scalegraph.views.view import Subject
 
 _TOOLS_NEED: Final = 620  # pixels that the tools of a trace need beside the arrangements
@@ -63,7 +64,7 @@ class ViewBar(QWidget):
         bar.addWidget(self.tile)
 
     def offer(self, subject: Subject, arrangements: Sequence[str]) -> None:
-        """Offer the views of *subject* and *arrangements*, whose numbers are their keys."""
+        """Offer the views of *subject* and *arrangements*."""
         if self._offered == (subject, arrangements):
             return
         self._offered, self._subject = (subject, arrangements), subject
@@ -73,9 +74,9 @@ class ViewBar(QWidget):
         for before in menu.actions():
             menu.removeAction(before)
             before.deleteLater()
-        for number, name in enumerate(arrangements, 1):
+        for name in arrangements:
             action = QAction(name, menu)
-            action.setToolTip(f"Arrange the views: {name} ({number})")
+            action.setToolTip(f"Arrange the views: {name} ({key_of(name)})")
             action.setCheckable(True)
             action.triggered.connect(lambda _=False, name=name: self._want(name))
             menu.addAction(action)

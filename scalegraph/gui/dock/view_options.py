@@ -34,7 +34,8 @@ from scalegraph.views import View
 AUTO: Final = "automatic"
 FOLLOWS: Final = "as selected"
 _INLINE: Final = 2
-_FIRST: Final = ("efficiency",)  # what one changes most is in the title
+_FIRST: Final = ("minimise", "efficiency")  # what one changes most is in the title
+_NAMED: Final = ("minimise",)  # its values say what it is; so does a field for a share
 _MOST_CHOICES: Final = 200
 
 
@@ -182,7 +183,7 @@ class OptionBar(QWidget):
         """*shared* options are chosen for all views at once, elsewhere."""
         super().__init__()
         self._own = tuple(option for option in view.options if option.name not in shared)
-        first = sorted(self._own, key=lambda option: option.name not in _FIRST)[:_INLINE]
+        first = sorted(self._own, key=_place)[:_INLINE]
         self._inline = [OptionEditor(option) for option in first]
         self._below: list[OptionEditor] = []  # made when the button is pressed first
         self._data: StudyData | None = None
@@ -295,7 +296,7 @@ class OptionBar(QWidget):
         self._name_button(width)
         room = width - self.more.sizeHint().width() - 12
         for title, editor in zip(self._titles, self._inline, strict=True):
-            named = isinstance(editor.editor, QDoubleSpinBox)  # says its name itself
+            named = isinstance(editor.editor, QDoubleSpinBox) or editor.option.name in _NAMED
             name = 0 if named else title.sizeHint().width()
             need = name + max(96, editor.minimumSizeHint().width()) + 14
             fits = shown == self._inline.index(editor) and room >= need
@@ -337,3 +338,8 @@ def metric_names(data: StudyData) -> list[str]:
 
 def _plain(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _place(option: Option) -> int:
+    """Return where *option* comes among those of its view."""
+    return _FIRST.index(option.name) if option.name in _FIRST else len(_FIRST)

@@ -12,7 +12,9 @@ from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.widgets import button
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.selection import SelectionModel
+from scalegraph.gui.study.choice_switch import ChoiceSwitch
 from scalegraph.gui.study.headline import Headline
+from scalegraph.gui.study.studies import StudyHandle
 from scalegraph.gui.trace.handle import STOPPED, TraceHandle
 
 _LONGEST_NAME: Final = 28
@@ -30,8 +32,10 @@ class Header(QFrame):
         self.chosen = button("", "Clear the selection (Esc)", "flat")
         self.chosen.clicked.connect(selection.clear)
         self._selection = selection
+        self.choice = ChoiceSwitch()
         self._row = row = horizontal(margins=(0, 0, 8, 0))
         row.addWidget(self.verdict, 1)
+        row.addWidget(self.choice)
         row.addWidget(self.chosen)
         self._column = column = vertical(self, spacing=0)
         column.addLayout(row)
@@ -50,6 +54,7 @@ class Header(QFrame):
 
     def show_study(self, handle: Handle | None) -> None:
         """Show the sentence of *handle*; a study being read, unreadable or without runs says so."""
+        self.choice.show_study(handle if isinstance(handle, StudyHandle) else None)
         if handle is None:
             self.verdict.setText("")
         elif handle.error:

@@ -143,7 +143,7 @@ class Navigator(QWidget):
             return
         trace = isinstance(handle, TraceHandle)
         item.setText(0, handle.title)
-        item.setText(1, "trace" if trace else str(len(data.table)))
+        item.setText(1, "trace" if trace else str(runs_of(data)))
         lines = [str(handle.path)]
         item.takeChildren()
         for name, words in trace_facts(data.trace) if trace else study_facts(data):
@@ -416,6 +416,11 @@ def _tree(name: str, columns: tuple[str, str]) -> QTreeWidget:
     return tree
 
 
+def runs_of(data: Any) -> int:
+    """Return how many runs a study has, of all its choices."""
+    return sum(len(part.table) for part in data.choices or (data,))
+
+
 def study_facts(data: Any) -> list[tuple[str, str]]:
     """Return what a study is about as (name, words)."""
     table, manifest = data.table, data.manifest
@@ -428,6 +433,8 @@ def study_facts(data: Any) -> list[tuple[str, str]]:
         machine = str(table["machine"].iloc[0])
     if program:
         facts.append(("program", program))
+    if len(data.choices) > 1:
+        facts.append(("choices", f"{len(data.choices)}; in view:"))
     if machine and machine != "unknown":
         facts.append(("machine", machine))
     if len(table):

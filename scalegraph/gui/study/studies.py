@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,6 +39,7 @@ class StudyHandle(Handle):
         self._data: StudyData | None = None
         self._loader = Latest(jobs, f"reading {path.name}", self, every=True)
         self._verdict = ""
+        self._choice: Mapping[str, str] | None = None  # of several the one in view; None: the study's first
         self.traces: tuple[TracedRun, ...] = ()  # of its runs, that are there
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.refresh)
@@ -68,14 +69,20 @@ class StudyHandle(Handle):
     def refresh(self) -> None:
         """Read the study again now, or when the reading under way has ended."""
         self._pause.stop()
-        session, path = self.session, self.path
+        session, path, choice = self.session, self.path, self._choice
+        from scalegraph.subjects import space  # loads what the start of the window need not wait for
 
         def read(reporter: Reporter) -> tuple[StudyData, str, tuple[TracedRun, ...]]:
             reporter.token.check()
-            data = session.study_data(path)
+            data = space.shown(session.study_data(path), choice)
             return data, _sentence(data), tuple(session.traces(path))
 
         self._loader.ask(read, self._loaded, self._unreadable)
+
+    def show_choice(self, choice: Mapping[str, str], *_: object) -> None:
+        """Let the views show *choice* of the machines, splits, schedules .. that the study has."""
+        self._choice = dict(choice)
+        self.refresh()
 
     def close(self) -> None:
         """Forget the study; a reading under way is dropped."""

@@ -139,9 +139,7 @@ def _together(known: Known, point: RunPoint, names: Sequence[str], regions: Sequ
     return loop_schedules.together(loops) if len({loop.best for loop in loops}) > 1 else ""
 
 
-def _choice(
-    known: Known, point: RunPoint, names: Sequence[str], picks: Sequence[automatic_schedules.Picked]
-) -> Chosen:
+def _choice(known: Known, point: RunPoint, names: Sequence[str], picks: Sequence[automatic_schedules.Picked]) -> Chosen:
     """Return what is kept of the choice for *point*: the fastest of all that ran, as written where nothing is."""
     times = {name: run.time_s or 0.0 for name, run in _good(known, point, names).items()}
     best = min(times, key=lambda name: (times[name], name != WRITTEN, name), default=WRITTEN)
@@ -154,4 +152,3 @@ def _choice(
         tried_s=times,
         loops=[asdict(pick) for pick in picks],
     )
-

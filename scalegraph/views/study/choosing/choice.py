@@ -62,12 +62,14 @@ def _make(
         tuple(lines),
         marks=(Mark("taken", taken.cost(against), taken.elapsed_s),),
     )
+    brief = found.limits[0] if found.limits else ""
     edge_note = "On the line and in the table are the points that none is both faster and cheaper than."
     return Figure(
         title(_TITLE, data, every),
-        taken_words(found.choice, wishes),
+        " ".join(filter(None, (taken_words(found.choice, wishes), brief, found.certainty))),
         (plot, table(edge, taken)),
-        notes=(*unmet, *filter(None, (found.limit, found.certainty)), edge_note, *notes),
+        notes=(*unmet, *([] if found.limit == brief else [found.limit]), edge_note, *notes),
+        answers=True,
     )
 
 

@@ -28,7 +28,8 @@ AXIS: Final[dict[str, tuple[str, Callable[[Point], str]]]] = {
 MEASURES: Final = {"time": "time", "core_hours": "core-hours", "energy": "energy", "price": "price"}
 COST = Option(
     "minimise", "Minimise", "choice", "time", ("time", "core_hours", "energy", "price", "processors"),
-    words=("time", "core-hours", "energy", "price", "processors"), description="What the point shall need least of.",
+    words=("least time", "fewest core-hours", "least energy", "lowest price", "fewest processors"),
+    description="What the point shall need least of.",
 )  # fmt: skip
 WITHIN = Option(
     "within", "Within", "float", None, minimum=1,
