@@ -14,6 +14,8 @@ import pandas as pd
 from scalegraph import views as views_
 from scalegraph.analyze.advise import Advice, Cost
 from scalegraph.analyze.bounds import BOUNDS, Bound
+from scalegraph.analyze.choosing.choice import Wishes
+from scalegraph.analyze.choosing.point import OBJECTIVES, Objective
 from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.matrix import Matrix, Metric
 from scalegraph.analyze.regionmodels import RegionModels
@@ -25,7 +27,7 @@ from scalegraph.base.units import counted
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.request.imports import sets as imports
 from scalegraph.request.model import tracing
-from scalegraph.request.results import assertions, report
+from scalegraph.request.results import assertions, report, selecting
 from scalegraph.request.results import data as data_
 from scalegraph.request.results import quantities as quantities_
 from scalegraph.request.results.assertions import Outcome
@@ -33,7 +35,7 @@ from scalegraph.request.run import advising
 from scalegraph.request.run.session import Session
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX
-from scalegraph.subjects import fitted_models, judgement, matrices, matrix_ways
+from scalegraph.subjects import choosing, fitted_models, judgement, matrices, matrix_ways
 from scalegraph.subjects.option import OptionValue, checked
 from scalegraph.views import common, ways
 from scalegraph.views.study.models import modelling
@@ -47,9 +49,11 @@ class Data(Opened):
     What was read stays as it was read. It may be used in a ``with``, which closes the study's file at once.
     """
 
-    def __init__(self, study: Study, name: str = "") -> None:
+    def __init__(self, study: Study, name: str = "", *, part_of: Data | None = None) -> None:
+        """*part_of*: the data that has the study's file open, of which this is a choice."""
         self._study = study
-        self._finalizer = weakref.finalize(self, study.close)
+        self._part_of = part_of  # kept as long as this is
+        self._finalizer = weakref.finalize(self, study.close if part_of is None else _nothing)
         found = data_.study_data(study)
         self._data = replace(found, name=name or found.name)
 
@@ -111,6 +115,57 @@ class Data(Opened):
         """
         rows = [(run.key, run.processors, str(run.path)) for run in tracing.traces(self._study)]
         return pd.DataFrame(rows, columns=["key", "processors", "path"]).set_index("key")
+
+    @property
+    def choices(self) -> pd.DataFrame:
+        """What the study varies besides N and sizes, a row a choice: machine, threads_per_process, schedule, ..
+
+        Example:
+            >>> several = sg.simulate("prog.c", processors=(2, 4), args=[100], machine="ksr1,epyc-7763")
+            >>> machines = list(several.choices["machine"])
+
+        """
+        parts = self._data.choices or (self._data,)
+        return pd.DataFrame([dict(part.manifest.get("setting") or {}) for part in parts])
+
+    def select(self, **axes: str | int) -> Data:
+        """Return the choice that has these values of *axes* (machine, threads_per_process, schedule, affinity, cflags).
+
+        Curves, matrices and losses are of one choice; of several that are left it is the first. The result closes with
+        this. Raises `InputError` for an axis or a value that there is not.
+
+        Example:
+            >>> several = sg.simulate("prog.c", processors=(2, 4), args=[100], machine="ksr1,epyc-7763")
+            >>> curve = several.select(machine="epyc-7763").scaling
+
+        """
+        wanted = selecting.parse([f"{axis}={value}" for axis, value in axes.items()])
+        with words.keywords():
+            part, _said = selecting.selected(self._study, wanted)
+        return Data(part, self.name, part_of=self)
+
+    def choose(
+        self,
+        minimise: Objective = "time",
+        *,
+        within: float | None = None,
+        efficiency: float | None = None,
+        whole_nodes: bool = False,
+    ) -> dict[str, Any]:
+        """Return which point of all choices to take: ``choice``, ``frontier``, ``sentence``, .. as ``choose --json``.
+
+        *minimise*: ``time``, ``core_hours``, ``energy``, ``price`` or ``processors``; *within*: at most so many times
+        the fastest time; *efficiency*: at least this one. Raises `InputError` where no point is allowed.
+
+        Example:
+            >>> several = sg.simulate("prog.c", processors=(2, 4), args=[100], machine="ksr1,epyc-7763")
+            >>> point = several.choose("core_hours", within=1.2)["choice"]
+
+        """
+        if minimise not in OBJECTIVES:
+            raise InputError(Fault(f"'{minimise}': expected one of {', '.join(OBJECTIVES)}", key="minimise"))
+        wishes = Wishes(minimise, within, efficiency, whole_nodes)
+        return choosing.answer(self._data, wishes).document()
 
     def matrix(
         self,
@@ -345,3 +400,7 @@ class Data(Opened):
         table = self._data.table
         counts = "" if table.empty else f" on {table['processors'].min()} to {table['processors'].max()} processors"
         return f"<Data '{self.name}': {counted(len(table), 'run')}{counts}>"
+
+
+def _nothing() -> None:
+    """Close nothing: the file is that of another."""

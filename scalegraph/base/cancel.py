@@ -69,6 +69,30 @@ class AnyToken(CancelToken):
         self._other.check()
 
 
+class Deadline(AnyToken):
+    """Cancelled by another token, or when its time is up."""
+
+    def __init__(self, other: CancelToken, seconds: float) -> None:
+        super().__init__(other)
+        self._end = time.monotonic() + seconds
+
+    @property
+    def left_s(self) -> float:
+        """The seconds that are left, 0 at least."""
+        return max(0.0, self._end - time.monotonic())
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether a stop was requested, or the time is up."""
+        return super().cancelled or not self.left_s
+
+    def check(self) -> None:
+        """Raise `Cancelled` if a stop was requested, or the time is up."""
+        super().check()
+        if not self.left_s:
+            raise Cancelled("the time is up")
+
+
 @dataclass
 class _Work:
     """The work of this thread: how it is stopped, who receives its share, and which part of the whole it is now."""

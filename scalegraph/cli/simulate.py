@@ -104,6 +104,7 @@ class ProgramArguments(click.Command):
 @request_option("what_if.speedup", "speedups")
 @request_option("verify")
 @request_option("space.budget", "budget")
+@request_option("space.minimise", "minimise")
 @request_option("timed", "part")
 @request_option("work")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")

@@ -9,9 +9,23 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from scalegraph.base.errors import StoreError
-from scalegraph.base.points import AXES
+from scalegraph.base.points import AXES, setting_id
 
 _SETTINGS: Final = TypeAdapter(tuple[dict[str, str], ...])
+
+
+class Choices:
+    """The choices of a study as its file had them at *version*; None: they are to be read."""
+
+    def __init__(self) -> None:
+        self.version: int | None = None
+        self.take(({},), None)
+
+    def take(self, settings: tuple[Mapping[str, str], ...], version: int | None) -> None:
+        """Take *settings*, as the file has them at *version*."""
+        self.settings, self.version = settings, version
+        self.by_id = {setting_id(one): one for one in reversed(settings)}
+        self.first = setting_id(settings[0])
 
 
 def read(kept: Any, place: Path) -> tuple[Mapping[str, str], ...]:

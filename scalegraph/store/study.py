@@ -59,6 +59,7 @@ class Study:
         self._set: tuple[MeasurementSet, Meaning | None] | None = None
         self._member: str | None = None  # None: the whole study, of which the runs of the first choice are shown
         self._among: tuple[Mapping[str, str], ...] = ()  # choices that are looked at, all if empty
+        self._choices = members.Choices()  # shared by all that look at the study
         self.writable = lock is not None or path is None
         self.work = ""  # what W is for who looks at it now (`analyze.workload`); not kept
 
@@ -181,7 +182,7 @@ class Study:
         if self._among:
             return self._among
         with self._mutex, self._said():
-            return members.read(self._get(_MEMBERS), self._place)
+            return self._known_choices().settings
 
     def member(self, setting: Mapping[str, str]) -> Study:
         """Return the study as its runs of the choice *setting* alone are, with their manifest; closed with this one.
@@ -204,6 +205,7 @@ class Study:
             known = self.members() if self._get(_MEMBERS) is not None or len(self) else ()
             if setting not in known:
                 self._put(_MEMBERS, [dict(one) for one in (*known, setting)])
+                self._choices.version = None
             made = self.member(setting)
             made.set_manifest(manifest)
         self._manifest = None
@@ -213,10 +215,21 @@ class Study:
     def choice(self) -> Mapping[str, str]:
         """The choice that `runs` and the manifest are of: of the whole study, its first; empty where it has but one."""
         found = self.members()
-        return next((one for one in found if setting_id(one) == self._member), {} if self._member else found[0])
+        if self._member is None:
+            return found[0]
+        with self._mutex, self._said():
+            own = self._known_choices().by_id.get(self._member)
+        return own if own is not None and own in found else {} if self._member else found[0]
+
+    def _known_choices(self) -> members.Choices:
+        """Return the choices, read again when another process has changed the file."""
+        version = self.version()
+        if self._choices.version != version:
+            self._choices.take(members.read(self._get(_MEMBERS), self._place), version)
+        return self._choices
 
     def _first(self) -> str:
-        return setting_id(members.read(self._get(_MEMBERS), self._place)[0])
+        return self._known_choices().first
 
     def _own(self, key: str) -> str:
         """Return the name under which a value of the choice that is shown is kept."""

@@ -122,11 +122,29 @@ def _one_processor(data: StudyData) -> dict[str, float]:
     """Return the time on one processor of each run's problem (s), by key of the run, where it is known."""
     if data.table.empty:
         return {}
+    if "serial_s" not in data.table.columns and all(run.source == "simulated" for run in data.runs):
+        return _simulated_alone(data)
     found: dict[str, float] = {}
     for row in data.scaling[["keys", "t_seq_s"]].to_dict("records"):
         if math.isfinite(row["t_seq_s"]):
             found.update(dict.fromkeys(str(row["keys"]).split(","), float(row["t_seq_s"])))
     return found
+
+
+def _simulated_alone(data: StudyData) -> dict[str, float]:
+    """Return what `_one_processor` does of simulated runs, whose reference is one processor or nothing.
+
+    A table of 200 choices is much longer in the making.
+    """
+    alone: dict[str, list[float]] = {}
+    for run in data.runs:
+        if run.ok and run.time_s and run.point.processors == 1:
+            alone.setdefault(_problem(run), []).append(run.time_s)
+    return {run.point.key: median(times) for run in data.runs if run.ok and (times := alone.get(_problem(run)))}
+
+
+def _problem(run: RunRecord) -> str:
+    return str((run.machine, sorted(run.point.parameters.items())))
 
 
 def _point(data: StudyData, group: Sequence[RunRecord], alone: Mapping[str, float], member: int) -> Point:

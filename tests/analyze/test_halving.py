@@ -55,6 +55,39 @@ def test_a_fifth_of_the_runs_finds_a_point_within_5_percent(seed: int) -> None:
 def test_what_was_left_out_has_a_chance() -> None:
     places = [Place((a,), n) for a in "xy" for n in (2, 4, 8)]
     found = halving.left_out(places, {0: 4.0, 1: 2.0, 3: 8.0})
-    assert (found.count, found.likeliest) == (3, 2)  # x on 8: 1 s, if the others say so
-    assert found.chance > 0.5
+    assert (found.count, found.likeliest) == (3, None)
+    assert math.isnan(found.risk)  # three runs cannot say how wrong the model is
+    found = halving.left_out(places, {0: 4.0, 1: 2.0, 3: 8.0, 4: 4.0})
+    assert (found.count, found.likeliest) == (2, 2)
+    assert found.risk >= found.chance > 0.5
     assert halving.left_out(places, dict.fromkeys(range(6), 1.0)).count == 0
+
+
+@pytest.mark.slow
+def test_the_risk_is_not_below_what_comes_true() -> None:
+    """Twelve runs of 200 points leave out better ones now and then; forty hardly ever."""
+    risks, true = {12: [], 40: []}, {12: 0, 40: 0}
+    for runs, seed in itertools.product((12, 40), range(1, 5)):
+        times = choosing.space(seed)
+        places, known = choosing.runs_of(times, runs)
+        risks[runs].append(halving.left_out(places, known).risk)
+        best = min(known.values())
+        true[runs] += any(times[place] < 0.95 * best for at, place in enumerate(places) if at not in known)
+    for runs, found in risks.items():
+        assert sum(found) >= true[runs]
+    assert sum(risks[40]) < 0.5 < sum(risks[12])
+
+
+def test_a_model_that_errs_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is ten times surer than its errors allow, they count for ten times what it says."""
+    places = [Place((a,), n) for a in "xyz" for n in (2, 4, 8, 16, 32)]
+    known = {at: (1 + at % 3) * 10.0 / place.processors for at, place in enumerate(places)}
+    fair = halving.surprise(places, known)
+    whole = halving.fit
+
+    def sure(some: list[Place], others: dict[int, float]) -> halving.Model:
+        model = whole(some, others)
+        return halving.Model(model.mean, model.deviation / 10)
+
+    monkeypatch.setattr(halving, "fit", sure)
+    assert halving.surprise(places, known) == pytest.approx(10 * fair, rel=0.3)

@@ -109,7 +109,7 @@ def test_a_search_under_a_bound_says_what_it_left_out(
     assert code == 0, err
     found = json.loads(out)
     assert (len(found["runs"]), found["search"]["left_out"], found["search"]["points"]) == (5, 7, 12)
-    assert "5 runs of a space of 12 points: 7 were left out" in err
+    assert "5 runs of a space of 12 points, in search of the least time: 7 were left out; the risk" in err
     code, out, _ = call("choose", "s.sgstudy", "--json")
     assert (code, json.loads(out)["points"]) == (0, 5)
     assert "7 were left out" in json.loads(out)["remarks"][0]

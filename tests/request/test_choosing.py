@@ -12,7 +12,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.request import Session
 from scalegraph.request.results import selecting
 from scalegraph.store import Manifest, Study
-from scalegraph.subjects import choosing
+from scalegraph.subjects import choosing, space
 
 A = {"machine": "xeon-6126", "threads_per_process": "2", "schedule": "static"}
 B = {"machine": "ksr1", "threads_per_process": "1", "schedule": "dynamic"}
@@ -113,3 +113,12 @@ def test_nothing_that_ended_well_is_said() -> None:
     data = Session().study_data(study((setting, [record(2, 1.0, setting, status="crashed")])))
     with pytest.raises(InputError, match="no run of the study ended well and has a time: 1 run failed"):
         choosing.answer(data, Wishes())
+
+
+def test_the_quick_reference_is_that_of_the_table() -> None:
+    """The efficiency of a point is the one that the scaling table of its choice has."""
+    data = Session().study_data(SPACE)
+    for part in data.choices:
+        quick = space._one_processor(part)
+        table = {str(row["keys"]): row["t_seq_s"] for row in part.scaling.to_dict("records")}
+        assert quick == table

@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ _FIRST: Final = 0.5  # of the bound goes to points that are spread over the spac
 _NOISE: Final = 1e-4  # variance of the logarithm that no axis explains, as a share of all
 _ALIKE: Final = (0.3, 0.6, 0.85, 0.95)  # how alike points are that differ in one word
 _LENGTHS: Final = (0.75, 1.5, 3.0, 6.0)  # doublings of N over which times go together
+_JUDGED: Final = 4  # runs from which the model can be asked how wrong it is
+_LEFT_OUT: Final = 40  # of known places that are predicted from the others
+_DRAWS: Final = 2000  # of all that was left out together
 _OPTIMISM: Final = 1.5  # standard deviations below the mean: what a point may be at best
 
 
@@ -91,11 +94,43 @@ def _differ(places: Sequence[Place]) -> Floats:
     return made
 
 
-def fit(places: Sequence[Place], known: Mapping[int, float]) -> Model:
-    """Return the model of all *places* from the times (s) of those that are *known*.
+@dataclass(frozen=True)
+class _Process:
+    """A Gaussian process on what a trend leaves: places, prior *kernel*, and what the known ones make of it."""
 
-    Shape: one for each place. Unit: logarithm of seconds. Source: Rasmussen and Williams 2006, eq. 2.23 to 2.30.
+    at: NDArray[np.int64]
+    trend: Floats
+    kernel: Floats
+    lower: Floats
+    solved: Floats
+
+    @property
+    def across(self) -> Floats:
+        """Shape (known, places)."""
+        made: Floats = np.linalg.solve(self.lower, self.kernel[self.at])
+        return made
+
+    def model(self) -> Model:
+        across = self.across
+        spread = np.maximum(np.diag(self.kernel) - (across**2).sum(axis=0), 0.0)
+        return Model(self.trend + across.T @ self.solved, np.sqrt(spread))
+
+    def covariance(self, rest: Sequence[int]) -> Floats:
+        """Return how the errors of the places *rest* go together. Shape (rest, rest)."""
+        across = self.across[:, rest]
+        made: Floats = self.kernel[np.ix_(rest, rest)] - across.T @ across
+        return made
+
+
+def fit(places: Sequence[Place], known: Mapping[int, float]) -> Model:
+    """Return the model of all *places* from the values of those that are *known*: seconds, or another cost.
+
+    Shape: one for each place. Unit: logarithm of the value. Source: Rasmussen and Williams 2006, eq. 2.23 to 2.30.
     """
+    return _process(places, known).model()
+
+
+def _process(places: Sequence[Place], known: Mapping[int, float]) -> _Process:
     at = np.array(list(known), dtype=np.int64)
     values = np.log(np.array(list(known.values())))
     logs = np.log2([place.processors for place in places])
@@ -108,20 +143,23 @@ def fit(places: Sequence[Place], known: Mapping[int, float]) -> Model:
     )
     trend = design @ weights + values.mean()
     left = values - trend[at]
-    best: tuple[float, Any] = (-math.inf, None)
+    best: tuple[float, float, float] = (-math.inf, _ALIKE[0], _LENGTHS[0])
     scale = max(float(np.var(left)), 1e-6)
+    here = np.ix_(at, at)
+    noise = (_NOISE * scale + 1e-9) * np.eye(len(at))
+
+    def kernel(alike: float, length: float, apart: Floats, far: Floats) -> Floats:
+        made: Floats = scale * alike**apart * np.exp(-0.5 * (far / length) ** 2)
+        return made
+
     for alike, length in itertools.product(_ALIKE, _LENGTHS):
-        kernel = scale * alike**differ * np.exp(-0.5 * (gaps / length) ** 2)
-        part = kernel[np.ix_(at, at)] + (_NOISE * scale + 1e-9) * np.eye(len(at))
-        lower = np.linalg.cholesky(part)
+        lower = np.linalg.cholesky(kernel(alike, length, differ[here], gaps[here]) + noise)
         solved = np.linalg.solve(lower, left)
         likelihood = -0.5 * float(solved @ solved) - float(np.log(np.diag(lower)).sum())
-        if likelihood > best[0]:
-            best = (likelihood, (kernel, lower, solved))
-    kernel, lower, solved = best[1]
-    across = np.linalg.solve(lower, kernel[at])
-    spread = np.maximum(np.diag(kernel) - (across**2).sum(axis=0), 0.0)
-    return Model(trend + across.T @ solved, np.sqrt(spread))
+        best = max(best, (likelihood, alike, length))
+    whole = kernel(best[1], best[2], differ, gaps)
+    lower = np.linalg.cholesky(whole[here] + noise)
+    return _Process(at, trend, whole, lower, np.linalg.solve(lower, left))
 
 
 def _design(places: Sequence[Place]) -> Floats:
@@ -168,30 +206,57 @@ def opening(bound: int, places: int) -> int:
 
 @dataclass(frozen=True)
 class Left:
-    """What was left out: how many places, the one most likely faster than the best by `NOTABLE`, and how likely."""
+    """What was left out: how many places, the one most likely better than the best by `NOTABLE`, and how likely.
+
+    *chance* is that of the likeliest, *risk* that of any of them.
+    """
 
     count: int
     likeliest: int | None
     chance: float
+    risk: float
 
 
 def left_out(places: Sequence[Place], known: Mapping[int, float], bad: Sequence[int] = ()) -> Left:
-    """Return what was not run, and the chance by the model that the likeliest of them is notably faster.
+    """Return what was not run, and the chance that one of it is notably better than the best known.
 
-    Source: ScaleGraph.
+    The model is asked how wrong it was: each known place is predicted from the others, and where its errors are larger
+    than it thought, they count for all it says. Errors have the tails of Student's distribution, as few runs say how
+    large they are, and go together as the model has them.
+
+    Source: ScaleGraph; leave-one-out errors as in Rasmussen and Williams 2006, section 5.4.2.
     """
     rest = [at for at in range(len(places)) if at not in known and at not in set(bad)]
-    if not rest or len(known) < 2:
-        return Left(len(rest), None, math.nan)
-    model = fit(places, known)
+    if not rest or len(known) < _JUDGED:
+        return Left(len(rest), None, math.nan, math.nan)
+    process = _process(places, known)
     wanted = math.log(min(known.values())) + math.log1p(-NOTABLE)
-    chances = [_below(wanted, float(model.mean[at]), float(model.deviation[at])) for at in rest]
+    draw = np.random.default_rng(0)
+    spread = process.covariance(rest) + 1e-12 * np.eye(len(rest))
+    values, vectors = np.linalg.eigh(spread)
+    normal = draw.standard_normal((_DRAWS, len(rest))) * np.sqrt(np.maximum(values, 0.0))
+    degrees = max(_JUDGED - 1, len(known) // 2)
+    tails = np.sqrt(degrees / draw.chisquare(degrees, _DRAWS))
+    drawn = process.model().mean[rest] + surprise(places, known) * tails[:, None] * (normal @ vectors.T)
+    better = drawn < wanted
+    chances = better.mean(axis=0)
     best = int(np.argmax(chances))
-    return Left(len(rest), rest[best], chances[best])
+    return Left(len(rest), rest[best], float(chances[best]), float(better.any(axis=1).mean()))
 
 
-def _below(value: float, mean: float, deviation: float) -> float:
-    """Return the chance that a normal number is below *value*."""
-    if deviation <= 0:
-        return float(mean < value)
-    return 0.5 * math.erfc((mean - value) / (deviation * math.sqrt(2)))
+def surprise(places: Sequence[Place], known: Mapping[int, float]) -> float:
+    """Return how many times larger than the model thinks its errors are where a known place is left out; 1 at least.
+
+    Shape: scalar. Unit: none. Source: Rasmussen and Williams 2006, section 5.4.2, the trend fitted anew each time.
+    """
+    at = list(known)
+    some = at if len(at) <= _LEFT_OUT else [at[round(one)] for one in np.linspace(0, len(at) - 1, _LEFT_OUT)]
+    there = [places[one] for one in at]
+    errors = expected = 0.0
+    for one in some:
+        mine = at.index(one)
+        others = {place: known[name] for place, name in enumerate(at) if name != one}
+        model = fit(there, others)
+        errors += (math.log(known[one]) - float(model.mean[mine])) ** 2
+        expected += float(model.deviation[mine]) ** 2
+    return max(1.0, math.sqrt(errors / max(expected, 1e-12)))

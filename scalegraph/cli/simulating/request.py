@@ -31,7 +31,7 @@ from scalegraph.request.model.request import (
     RunLimits,
     TargetChoice,
 )
-from scalegraph.request.model.space import Space, bound, named_by
+from scalegraph.request.model.space import UNSEARCHED, Minimised, Space, bound, named_by
 from scalegraph.runtime.languages import is_executable
 
 _Found = TypeVar("_Found")
@@ -82,6 +82,7 @@ class Given:
     verify: bool = False
     args_at: tuple[str, ...] = ()
     budget: str = ""
+    minimise: Minimised = "time"
 
 
 def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
@@ -200,7 +201,10 @@ def _space(axes: lists.Axes, given: Given) -> Space:
         bound(given.budget)
     except ValueError as error:
         raise InputError(Fault(str(error), key="--budget")) from None
-    return axes.space(given.cflags).model_copy(update={"budget": given.budget.strip()})
+    if given.minimise != "time" and not given.budget.strip():
+        raise InputError(Fault(UNSEARCHED, key="--minimise"))
+    found = axes.space(given.cflags)
+    return found.model_copy(update={"budget": given.budget.strip(), "minimise": given.minimise})
 
 
 def one_choice(request: Request) -> Request:

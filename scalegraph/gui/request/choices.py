@@ -44,6 +44,10 @@ class ChoicesSection(Section):
         for axis in _WORDS:
             self.entries[axis] = self._list(axis)
         self.budget = self.ask_text("space.budget", "space_budget")
+        self.minimise = Choice()
+        self.minimise.offer(list(dress(self.minimise, "space.minimise").choices.items()))
+        self.minimise.chosen.connect(lambda what: self.model.edit("choice of what is minimised", space_minimise=what))
+        self._minimised = self.ask("space.minimise", self.minimise)
         self.count = label("", "muted", wrap=True)
         self.ask("space", self.count)
 
@@ -58,6 +62,8 @@ class ChoicesSection(Section):
         for axis, entry in self.entries.items():
             entry.show_text(getattr(form, f"space_{axis}"))
         self.budget.show_text(form.space_budget)
+        self.minimise.show_value(form.space_minimise)
+        self._minimised.setVisible(bool(form.space_budget.strip()))  # without a search all points run
         self.count.setText(_counted(form))
 
     def _list(self, axis: str) -> Entry:

@@ -126,6 +126,7 @@ class RequestForm:
     space_affinity: str = ""
     space_cflags: str = ""
     space_budget: str = ""
+    space_minimise: str = "time"
     predict: bool = False
     predict_at: str = ""
     predict_processors: str = ""

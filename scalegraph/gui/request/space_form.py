@@ -19,7 +19,7 @@ def put(form: RequestForm, data: dict[str, Any]) -> None:
     lists = {axis: text.items(getattr(form, f"space_{axis}"), axis) for axis in _AXES}
     made: dict[str, Any] = {axis: values for axis, values in lists.items() if values}
     if form.space_budget.strip():
-        made["budget"] = form.space_budget.strip()
+        made |= {"budget": form.space_budget.strip(), "minimise": form.space_minimise}
     if not made:
         return
     data["space"] = made
@@ -46,4 +46,5 @@ def of_space(space: Space) -> dict[str, Any]:
         "space_affinity": ", ".join(space.affinity),
         "space_cflags": "; ".join(shlex.join(shlex.split(one)) for one in space.cflags),
         "space_budget": space.budget,
+        "space_minimise": space.minimise,
     }

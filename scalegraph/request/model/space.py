@@ -10,9 +10,9 @@ import itertools
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from scalegraph.base import amounts
 from scalegraph.base.asked import asked, option
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 MOST: Final = 64  # values of one axis
 LEAST: Final = 2  # runs of a search
+Minimised: TypeAlias = Literal["time", "core_hours", "energy", "price"]
+MINIMISED: Final[dict[Minimised, str]] = {
+    "time": "the least time",
+    "core_hours": "the fewest core-hours",
+    "energy": "the least energy",
+    "price": "the lowest price",
+}
+UNSEARCHED: Final = "minimise belongs to a search under a bound (budget); 'scalegraph choose' asks a whole study"
 _BIND: Final = {"close": "close", "spread": "spread", "none": "false"}  # OMP_PROC_BIND of simulated runs
 BOUND_BY: Final = ("OMP_PROC_BIND", "OMP_PLACES")
 
@@ -97,6 +105,14 @@ class Space(Strict):
         option=option("--budget", metavar="RUNS|TIME"),
     )
 
+    minimise: Minimised = asked(
+        default="time",
+        label="Search for",
+        choices=MINIMISED,
+        help="What the search under a bound looks for the least of; energy and price are those of the machines' files",
+        option=option("--minimise"),
+    )
+
     @field_validator("budget")
     @classmethod
     def _bound(cls, value: str) -> str:
@@ -128,6 +144,12 @@ class Space(Strict):
             except ValueError as error:
                 raise ValueError(f"'{text}' cannot be split into words ({str(error).lower()})") from None
         return value
+
+    @model_validator(mode="after")
+    def _searched(self) -> Space:
+        if self.minimise != "time" and not self.budget:
+            raise ValueError(UNSEARCHED)
+        return self
 
     @property
     def varies(self) -> bool:

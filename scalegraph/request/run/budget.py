@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+from scalegraph.base.cancel import Deadline
 from scalegraph.base.measures import percent
 from scalegraph.base.points import AXES
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.base.units import counted
+from scalegraph.request.model.space import MINIMISED, Minimised
+
+if TYPE_CHECKING:
+    from scalegraph.analyze.choosing.halving import Left
 
 _AT_LEAST = 2  # runs of a round: one more run teaches little
+_NOUNS = {"time": "time", "core_hours": "core-hours", "energy": "energy", "price": "money"}
+
+
+def _time(record: RunRecord) -> float | None:
+    return record.time_s
 
 
 @dataclass
 class Search:
     """A search in the runs of *points*: `rounds` says which to make next, `note` takes what came.
 
-    *runs*: how many at most, None for no such bound; *seconds*: after which no round begins, None for no such bound.
+    *runs*: how many at most, None for no such bound; *deadline*: when it ends, None for no such bound. *cost*: what is
+    minimised, of a run; None where it is not known.
     """
 
     points: Sequence[RunPoint]
     runs: int | None
-    seconds: float | None
+    deadline: Deadline | None
     workers: int = 1
+    cost: Callable[[RunRecord], float | None] = _time
+    minimise: Minimised = "time"
     known: dict[int, float] = field(default_factory=dict)
     bad: set[int] = field(default_factory=set)
     made: int = 0
@@ -41,69 +55,98 @@ class Search:
             for point in self.points
         ]
         self._at = {point.key: at for at, point in enumerate(self.points)}
-        self._begun = time.monotonic()
+        self._taken: dict[int, float] = {}  # host seconds
+        self._begun: set[int] = set()
 
     def note(self, record: RunRecord) -> None:
         """Take note of a run that has ended."""
         at = self._at.get(record.point.key)
         if at is None:
             return
-        if record.ok and record.time_s:
-            self.known[at] = record.time_s
+        value = self.cost(record) if record.ok else None
+        if value:
+            self.known[at] = value
         else:
             self.bad.add(at)
+        if at in self._begun:
+            self.made += 1
+        self._taken[at] = record.host_s or 0.0
 
     def next(self) -> list[RunPoint]:
         """Return the runs of the next round, none where the bound is met or nothing is left."""
         from scalegraph.analyze.choosing import halving  # loads numpy
 
-        rest = [at for at in range(len(self.places)) if at not in self.known and at not in self.bad]
+        rest = [at for at in range(len(self.places)) if not {at} & (self.known.keys() | self.bad | self._begun)]
+        begun = len(self._begun)
         bound = len(self.places) if self.runs is None else self.runs
-        left = min(len(rest), bound - self.made)
-        if left <= 0 or (self.seconds is not None and time.monotonic() - self._begun >= self.seconds):
+        if self.deadline is not None:
+            bound = min(bound, begun + self._in_time())
+        left = min(len(rest), bound - begun)
+        if left <= 0:
             return []
-        if not self.made and len(self.known) < _AT_LEAST:  # a study that has runs teaches from the beginning
-            spread = halving.opening(bound if self.runs is not None else len(self.places) // 5, len(self.places))
-            chosen = [at for at in halving.first(self.places, spread) if at in set(rest)][:left]
+        most = max(_AT_LEAST, self.workers, left // 3)
+        spread = halving.opening(min(bound, len(self.places)), len(self.places))
+        if begun < spread and len(self.known) < max(_AT_LEAST, spread):  # one that has runs teaches from the beginning
+            count = left if self.deadline is None else most
+            chosen = [at for at in halving.first(self.places, spread) if at in set(rest)][: min(left, count)]
         else:
-            most = max(_AT_LEAST, self.workers, left // 3)
-            chosen = halving.following(self.places, self.known, sorted(self.bad), left, most)
-        if not chosen:
-            chosen = rest[:left]
-        self.made += len(chosen)
+            chosen = halving.following(self.places, self.known, sorted(self.bad | self._begun), left, most)
+        chosen = chosen or rest[: min(left, most)]
+        self._begun |= {*chosen}
         return [self.points[at] for at in chosen]
+
+    def _in_time(self) -> int:
+        """Return how many more runs the time allows, by what those that were made took."""
+        assert self.deadline is not None
+        left = self.deadline.left_s
+        if not left:
+            return 0
+        if not self._taken:
+            return self.workers  # the first show how long they take
+        return int(left * self.workers / max(1e-3, sum(self._taken.values()) / len(self._taken)))
 
     def carry_out(self, run: Callable[[Sequence[RunPoint]], object], stopped: Callable[[], bool]) -> None:
         """Make the rounds one after the other until the bound is met, or *stopped*."""
         while not stopped() and (chosen := self.next()):
             run(chosen)
 
-    def said(self) -> str:
-        """Return in sentences what was left out, and what that may cost."""
+    @cached_property
+    def _left(self) -> Left:
+        """What was left out, when the search has ended."""
         from scalegraph.analyze.choosing import halving  # loads numpy
 
-        found = halving.left_out(self.places, self.known, sorted(self.bad))
+        return halving.left_out(self.places, self.known, sorted(self.bad))
+
+    def said(self) -> str:
+        """Return in sentences what was left out, and what that may cost."""
+        found = self._left
         if not found.count:
             return "every point of the space was run"
         left = f"{counted(self.made, 'run')} of a space of {counted(len(self.places), 'point')}"
-        text = f"{left}: {found.count} {'was' if found.count == 1 else 'were'} left out"
+        were = "was" if found.count == 1 else "were"
+        text = f"{left}, in search of {MINIMISED[self.minimise]}: {found.count} {were} left out"
+        if stopped := len(self._begun) - self.made:
+            text += f", {stopped} of them when the time was up"
         if found.likeliest is None:
             return f"{text}; too few runs are known to say what that may cost"
         point = self.points[found.likeliest]
-        chance = "less than 1 %" if found.chance < 0.01 else f"about {percent(found.chance)}"
         return (
-            f"{text}; by the model of those that were run the likeliest of them to be more than 5 % faster than the "
-            f"fastest is {point.label()}, with a chance of {chance}"
+            f"{text}; the risk that one of them needs 5 % less {_NOUNS[self.minimise]} than the best is "
+            f"{_chance(found.risk)}, as far as the model of those that were run can tell; the likeliest is "
+            f"{point.label()} ({_chance(found.chance)})"
         )
 
     def document(self) -> Mapping[str, object]:
         """Return what was searched and left out, as JSON."""
-        from scalegraph.analyze.choosing import halving  # loads numpy
-
-        found = halving.left_out(self.places, self.known, sorted(self.bad))
+        found = self._left
         likeliest = None if found.likeliest is None else self.points[found.likeliest].label()
-        chance = None if found.likeliest is None else found.chance
+        known = found.likeliest is not None
         return {
-            "points": len(self.places), "runs": self.made, "left_out": found.count, "likeliest": likeliest,
-            "chance": chance, "sentence": self.said(),
+            "points": len(self.places), "runs": self.made, "minimise": self.minimise, "left_out": found.count,
+            "likeliest": likeliest, "chance": found.chance if known else None, "risk": found.risk if known else None,
+            "sentence": self.said(),
         }  # fmt: skip
+
+
+def _chance(value: float) -> str:
+    return "below 1 %" if value < 0.01 else f"about {percent(value)}"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Cancelled
+from scalegraph.analyze.costs import energy
+from scalegraph.base.cancel import CancelToken, Deadline
+from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Done, EventSink, Note, Planned
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import default_workers, execute, skip
 from scalegraph.link import Build, Job, Link
+from scalegraph.machine import Machine
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import Resolved, resolved
 from scalegraph.request.model.space import Member, bound, members
@@ -86,6 +88,8 @@ class SpaceSubmission:
 
     def run(self, path: Path | None, *, overwrite: bool = False) -> Study:
         """Carry the request out into the study at *path* (in memory if None) and return it; see `Submission.run`."""
+        if self._request.space.budget:
+            self._cost()  # what is not stated is said before anything is built
         try:
             builds = [work.build() for work in self._works]
             study = self._study(path, builds[0], overwrite=overwrite)
@@ -148,7 +152,9 @@ class SpaceSubmission:
             return
         asked = {*self._request.every_count()}
         jobs = [job for job in jobs if job.point.processors in asked]  # one processor only where it is asked for
-        search = Search([*there, *(job.point for job in jobs)], runs, seconds, self._workers)
+        points = [*there, *(job.point for job in jobs)]
+        deadline = None if seconds is None else Deadline(self._cancel, seconds)
+        search = Search(points, runs, deadline, self._workers, self._cost(), self._request.space.minimise)
         for record in study.every_run():
             search.note(record)
         by_key = {job.point.key: job for job in jobs}
@@ -156,12 +162,31 @@ class SpaceSubmission:
         self._tell([], there, planned=[job.point for job in jobs])
 
         def run(points: Sequence[RunPoint]) -> None:
-            for record in self._execute([by_key[point.key] for point in points], work_of, book):
+            for record in self._execute([by_key[point.key] for point in points], work_of, book, deadline):
                 search.note(record)
 
         search.carry_out(run, lambda: self._cancel.cancelled)
         study.set_facts(SEARCH, search.document())
         self._emit(Note(search.said()))
+
+    def _cost(self) -> Callable[[RunRecord], float | None]:
+        """Return what the search minimises of a run; raise `InputError` where a machine does not state it."""
+        what = self._request.space.minimise
+        machines = {found.machine.name: found.machine for _member, found in self._members}
+        for machine in machines.values():
+            lacks = {"energy": machine.power is None, "price": machine.price is None}
+            if lacks.get(what):
+                section = {"energy": "power", "price": "price"}[what]
+                text = f"machine '{machine.name}' states no {what}: a section [{section}] in its file would"
+                raise InputError(Fault(text, key="space.minimise"))
+        costs: Mapping[str, Callable[[RunRecord, Machine], float | None]] = {
+            "core_hours": energy.core_hours,
+            "energy": energy.energy_j,
+            "price": energy.price,
+        }
+        if what not in costs:
+            return lambda run: run.time_s
+        return lambda run: costs[what](run, machines[run.machine])
 
     def _tell(self, jobs: Sequence[Job], there: Iterable[RunPoint], planned: Sequence[RunPoint] | None = None) -> None:
         """Say what is planned, and what the study has."""
@@ -175,9 +200,16 @@ class SpaceSubmission:
             skip(point, first.progress, self._emit)
 
     def _execute(
-        self, jobs: Sequence[Job], work_of: Mapping[str, tuple[Submission, Study]], book: JobBook | None
+        self,
+        jobs: Sequence[Job],
+        work_of: Mapping[str, tuple[Submission, Study]],
+        book: JobBook | None,
+        deadline: CancelToken | None = None,
     ) -> list[RunRecord]:
-        """Run *jobs* side by side, the longest first, and keep each in its part of the study."""
+        """Run *jobs* side by side, the longest first, and keep each in its part of the study.
+
+        Those that still run at the *deadline* are stopped, and leave nothing.
+        """
         first = self._works[0]
         ordered = sorted(jobs, key=lambda job: -(job.estimate_s or 0.0))
         if book is not None:
@@ -191,7 +223,7 @@ class SpaceSubmission:
             ordered,
             on_record=keep,
             emit=self._emit,
-            cancel=self._cancel,
+            cancel=deadline or self._cancel,
             workers=self._workers if first.side_by_side else 1,
             progress=first.progress,
             link=first.link,
