@@ -26,6 +26,7 @@ from scalegraph.store.files import SUFFIX as SUFFIX
 from scalegraph.store.files import check_header, checked, seen_from, sentences, temporary
 from scalegraph.store.lock import WriteLock
 from scalegraph.store.manifest import Manifest
+from scalegraph.store.members import Choices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ class Study:
         self._set: tuple[MeasurementSet, Meaning | None] | None = None
         self._member: str | None = None  # None: the whole study, of which the runs of the first choice are shown
         self._among: tuple[Mapping[str, str], ...] = ()  # choices that are looked at, all if empty
-        self._choices = members.Choices()  # shared by all that look at the study
+        self._choices = Choices()  # shared by all that look at the study
         self.writable = lock is not None or path is None
         self.work = ""  # what W is for who looks at it now (`analyze.workload`); not kept
 
@@ -221,7 +222,7 @@ class Study:
             own = self._known_choices().by_id.get(self._member)
         return own if own is not None and own in found else {} if self._member else found[0]
 
-    def _known_choices(self) -> members.Choices:
+    def _known_choices(self) -> Choices:
         """Return the choices, read again when another process has changed the file."""
         version = self.version()
         if self._choices.version != version:

@@ -107,8 +107,7 @@ class _Process:
     @property
     def across(self) -> Floats:
         """Shape (known, places)."""
-        made: Floats = np.linalg.solve(self.lower, self.kernel[self.at])
-        return made
+        return np.asarray(np.linalg.solve(self.lower, self.kernel[self.at]), dtype=np.float64)
 
     def model(self) -> Model:
         across = self.across
@@ -159,7 +158,8 @@ def _process(places: Sequence[Place], known: Mapping[int, float]) -> _Process:
         best = max(best, (likelihood, alike, length))
     whole = kernel(best[1], best[2], differ, gaps)
     lower = np.linalg.cholesky(whole[here] + noise)
-    return _Process(at, trend, whole, lower, np.linalg.solve(lower, left))
+    solved = np.asarray(np.linalg.solve(lower, left), dtype=np.float64)
+    return _Process(at, trend, whole, np.asarray(lower, dtype=np.float64), solved)
 
 
 def _design(places: Sequence[Place]) -> Floats:
