@@ -72,6 +72,7 @@ class PanelRow(QSplitter):
         for _ in range(-len(self.panels) % columns if several else 0):
             row.addWidget(QWidget())  # those above are as wide
         for old in filter(None, rows):
+            old.setParent(None)  # out of the splitter at once
             retire(old)
         return True
 
