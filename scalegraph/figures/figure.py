@@ -475,10 +475,8 @@ Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | R
 class Figure:
     """What a view shows: a title, a sentence that says what the picture says, and one or more panels.
 
-    *empty* is the sentence of an empty state (what is missing, and how to get it); panels are then absent.
-    *notes* are said below the picture: assumptions, skipped runs, residuals. *ways* lead on: buttons of
-    the window, switches of the command line (`told`, `remarks`). *view* is the name of the view that built it.
-    *answers*: the sentence is what the view is opened for, so a window shows more of it.
+    *empty* says what is missing, and how to get it; panels are then absent. *notes* are said below the picture. *ways*
+    lead on: buttons of the window, switches of the command line (`told`, `remarks`). *view*: which one built it.
     """
 
     title: str
@@ -489,7 +487,7 @@ class Figure:
     meta: Mapping[str, str] = field(default_factory=dict)
     ways: tuple[Way, ...] = ()
     view: str = ""
-    answers: bool = False
+    answers: bool = False  # the sentence is what the view is opened for, so a window shows more of it
 
     @property
     def told(self) -> str:

@@ -16,9 +16,11 @@ from scalegraph.request.model.request import SEARCHED, Bound, Request
 from scalegraph.request.model.resolve import Resolved, resolved
 from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
-from scalegraph.subjects.automatic_schedules import MOST
 
 _USUAL_TRIES = 4  # sizes that a search usually needs; for the estimate only
+
+
+_TRIES = 7  # of an automatic schedule: as written, under the probe, four more, each loop with its best
 
 
 @dataclass(frozen=True)
@@ -208,8 +210,7 @@ def _later_at_most(request: Request, points: Iterable[RunPoint], searches: Itera
         many += repetitions * sum(len(there & {*(what.processors or there)}) for what in request.what_ifs())
         varied += len(there & {*swept}) * search.bound.max_runs
     if loops.is_automatic(request.schedule):
-        tries = MOST + 3  # as written, under the probe, each loop with its best
-        many += tries * sum(point.processors > 1 and not point.repetition for point in points)
+        many += _TRIES * sum(point.processors > 1 and not point.repetition for point in points)
     if request.schedules.compare and request.schedules.advise:
         many += sum(not point.variant and not point.repetition for point in points) + sum(
             search.bound.max_runs for search in searches
@@ -242,7 +243,7 @@ def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:
     if request.schedules.compare and request.schedules.advise:
         yield "runs with the best schedule of each loop are added at the end"
     if loops.is_automatic(request.schedule):
-        yield f"automatic schedules: each point is tried under a few schedules first, at most {MOST + 3} runs more"
+        yield f"automatic schedules: each point is tried under a few schedules first, at most {_TRIES} runs more"
     sweeps = len(found.sweep) > 1
     if sweeps and any(bound.kind != "problem_size" for bound in found.request.bound):
         yield "lists of parameter values are swept by the problem-size bound only; the other bounds take their first"

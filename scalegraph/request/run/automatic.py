@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from scalegraph.analyze.loops.selection import PROBE
 from scalegraph.base.measures import percent
 from scalegraph.base.run import AS_WRITTEN, Region, RunPoint, RunRecord, Variant
 from scalegraph.base.units import assigned
 from scalegraph.request.model.kept import AUTOMATIC, Chosen, chosen_schedules
 from scalegraph.store import Study
-from scalegraph.subjects import automatic_schedules, loop_schedules
+from scalegraph.subjects import loop_schedules
+
+if TYPE_CHECKING:
+    from scalegraph.subjects.automatic_schedules import Picked
 
 _TOLD: Final = 3  # loops of which a sentence says what was seen
 WRITTEN: Final = loop_schedules.WRITTEN
@@ -32,6 +34,8 @@ def choice_key(point: RunPoint) -> str:
 
 def begun(points: Iterable[RunPoint]) -> list[RunPoint]:
     """Return the runs that show what the loops of *points* are like: as written, and under the probe."""
+    from scalegraph.analyze.loops.selection import PROBE  # loads numpy
+
     return [_under(point, name) for point in _bases(points) for name in (WRITTEN, PROBE)]
 
 
@@ -51,9 +55,12 @@ def choose(
     kept = chosen_schedules(study)
     fresh = [point for point in _bases(every) if point.key not in kept]
     if fresh:
+        from scalegraph.analyze.loops.selection import PROBE  # loads numpy
+        from scalegraph.subjects.automatic_schedules import to_try
+
         known = run(begun(fresh))
         picks = {point.key: _picked(known, point, regions) for point in fresh}
-        tried = {point.key: [PROBE, *automatic_schedules.to_try(picks[point.key])] for point in fresh}
+        tried = {point.key: [PROBE, *to_try(picks[point.key])] for point in fresh}
         known = run([_under(point, name) for point in fresh for name in tried[point.key]])
         for point in fresh:
             if best := _together(known, point, tried[point.key], regions):
@@ -125,11 +132,14 @@ def _good(known: Known, point: RunPoint, names: Iterable[str]) -> dict[str, RunR
     return {name: one for name, one in found.items() if one is not None and one.ok and one.time_s}
 
 
-def _picked(known: Known, point: RunPoint, regions: Sequence[Region]) -> list[automatic_schedules.Picked]:
+def _picked(known: Known, point: RunPoint, regions: Sequence[Region]) -> list[Picked]:
+    from scalegraph.analyze.loops.selection import PROBE  # loads numpy
+    from scalegraph.subjects.automatic_schedules import of_run
+
     runs = _good(known, point, [PROBE])
     if len(runs) < 2:
         return []
-    return automatic_schedules.of_run(regions, runs[PROBE], runs[WRITTEN])
+    return of_run(regions, runs[PROBE], runs[WRITTEN])
 
 
 def _together(known: Known, point: RunPoint, names: Sequence[str], regions: Sequence[Region]) -> str:
@@ -139,7 +149,7 @@ def _together(known: Known, point: RunPoint, names: Sequence[str], regions: Sequ
     return loop_schedules.together(loops) if len({loop.best for loop in loops}) > 1 else ""
 
 
-def _choice(known: Known, point: RunPoint, names: Sequence[str], picks: Sequence[automatic_schedules.Picked]) -> Chosen:
+def _choice(known: Known, point: RunPoint, names: Sequence[str], picks: Sequence[Picked]) -> Chosen:
     """Return what is kept of the choice for *point*: the fastest of all that ran, as written where nothing is."""
     times = {name: run.time_s or 0.0 for name, run in _good(known, point, names).items()}
     best = min(times, key=lambda name: (times[name], name != WRITTEN, name), default=WRITTEN)

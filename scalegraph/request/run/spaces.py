@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from scalegraph.analyze.costs import energy
 from scalegraph.base.cancel import CancelToken, Deadline
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Done, EventSink, Note, Planned
@@ -179,6 +178,8 @@ class SpaceSubmission:
                 section = {"energy": "power", "price": "price"}[what]
                 text = f"machine '{machine.name}' states no {what}: a section [{section}] in its file would"
                 raise InputError(Fault(text, key="space.minimise"))
+        from scalegraph.analyze.costs import energy  # loads numpy
+
         costs: Mapping[str, Callable[[RunRecord, Machine], float | None]] = {
             "core_hours": energy.core_hours,
             "energy": energy.energy_j,

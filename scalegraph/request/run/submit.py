@@ -317,7 +317,7 @@ class Submission:
         lacking = {p.key: p for p in points if known[p.key].ok and self._lacks(known[p.key], traced=True)}
         if lacking and not self._cancel.cancelled:
             self._again += len(lacking)
-            self._run(study, build, list(lacking.values()), searches, traced=True)
+            self._run(study, build, list(lacking.values()), searches=searches, traced=True)
 
     def _round(
         self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches, *, traced: bool = False
@@ -326,13 +326,11 @@ class Submission:
         if self._automatic:
 
             def tried(more: Iterable[RunPoint]) -> Mapping[str, RunRecord]:
-                left, there = self._fresh(more, traced=False)
-                self._run(study, build, left, searches, there, traced=False)
+                self._run(study, build, *self._fresh(more, traced=False), searches=searches, traced=False)
                 return self._records
 
             points = automatic.choose(study, points, build.regions, tried, lambda: self._cancel.cancelled)
-        left, there = self._fresh(points, traced=traced)
-        self._run(study, build, left, searches, there, traced=traced)
+        self._run(study, build, *self._fresh(points, traced=traced), searches=searches, traced=traced)
 
     @property
     def _automatic(self) -> bool:
@@ -368,9 +366,9 @@ class Submission:
         study: Study,
         build: Build,
         left: list[RunPoint],
-        searches: Searches,
         there: Iterable[RunPoint] = (),
         *,
+        searches: Searches,
         traced: bool,
     ) -> None:
         """Run *left*; report them and those that are *there*."""
