@@ -178,8 +178,9 @@ TOGETHER: Final = ("compare", "flame-difference", "compare-matrix")  # of all op
 
 
 def key_of(name: str) -> int:
-    """Return the number key of an arrangement."""
-    return (list(TRACE_ARRANGEMENTS) if name in TRACE_ARRANGEMENTS else list(NAMES)).index(name) + 1
+    """Return the number key of an arrangement; 0 where it has none."""
+    names = tuple(TRACE_ARRANGEMENTS) if name in TRACE_ARRANGEMENTS else NAMES
+    return names.index(name) + 1 if name in names else 0
 
 
 def layout_of(name: str, *, imported: bool, runs: bool, short: bool = False) -> Layout:

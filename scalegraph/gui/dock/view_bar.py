@@ -76,7 +76,8 @@ class ViewBar(QWidget):
             before.deleteLater()
         for name in arrangements:
             action = QAction(name, menu)
-            action.setToolTip(f"Arrange the views: {name} ({key_of(name)})")
+            key = key_of(name)
+            action.setToolTip(f"Arrange the views: {name}" + (f" ({key})" if key else ""))
             action.setCheckable(True)
             action.triggered.connect(lambda _=False, name=name: self._want(name))
             menu.addAction(action)
