@@ -121,7 +121,7 @@ class Data(Opened):
         """What the study varies besides N and sizes, a row a choice: machine, threads_per_process, schedule, ..
 
         Example:
-            >>> several = sg.simulate("prog.c", processors=(2, 4), args=[100], machine="ksr1,epyc-7763")
+            >>> several = sg.run("several.toml")
             >>> machines = list(several.choices["machine"])
 
         """
@@ -135,7 +135,7 @@ class Data(Opened):
         this. Raises `InputError` for an axis or a value that there is not.
 
         Example:
-            >>> several = sg.simulate("prog.c", processors=(2, 4), args=[100], machine="ksr1,epyc-7763")
+            >>> several = sg.run("several.toml")
             >>> curve = several.select(machine="epyc-7763").scaling
 
         """
@@ -158,7 +158,7 @@ class Data(Opened):
         the fastest time; *efficiency*: at least this one. Raises `InputError` where no point is allowed.
 
         Example:
-            >>> several = sg.simulate("prog.c", processors=(2, 4), args=[100], machine="ksr1,epyc-7763")
+            >>> several = sg.run("several.toml")
             >>> point = several.choose("core_hours", within=1.2)["choice"]
 
         """

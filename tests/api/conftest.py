@@ -45,5 +45,6 @@ def place(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "prog.c").write_text(PROGRAM)
     (tmp_path / "request.toml").write_text(REQUEST)
     (tmp_path / "sizes.toml").write_text(REQUEST.replace("n = 200", "n = [32, 48, 64]").replace("[1, 2]", "[1, 4]"))
+    (tmp_path / "several.toml").write_text(REQUEST + '[space]\nmachine = ["ksr1", "epyc-7763"]\n')
     shutil.copy(root / "traces" / "pipeline.sgtrace", tmp_path / "run.sgtrace")
     return tmp_path
