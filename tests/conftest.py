@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ BUILDS = ("builds", "plain", "timing")
 BUILDERS = ("base", "runtime", "machine", "toolchain", "instrument", "link", "control")
 _ALL_SLOW = re.compile(rb"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 KEPT_STATES = 2  # of these packages: before a change and after it
+IN_USE_S = 2 * 3600.0  # a state that was taken up so lately may belong to a session that still runs
 
 
 def kept_cache() -> Path:
@@ -70,7 +72,7 @@ def kept_cache() -> Path:
 
 
 def kept_builds() -> Path:
-    """Return the directory of builds by the packages as they are now; the longest unused of others goes."""
+    """Return the directory of builds by the packages as they are now; those by long unused states of them go."""
     digest = hashlib.sha256()
     package = Path(scalegraph.__file__).parent
     for path in sorted(path for name in BUILDERS for path in (package / name).rglob("*.*")):
@@ -82,8 +84,10 @@ def kept_builds() -> Path:
         (state / name).mkdir(parents=True, exist_ok=True)
         (state / name / ".tidied").touch()  # a suite builds more than a user's cache keeps
     state.touch()
-    for unused in sorted(states.iterdir(), key=lambda path: -path.stat().st_mtime)[KEPT_STATES:]:
-        shutil.rmtree(unused, ignore_errors=True)
+    used = {path: path.stat().st_mtime for path in states.iterdir()}
+    for path in sorted(used, key=lambda path: -used[path])[KEPT_STATES:]:
+        if time.time() - used[path] > IN_USE_S:
+            shutil.rmtree(path, ignore_errors=True)
     return state
 
 
