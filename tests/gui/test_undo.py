@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,10 +24,19 @@ class Owner:
         self.state = state
 
 
+@pytest.fixture
+def little_garbage() -> Iterator[None]:
+    """Leave out of collections what was there before: of a whole session's modules each takes half a second."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("little_garbage")
 def test_a_stack_goes_with_its_commands_in_whatever_order_python_takes_a_cycle_apart(qtbot: Any) -> None:
     """With Qt's own stack this ends the program: here the commands are older than the stack."""
-    gc.collect()
     before = len(undo._COMMANDS)
     for _ in range(20):
         owner = Owner()

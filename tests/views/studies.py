@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from scalegraph.base.run import RunRecord, Variant
 from scalegraph.predict.kept import Kept, KeptPoint
 from scalegraph.runtime.format import GROUPS
@@ -27,6 +29,7 @@ loops, parameters of schedules (tests/views/test_schedule_views.py), chunks of l
 lines from memory (tests/analyze/test_roofline.py)."""
 
 
+@cache  # views change nothing: tests/views/test_views.py
 def full() -> StudyData:
     """A fixed size, monitored, searches over sizes, other steps, predictions and a failed run; memory is known."""
     runs = [
