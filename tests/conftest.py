@@ -106,19 +106,19 @@ def with_simulator(cache: Path) -> Path:
     return linked(cache, kept_cache(), BUILT_ONCE)
 
 
-@pytest.fixture
-def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Directory of one test, empty at its beginning; it has the same path in every session.
+@contextlib.contextmanager
+def _place(node: pytest.Item | pytest.Collector, factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give the directory of *node*, empty at the beginning; it has the same path in every session.
 
     Paths of sources are part of what a build is known by: so a later session finds the builds of this one. If another
     session is at the same test, or the base directory is one that the user named, it is any new directory.
     """
-    users = [path for path in tmp_path_factory.getbasetemp().parents if path.name.startswith("pytest-of-")]
-    name = re.sub(r"\W", "_", request.node.name)[:30]
+    users = [path for path in factory.getbasetemp().parents if path.name.startswith("pytest-of-")]
+    name = re.sub(r"\W", "_", node.name)[-30:]
     if not users:
-        yield tmp_path_factory.mktemp(name)
+        yield factory.mktemp(name)
         return
-    digest = hashlib.sha256(f"{request.config.rootpath}\0{request.node.nodeid}".encode(errors="replace")).hexdigest()
+    digest = hashlib.sha256(f"{node.config.rootpath}\0{node.nodeid}".encode(errors="replace")).hexdigest()
     place = users[0] / "scalegraph" / f"{digest[:12]}-{name}"
     place.parent.mkdir(mode=0o700, exist_ok=True)
     try:
@@ -127,7 +127,21 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
             place.mkdir(mode=0o700)
             yield place
     except (Timeout, FileExistsError):  # or what is there cannot be removed
-        yield tmp_path_factory.mktemp(name)
+        yield factory.mktemp(name)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Directory of one test."""
+    with _place(request.node, tmp_path_factory) as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def module_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Directory of all tests of a file: what several of them build is built once."""
+    with _place(request.node, tmp_path_factory) as place:
+        yield place
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -154,6 +168,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.getoption("markexpr") != "not slow" or collection_path.suffix != ".py":
         return None
     return True if _ALL_SLOW.search(collection_path.read_bytes()) else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are processors: a fifth of the time of a worker is waiting for something."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

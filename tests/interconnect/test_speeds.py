@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from scalegraph import control, machine
@@ -48,8 +50,8 @@ int main(int argc, char **argv)
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
-    source = tmp_path_factory.mktemp("speeds") / "speeds.c"
+def build(module_path: Path) -> control.Build:
+    source = module_path / "speeds.c"
     source.write_text(PROGRAM)
     return control.build([source])
 
@@ -122,8 +124,8 @@ int main(int argc, char **argv)
 
 
 @pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
-    source = tmp_path_factory.mktemp("slow") / "slow.c"
+def slow(module_path: Path) -> control.Build:
+    source = module_path / "slow.c"
     source.write_text(SLOW)
     return control.build([source])
 
@@ -174,9 +176,9 @@ int main(int argc, char **argv)
 
 
 @pytest.mark.slow
-def test_equal_addresses_of_two_ranks_are_two_lines(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_equal_addresses_of_two_ranks_are_two_lines(module_path: Path) -> None:
     """Static data lies at the same address in every rank; threads share the line within their rank, falsely."""
-    source = tmp_path_factory.mktemp("shares") / "shares.c"
+    source = module_path / "shares.c"
     source.write_text(SHARES)
     job = Job(
         control.build([source]),

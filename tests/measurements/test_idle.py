@@ -36,7 +36,9 @@ REMARKS = "! a\n! b\np,time [s]\n1,8.5\n! c\n2,4.5\n"
         ("a b\nc d\np,time [s]\n1,8.5\n2,4.5\n", {"header": 3}, True),
     ],
 )
-def test_an_option_that_nothing_is_meant_by_is_refused(tmp_path: Path, text: str, said: dict[str, str], changes: bool) -> None:
+def test_an_option_that_nothing_is_meant_by_is_refused(
+    tmp_path: Path, text: str, said: dict[str, str], changes: bool
+) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8")
     choices = TableChoices(**said)

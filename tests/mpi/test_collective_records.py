@@ -69,11 +69,10 @@ def _traced(source: Path, directory: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("collectives")
-    source = directory / "collectives.c"
+def traced(module_path: Path) -> Path:
+    source = module_path / "collectives.c"
     source.write_text(PROGRAM)
-    return _traced(source, directory)
+    return _traced(source, module_path)
 
 
 @pytest.fixture

@@ -29,9 +29,9 @@ RULES = (
 
 
 @pytest.fixture
-def simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+def simulated(module_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that simulates a source on some processors and returns the document of its run."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(module_path)
 
     def simulate(source: str, processors: int, *options: str, code: int = 0) -> dict[str, Any]:
         Path("p.c").write_text(source)

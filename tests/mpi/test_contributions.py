@@ -105,9 +105,9 @@ ENDS = {
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(module_path: Path) -> Path:
     """Return the source of the program, whose cases are a line each."""
-    path = tmp_path_factory.mktemp("contributions") / "p.c"
+    path = module_path / "p.c"
     path.write_text(PROGRAM.replace("CASES", "\n".join(f"    CASE({name}, {call})" for name, call in CALLS.items())))
     return path
 

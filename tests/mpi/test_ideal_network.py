@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from scalegraph import control, machine
@@ -36,8 +38,8 @@ OF_MESSAGES = ("prim_send", "prim_receive", "idle_transfer", "idle_network")
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
-    source = tmp_path_factory.mktemp("ideal") / "ideal.c"
+def build(module_path: Path) -> control.Build:
+    source = module_path / "ideal.c"
     source.write_text(PROGRAM)
     return control.build([source])
 

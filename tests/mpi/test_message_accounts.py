@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -53,8 +54,8 @@ int main(int argc, char **argv)
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
-    source = tmp_path_factory.mktemp("accounts") / "accounts.c"
+def build(module_path: Path) -> control.Build:
+    source = module_path / "accounts.c"
     source.write_text(PROGRAM)
     return control.build([source])
 

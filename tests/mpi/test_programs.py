@@ -146,9 +146,10 @@ def test_simulated_results_are_right_and_the_same_on_any_number_of_ranks(name: s
     built = control.build(described.sources(), cflags=program.cflags, ldflags=program.ldflags)
     for arguments in INPUTS[name]:
         printed = []
+        first = arguments == INPUTS[name][0]
         for machine, ranks in (
-            *(("server-2x32-inorder", ranks) for ranks in SIMULATED_RANKS),
-            (program.request.machine.reference, 4),
+            *(("server-2x32-inorder", ranks) for ranks in (SIMULATED_RANKS if first else (1, 3))),
+            *([(program.request.machine.reference, 4)] if first else ()),
         ):
             record = Simulated().run(Job(built, machines.load(machine), RunPoint(processors=ranks), arguments))
             assert (record.status, record.exit_code, record.stderr) == ("ok", 0, ""), (ranks, record.message)

@@ -32,8 +32,8 @@ int main(void) {{
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
-    source = tmp_path_factory.mktemp("accounts") / "heavy.c"
+def build(module_path: Path) -> control.Build:
+    source = module_path / "heavy.c"
     source.write_text(PROGRAM)
     return control.build([source], loops=True, cwd=source.parent)
 

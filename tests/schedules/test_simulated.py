@@ -21,14 +21,13 @@ Run = Callable[..., RunRecord]
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(module_path: Path) -> Run:
     """Run a C text on so many processors under a schedule."""
-    place = tmp_path_factory.mktemp("loops")
 
     def made(text: str, processors: int, schedule: str, on: str = "ksr1") -> RunRecord:
-        source = place / "loops.c"
+        source = module_path / "loops.c"
         source.write_text(text)
-        built = control.build([source], loops=loops.chosen(schedule), cwd=place)
+        built = control.build([source], loops=loops.chosen(schedule), cwd=module_path)
         cancelling = {"OMP_CANCELLATION": "true"}
         job = Job(built, machine.load(on), RunPoint(processors=processors), schedule=schedule, env=cancelling)
         return Simulated().run(job)

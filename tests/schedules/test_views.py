@@ -25,8 +25,8 @@ VIEWS = ("chunk-history", "loop-load", "iteration-times")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> StudyData:
-    source = tmp_path_factory.mktemp("views") / "heavy.c"
+def data(module_path: Path) -> StudyData:
+    source = module_path / "heavy.c"
     source.write_text(PROGRAM)
     built = control.build([source], loops=True, cwd=source.parent)
 

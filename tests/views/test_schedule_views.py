@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from scalegraph.figures.figure import Figure, Grid, Plot, Table
@@ -43,8 +45,8 @@ HEAVY, EVEN = "loops.c:15", "loops.c:18"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> StudyData:
-    source = tmp_path_factory.mktemp("schedules") / "loops.c"
+def data(module_path: Path) -> StudyData:
+    source = module_path / "loops.c"
     source.write_text(SOURCE)
     request = Request.model_validate(
         {

@@ -37,8 +37,8 @@ MACHINES = ("ncube2", "cluster-hdr", "dragonfly", "now-switched", "now-ethernet"
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> control.Build:
-    source: Path = tmp_path_factory.mktemp("topology") / "topology.c"
+def build(module_path: Path) -> control.Build:
+    source: Path = module_path / "topology.c"
     source.write_text(PROGRAM)
     return control.build([source])
 
