@@ -11,10 +11,12 @@ import logging
 import sys
 from collections.abc import Callable
 
+import dask
 from distributed import Scheduler, Worker, get_worker
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.link.cluster import answers, worker
+from scalegraph.link.cluster.attended import CONFIG
 from scalegraph.link.cluster.order import unpack_order
 
 _honest = worker.answered
@@ -72,4 +74,7 @@ async def main() -> None:
 if __name__ == "__main__":
     worker.answered, worker.unfit = _answered, _unfit
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    # it lasts as long as the session: not to take a twentieth of a processor for it
+    quiet = ("distributed.worker.profile.enabled", "distributed.admin.tick.interval")
+    dask.config.set({name: CONFIG[name] for name in quiet})
     asyncio.run(main())
