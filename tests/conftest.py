@@ -111,23 +111,24 @@ def _place(node: pytest.Item | pytest.Collector, factory: pytest.TempPathFactory
     """Give the directory of *node*, empty at the beginning; it has the same path in every session.
 
     Paths of sources are part of what a build is known by: so a later session finds the builds of this one. If another
-    session is at the same test, or the base directory is one that the user named, it is any new directory.
+    session is at the same test, or the base directory is one that the user named, it is any new directory. The name of
+    the test is no part of it: what is said of a file would have its words.
     """
     users = [path for path in factory.getbasetemp().parents if path.name.startswith("pytest-of-")]
-    name = re.sub(r"\W", "_", node.name)[-30:]
     if not users:
-        yield factory.mktemp(name)
+        yield factory.mktemp("test")
         return
     digest = hashlib.sha256(f"{node.config.rootpath}\0{node.nodeid}".encode(errors="replace")).hexdigest()
-    place = users[0] / "scalegraph" / f"{digest[:12]}-{name}"
+    letters = "".join(chr(ord("a") + int(digit, 16)) for digit in digest[:16])  # numbers in a name may mean something
+    place = users[0] / "scalegraph" / letters
     place.parent.mkdir(mode=0o700, exist_ok=True)
     try:
-        with FileLock(place.parent / f".{digest[:12]}", timeout=0):
+        with FileLock(place.with_name(f".{place.name}"), timeout=0):
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(mode=0o700)
             yield place
     except (Timeout, FileExistsError):  # or what is there cannot be removed
-        yield factory.mktemp(name)
+        yield factory.mktemp("test")
 
 
 @pytest.fixture
