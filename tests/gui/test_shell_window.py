@@ -544,6 +544,7 @@ def test_a_view_is_opened_by_its_name_in_the_palette(window: MainWindow, qtbot: 
 
 
 @pytest.mark.compiler
+@pytest.mark.usefixtures("empty_cache")  # the second request is made while the first is still being built
 def test_a_real_program_goes_from_the_panel_to_a_picture(
     qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
