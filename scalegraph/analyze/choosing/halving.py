@@ -13,6 +13,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -104,7 +105,7 @@ class _Process:
     lower: Floats
     solved: Floats
 
-    @property
+    @cached_property
     def across(self) -> Floats:
         """Shape (known, places)."""
         return np.asarray(np.linalg.solve(self.lower, self.kernel[self.at]), dtype=np.float64)

@@ -57,25 +57,28 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
     """Return the set of *paths*: those of the same benchmark, processes and bytes are repetitions."""
     made = Collector(str(paths[0]), ("benchmark", "processes", "bytes"))
+    cut = []
     for number, path in enumerate(paths, 1):
-        for line, (table, cells) in enumerate(_rows(path, made)):
+        text = read_text(path)
+        for line, (table, cells) in enumerate(_rows(text, path, made)):
             if line % _STEP == 0:
                 cancel.check()
             _add(table, cells, made)
+        if _END not in text[-_TAIL:]:
+            cut.append(path)
         progress(number / len(paths))
     if not made.points:
         raise InputError(Fault("holds no line of times; a whole output of IMB was expected", file=str(paths[0])))
-    cut = [path for path in paths if _END not in read_text(path)[-_TAIL:]]
     words = [
         f"{path.name} does not end as IMB's outputs do: what it would have printed next is missing" for path in cut
     ]
     return made.finish("imb", paths[0].stem, files=[str(path) for path in paths], notes=(NOTE, *words))
 
 
-def _rows(path: Path, made: Collector) -> Iterator[tuple[_Table, list[float]]]:
+def _rows(text: str, path: Path, made: Collector) -> Iterator[tuple[_Table, list[float]]]:
     """Yield the rows of every benchmark in a file with their table; raise `InputError` for one that is cut off."""
     table = _Table()
-    text = read_text(path)
+    endless = text.count("\n") + 1  # number of a line that has no end
     for number, line in enumerate(text.splitlines(), 1):
         if found := _NAME.match(line):
             table = _Table(found[1])
@@ -91,7 +94,7 @@ def _rows(path: Path, made: Collector) -> Iterator[tuple[_Table, list[float]]]:
             if not numbers or as_number(cells[0]) is None:
                 table.columns = []  # words of another kind end the table
                 continue
-            last = number == text.count("\n") + 1  # without a line end
+            last = number == endless
             if len(numbers) != len(table.columns) or last:
                 if any("MEM" in cell.upper() for cell in cells) and not last:
                     made.skip("lines", 1, "the benchmark had no memory or time for them", f"{path}:{number}")

@@ -18,8 +18,6 @@ from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
 
 _USUAL_TRIES = 4  # sizes that a search usually needs; for the estimate only
-
-
 _TRIES = 7  # of an automatic schedule: as written, under the probe, four more, each loop with its best
 
 

@@ -72,9 +72,10 @@ def choose(
     return [point for point in every if point.processors == 1 or choice_key(point) in kept]
 
 
-def schedule_of(study: Study, point: RunPoint) -> str:
-    """Return the schedule that was chosen for *point*, empty for the program as written."""
-    return found.schedule if (found := chosen_schedules(study).get(choice_key(point))) is not None else WRITTEN
+def schedules(study: Study) -> Callable[[RunPoint], str]:
+    """Return what says which schedule was chosen for a point, empty for the program as written."""
+    kept = chosen_schedules(study)
+    return lambda point: found.schedule if (found := kept.get(choice_key(point))) is not None else WRITTEN
 
 
 def shown(study: Study, points: Iterable[RunPoint]) -> list[Chosen]:

@@ -76,7 +76,8 @@ class Search:
         """Return the runs of the next round, none where the bound is met or nothing is left."""
         from scalegraph.analyze.choosing import halving  # loads numpy
 
-        rest = [at for at in range(len(self.places)) if not {at} & (self.known.keys() | self.bad | self._begun)]
+        over = self.known.keys() | self.bad | self._begun
+        rest = [at for at in range(len(self.places)) if at not in over]
         begun = len(self._begun)
         bound = len(self.places) if self.runs is None else self.runs
         if self.deadline is not None:
@@ -88,7 +89,7 @@ class Search:
         spread = halving.opening(min(bound, len(self.places)), len(self.places))
         if begun < spread and len(self.known) < max(_AT_LEAST, spread):  # one that has runs teaches from the beginning
             count = left if self.deadline is None else most
-            chosen = [at for at in halving.first(self.places, spread) if at in set(rest)][: min(left, count)]
+            chosen = [at for at in halving.first(self.places, spread) if at not in over][: min(left, count)]
         else:
             chosen = halving.following(self.places, self.known, sorted(self.bad | self._begun), left, most)
         chosen = chosen or rest[: min(left, most)]

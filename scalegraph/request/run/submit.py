@@ -21,7 +21,6 @@ from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, commands, processes, programs, shipped, targeting, variants
 from scalegraph.request.model.kept import merged_searches, searches_of
-from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import Resolved
 from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
@@ -180,7 +179,7 @@ class Submission:
             include=target.include,
             detail=collect.detail,
             instrument=collect.regions,
-            loops=asking or any(map(self._asks, _schedules(self._found.request))),
+            loops=asking or self._asks(),
             builds=self._builds(
                 lambda: control.sources_use_mpi(target.sources, target.include, target.cflags, target.build_dir)
             ),
@@ -189,9 +188,10 @@ class Submission:
             cancel=self._cancel,
         )
 
-    def _asks(self, schedule: str) -> bool:
-        """Whether the program is built so that its loops ask for *schedule*."""
-        return loops.chosen(schedule) if self._target.source == "simulated" else loops.served(schedule)
+    def _asks(self) -> bool:
+        """Whether the program is built so that its loops ask for the schedules that its runs name."""
+        request, asked = self._found.request, loops.chosen if self._target.source == "simulated" else loops.served
+        return any(map(asked, (request.schedule, *(what.schedule for what in request.what_ifs()))))
 
     def _study(self, path: Path | None, build: Build, *, overwrite: bool) -> Study:
         manifest = self.manifest(build)
@@ -354,9 +354,9 @@ class Submission:
         points = self._plan().points
         if self._automatic:  # the point itself runs when its schedule is known
             left, there = self._fresh(automatic.begun(points), traced=False)
-            return [self._job(study, point, build, traced=False) for point in left], there
+            return self._jobs(study, left, build, traced=False), there
         left, there = self._fresh(points, traced=True)
-        return [self._job(study, point, build, traced=True) for point in left], there
+        return self._jobs(study, left, build, traced=True), there
 
     def _lacks(self, record: RunRecord, *, traced: bool) -> bool:
         return collecting.lacks(self._found.request, record) or (traced and self._tracing.lacks(record))
@@ -380,7 +380,7 @@ class Submission:
         self._emit(Planned(tuple(self.points.values()), about, self.progress.total))
         for point in there:
             skip(point, self.progress, self._emit)
-        jobs = [self._job(study, point, build, traced=traced) for point in left]
+        jobs = self._jobs(study, left, build, traced=traced)
         if self._found.target.command:
             jobs = commands.shuffled(jobs, by_count=self._target.holds_nodes)
         else:  # longest first: the last run to end should not be the longest
@@ -413,7 +413,11 @@ class Submission:
             link=link,
         )
 
-    def _job(self, study: Study, point: RunPoint, build: Build, *, traced: bool) -> Job:
+    def _jobs(self, study: Study, points: Iterable[RunPoint], build: Build, *, traced: bool) -> list[Job]:
+        schedule = automatic.schedules(study) if self._automatic else lambda _point: self._found.request.schedule
+        return [self._job(study, point, build, schedule(point), traced=traced) for point in points]
+
+    def _job(self, study: Study, point: RunPoint, build: Build, schedule: str, *, traced: bool) -> Job:
         known, identity = self._records.values(), study.manifest.identity
         request, target, limits = self._found.request, self._found.target, self._found.request.limits
         plain = () if target.command else target.arguments(point, request.program.threads_per_process)
@@ -426,7 +430,7 @@ class Submission:
             cwd=target.run_dir,
             env={name: programs.fill_count(text, point.processors) for name, text in target.env.items()},
             limits=Limits(limits.time_s, limits.memory_bytes, limits.output_bytes),
-            schedule=automatic.schedule_of(study, point) if self._automatic else request.schedule,
+            schedule=schedule,
             collect=collecting.collected(request, self._records.get(point.key)),
             program=target.program,
             accept_exit=request.program.accept_exit,
@@ -493,8 +497,3 @@ class Submission:
         """Say that everything has ended."""
         count = self.progress
         self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))
-
-
-def _schedules(request: Request) -> list[str]:
-    """Return the schedules of loops that the runs of *request* name."""
-    return [request.schedule, *(what.schedule for what in request.what_ifs())]
