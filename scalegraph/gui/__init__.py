@@ -1,4 +1,4 @@
-"""The window (PySide6 and pyqtgraph are imported nowhere else); it decides nothing, `request.Session` does."""
+"""The window. PySide6 and pyqtgraph are imported only here; decisions are made in `request.Session`."""
 
 from scalegraph.gui.base.overrides import install
 

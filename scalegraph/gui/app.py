@@ -1,4 +1,4 @@
-"""Starts the window: checks first whether there can be one, so that Qt never aborts the program."""
+"""Starts the window. Checks for a display first, because Qt aborts the process without one."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _HEADLESS: Final = "use scalegraph demo --headless -o DIR"
 _JOIN_MS: Final = 3000
-_SWITCH_S: Final = 0.001  # after which a thread that computes lets the window have its turn
+_SWITCH_S: Final = 0.001  # switch interval: lets the window's thread run while another computes
 log: Final = logging.getLogger("scalegraph.gui")
 
 
 def check_display() -> None:
-    """Raise `MissingTool` with a sentence if no window can be opened here."""
+    """Raise `MissingTool`, with a message, if no window can be opened here."""
     if sys.platform.startswith("linux"):
         named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
         if not named:
@@ -40,7 +40,7 @@ def check_display() -> None:
 
 
 def _check_server() -> None:
-    """Ask an X server or compositor whether it is there; Qt would abort the whole program if it is not."""
+    """Check that an X server or Wayland compositor answers; Qt would abort the process if none does."""
     if os.environ.get("QT_QPA_PLATFORM", "") not in ("", "xcb", "wayland"):
         return
     from scalegraph.gui.base.display import unreachable
@@ -51,7 +51,7 @@ def _check_server() -> None:
 
 
 def make_application() -> QApplication:
-    """Return the application, made once."""
+    """Return the application; created once."""
     from PySide6.QtWidgets import QApplication
 
     found = QApplication.instance()
@@ -70,7 +70,7 @@ def make_application() -> QApplication:
 
 
 def _icon() -> QIcon:
-    """Return the icon of the application; without its file a window has none."""
+    """Return the application's icon; null if its file is missing."""
     from PySide6.QtGui import QIcon
 
     from scalegraph.base.resources import resource_dir
@@ -79,9 +79,9 @@ def _icon() -> QIcon:
 
 
 def make_window(session: Any = None, settings_file: Path | None = None, *, at_once: bool = True) -> MainWindow:
-    """Return a window that is not shown yet; *settings_file* redirects what it remembers.
+    """Return a new window, not yet shown. *settings_file* redirects its settings.
 
-    Unless *at_once* its parts come in turns of the event loop; `MainWindow.made` says when all are there.
+    The parts are built over several turns of the event loop unless *at_once*; `MainWindow.made` signals the end.
     """
     from scalegraph.gui.base import tips
     from scalegraph.gui.base.settings import Settings
@@ -101,7 +101,7 @@ def make_window(session: Any = None, settings_file: Path | None = None, *, at_on
 
 
 def _first_window() -> MainWindow:
-    """Return a window that was made while a small picture was shown."""
+    """Build the window behind a splash screen and return it."""
     from PySide6.QtCore import QEventLoop
 
     from scalegraph.gui.starting.first import Starting
@@ -122,9 +122,9 @@ def _first_window() -> MainWindow:
 
 
 def run(files: Sequence[Path | str], demo: bool = False, *, fresh: bool = False) -> int:
-    """Open the window on *files*; *demo* without files opens the demonstration. Return the exit code.
+    """Open the window on *files* and return the exit code; *demo* without files opens the demonstration.
 
-    Raises `MissingTool` when there is no display or Qt cannot be loaded.
+    Raises `MissingTool` if there is no display or Qt cannot be loaded.
     """
     check_display()
     from scalegraph.gui.base.interrupt import Interrupt
@@ -149,14 +149,14 @@ def run(files: Sequence[Path | str], demo: bool = False, *, fresh: bool = False)
 
 
 def first_files(window: MainWindow, *, demo: bool = False) -> list[Path]:
-    """Return what opens where no file was named: nothing, or the last file if the user prefers that."""
+    """Return the files to open if none were named: none, or the last file if the user prefers that."""
     from scalegraph.gui.preferences.values import read
 
     return window.settings.recent()[:1] if read(window.settings).at_start == "last" and not demo else []
 
 
 def log_path() -> Path:
-    """Return where unexpected errors are written down."""
+    """Return the path of the log of unexpected errors."""
     import platformdirs
 
     return Path(platformdirs.user_log_dir("scalegraph", appauthor=False)) / "window.log"
@@ -167,7 +167,7 @@ def _start_log() -> None:
         log_path().parent.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(log_path(), maxBytes=1_000_000, backupCount=1, delay=True)
     except OSError:
-        return  # a window without a log is better than none
+        return  # run without a log rather than not at all
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.getLogger("scalegraph").addHandler(handler)
 

@@ -1,4 +1,4 @@
-"""An error or a remark, where the user is: one sentence in the page, with a way on; never a box in the way."""
+"""An error or a remark shown inside the page: one sentence and a button, never a modal dialog."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.widgets import elided
 
-_ANY = 16_777_215  # Qt's largest width, which is none
-_LINES = 2  # of a remark beside something else
-_WIDEST, _SPARE = 260, 20  # pixels of such a remark, and more than half of it in one line so that it fits into two
+_ANY = 16_777_215  # Qt's QWIDGETSIZE_MAX: no limit
+_LINES = 2  # lines of a folded remark
+_WIDEST, _SPARE = 260, 20  # pixels: width of a folded remark; slack per line so that it wraps into two
 
 
 class Banner(QFrame):
     """One sentence with an optional button; hidden while there is nothing to say.
 
-    With *folds* a remark is at most two lines, so that it has room beside something else; *Details* unfolds it.
+    With *folds* a remark takes at most two lines, so it fits beside other widgets; *Details* unfolds it.
     """
 
-    width_wanted = Signal(bool)  # whether it needs a row of its own from now on
+    width_wanted = Signal(bool)  # whether it now needs a row of its own
 
     def __init__(self, parent: QWidget | None = None, *, folds: bool = False) -> None:
         super().__init__(parent)
@@ -68,17 +68,17 @@ class Banner(QFrame):
 
     @property
     def details(self) -> str:
-        """What is below the sentence once it is requested."""
+        """The text below the sentence, shown on request."""
         return self._details.text()
 
     def show_fault(self, text: str, way: str = "", action: Callable[[], None] | None = None) -> None:
-        """Show what went wrong; *way* names a button that calls *action*."""
+        """Show an error; the button *way* calls *action*."""
         self._show(text, "fault", way, action)
 
     def show_remark(
         self, text: str, way: str = "", action: Callable[[], None] | None = None, details: str = ""
     ) -> None:
-        """Show a remark; *details* are shown when they are requested."""
+        """Show a remark; a button shows its *details*."""
         self._show(text, "remark", way, action, details)
 
     def clear(self) -> None:
@@ -86,7 +86,7 @@ class Banner(QFrame):
         self.hide()
 
     def clear_fault(self) -> None:
-        """Show nothing more of what went wrong; a remark stays."""
+        """Clear an error; a remark stays."""
         if self.property("banner") == "fault":
             self.clear()
 
@@ -110,7 +110,7 @@ class Banner(QFrame):
         self.show()
 
     def _unfold(self) -> None:
-        """Show details and the whole sentence, or fewer again."""
+        """Show or hide the details and the rest of the sentence."""
         on = self._details.isHidden() if self._details.text() else self._folded
         self._show_details(on and bool(self._details.text()))
         self._more.setText("Fewer details" if on else "Details")
@@ -128,7 +128,7 @@ class Banner(QFrame):
         self.width_wanted.emit(not on)
 
     def _fit(self) -> None:
-        """Show the sentence, or as much of it as fits where it is beside something else."""
+        """Show the sentence, shortened if the banner is folded."""
         short = self._whole
         self._text.setMinimumWidth(0)
         self._text.setMaximumWidth(_ANY)
@@ -142,7 +142,7 @@ class Banner(QFrame):
             self._text.setText(short)
         self._text.setToolTip("" if short == self._whole else self._whole)
         self._text.setAccessibleDescription(self._whole)
-        if self._folds:  # what has been unfolded can be folded again
+        if self._folds:  # if unfolded, offer to fold it again
             unfolded = self._more.text() != "Details"
             self._more.setVisible(bool(self._details.text()) or short != self._whole or unfolded)
 

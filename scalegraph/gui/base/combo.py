@@ -1,4 +1,4 @@
-"""A list to choose from whose chosen words end in dots where they have no room; its tooltip then has them all."""
+"""A combo box that elides its current text if it does not fit; the tooltip then has the full text."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePai
 
 
 class ElidedCombo(QComboBox):
-    """Qt's own cuts words in the middle of a letter."""
+    """A combo box with an ellipsis where Qt would clip the text in the middle of a letter."""
 
     def shown(self) -> str:
-        """Return what of the chosen words has room."""
+        """Return the current text, elided to the width available."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         part = QStyle.SubControl.SC_ComboBoxEditField
@@ -19,12 +19,12 @@ class ElidedCombo(QComboBox):
         return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room - 2)
 
     def tip(self) -> str:
-        """Return what `tips` shows: all words where they are cut, then what the list is for."""
+        """Return the tooltip: the full text if it is elided, then what the list is for."""
         cut = self.shown() != self.currentText()
         return "\n".join(part for part in (self.currentText() if cut else "", self.toolTip()) if part)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the frame and what has room of the words."""
+        """Draw the frame and the elided text."""
         if self.currentIndex() < 0:
             super().paintEvent(event)
             return

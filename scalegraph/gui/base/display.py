@@ -1,4 +1,4 @@
-"""Whether a display can be reached, found out without Qt, which would abort the program."""
+"""Checks whether a display can be reached, without Qt: Qt aborts the process if there is none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _X_PORT: Final = 6000
 
 
 def unreachable(environment: Mapping[str, str]) -> str:
-    """Return a sentence why neither the compositor nor the X server named in *environment* answers, or nothing."""
+    """Return why neither the compositor nor the X server in *environment* can be reached; "" if one can."""
     wayland, display = environment.get("WAYLAND_DISPLAY", ""), environment.get("DISPLAY", "")
     if wayland and _answers(socket.AF_UNIX, str(_wayland_path(wayland, environment))):
         return ""

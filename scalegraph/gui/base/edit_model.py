@@ -1,4 +1,4 @@
-"""An immutable state being edited, with undo: every edit is a command, typing in one field is one command."""
+"""An immutable state with undo: each edit is one command; typing in one field is merged into one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ State = TypeVar("State")
 
 
 class EditModel(QObject, Generic[State]):
-    """Holds the current state, a frozen dataclass; widgets show it and request changes, `undo` walks through them."""
+    """Holds the current state, a frozen dataclass. Widgets show it and send edits; `undo` steps through its history."""
 
-    changed = Signal(object)  # the state that is now current
+    changed = Signal(object)  # the new current state
 
     def __init__(self, state: State, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -27,13 +27,13 @@ class EditModel(QObject, Generic[State]):
 
     @property
     def state(self) -> State:
-        """What is current now."""
+        """The current state."""
         return self._state
 
     def edit(self, label: str, *, typing: str = "", **changes: Any) -> None:
-        """Change fields of the state as one undoable step called *label*.
+        """Change fields of the state as one undoable step named *label*.
 
-        *typing* names the field being typed in: further edits with the same name extend the step.
+        *typing* names the field being typed in; later edits with the same name are merged into the step.
         """
         self.set(replace(self._state, **changes), label, typing)  # type: ignore[type-var]
 
@@ -44,16 +44,16 @@ class EditModel(QObject, Generic[State]):
             self.undo_stack.push(_Edit(self, self._state, state, label, number))
 
     def reset(self, state: State) -> None:
-        """Start from *state* with an empty history."""
+        """Start again from *state* with an empty history."""
         self.undo_stack.clear()
         self.show(state)
 
     def finish_typing(self) -> None:
-        """End the step of the field that was typed in: what follows is a step of its own."""
+        """End the current typing step, so that the next edit is a new one."""
         self._fields = {}
 
     def show(self, state: State) -> None:
-        """Make *state* the current one; for the commands."""
+        """Make *state* the current one; called by the commands."""
         self._state = state
         self.changed.emit(state)
 
@@ -62,7 +62,7 @@ class _Edit(Change):
     def __init__(self, model: EditModel[Any], before: Any, after: Any, label: str, number: int) -> None:
         super().__init__(label, model.show, before, after)
         self._number = number
-        self._fields = model._fields  # identity shows whether typing was finished in between
+        self._fields = model._fields  # an identity test: shows whether typing ended in between
 
     def id(self) -> int:
         return self._number

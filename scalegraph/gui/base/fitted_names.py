@@ -1,4 +1,4 @@
-"""Names in narrow columns: what distinguishes them from their neighbours, the place in the source, is kept."""
+"""Elides names in narrow columns but keeps the source location at their end, which tells them apart."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-# The place is written in three ways: a file and line in brackets, a line in brackets, a line after a colon.
+# Three forms of a source location: "(file:line)", "(line N)", ":line".
 _PLACED: Final = re.compile(r"(?P<name>.*\S)(?P<place> \(\S+:\d+\)| \(line \d+\)|:\d+)")
 
 
 def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
-    """Return *name* if it has *room* (pixels), else what fits of it without its middle.
+    """Return *name* if it fits into *room* (pixels), otherwise with its middle elided.
 
-    The place in the source, if it ends in one, is whole as long as a part of the name has room beside it.
+    A source location at its end is kept whole if at least part of the name fits beside it.
     """
     if metrics.horizontalAdvance(name) <= room:
         return name
@@ -32,9 +32,9 @@ def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
 
 
 def fit(option: QStyleOptionViewItem) -> None:
-    """Fit the text of *option*, an item of a table or tree, into its rectangle."""
+    """Elide the text of *option*, an item of a table or tree, to fit its rectangle."""
     if option.rect.isEmpty():
-        return  # it is asked how much room the whole text takes
+        return  # the style measures the whole text here
     style = option.widget.style()
     room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
     margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, option.widget) + 1
@@ -42,9 +42,9 @@ def fit(option: QStyleOptionViewItem) -> None:
 
 
 class NameDelegate(QStyledItemDelegate):
-    """Paints the names of a column as `fitted` says."""
+    """Paints the names of a column, elided by `fitted`."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Qt: what is painted."""
+        """Qt: set the elided text."""
         super().initStyleOption(option, index)
         fit(option)

@@ -1,4 +1,4 @@
-"""Icons drawn from outlines in the colour of the theme, so that they are sharp at every size and in light and dark."""
+"""Icons drawn from SVG outlines in the theme's colours: sharp at every size, in light and dark."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SIZES: Final = (16, 24, 48)
 
 @cache
 def icon(name: str, colour: str, muted: str = "") -> QIcon:
-    """Return the icon *name* in *colour*; *muted* is for the disabled state. Each is drawn once."""
+    """Return the icon *name* in *colour*, drawn once and cached; *muted* is the colour when disabled."""
     made = QIcon()
     for mode, value in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, muted or colour)):
         for size in _SIZES:
@@ -56,7 +56,7 @@ def icon(name: str, colour: str, muted: str = "") -> QIcon:
 
 
 def pixmap(name: str, colour: str, size: int) -> QPixmap:
-    """Return the icon as a transparent picture of *size* pixels."""
+    """Return the icon as a transparent pixmap of *size* pixels."""
     text = _SVG.format(colour=QColor(colour).name(), path=_OUTLINES[name])
     picture = QPixmap(size, size)
     picture.fill(Qt.GlobalColor.transparent)

@@ -1,4 +1,4 @@
-"""Ctrl+C in the terminal, and SIGTERM: the window closes as if the user had closed it."""
+"""Closes the window on Ctrl+C in the terminal or SIGTERM, as if the user had closed it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupt(QObject):
-    """Qt's loop does not run Python's signal handlers; a byte in a socket wakes it, and then they run."""
+    """Runs Python's signal handlers, which Qt's loop does not.
+
+    A signal writes a byte to a socket that wakes the loop.
+    """
 
     def __init__(self, act: Callable[[], object], parent: QObject) -> None:
         super().__init__(parent)
@@ -28,7 +31,7 @@ class Interrupt(QObject):
         self._notifier.activated.connect(self._drain)
 
     def end(self) -> None:
-        """Put back what was there before."""
+        """Restore the previous handlers."""
         self._notifier.setEnabled(False)
         signal.set_wakeup_fd(self._before_fd)
         for number, handler in self._before.items():

@@ -1,4 +1,4 @@
-"""The one file that starts threads: work leaves the window here, and its results come back by queued signals."""
+"""The only file that starts threads: work runs outside the window's thread and returns results by queued signals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Work = Callable[["Reporter"], Any]
 
 
 class Reporter:
-    """What work in another thread gets: its token, and the way to say something to the window."""
+    """Passed to work in another thread: its cancel token and a function that sends messages to the window."""
 
     def __init__(self, token: CancelToken, send: Callable[[object], None]) -> None:
         self.token = token
@@ -27,7 +27,7 @@ class Reporter:
 
 
 class _Relay(QObject):
-    """Carries results out of the thread; the connection to `Job` is queued."""
+    """Carries results out of the thread; its connection to `Job` is queued."""
 
     said = Signal(object)
     shared = Signal(float)
@@ -56,15 +56,15 @@ class _Task(QRunnable):
 
 
 class Job(QObject):
-    """One piece of work that was started. All signals arrive in the window's thread; one of the last three ends it."""
+    """A piece of work in progress. Its signals arrive in the window's thread; one of the last three ends it."""
 
     said = Signal(object)
-    shared = Signal(float)  # share of the work that is done, 0 to 1, where the work knows it (`checkpoint`)
+    shared = Signal(float)  # fraction done, 0 to 1, if the work reports it (`checkpoint`)
     done = Signal(object)
     failed = Signal(object)  # an Exception
     cancelled = Signal()
     ended = Signal()
-    over = Signal(object)  # itself, after all others
+    over = Signal(object)  # the job itself, after all others
 
     def __init__(self, name: str, token: CancelToken, parent: QObject) -> None:
         super().__init__(parent)
@@ -76,12 +76,12 @@ class Job(QObject):
         self._relay.ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
 
     def cancel(self) -> None:
-        """Ask the work to stop; its end is still announced."""
+        """Ask the work to stop; its end is still signalled."""
         self.token.cancel()
 
     @property
     def relay(self) -> _Relay:
-        """The end of the wire that the thread holds."""
+        """The relay held by the thread."""
         return self._relay
 
     @Slot(object)
@@ -94,7 +94,7 @@ class Job(QObject):
 
     @Slot(object, object)
     def _on_ended(self, result: object, error: object) -> None:
-        """Hand the result over in a turn that has time for it: pictures that are ready together come one by one."""
+        """Deliver the result in a turn with time for it, so that pictures ready together come one by one."""
         turn_queue().add(self, lambda: self._hand_over(result, error))
 
     def _hand_over(self, result: object, error: object) -> None:
@@ -111,7 +111,7 @@ class Job(QObject):
 
 
 class Jobs(QObject):
-    """Threads for short work (checks, plans, reading) and, apart from them, for requests, one after another."""
+    """Thread pools: one for short work (checks, plans, reading) and one for requests, which run one after another."""
 
     idle = Signal()
 
@@ -119,15 +119,15 @@ class Jobs(QObject):
         super().__init__(parent)
         self._short = QThreadPool(self)
         self._short.setMaxThreadCount(3)
-        self._quick = QThreadPool(self)  # for what follows the pointer: it must not wait for an analysis
+        self._quick = QThreadPool(self)  # for work that follows the pointer and must not wait for an analysis
         self._quick.setMaxThreadCount(2)
         self._long = QThreadPool(self)
-        self._long.setMaxThreadCount(1)  # control itself runs the points side by side on the host's cores
+        self._long.setMaxThreadCount(1)  # one is enough: control runs the points in parallel itself
         self._running: list[Job] = []
 
     @property
     def running(self) -> tuple[Job, ...]:
-        """Work that has not ended yet."""
+        """Work that has not ended."""
         return tuple(self._running)
 
     def start(
@@ -143,8 +143,8 @@ class Jobs(QObject):
     ) -> Job:
         """Run *work* in another thread and return at once.
 
-        *done*, *failed* and *said* are called in this thread. *long* work waits for other long work to end; *quick*
-        work waits for other such work only.
+        *done*, *failed* and *said* are called in this thread. *long* work waits for other long work; *quick* work waits
+        only for other quick work.
         """
         job = Job(name, CancelToken(), self)
         if done is not None:
@@ -153,23 +153,23 @@ class Jobs(QObject):
             job.failed.connect(failed)
         if said is not None:
             job.said.connect(said)
-        job.over.connect(self._forget)  # a lambda would hold this, the parent, until the job is half deleted
+        job.over.connect(self._forget)  # a lambda would keep this parent alive until the job is half deleted
         self._running.append(job)
         pool = self._long if long else self._quick if quick else self._short
         pool.start(_Task(work, job.relay, job.token))
         return job
 
     def cancel_all(self) -> None:
-        """Ask everything to stop."""
+        """Ask all work to stop."""
         for job in self._running:
             job.cancel()
 
     def abandon(self) -> None:
-        """Forget work that does not stop: the application ends, and its child processes with it."""
+        """Forget work that does not stop: the application is ending, and its child processes with it."""
         self._running.clear()
 
     def join(self, milliseconds: int) -> bool:
-        """Wait for the threads after `cancel_all`; for the end of the application, when no event loop runs."""
+        """Wait for the threads after `cancel_all`; for the application's end, when no event loop runs."""
         return all(pool.waitForDone(milliseconds) for pool in (self._quick, self._short, self._long))
 
     @Slot(object)
@@ -182,16 +182,16 @@ class Jobs(QObject):
 
 
 class Latest(QObject):
-    """Runs the newest of a stream of like work: while one runs, only the last request waits (live checks, plans)."""
+    """Runs only the newest of similar requests (live checks, plans): while one runs, only the last one waits."""
 
-    shared = Signal(float)  # share of the newest that is done, 0 to 1, where it is known
+    shared = Signal(float)  # fraction of the newest done, 0 to 1, if known
 
     def __init__(
         self, jobs: Jobs, name: str, parent: QObject | None = None, *, every: bool = False, quick: bool = False
     ) -> None:
-        """*every*: an answer is delivered even while newer work waits (a study that grows), else it is thrown away.
+        """*every*: deliver an answer even if newer work waits (a growing study); otherwise it is dropped.
 
-        It may be changed at any time: while a line is dragged, answers on the way are better than none.
+        It can be changed at any time: while a line is dragged, late answers are better than none.
         """
         super().__init__(parent)
         self._jobs = jobs
@@ -204,7 +204,7 @@ class Latest(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is still to come."""
+        """Whether an answer is pending."""
         return self._job is not None
 
     def ask(
@@ -214,7 +214,7 @@ class Latest(QObject):
         failed: Callable[[Exception], None],
         said: Callable[[Any], None] = lambda _what: None,
     ) -> None:
-        """Have *work* done soon, after what runs now; *said* gets what it reports on the way."""
+        """Run *work* after the current one; *said* gets its messages."""
         self._next = (work, done, failed, said)
         self._stopped = False
         if self._job is None:
@@ -223,7 +223,7 @@ class Latest(QObject):
             self._job.cancel()
 
     def stop(self) -> None:
-        """Drop what waits and what runs."""
+        """Drop waiting and running work."""
         self._next = None
         self._stopped = True
         if self._job is not None:

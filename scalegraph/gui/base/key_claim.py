@@ -1,4 +1,4 @@
-"""Keys that a panel takes for itself although the window has a shortcut of the same key."""
+"""Lets a panel use keys that are also shortcuts of the window."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 
 class KeyClaim(QObject):
-    """While the focus is in *widget*, the keys of *actions* call these instead of the window's shortcuts.
+    """While *widget* has the focus, the keys of *actions* call these instead of the window's shortcuts.
 
-    Qt asks the widget with the focus and then its parents whether they want a key before it searches for shortcuts.
+    Before Qt looks for a shortcut it offers the key to the focus widget and its parents.
     """
 
     def __init__(self, widget: QWidget, actions: Mapping[str, Callable[[], object]]) -> None:
@@ -23,7 +23,7 @@ class KeyClaim(QObject):
             each.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Claim and serve the keys."""
+        """Qt: accept and handle the keys."""
         if isinstance(event, QKeyEvent):
             action = self._actions.get(QKeySequence(event.keyCombination()).toString())
             if action is not None and event.type() == QEvent.Type.ShortcutOverride:

@@ -1,4 +1,4 @@
-"""Layouts with margins and spacing in one call."""
+"""Creates layouts with margins and spacing in one call."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _Layout = TypeVar("_Layout", bound=QBoxLayout)
 def vertical(
     parent: QWidget | None = None, margins: tuple[int, int, int, int] = (0, 0, 0, 0), spacing: int | None = None
 ) -> QVBoxLayout:
-    """Return a layout from top to bottom; *margins*: left, top, right, bottom (pixels); the usual *spacing* if None."""
+    """Return a vertical layout; *margins* are left, top, right, bottom in pixels; *spacing* None is the default."""
     return _spaced(QVBoxLayout(parent) if parent is not None else QVBoxLayout(), margins, spacing)
 
 
 def horizontal(
     parent: QWidget | None = None, margins: tuple[int, int, int, int] = (0, 0, 0, 0), spacing: int | None = None
 ) -> QHBoxLayout:
-    """Return a layout from left to right, the rest as in `vertical`."""
+    """Return a horizontal layout; see `vertical`."""
     return _spaced(QHBoxLayout(parent) if parent is not None else QHBoxLayout(), margins, spacing)
 
 

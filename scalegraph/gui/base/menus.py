@@ -1,4 +1,4 @@
-"""Groups of views in menus: one submenu a group, in the order of a user's way through them."""
+"""Groups views in menus: one submenu per group, in the order in which a user needs them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROUPS: Final = (
 
 
 def grouped(subject: Subject) -> dict[str, list[View]]:
-    """Return the views of *subject* by the title of their group, groups and views in the order of menus."""
+    """Return the views of *subject* by group title, groups and views in menu order."""
     from scalegraph import views
 
     found: dict[str, list[View]] = {}

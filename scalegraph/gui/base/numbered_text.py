@@ -1,4 +1,4 @@
-"""A text to be read, with the numbers of its lines beside it."""
+"""A read-only text with line numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 
 class NumberedText(QPlainTextEdit):
-    """Read-only; *numbers* are those of the original, empty where a line was inserted as a whole."""
+    """A read-only text. *numbers* are the original's line numbers, empty for inserted lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,12 +29,12 @@ class NumberedText(QPlainTextEdit):
         self._margin.update()
 
     def margin_width(self) -> int:
-        """Return the width of the numbers in pixels."""
+        """Return the width of the line numbers in pixels."""
         digits = max((len(number) for number in self._numbers), default=1)
         return self.fontMetrics().horizontalAdvance("0") * (digits + 2)
 
     def paint_margin(self, painter: QPainter, area: QRect) -> None:
-        """Draw the numbers of the lines within *area*; called by the margin."""
+        """Draw the line numbers within *area*; called by the margin."""
         painter.setPen(self.palette().color(self.palette().ColorRole.PlaceholderText))
         block = self.firstVisibleBlock()
         while block.isValid():
@@ -47,7 +47,7 @@ class NumberedText(QPlainTextEdit):
             block = block.next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: keep the numbers beside the text."""
+        """Qt: move the line numbers with the text."""
         super().resizeEvent(event)
         inside = self.contentsRect()
         self._margin.setGeometry(QRect(inside.left(), inside.top(), self.margin_width(), inside.height()))

@@ -1,4 +1,4 @@
-"""What the dialogs that open files offer, by kind of file."""
+"""File filters of the open dialogs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOURCES = f"Sources ({_ENDINGS})"
 
 
 def open_filter() -> str:
-    """Return what the open dialog offers: everything that has a reader, by kind."""
+    """Return the filters of the open dialog: all supported files, then each kind."""
     readers = [reader for reader in _readers() if not reader.directory]
     endings = {f"*{ending}" for reader in readers for ending in reader.endings}
     endings |= {f"*{ending}" for reader in _trace_readers() for ending in reader.endings}
@@ -33,7 +33,7 @@ def open_filter() -> str:
 
 
 def measurement_filter() -> str:
-    """Return what the open dialog offers for measurements: each format, and any file."""
+    """Return the open dialog's filters for measurements: each format, and any file."""
     readers = [reader for reader in _readers() if not reader.directory]
     endings = sorted({f"*{ending}" for reader in readers for ending in reader.endings})
     single = [f"{_plain(reader.title)} ({' '.join('*' + e for e in reader.endings)})" for reader in readers]
@@ -41,7 +41,7 @@ def measurement_filter() -> str:
 
 
 def trace_filter() -> str:
-    """Return what the open dialog offers for traces: all of them, each format, and any file (anchors have any name)."""
+    """Return the open dialog's filters for traces: all, each format, and any file (an anchor can have any name)."""
     readers = _trace_readers()
     endings = sorted({f"*{ending}" for reader in readers for ending in reader.endings})
     single = [f"{_plain(reader.title)} ({' '.join('*' + e for e in reader.endings)})" for reader in readers]

@@ -1,8 +1,8 @@
-"""Keeps the program running when a method that Qt calls raises an exception: the window then says what happened.
+"""Keeps the program running when a method that Qt calls raises: the window reports the exception.
 
-Python 3.11 keeps what C code throws (an object of Qt's is gone, a list is too short) as a class and a text until some
-handler examines it. PySide (6.9 to 6.12) takes it for an exception object when a method of Qt's that Python has
-overridden fails inside another call, and the program ends with a segmentation fault. Python 3.12 keeps objects only.
+Python 3.11 keeps an exception from C code (a deleted Qt object, an index out of range) as a class and a text until a
+handler looks at it. If an overridden Qt method fails inside another call, PySide (6.9 to 6.12) takes that for an
+exception object and the program ends with a segmentation fault. Python 3.12 always keeps objects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 _PLAIN_FROM: Final = (3, 12)
-_CALLED_BY_QT: Final = frozenset(  # besides all that end in "Event"
+_CALLED_BY_QT: Final = frozenset(  # in addition to all names that end in "Event"
     {
         "boundingRect",
         "columnCount",
@@ -46,13 +46,13 @@ _CALLED_BY_QT: Final = frozenset(  # besides all that end in "Event"
 
 
 def install() -> None:
-    """Give the overrides of every class below `QObject` that is defined from now on a handler, where one is needed."""
+    """From now on wrap the overrides of each new subclass of `QObject` in a handler, where needed."""
     if sys.version_info >= _PLAIN_FROM:
         return
     try:
         from PySide6.QtCore import QObject
     except ImportError:
-        return  # the caller reports it in a sentence
+        return  # the caller reports it
 
     def defined(cls: type, /, **more: Any) -> None:
         super(QObject, cls).__init_subclass__(**more)  # type: ignore[misc]
@@ -62,7 +62,7 @@ def install() -> None:
 
 
 def handle(cls: type) -> None:
-    """Put a handler around every method of *cls* that Qt calls."""
+    """Wrap every method of *cls* that Qt calls in a handler."""
     for name, method in list(vars(cls).items()):
         if isinstance(method, FunctionType) and (name.endswith("Event") or name in _CALLED_BY_QT):
             setattr(cls, name, _handled(method))

@@ -1,8 +1,8 @@
-"""Restyles widgets anew after the palette has changed: those visible at once, the others bit by bit.
+"""Restyles widgets after a change of palette: visible ones at once, the others bit by bit.
 
-The application's style sheet names colours by their role in the palette, so that a change of theme never sets it again:
-that would make Qt work through every widget as often as it has parents, most of them hidden. Qt keeps colours
-that it has looked up for a widget until the widget is polished.
+The application's style sheet names colours by palette role, so a change of theme never sets it again: Qt would restyle
+every widget once for each of its ancestors, and most are hidden. Qt caches a widget's colours until the widget is
+polished.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from shiboken6 import isValid
 
 from scalegraph.gui.base.turn_queue import turn_queue
 
-_PORTION = 8  # widgets of one job
+_PORTION = 8  # widgets per job
 
 
 class Restyler(QObject):
-    """Polishes widgets; a newer change of the palette replaces an older one that is under way."""
+    """Polishes widgets; a new change of palette replaces one in progress."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._waiting: deque[QWidget] = deque()
 
     def begin(self) -> int:
-        """Restyle what is visible at once and the rest later; return how many widgets were restyled at once."""
+        """Restyle visible widgets at once and the rest later; return how many were restyled at once."""
         turn_queue().drop(self)
         known = [w for w in QApplication.allWidgets() if w.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)]
         seen = [widget for widget in known if widget.isVisible()]
@@ -40,11 +40,11 @@ class Restyler(QObject):
 
     @property
     def waiting(self) -> int:
-        """How many widgets still have the colours of before."""
+        """How many widgets still have the old colours."""
         return len(self._waiting)
 
     def _portion(self) -> None:
-        """Restyle the next few; what has come into sight meanwhile goes first, all of it."""
+        """Restyle the next few widgets, after all that have become visible since."""
         appeared = [widget for widget in self._waiting if isValid(widget) and widget.isVisible()]
         if appeared:
             self._waiting = deque(widget for widget in self._waiting if isValid(widget) and not widget.isVisible())

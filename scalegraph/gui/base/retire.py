@@ -1,4 +1,4 @@
-"""Takes widgets away for good, one in a turn of the event loop."""
+"""Removes widgets for good, one per turn of the event loop."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from scalegraph.gui.base.turn_queue import turn_queue
 
 
 def retire(widget: QWidget) -> None:
-    """Hide *widget* and delete it in a turn of its own; another may have its name from now on.
+    """Hide *widget* and delete it in a later turn; its object name is free at once.
 
-    It stays where it is in the tree of widgets until then: Qt would work out fonts, colours and layouts of all that is
-    in it anew for a parent that it never gets.
+    It keeps its parent until then: on a change of parent Qt would compute fonts, colours and layouts for all its
+    children.
     """
     widget.hide()
     widget.setObjectName("")

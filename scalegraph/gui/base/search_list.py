@@ -1,4 +1,4 @@
-"""The list below the search field of a trace: the results by kind, or the longest occurrences of one."""
+"""The list below a trace's search field: results by kind, or the longest occurrences of one result."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from scalegraph.subjects.trace import TraceData
 
 _ROLE: Final = Qt.ItemDataRole.UserRole
-_OF_A_SORT: Final = 60  # that are listed
+_OF_A_SORT: Final = 60  # listed per kind
 _WIDTH: Final = 430
 _ROWS: Final = 16
 _HINT: Final = "Return: next   Shift+Return: before"
 
 
 class SearchList(QFrame):
-    """Never takes the focus: one goes on typing; the field moves the choice and says when it is taken."""
+    """A list that never takes the focus: the user keeps typing, and the field moves the selection and accepts it."""
 
     chosen = Signal()  # a target was clicked
-    place_chosen = Signal(str, str)  # key of a place, and what is said of it
+    place_chosen = Signal(str, str)  # key of a place, and its description
     longest_wanted = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -65,7 +65,7 @@ class SearchList(QFrame):
         self.hide()
 
     def show_targets(self, targets: list[Target], field: QWidget) -> None:
-        """List *targets* by kind below *field*; the first is chosen."""
+        """Show *targets* by kind below *field* and select the first."""
         from scalegraph.analyze.trace.find import SORTS
 
         self.tree.clear()
@@ -83,11 +83,11 @@ class SearchList(QFrame):
         self._open(field)
 
     def say_looking(self, target: Target) -> None:
-        """Show that the longest are searched for."""
+        """Show that the longest occurrences are being searched for."""
         self.hint.setText(f"Searching for the longest: {target.name} …")
 
     def show_longest(self, target: Target, table: pd.DataFrame, data: TraceData, field: QWidget) -> None:
-        """List the rows of `found.longest`, which one can go to."""
+        """List the rows of `found.longest`; each is a place to go to."""
         self.tree.clear()
         self._heading(f"Longest: {target.name} ({thousands(len(table))} of"
                       f" {thousands(target.count)})" if len(table) else
@@ -106,19 +106,19 @@ class SearchList(QFrame):
         self._open(field)
 
     def target(self) -> Target | None:
-        """Return what is chosen, if it is something that occurs."""
+        """Return the selected target, if it has occurrences."""
         held = self._held()
         return None if held is None or isinstance(held, tuple) else held
 
     def choose_place(self) -> bool:
-        """Go to the place that is chosen; return whether one is."""
+        """Go to the selected place; return whether one is selected."""
         held = self._held()
         if isinstance(held, tuple):
             self.place_chosen.emit(*held)
         return isinstance(held, tuple)
 
     def move_by(self, step: int) -> None:
-        """Choose the next entry, or the one before."""
+        """Select the next or previous entry."""
         entries = self._entries()
         if entries:
             now = self.tree.currentItem()
@@ -126,7 +126,7 @@ class SearchList(QFrame):
             self.tree.setCurrentItem(entries[(at + step) % len(entries)])
 
     def texts(self) -> list[str]:
-        """Return what is listed, headings and entries, with what is beside."""
+        """Return the listed headings and entries, each with the text beside it."""
         items = [self.tree.topLevelItem(row) for row in range(self.tree.topLevelItemCount())]
         return ["  ".join(filter(None, (item.text(n) for n in range(3)))) for item in items if item is not None]
 

@@ -1,4 +1,4 @@
-"""Settings that the window keeps between two starts: places, theme, recent files."""
+"""Settings kept between sessions: window geometry, theme, recent files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_RECENT: Final = 12
 
 
 class Settings(QObject):
-    """A thin, typed layer over `QSettings`; *path* redirects it to a file (tests)."""
+    """A thin, typed layer over `QSettings`; *path* redirects it to a file, for tests."""
 
     recent_changed = Signal()
 
@@ -29,7 +29,7 @@ class Settings(QObject):
 
     @property
     def mode(self) -> Mode:
-        """Theme: light, dark or as the system."""
+        """Theme: light, dark or the system's."""
         value = str(self._store.value("theme", "system"))
         return value if value in MODES else "system"
 
@@ -38,60 +38,60 @@ class Settings(QObject):
         self._store.setValue("theme", mode)
 
     def recent(self) -> list[Path]:
-        """Return files that were opened, newest first; those that are gone are left out."""
+        """Return recently opened files that still exist, newest first."""
         value = self._store.value("recent", [])
         texts = [value] if isinstance(value, str) else list(cast("Any", value) or [])
         return [path for path in map(Path, texts) if path.exists()]
 
     def add_recent(self, path: Path) -> None:
-        """Put *path* first among the recent files."""
+        """Put *path* at the top of the recent files."""
         path = path.resolve()
         others = [item for item in self.recent() if item != path]
         self._store.setValue("recent", [str(item) for item in [path, *others][:_MOST_RECENT]])
         self.recent_changed.emit()
 
     def bytes(self, key: str) -> QByteArray | None:
-        """Return a remembered state (geometry, docks), or ``None``."""
+        """Return a saved state (geometry, docks), or ``None``."""
         value = self._store.value(key)
         return value if isinstance(value, QByteArray) and not value.isEmpty() else None
 
     def set_bytes(self, key: str, value: QByteArray) -> None:
-        """Remember a state."""
+        """Save a state."""
         self._store.setValue(key, value)
 
     def text(self, key: str) -> str:
-        """Return a remembered text, empty if there is none."""
+        """Return a saved text, empty if there is none."""
         value = self._store.value(key)
         return value if isinstance(value, str) else ""
 
     def set_text(self, key: str, value: str) -> None:
-        """Remember a text."""
+        """Save a text."""
         self._store.setValue(key, value)
 
     def texts(self, group: str) -> list[str]:
-        """Return every text that is remembered below *group*."""
+        """Return every text saved under *group*."""
         self._store.beginGroup(group)
         keys = self._store.childKeys()
         self._store.endGroup()
         return [text for key in keys if (text := self.text(f"{group}/{key}"))]
 
     def flag(self, key: str, default: bool) -> bool:
-        """Return a remembered yes or no."""
+        """Return a saved flag."""
         return str(self._store.value(key, default)).lower() == "true"
 
     def set_flag(self, key: str, value: bool) -> None:
-        """Remember a yes or no."""
+        """Save a flag."""
         self._store.setValue(key, value)
 
     def studies_dir(self) -> Path:
-        """Return where new studies go by default: ``ScaleGraph`` among the user's documents."""
+        """Return the default folder of new studies: ``ScaleGraph`` among the user's documents."""
         if self._studies is not None:
             return self._studies
         documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         return Path(documents or Path.home()) / "ScaleGraph"
 
     def free_study_path(self, stem: str, taken: Path | None = None) -> Path:
-        """Return a path for a new study that no file has yet and that is not *taken*."""
+        """Return a path for a new study that neither exists nor is *taken*."""
         folder = self.studies_dir()
         number = 1
         while True:
@@ -101,5 +101,5 @@ class Settings(QObject):
             number += 1
 
     def sync(self) -> None:
-        """Write what is remembered."""
+        """Write the settings to disk."""
         self._store.sync()

@@ -1,4 +1,4 @@
-"""A stretch of a trace in which nothing happens: said in its picture, with the way to where something does."""
+"""A stretch of a trace without events: a note in its picture, with buttons to the nearest events."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from scalegraph.subjects.option import OptionValue
     from scalegraph.subjects.trace import TraceData
 
-_NEAR: Final = 0.25  # of what is shown: how far from its edge stands what one goes to
+_NEAR: Final = 0.25  # fraction of the visible stretch: distance from its edge to the event gone to
 
 
 @dataclass(frozen=True)
 class Silence:
-    """Nothing begins or ends between *before* and *after* (s from the start of the run; None: not at all there)."""
+    """No event between *before* and *after* (s from the start of the run); None: no event on that side."""
 
     before: float | None
     after: float | None
     tick: float
 
     def holds(self, begin: float, end: float) -> bool:
-        """Whether all of a stretch is in it."""
+        """Return whether the stretch lies within the silence."""
         return (self.before is None or self.before < begin) and (self.after is None or end < self.after)
 
 
 def silence(data: TraceData, options: Mapping[str, OptionValue]) -> Silence | None:
-    """Return the silence that a view with *options* shows; None if anything happens there. Not for Qt's thread."""
+    """Return the silence that a view with *options* shows, None if it shows any event. Not for Qt's thread."""
     from scalegraph.subjects import window as trace_window
 
     if "begin" not in options or not data.trace.counts():
@@ -46,15 +46,15 @@ def silence(data: TraceData, options: Mapping[str, OptionValue]) -> Silence | No
 
 
 def stretch_at(moment: float, width: float, *, back: bool) -> tuple[float, float]:
-    """Return the stretch of *width* to show so that *moment*, which one came to going *back* or on, is visible."""
+    """Return the stretch of *width* that shows *moment*, after a jump *back* or forward to it."""
     begin = moment - (1 - _NEAR if back else _NEAR) * width
     return begin, begin + width
 
 
 class SilenceNote(QFrame):
-    """Floats over the picture of a silent stretch."""
+    """A note that floats over the picture of a silent stretch."""
 
-    wanted = Signal(float, bool)  # a moment (s) to show, whether it is before
+    wanted = Signal(float, bool)  # a moment (s) to show; whether it is earlier
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class SilenceNote(QFrame):
         return made
 
     def tell(self, silence: Silence | None, shown: tuple[float, float], room: QSize) -> None:
-        """Show what there is to say of the stretch that is *shown*, if all of it is silent: in the *room* there is."""
+        """Show the note if all of *shown* is silent, shortened to fit *room*."""
         from scalegraph.figures.timelines import time_text
 
         self._silence = silence

@@ -1,6 +1,6 @@
-"""The window's furniture: its colours in light and dark and the style sheet made of them.
+"""Colours of the window's chrome in light and dark, and the style sheet made of them.
 
-Pictures take their colours from `scalegraph.figures.palette`; here are only paper, lines, text and controls.
+Pictures take their colours from `scalegraph.figures.palette`; these are for backgrounds, lines, text and controls.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scalegraph.figures import palette
 
 @dataclass(frozen=True)
 class Paper:
-    """Colours (``#rrggbb``) of everything that is not a picture."""
+    """Colours (``#rrggbb``) of everything outside pictures."""
 
     window: str  # behind docks and pages
     base: str  # lists, fields, pictures
@@ -24,7 +24,7 @@ class Paper:
     hover: str
     line: str  # borders
     text: str
-    muted: str  # second-rank text; still at least 4.5:1 on window
+    muted: str  # secondary text; contrast still at least 4.5:1 on window
     accent: str  # focus, selection, primary button
     on_accent: str
     fault: str
@@ -175,8 +175,8 @@ QFrame[banner="remark"] { background: $remark_paper; border: 1px solid $line; bo
 """)
 
 
-# What of the palette a colour of the furniture is: the style sheet names roles, never colours, and is set once. Roles
-# whose own meaning is close come first; those that nothing here is drawn with serve the rest.
+# The palette role that carries each of these colours. The style sheet names roles, never colours, so it is set only
+# once. Roles with a similar meaning come first; roles that nothing here uses carry the rest.
 ROLES: Final = {
     "window": "window",
     "base": "base",
@@ -193,11 +193,11 @@ ROLES: Final = {
 }
 
 
-TEXT_SIZE: Final = 10  # points, of most text; others keep their ratio to it
+TEXT_SIZE: Final = 10  # points, of most text; other sizes scale with it
 
 
 def stylesheet(size: int = TEXT_SIZE) -> str:
-    """Return the application's style sheet, the same in every theme: its colours are those of the palette.
+    """Return the application's style sheet, the same in every theme: it takes its colours from the palette.
 
     *size* is that of most text, in points.
     """

@@ -1,4 +1,4 @@
-"""Light and dark: follows the system or the user's choice, and gives every widget its colours."""
+"""Light and dark themes: follows the system or the user's choice and colours every widget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODES: Final[tuple[Mode, ...]] = ("system", "light", "dark")
 
 
 class Theme(QObject):
-    """The current colours. ``mode`` is what the user chose, ``name`` what that means now."""
+    """The current colours. ``mode`` is the user's choice; ``name`` is the theme in use."""
 
     changed = Signal(str)  # the new name, "light" or "dark"
 
@@ -33,7 +33,7 @@ class Theme(QObject):
 
     @property
     def name(self) -> ThemeName:
-        """``light`` or ``dark``: what the views' palette is requested."""
+        """``light`` or ``dark``, as the views' palette is named."""
         return self._name
 
     @property
@@ -43,16 +43,16 @@ class Theme(QObject):
 
     @property
     def paper(self) -> Paper:
-        """Colours of the window's furniture (background, lines, text)."""
+        """Colours of the window's chrome (background, lines, text)."""
         return PAPERS[self._name]
 
     def set_mode(self, mode: Mode) -> None:
-        """Follow the system, or keep one of the two."""
+        """Follow the system, or keep light or dark."""
         self._mode = mode
         self._follow()
 
     def set_text_size(self, points: int) -> None:
-        """Set the size of most text; the rest keeps its ratio to it."""
+        """Set the size of most text; other sizes scale with it."""
         if points != self._size:
             self._size = points
             self.apply()
@@ -72,7 +72,7 @@ class Theme(QObject):
         application.setStyleSheet(stylesheet(self._size))
 
     def _change_clothes(self) -> None:
-        """Take the colours of another theme: the palette, then what used the earlier ones."""
+        """Switch to another theme: first the palette, then the widgets that used the old colours."""
         if isinstance(application := QApplication.instance(), QApplication):
             application.setPalette(_qt_palette(self.paper))
             self._restyler.begin()

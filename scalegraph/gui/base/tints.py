@@ -1,4 +1,4 @@
-"""Colours of roles as Qt colours, and text that stays legible on any of them."""
+"""Roles as Qt colours, and text legible on any of them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def _share(role: str, theme: str, most: float) -> float:
 
 
 def bar_tint(role: str, theme: str, most: float = 0.45) -> QColor:
-    """Return the colour of a bar of *role* behind text, as dense as text on it stays legible (WCAG 2: 4.5 to 1)."""
+    """Return the colour of a *role*'s bar behind text, as opaque as legible text allows (WCAG 2: 4.5 to 1)."""
     return tint(role, theme, _share(role, theme, most))
 
 
 def line_tint(role: str, theme: str) -> QColor:
-    """Return the colour of a line of *role* in *theme*, which shows on the paper."""
+    """Return the colour of a line of *role* in *theme*, visible on the background."""
     return QColor(palette.line_colour(role, cast("palette.Theme", theme)))
 
 
@@ -55,27 +55,27 @@ def paper(theme: str, alpha: float = 1.0) -> QColor:
 
 
 def heat(fraction: float, name: ColourMapName = "viridis") -> QColor:
-    """Return the colour of *fraction* (clipped to 0..1) in a perceptually uniform map."""
+    """Return the colour of *fraction* (clipped to 0..1) in a perceptually uniform colour map."""
     table = _table(name)
     red, green, blue = table[round(min(1.0, max(0.0, fraction)) * (len(table) - 1))]
     return QColor(red, green, blue)
 
 
 def legible_on(colour: QColor) -> QColor:
-    """Return black or white, whichever has the larger contrast on *colour*: at least 4.5 (WCAG 2)."""
+    """Return black or white, whichever has more contrast on *colour*: at least 4.5 (WCAG 2)."""
     return QColor(palette.legible_on(colour.name()))
 
 
 @lru_cache(maxsize=4)
 def _table(name: ColourMapName) -> tuple[tuple[int, int, int], ...]:
-    import pyqtgraph as pg  # with numpy; the start needs colours of roles only
+    import pyqtgraph as pg  # imports numpy; at the start only role colours are needed
 
     lookup = pg.colormap.get(name).getLookupTable(nPts=256, alpha=False)
     return tuple((int(r), int(g), int(b)) for r, g, b in lookup)
 
 
 def offer_colours(menu: QMenu, choose: Callable[[ColourMapName], None]) -> None:
-    """Add an entry for every colour map to *menu*; *choose* is called with the one that was taken."""
+    """Add an entry for every colour map to *menu*; *choose* is called with the chosen one."""
     for name in COLOUR_MAPS:
         colours = QAction(f"Colours: {name}", menu)
         colours.triggered.connect(lambda _on=False, name=name: choose(name))

@@ -1,4 +1,4 @@
-"""Tooltips of the whole application: at most 360 pixels wide, wrapped, beside what they explain."""
+"""Tooltips of the whole application: at most 360 pixels wide, wrapped, beside the item they explain."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QMen
 from scalegraph.gui.base.combo import ElidedCombo
 
 WIDEST: Final = 360  # pixels
-_FRAME: Final = 24  # pixels of that for border and padding
-_CURSOR: Final = 16  # pixels that Qt leaves below the place it is given, for the pointer
-_LOW: Final = 60  # pixels of height of a widget whose tooltip is below it rather than below the pointer
+_FRAME: Final = 24  # pixels of the width for border and padding
+_CURSOR: Final = 16  # pixels that Qt leaves for the pointer below the given position
+_LOW: Final = 60  # pixels: at most this high, a widget has its tooltip below itself, not below the pointer
 
 
 def bounded(text: str) -> str:
@@ -34,16 +34,16 @@ def bounded(text: str) -> str:
 
 
 def show(at: QPoint, text: str, widget: QWidget) -> None:
-    """Show *text* beside the place *at* on the screen; an empty one hides what is shown."""
+    """Show *text* beside the screen position *at*; an empty text hides the tooltip."""
     QToolTip.showText(at, bounded(text), widget)
 
 
 class Tips(QObject):
-    """Shows the tooltips of all widgets, item views, headers, tabs and menus of the application within `WIDEST`."""
+    """Shows the tooltips of all widgets, item views, headers, tabs and menus at most `WIDEST` pixels wide."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: take requests for a tooltip; all else passes."""
-        # Every event of every widget comes here: the test of its class costs a tenth of requesting its type.
+        """Qt: handle requests for tooltips and pass everything else on."""
+        # Every event of every widget passes here: testing its class takes a tenth of the time of asking for its type.
         if not isinstance(event, QHelpEvent):
             return False
         if event.type() != QEvent.Type.ToolTip or not isinstance(watched, QWidget):
@@ -59,7 +59,7 @@ class Tips(QObject):
 
 
 def told(widget: QWidget, at: QPoint) -> tuple[str, QRect | None]:
-    """Return the tooltip of what is *at* a place of *widget*, and the rectangle in it that the tooltip explains."""
+    """Return the tooltip of the item at position *at* in *widget*, and the rectangle of that item."""
     parent = widget.parent()
     role = Qt.ItemDataRole.ToolTipRole
     if isinstance(parent, QHeaderView) and parent.viewport() is widget and parent.model() is not None:
@@ -81,17 +81,17 @@ def told(widget: QWidget, at: QPoint) -> tuple[str, QRect | None]:
 
 
 def install(application: QApplication) -> None:
-    """Let *application* show its tooltips so; once is enough."""
+    """Make *application* show its tooltips this way; call it once."""
     if application.findChild(Tips) is None:
         application.installEventFilter(Tips(application))
 
 
 def _whole_name(bar: QTabBar, tab: int) -> str:
-    """Return the name of a tab that has no room for it."""
+    """Return the full name of a tab whose text is elided."""
     text = bar.tabText(tab)
     return text if bar.fontMetrics().horizontalAdvance(text) > bar.tabRect(tab).width() - 20 else ""
 
 
 def _breakable(html: str) -> str:
-    """Return *html* whose lines may be broken."""
+    """Return *html* with places where lines may break."""
     return re.sub(r"white-space:\s*pre(?=['\";])", "white-space:pre-wrap", html)

@@ -1,4 +1,4 @@
-"""Small jobs for the window's thread, a few milliseconds of them in each turn of the event loop."""
+"""Small jobs for the window's thread, a few milliseconds of them per turn of the event loop."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer
 from shiboken6 import isValid
 
 Job: TypeAlias = Callable[[], object]
-_BUDGET_S: Final = 0.010  # of processor time in one turn, after which the rest waits for the next
-_KEPT: Final = "turn queue"  # property of the application
+_BUDGET_S: Final = 0.010  # of processor time per turn; the rest waits for the next
+_KEPT: Final = "turn queue"  # property of the application that holds the queue
 
 
 class TurnQueue(QObject):
-    """Does jobs in their order, each with the object it is for: the job of an object that is gone is dropped.
+    """Runs jobs in order. A job whose owner has been deleted is dropped.
 
-    A *heavy* job (a panel is built) has a turn of its own. Light ones share a turn until its budget is spent.
+    A *heavy* job (building a panel) gets a turn of its own. Light jobs share a turn until its budget is spent.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -31,17 +31,17 @@ class TurnQueue(QObject):
         return len(self._jobs)
 
     def add(self, owner: QObject, job: Job, *, heavy: bool = False) -> None:
-        """Do *job* in a later turn, after what waits already."""
+        """Run *job* in a later turn, after those already waiting."""
         self._jobs.append((owner, job, heavy))
         if not self._timer.isActive():
             self._timer.start()
 
     def drop(self, owner: QObject) -> None:
-        """Forget what waits for *owner*."""
+        """Drop the jobs of *owner*."""
         self._jobs = deque(entry for entry in self._jobs if entry[0] is not owner)
 
     def has(self, owner: QObject) -> bool:
-        """Whether something waits for *owner*."""
+        """Return whether a job of *owner* waits."""
         return any(entry[0] is owner for entry in self._jobs)
 
     def _turn(self) -> None:
@@ -49,7 +49,7 @@ class TurnQueue(QObject):
         while self._jobs:
             owner, job, heavy = self._jobs.popleft()
             if self._jobs:
-                self._timer.start()  # before the job: it may fail, or open a dialog that has a loop of its own
+                self._timer.start()  # removed before it runs: it may raise, or open a dialog with its own event loop
             if not isValid(owner):
                 continue
             job()
@@ -59,7 +59,7 @@ class TurnQueue(QObject):
 
 
 def turn_queue() -> TurnQueue:
-    """Return the application's queue, made when it is wanted first."""
+    """Return the application's queue, created on first use."""
     application = QCoreApplication.instance()
     found = application.property(_KEPT) if application is not None else None
     if isinstance(found, TurnQueue):

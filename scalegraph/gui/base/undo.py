@@ -1,4 +1,4 @@
-"""Steps that can be undone: between two states of an owner, safe from Python's garbage collection."""
+"""Undoable changes of an owner's state, safe from Python's garbage collection."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoCommand, QUndoStack
 from shiboken6 import isValid
 
-_LOST: Final = 64  # commands that Qt has merged or forgotten, before we forget them, too
-_COMMANDS: Final[dict[int, list[QUndoCommand]]] = {}  # of each stack that there is
+_LOST: Final = 64  # commands merged or dropped by Qt before we drop them, too
+_COMMANDS: Final[dict[int, list[QUndoCommand]]] = {}  # of each living stack
 
 
 class UndoStack(QUndoStack):
-    """A stack whose commands are never garbage before it is.
+    """An undo stack whose commands are never collected before it is.
 
-    Python may take apart a cycle of garbage in any order. PySide then gives a command back to Python and destroys it
-    while Qt's stack still has it, and the destructor of the stack ends the program. Here something outside of every
-    cycle has the commands as long as there is the stack; so they must not reference the owner of the stack.
+    Python may break up a cycle of garbage in any order. PySide then returns a command to Python and destroys it while
+    Qt's stack still holds it, and the stack's destructor crashes. So a table outside of every cycle keeps the commands
+    as long as the stack lives. They must not reference the stack's owner.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -28,7 +28,7 @@ class UndoStack(QUndoStack):
         _COMMANDS[id(self)] = []
 
     def push(self, cmd: QUndoCommand) -> None:
-        """Do *cmd* and remember it."""
+        """Do *cmd* and push it onto the stack."""
         kept = _COMMANDS[id(self)]
         if len(kept) > 2 * self.count() + _LOST:
             kept[:] = [one for one in kept if isValid(one)]
@@ -37,7 +37,7 @@ class UndoStack(QUndoStack):
 
 
 class Change(QUndoCommand):
-    """A step called *text* that gives *take*, a method of an owner, the state *after*, or *before* to undo it."""
+    """A step named *text*: calls *take*, a method of an owner, with the state *after*, or *before* to undo it."""
 
     def __init__(self, text: str, take: Callable[[Any], None], before: object, after: object) -> None:
         super().__init__(text)
@@ -45,11 +45,11 @@ class Change(QUndoCommand):
         self.before, self.after = before, after
 
     def redo(self) -> None:
-        """Qt: do it, also for the first time."""
+        """Qt: apply the change; also the first time."""
         self._give(self.after)
 
     def undo(self) -> None:
-        """Qt: go back."""
+        """Qt: undo the change."""
         self._give(self.before)
 
     def _give(self, state: object) -> None:

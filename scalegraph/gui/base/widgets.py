@@ -1,4 +1,4 @@
-"""Small things that several panels share: headings, marked fields, flat buttons."""
+"""Small widgets shared by several panels: headings, marked fields, flat buttons."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton,
 
 from scalegraph.gui.base.layouts import vertical
 
-_LINE_HEIGHT: Final = 27  # of an entry, pixels
-_TITLE_WIDTHS: Final = 130, 220  # of the title beside an editor, least and most that others follow, pixels
+_LINE_HEIGHT: Final = 27  # pixels, of one entry
+_TITLE_WIDTHS: Final = 130, 220  # pixels: least width of a title beside an editor; widest one to align to
 
 
 def label(text: str, role: str = "", *, wrap: bool = False) -> QLabel:
@@ -37,7 +37,7 @@ def button(text: str, tip: str = "", kind: str = "") -> QPushButton:
 
 
 def mark(widget: QWidget, name: str, value: object) -> None:
-    """Set a property that the style sheet examines, and have the widget drawn anew."""
+    """Set a property that the style sheet uses, and redraw the widget."""
     if widget.property(name) != value:
         widget.setProperty(name, value)
         widget.style().unpolish(widget)
@@ -45,7 +45,7 @@ def mark(widget: QWidget, name: str, value: object) -> None:
 
 
 def empty(layout: QLayout) -> None:
-    """Take every widget out of *layout*; it goes from sight at once, not when Qt gets round to deleting it."""
+    """Remove every widget from *layout*; hidden at once, though Qt deletes it later."""
     while (item := layout.takeAt(0)) is not None:
         widget = item.widget()
         if widget is not None:
@@ -54,7 +54,7 @@ def empty(layout: QLayout) -> None:
 
 
 def elided(text: str, metrics: QFontMetrics, width: int, lines: int, end: str = " …") -> str:
-    """Return as much of *text* as is in so many *lines* of *width* pixels, with *end* after it if that is less."""
+    """Return *text* cut to *lines* lines of *width* pixels, followed by *end* if it was cut."""
 
     def fits(part: str) -> bool:
         room = metrics.boundingRect(QRect(0, 0, max(40, width), 10_000), int(Qt.TextFlag.TextWordWrap), part)
@@ -71,10 +71,10 @@ def elided(text: str, metrics: QFontMetrics, width: int, lines: int, end: str = 
 
 
 class ElidedLabel(QLabel):
-    """One line that ends in dots where there is no room for all of it."""
+    """One line, elided if it does not fit."""
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Qt: draw as much as there is room for."""
+        """Qt: draw as much as fits."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
@@ -82,24 +82,24 @@ class ElidedLabel(QLabel):
 
 
 class FittedLabel(ElidedLabel):
-    """One line that says less, in whole words, where there is less room: the first of its texts that fits."""
+    """One line with shorter versions: shows the first of its texts that fits."""
 
     def __init__(self) -> None:
         super().__init__()
         self._texts: tuple[str, ...] = ("",)
 
     def set_texts(self, texts: tuple[str, ...]) -> None:
-        """Show the first of *texts*, which are in order of their length, that has room."""
+        """Show the first of *texts*, longest first, that fits."""
         self._texts = texts
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Qt: room for the longest of its texts."""
+        """Qt: return the size of its longest text."""
         hint = super().sizeHint()
         return QSize(self.fontMetrics().horizontalAdvance(self._texts[0]) + 2, hint.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: another text may fit."""
+        """Qt: choose the text again."""
         super().resizeEvent(event)
         self._fit()
 
@@ -109,7 +109,7 @@ class FittedLabel(ElidedLabel):
 
 
 class Group(QFrame):
-    """A part of a form: a heading, a sentence, and what is below."""
+    """A part of a form: a heading, a sentence, and the fields below."""
 
     def __init__(self, heading: str, sentence: str = "") -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class Group(QFrame):
 
 
 def align(fields: Iterable[Field]) -> None:
-    """Let the editors beside the titles of *fields* begin at one place, but for those behind very long titles."""
+    """Align the editors beside the titles of *fields*, except those with very long titles."""
     titles = [field.title for field in fields if field.beside and not field.title.isHidden()]
     for title in titles:
         title.ensurePolished()
@@ -132,9 +132,9 @@ def align(fields: Iterable[Field]) -> None:
 
 
 class Field(QWidget):
-    """A named field with the sentence of its fault below it.
+    """A named field with its error message below.
 
-    *keys* are the request's key paths whose faults belong here.
+    *keys* are the request's key paths whose errors are shown here.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class Field(QWidget):
             grid.addWidget(self.fault, 2, 0, 1, 2)
 
     def show_fault(self, text: str) -> None:
-        """Show *text* below the field and mark it; an empty text takes both away."""
+        """Show the error *text* below the field and mark the field; an empty text clears both."""
         self.fault.setText(text)
         self.fault.setVisible(bool(text))
         mark(self.editor, "fault", bool(text))
