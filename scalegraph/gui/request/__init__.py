@@ -1,1 +1,1 @@
-"""The request panel: one file for each section."""
+"""The request panel, one file per section."""

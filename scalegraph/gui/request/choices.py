@@ -1,4 +1,4 @@
-"""The part of the request panel about several machines, splits, schedules at once: lists, with chips that add."""
+"""The section for several machines, splits and schedules at once: lists, with chips that add values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WORDS: Final = {
 
 
 class ChoicesSection(Section):
-    """Lists of machines, splits, schedules, affinities and flags; every combination runs, or a bounded search."""
+    """Lists of machines, splits, schedules, affinities and flags; runs every combination, or a bounded search."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Several at once", "Every combination runs into one study; Choose then compares them.")
@@ -52,7 +52,7 @@ class ChoicesSection(Section):
         self.ask("space", self.count)
 
     def set_catalog(self, catalog: Catalog) -> None:
-        """Offer the machines."""
+        """Offer the catalog's machines."""
         self.machines.offer([("", "Add a machine…"), *((item.name, item.title) for item in catalog.machines)])
         self.machines.show_value("")
 
@@ -63,11 +63,11 @@ class ChoicesSection(Section):
             entry.show_text(getattr(form, f"space_{axis}"))
         self.budget.show_text(form.space_budget)
         self.minimise.show_value(form.space_minimise)
-        self._minimised.setVisible(bool(form.space_budget.strip()))  # without a search all points run
+        self._minimised.setVisible(bool(form.space_budget.strip()))  # only a search minimises something
         self.count.setText(_counted(form))
 
     def _list(self, axis: str) -> Entry:
-        """Add the field of one list, with its chips below."""
+        """Add a list field, with its chips below."""
         key = f"space.{axis}"
         said = request_value(key)
         entry = self.entry(f"space_{axis}", said.placeholder())
@@ -90,7 +90,7 @@ class ChoicesSection(Section):
         return entry
 
     def toggle(self, axis: str, value: str) -> None:
-        """Add *value* to a list, or take it out of it."""
+        """Add *value* to a list, or remove it."""
         before = text.items(getattr(self.model.form, f"space_{axis}"), axis)
         after = [one for one in before if one != value] if value in before else [*before, value]
         words = "; " if any("," in one for one in after) else ", "
@@ -110,7 +110,7 @@ def _chip(value: str, clicked: Callable[..., Any]) -> QWidget:
 
 
 def _counted(form: RequestForm) -> str:
-    """Return how many combinations there are, in words; empty for one."""
+    """Return the number of combinations as text; empty if there is only one."""
     lists: Mapping[str, Sequence[str]] = {axis: text.items(getattr(form, f"space_{axis}"), axis) for axis in _WORDS}
     several = [counted(len(values), _WORDS[axis]) for axis, values in lists.items() if len(values) > 1]
     if not several:

@@ -1,4 +1,4 @@
-"""The request panel's target: where the programs run, how real runs are measured, and a test of it."""
+"""The section for the target: where programs run, how real runs are measured, and a test of the target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalegraph.request.model.values import request_value
 
 
 class TargetSection(Section):
-    """The target with its Test button; of a real one also the repetitions, pinning and warm-up."""
+    """The target with its Test button; for a real one also repetitions, pinning and warm-up."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Target")
@@ -57,7 +57,7 @@ class TargetSection(Section):
         self._shown = ""
 
     def set_test(self, latest: Latest) -> None:
-        """Take how the Test button leaves the window's thread."""
+        """Set how the Test button starts the test in another thread."""
         self._latest = latest
 
     def show_form(self, form: RequestForm) -> None:

@@ -1,7 +1,7 @@
-"""The request panel's content as it was typed: immutable, so that undo is keeping the one before.
+"""The request panel's content as typed; immutable, so undo only keeps the previous one.
 
-A form may hold anything a hand can type. ``read`` turns it into a `Request` or into faults that name the field
-by the key path of the request file (``processors``, ``bound.0.value``, ``parameters.num_balls``).
+A form may hold anything that can be typed. ``read`` turns it into a `Request`, or into errors that name the field by
+its key path in the request file (``processors``, ``bound.0.value``, ``parameters.num_balls``).
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from scalegraph.request.model.values import request_value
 
 Pairs = tuple[tuple[str, str], ...]
 
-CUSTOM: Final = "*"  # the growth is written down instead of taken from a method of the program
+CUSTOM: Final = "*"  # the growth is written out, not a method of the program
 FIXED: Final = ""
 BOUND_KINDS: Final = tuple(BOUNDS)
 
 
 def bound_words(kind: str) -> BoundWords:
-    """Return what is declared of a bound of that kind; of one that does not exist, nothing."""
+    """Return the declaration of a kind of bound, nothing if the kind does not exist."""
     return next((words for name, words in BOUNDS.items() if name == kind), BoundWords(kind, ""))
 
 
 def _usual(key: str) -> str:
-    """Return the default that the request's value *key* is declared with, as it is typed."""
+    """Return the declared default of the request's value *key*, as it would be typed."""
     return request_value(key).default_text()
 
 
 @dataclass(frozen=True)
 class BoundForm:
-    """One bound as typed."""
+    """One bound, as typed."""
 
     kind: str = "problem_size"
     value: str = ""
@@ -52,16 +52,16 @@ class BoundForm:
 
     @staticmethod
     def of_kind(kind: str) -> BoundForm:
-        """Return a bound of that kind with a value to start from."""
+        """Return a bound of *kind* with an initial value."""
         return BoundForm(kind=kind, value=bound_words(kind).start)
 
 
 @dataclass(frozen=True)
 class RequestForm:
-    """Everything in the panel; texts as typed."""
+    """Everything in the panel, as typed."""
 
     title: str = ""
-    program: str = ""  # a shipped program, or empty for own sources
+    program: str = ""  # a shipped program, or empty for the user's own
     sources: tuple[str, ...] = ()
     built: bool = False  # the user's own build makes the program
     build: str = ""
@@ -85,7 +85,7 @@ class RequestForm:
     machine_path: str = ""
     overrides: Pairs = ()
     target: str = _usual("target.name")
-    target_settings: Pairs = ()  # from a file; passed on, as is the number of runs at most
+    target_settings: Pairs = ()  # from a file; passed on unchanged, like the maximum number of runs
     until: str = ""
     pin: str = _usual("target.pin")
     warm_up: str = _usual("target.warm_up")
@@ -101,12 +101,12 @@ class RequestForm:
     lines: bool = True
     detail: str = "outer"
     repetitions: str = _usual("repetitions")
-    reference: bool = True  # from a file; passed on
+    reference: bool = True  # from a file; passed on unchanged
     time_s: str = _usual("limits.time_s")
     memory_bytes: str = _usual("limits.memory_bytes")
     output_bytes: str = _usual("limits.output_bytes")
     schedule: str = ""
-    compare: str = ""  # schedules of loops
+    compare: str = ""  # schedules of loops to compare
     advise: bool = True
     timed: str = ""
     work: str = ""
@@ -132,25 +132,25 @@ class RequestForm:
     predict_processors: str = ""
     predict_counting: bool = True
     predict_verify: bool = False
-    verify: bool = True  # a new request checks what it names; one from a file as the file says
-    what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; the request panel passes them on
+    verify: bool = True  # on for a new request; from a file as the file says
+    what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; passed on unchanged
     speedups: Speedups = field(default_factory=Speedups)
-    origin: Origin = HERE  # the file that the request was loaded from, if it was
+    origin: Origin = HERE  # where the request was loaded from
 
     @property
     def checks(self) -> bool:
-        """Whether runs check the culprits: only the simulator can."""
+        """Whether runs check the culprits; only the simulator can."""
         return self.verify and self.target == SIMULATED
 
     @property
     def chosen(self) -> bool:
-        """Whether there is a program at all."""
+        """Whether a program is chosen."""
         return bool(self.program or self.sources or self.built)
 
 
 @dataclass
 class _Reader:
-    """Collects values and the faults of those that cannot be read."""
+    """Collects values, and errors for those that cannot be read."""
 
     faults: list[Fault] = field(default_factory=list)
 
@@ -162,16 +162,16 @@ class _Reader:
             return None
 
     def number(self, key: str, typed: str) -> Any:
-        """Return the number that was typed for the request's value *key*."""
+        """Return the number typed for the request's value *key*."""
         said = request_value(key)
         return self.take(key, text.whole if said.whole else text.real, typed, said.expected())
 
 
 def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
-    """Return the request that *form* describes and every fault of what was typed.
+    """Return the request that *form* describes, and all errors in it.
 
-    What cannot be read is left at its default in the request, so that the rest can be checked as well; with faults it
-    must not be run. ``None`` when nothing can be made of it.
+    A value that cannot be read keeps its default, so that the rest can be checked as well; a request with errors must
+    not be run. ``None`` if no request can be made.
     """
     if not form.chosen:
         return None, [Fault("choose a program", key="program")]
@@ -245,7 +245,7 @@ def _target(form: RequestForm, reader: _Reader) -> dict[str, Any]:
 
 
 def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
-    """Return what the panel does not show; processor counts that are gone are not examined."""
+    """Return the parts that the panel does not show, without processor counts that no longer exist."""
 
     def kept(part: WhatIf | Speedups) -> Any:
         return part.model_copy(update={"processors": tuple(n for n in part.processors if n in counts)})
@@ -286,7 +286,7 @@ def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         made |= {"executable": form.executable.strip(), "build": form.build.strip()}
         if not made["executable"]:
             reader.faults.append(Fault("name the program that the build makes", key="program.executable"))
-            made["executable"] = "program"  # so that the rest can be checked
+            made["executable"] = "program"  # a placeholder, so that the rest can be checked
     elif not form.program:
         made["sources"] = form.sources
     if not form.program:
@@ -320,7 +320,7 @@ def _bound(bound: BoundForm, index: int, reader: _Reader) -> dict[str, Any]:
     if bound.kind in readers:
         take, more = readers[bound.kind]
         value = reader.take(f"bound.{index}.value", take, bound.value, *more)
-        # A value that cannot be read is a fault already; the model must not add "needs a value" to it.
+        # A value that cannot be read is already an error; the model must not add "needs a value" to it.
         made["value"] = 0.5 if value is None else float(value)
     if bound.kind in SEARCHED:
         share = reader.number(f"bound.{index}.tolerance", bound.tolerance)
@@ -352,7 +352,7 @@ def _given(typed: str) -> str:
 
 
 def of_request(request: Request, program: Program | None = None) -> RequestForm:
-    """Return the form that reads back as *request*; *program* gives the parameters that the request leaves out."""
+    """Return the form that reads back as *request*; *program* supplies parameters that the request omits."""
     named: dict[str, Any] = dict(program.parameters()) if program is not None else {}
     named |= request.parameters
     choice = request.program
@@ -468,7 +468,7 @@ def _bound_form(bound: Bound) -> BoundForm:
 
 
 def for_program(name: str, program: Program, before: RequestForm | None = None) -> RequestForm:
-    """Return the default request of a shipped program; what *before* says about the host is kept."""
+    """Return the default request of a shipped program; settings of the host are kept from *before*."""
     body = program.request.model_dump()
     body["parameters"] = program.parameters() | body["parameters"]
     form = of_request(Request.model_validate(body | {"program": {"name": name}, "verify": True}), program)
@@ -476,13 +476,13 @@ def for_program(name: str, program: Program, before: RequestForm | None = None) 
 
 
 def for_sources(sources: tuple[str, ...], before: RequestForm | None = None) -> RequestForm:
-    """Return the request to start from with sources of the user's own."""
+    """Return the initial request for the user's own sources."""
     form = RequestForm(sources=sources)
     return form if before is None else _with_host(form, before)
 
 
 def for_build(executable: str, before: RequestForm | None = None) -> RequestForm:
-    """Return the request to start from with a program that the user's own build makes, or has made."""
+    """Return the initial request for a program made by the user's own build."""
     directory = os.path.dirname(executable)  # noqa: PTH120 - "" stays ""
     form = RequestForm(built=True, executable=executable, directory=directory)
     return form if before is None else _with_host(form, before)

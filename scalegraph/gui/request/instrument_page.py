@@ -1,4 +1,4 @@
-"""What the preprocessor inserts, next to the original: a page of the window."""
+"""A page that shows the instrumented source beside the original."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scalegraph.gui.figures.c_highlighter import CHighlighter
 
 @dataclass(frozen=True)
 class Beside:
-    """Two texts with the same number of lines, and the spans (line from 0, first, last + 1) inserted in the second."""
+    """Two texts with the same number of lines, and the inserted spans (line from 0, first, last + 1) of the second."""
 
     original: str
     instrumented: str
@@ -34,7 +34,7 @@ class Beside:
 
 
 def beside(made: Any) -> Beside:
-    """Return an `instrument.Instrumented` as two texts."""
+    """Return an `instrument.Instrumented` as two aligned texts."""
     from scalegraph.instrument import side_by_side
 
     rows = side_by_side(made)
@@ -71,7 +71,7 @@ class InstrumentPage(QWidget):
 
     def _text(self, name: str) -> NumberedText:
         made = NumberedText()
-        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # both show the same lines
+        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # keeps the lines aligned
         made.setAccessibleName(name)
         self._highlighters.append(CHighlighter(made.document(), self._theme.name))
         return made
@@ -97,7 +97,7 @@ class InstrumentPage(QWidget):
         column.addWidget(split, 1)
 
     def show_source(self, path: str) -> None:
-        """Instrument the C file at *path* and show both texts; nothing of it is run."""
+        """Instrument the C file at *path* and show both texts; nothing is run."""
         self.title.setText(Path(path).name)
         self.summary.setText("Reading…")
         self.banner.clear()
@@ -111,7 +111,7 @@ class InstrumentPage(QWidget):
         self._reader.ask(work, self._show, self._failed)
 
     def stop(self) -> None:
-        """Drop work under way: the window closes."""
+        """Cancel pending work; for closing the window."""
         self._reader.stop()
 
     def _show(self, made: Beside) -> None:
@@ -128,7 +128,7 @@ class InstrumentPage(QWidget):
             self._go_to(made.spans[0][0])
 
     def _go_to(self, line: int) -> None:
-        """Show the first thing inserted near the top."""
+        """Scroll to the first inserted span."""
         self.instrumented.verticalScrollBar().setValue(max(0, line - 3))
 
     def _dress(self, name: str) -> None:

@@ -9,12 +9,12 @@ from scalegraph.gui.request.form import RequestForm
 
 
 class RequestModel(EditModel[RequestForm]):
-    """Holds the current form; widgets show it and request changes, `undo` walks through them."""
+    """Holds the current form. Widgets show it and send edits; `undo` steps through its history."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(RequestForm(), parent)
 
     @property
     def form(self) -> RequestForm:
-        """What is in the panel now."""
+        """The panel's current content."""
         return self.state

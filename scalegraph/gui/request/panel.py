@@ -1,4 +1,4 @@
-"""The request page: the form on the left, the live plan on the right, faults where they belong."""
+"""The request page: the form on the left, the live plan on the right, errors beside their fields."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import Request
 
-_PAUSE_MS: Final = 120  # after the last key, before the request is examined
-_SIDE_WIDTHS: Final = (300, 620)  # pixels, least and most, of the plan beside the fields
-_WHERE: Final = "request/where"  # setting: the place of the last request
+_PAUSE_MS: Final = 120  # after the last keystroke, before the request is checked
+_SIDE_WIDTHS: Final = (300, 620)  # pixels: least and most width of the plan
+_WHERE: Final = "request/where"  # setting: where the last request ran
 _BESIDE_FIELDS: Final = 40  # margins and the scroll bar
 
 
 class RequestPanel(QWidget):
     """Edits one request and starts it."""
 
-    run_wanted = Signal(object, object, str, object)  # Request, Path of the study, title, place or None
+    run_wanted = Signal(object, object, str, object)  # Request, path of the study, title, cluster or None
     preview_wanted = Signal(str)  # path of a source
     checked = Signal(bool)  # the current form was checked; whether it can run
-    command_loaded = Signal(object)  # a Request of a command, which another page shows
+    command_loaded = Signal(object)  # a Request that runs a command, shown on another page
 
     def __init__(self, session: Any, jobs: Jobs, theme: Theme, settings: Settings) -> None:
         super().__init__()
@@ -60,8 +60,8 @@ class RequestPanel(QWidget):
         self._request: Request | None = None
         self._start_soon = False
         self._started: RequestForm | None = None
-        self._started_in: Path | None = None  # the study of these runs
-        self._named: tuple[object, ...] = ()  # the program that is chosen
+        self._started_in: Path | None = None  # the study of the runs started here
+        self._named: tuple[object, ...] = ()  # the chosen program
         self.model = RequestModel(self)
         self._checker = Latest(jobs, "checking the request", self)
         self._describer = Latest(jobs, "reading the machine", self)
@@ -106,18 +106,18 @@ class RequestPanel(QWidget):
         self._show(self.model.form)
 
     def set_catalog(self, catalog: Catalog) -> None:
-        """Take the programs and machines that can be chosen."""
+        """Take the programs and machines to choose from."""
         self._catalog = catalog
         for section in self.sections:
             section.set_catalog(catalog)
 
     @property
     def machines(self) -> list[tuple[str, str]]:
-        """Name and title of the machines that can be chosen."""
+        """Names and titles of the available machines."""
         return [(machine.name, machine.title) for machine in self._catalog.machines]
 
     def _preferred(self, form: RequestForm) -> RequestForm:
-        """Return *form*, of a program of the user's own, with the machine and processor counts that are preferred."""
+        """Return *form*, for a program of the user's own, with the preferred machine and processor counts."""
         from scalegraph.gui.preferences.values import read as preferences
 
         values = preferences(self._settings)
@@ -129,7 +129,7 @@ class RequestPanel(QWidget):
 
     @property
     def can_run(self) -> bool:
-        """Whether the current form was checked and can run."""
+        """Whether the current form is checked and has no errors."""
         return self.side.run.isEnabled()
 
     def start(self) -> None:
@@ -151,17 +151,17 @@ class RequestPanel(QWidget):
         self.side.suggest_study(self._settings.free_study_path(self._stem(self.model.form), taken=path), again=True)
 
     def start_when_ready(self) -> None:
-        """Start the current request as soon as it is checked; if it cannot run, its faults are shown instead."""
+        """Start the current request once it has been checked, or show its errors."""
         self._start_soon = True
         self._timer.start()
 
     @property
     def edited_since_start(self) -> bool:
-        """Whether the form was changed after the last start."""
+        """Whether the form has changed since the last start."""
         return self._started != self.model.form
 
     def load(self, path: Path) -> None:
-        """Show the request of a file as one undoable edit; nothing of it is run."""
+        """Show a request file as one undoable edit; nothing is run."""
         from scalegraph.request import load_request
 
         try:
@@ -178,9 +178,9 @@ class RequestPanel(QWidget):
         self.model.set(of_request(request, found.program if found is not None else None), f"loading of {path.name}")
 
     def show_request(self, data: Mapping[str, Any], name: str, study: Path, **changes: Any) -> str:
-        """Show the request that *study* keeps, as one undoable edit; return a sentence if it cannot be read.
+        """Show the request stored in *study* as one undoable edit; return an error message if it cannot be read.
 
-        *changes* are fields of the form that differ from it.
+        *changes* are form fields to replace.
         """
         try:
             request = of_study(data, name)
@@ -194,21 +194,21 @@ class RequestPanel(QWidget):
         return ""
 
     def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, known: Mapping[str, float | None]) -> str:
-        """Show the request of *study* with a search for sizes that keep a quantity constant; return why if it cannot.
+        """Show the request of *study* with a search for sizes that keep a quantity constant; return an error or "".
 
-        *known* says what is held, as `with_sizes` takes it.
+        *known* gives the quantities to hold, as for `with_sizes`.
         """
         return self._show_grown(data, name, study, "sizes", lambda form, program: with_sizes(form, program, known))
 
     def show_prediction(self, data: Mapping[str, Any], name: str, study: Path) -> str:
-        """Show the request of *study* with larger sizes to predict; return why if it cannot."""
+        """Show the request of *study* with larger sizes to predict; return an error message or ""."""
         said = self._show_grown(data, name, study, "prediction", with_prediction)
         if not said:
-            QTimer.singleShot(_PAUSE_MS, self, self._show_predict)  # the page is laid out then
+            QTimer.singleShot(_PAUSE_MS, self, self._show_predict)  # after the page has been laid out
         return said
 
     def _show_predict(self) -> None:
-        """Bring the part on predictions into sight, once the page is laid out."""
+        """Scroll to the section on predictions, once the page is laid out."""
         self.predict.at.setFocus()
         self.form_area.ensureWidgetVisible(self.predict)
 
@@ -220,9 +220,9 @@ class RequestPanel(QWidget):
         what: str,
         grow: Callable[[RequestForm, Program | None], Grown],
     ) -> str:
-        """Show the request of *study* with more sizes, as *grow* chooses them; return why if it cannot.
+        """Show the request of *study* with sizes added by *grow*; return an error message or "".
 
-        A program with other arguments is another study; so is one of a study that cannot be written.
+        If the program's arguments change, the runs go into a new study, as they do if this one is read-only.
         """
         try:
             request = of_study(data, name)
@@ -250,13 +250,13 @@ class RequestPanel(QWidget):
             self.banner.show_fault(str(error))
 
     def ask_save(self) -> None:
-        """Request a file and save there."""
+        """Ask for a file and save the request there."""
         path, _kind = QFileDialog.getSaveFileName(self, "Save request", "request.toml", "Request (*.toml)")
         if path:
             self.save(Path(path))
 
     def stop(self) -> None:
-        """Drop checks under way: the window closes."""
+        """Cancel pending checks; for closing the window."""
         self._timer.stop()
         self._checker.stop()
         self._describer.stop()
@@ -277,7 +277,7 @@ class RequestPanel(QWidget):
         self.form_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = horizontal(self, (0, 0, 16, 12), spacing=8)
         row.addWidget(self.form_area, 3)
-        # the page is in its place before the sections are added: Qt restyles all of them at every move
+        # put the page in place before its sections are added: Qt restyles all of them whenever it moves
         column.addWidget(label("Run a program", "title"))
         column.addWidget(self.banner)
         for section in self.sections:
@@ -290,18 +290,18 @@ class RequestPanel(QWidget):
         row.addWidget(self.side, 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: share the width again."""
+        """Qt: divide the width again."""
         super().resizeEvent(event)
         self._share()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: share the width again when the fields need another."""
+        """Qt: divide the width again when the fields need more or less."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._share()
         return super().eventFilter(watched, event)
 
     def _share(self) -> None:
-        """Give the fields the width they need first; the plan beside has less to lose."""
+        """Give the fields the width they need; the plan takes the rest."""
         page = self.form_area.widget()
         need = page.minimumSizeHint().width() if page is not None else 0
         rest = self.width() - need - _BESIDE_FIELDS
@@ -320,7 +320,7 @@ class RequestPanel(QWidget):
         self._describe(form.machine_path or form.machine)
 
     def _describe(self, machine: str) -> None:
-        """Have the values of the chosen machine ready to be changed."""
+        """Load the chosen machine's values, so that they can be changed."""
         if machine == self._machine:
             return
         self._machine, session = machine, self._session
@@ -334,7 +334,7 @@ class RequestPanel(QWidget):
 
     def _no_machine(self, error: Exception) -> None:
         self.machine.set_values(())
-        if not self.model.form.chosen:  # else the check reports it, beside its field
+        if not self.model.form.chosen:  # otherwise the check reports it beside its field
             self.banner.show_fault(str(error))
 
     def _check(self) -> None:
@@ -391,7 +391,7 @@ class RequestPanel(QWidget):
         return left
 
     def _place(self, form: RequestForm) -> Path:
-        """Return where the study goes: beside the runs started before, if only these are on another target."""
+        """Return the study's path; not that of earlier runs if they ran on another target."""
         before = self._started
         if before is not None and self._started_in is not None and before.target != form.target:
             same = (before.program, before.sources, before.executable) == (form.program, form.sources, form.executable)
@@ -414,6 +414,6 @@ def _program_stem(form: RequestForm) -> str:
 
 
 def _others(found: Sequence[Fault], typed: Sequence[Fault]) -> list[Fault]:
-    """Return what the check found beside what could not be read: the default put there is not what was typed."""
+    """Return the check's errors that concern what was typed, not a default put in for an unreadable value."""
     keys = {fault.key for fault in typed}
     return [fault for fault in found if fault.key not in keys]

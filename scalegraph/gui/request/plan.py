@@ -1,4 +1,4 @@
-"""The live plan: the runs as dots over N and size, their number and the time they will take."""
+"""The live plan: runs as dots over N and size, their number and estimated time."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from scalegraph.gui.base.theme import Theme
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 16.0, 14.0, 40.0
 _DOT: Final = 4.5
-_RING: Final = 7.5  # of a predicted point; it may be around a run
+_RING: Final = 7.5  # radius of a predicted point's ring; a run's dot fits inside
 _TICK_APART, _LINE_APART = 24.0, 16.0  # pixels between labels
-_REACH: Final = 16.0  # how far up and down the line of a search is drawn, pixels
-_WRITTEN_OUT: Final = 1e5  # sizes below this are written with all their digits
+_REACH: Final = 16.0  # pixels: length of a search's line, up and down
+_WRITTEN_OUT: Final = 1e5  # smaller sizes are written with all their digits
 
 
 @dataclass(frozen=True)
 class Dots:
-    """The points of a plan on two axes: *x* is N, *y* the value of the parameter *size_name* (1 if there is none).
+    """The points of a plan: *x* is N, *y* the value of the parameter *size_name* (1 without one).
 
-    Points from *fixed* on are where searches begin; they move. Those from *searched* on are predicted, not run.
+    Points from *fixed* on are starts of searches and will move. Points from *searched* on are predicted, not run.
     """
 
     x: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class Dots:
 
 
 def dots(points: Sequence[RunPoint], searches: Sequence[Any] = (), predicted: Sequence[RunPoint] = ()) -> Dots:
-    """Return *points*, starts of *searches* and *predicted* points as dots over N and the size that varies most."""
+    """Return *points*, starts of *searches* and *predicted* points as dots over N and the most varied size."""
     places = [(point.processors, dict(point.parameters), point.label()) for point in points]
     places += [
         (search.processors, dict(search.start), f"N = {search.processors}: size to be searched, {search.bound.said()}")
@@ -73,7 +73,7 @@ def dots(points: Sequence[RunPoint], searches: Sequence[Any] = (), predicted: Se
 
 
 class PlanView(QWidget):
-    """Draws `Dots`; both axes logarithmic, N with its real values as ticks."""
+    """Draws `Dots` on logarithmic axes, with the actual values of N as ticks."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -86,13 +86,13 @@ class PlanView(QWidget):
         theme.changed.connect(self._redraw)
 
     def sizeHint(self) -> QSize:
-        """Qt: return the size that shows a plan of usual length."""
+        """Qt: return a size that fits a plan of usual length."""
         return QSize(320, 230)
 
     def show_plan(
         self, points: Sequence[RunPoint], searches: Sequence[Any] = (), predicted: Sequence[RunPoint] = ()
     ) -> None:
-        """Draw *points*, where *searches* (`request.plan.PlannedSearch`) begin, and what is *predicted*."""
+        """Draw *points*, starts of *searches* (`request.plan.PlannedSearch`) and *predicted* points."""
         self._dots = dots(points, searches, predicted)
         said = ", ".join(map(str, sorted(set(self._dots.x))))
         self.setAccessibleDescription(f"Processors {said}" if said else "No runs")
@@ -113,7 +113,7 @@ class PlanView(QWidget):
         self._axes(painter)
         colour = self._theme.colour("time")
         painter.setPen(QPen(colour, 1.6))
-        painter.setBrush(QColor(paper.base))  # hollow: these will be simulated
+        painter.setBrush(QColor(paper.base))  # hollow: still to be simulated
         places = self._places()
         for place in places[: self._dots.fixed]:
             painter.drawEllipse(place, _DOT, _DOT)
@@ -134,7 +134,7 @@ class PlanView(QWidget):
             )
 
     def event(self, event: QEvent) -> bool:
-        """Qt: say which run is under the mouse."""
+        """Qt: show which run is under the pointer."""
         if isinstance(event, QHelpEvent):
             for place, text in reversed(list(zip(self._places(), self._dots.labels, strict=True))):
                 if (place - QPointF(event.pos())).manhattanLength() < 3 * _DOT:
@@ -151,7 +151,7 @@ class PlanView(QWidget):
         return QRectF(self.rect()).adjusted(_LEFT, _TOP, -_RIGHT, -_BOTTOM)
 
     def _inner(self) -> QRectF:
-        """Return where the dots are: searches need room above and below."""
+        """Return the area of the dots; searches need room above and below."""
         return self._area().adjusted(_DOT, _REACH, -_DOT, -_REACH)
 
     def _places(self) -> list[QPointF]:
@@ -204,7 +204,7 @@ def _size(value: float) -> str:
 
 
 def _share(value: float, among: Sequence[float]) -> float:
-    """Return where *value* is between the least (0) and the largest of *among* (1), logarithmically."""
+    """Return the logarithmic position of *value* between the least (0) and the largest (1) of *among*."""
     low, high = min(among), max(among)
     if high == low:
         return 0.5
@@ -214,7 +214,7 @@ def _share(value: float, among: Sequence[float]) -> float:
 
 
 def _apart(places: Sequence[float], least: float) -> list[bool]:
-    """Return which of the ordered *places* can be labelled *least* pixels apart; the first and the last always are."""
+    """Return which of the sorted *places* get a label so that labels are *least* pixels apart; both ends always do."""
     if not places:
         return []
     shown, last = [False] * len(places), places[-1]

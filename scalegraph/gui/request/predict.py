@@ -1,4 +1,4 @@
-"""The part of the request panel about predictions: the runs are samples, larger sizes are predicted from them."""
+"""The section on predictions: runs are samples from which larger sizes are predicted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.request.model.values import request_value
 
 
 class PredictSection(Section):
-    """Off by default; the fields appear when it is switched on."""
+    """Off by default; switching it on shows the fields."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Prediction")
@@ -30,11 +30,11 @@ class PredictSection(Section):
         self.verify = self._check("verify")
 
     def set_catalog(self, catalog: Catalog) -> None:
-        """Take the programs, whose methods say what grows."""
+        """Take the programs; their methods determine what grows."""
         self._programs = catalog.programs
 
     def _switched(self, on: bool) -> None:
-        """Switch predictions on, with sizes to start from where none were typed, or off."""
+        """Switch predictions on, proposing sizes where none are given, or off."""
         form, change = self.model.form, "choice of predicting"
         if not on or form.predict_at:
             self.model.edit(change, predict=on)

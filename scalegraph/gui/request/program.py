@@ -1,4 +1,4 @@
-"""The request panel's first part: which program, with which arguments and parameters."""
+"""The first section of the request panel: the program, its arguments and parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scalegraph.request.model import programs
 from scalegraph.request.model.programs import Parameter, Program
 from scalegraph.request.model.values import request_value
 
-_OWN: Final = "\0own"  # no program is called that
+_OWN: Final = "\0own"  # cannot be the name of a program
 _BUILT: Final = "\0built"
 _EXECUTABLE: Final = "\0executable"
 _SHIPPED: Final = "\0shipped"  # heading
@@ -31,19 +31,19 @@ _OWN_ITEMS: Final = (
     (_EXECUTABLE, "An executable of your own…"),
     (_BUILT, "A build of your own (make, CMake)"),
 )
-_MORE: Final = ("title", "cflags", "ldflags", "include", "stdin", "accept_exit", "directory", "cwd")  # behind a button
-_COMPILED: Final = ("cflags", "ldflags", "include", "directory")  # said by a build of the user's own, or above
+_MORE: Final = ("title", "cflags", "ldflags", "include", "stdin", "accept_exit", "directory", "cwd")  # shown on request
+_COMPILED: Final = ("cflags", "ldflags", "include", "directory")  # not for a user's own build, or shown above
 
 
 class ProgramSection(Section):
     """Program, sources, arguments, compiler flags."""
 
     preview_wanted = Signal(str)  # path of the source whose instrumentation is to be shown
-    described = Signal(object)  # Catalog with a program more
+    described = Signal(object)  # a Catalog with one more program
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Program")
-        # a request of the user's own with what the user prefers
+        # turns a request for the user's own program into one with the user's preferences
         self.preferred: Callable[[RequestForm], RequestForm] = lambda form: form
         self._catalog = Catalog()
         self.own = self._ways_to_own()
@@ -83,7 +83,7 @@ class ProgramSection(Section):
         self.show_form(self.model.form)
 
     def choose(self, name: str) -> None:
-        """Start from the defaults of program *name*; for own files, ask which."""
+        """Load the defaults of program *name*; for the user's own, ask for the files."""
         if name == _OWN:
             self.ask_sources()
             self.show_form(self.model.form)
@@ -100,7 +100,7 @@ class ProgramSection(Section):
                 self.model.set(form, f"choice of {found.program.title}")
 
     def choose_description(self, path: Path) -> None:
-        """Start from the program described by the TOML file at *path*. Raises `InputError` with its faults."""
+        """Load the program described by the TOML file at *path*. Raises `InputError` with its errors."""
         found = programs.load(str(path))
         name = str(path)
         self._catalog = replace(self._catalog, programs={**self._catalog.programs, name: found})
@@ -108,12 +108,12 @@ class ProgramSection(Section):
         self.choose(name)
 
     def choose_sources(self, paths: tuple[Path, ...]) -> None:
-        """Start from sources of the user's own."""
+        """Start with the user's own sources."""
         form = for_sources(tuple(map(str, paths)), self.model.form)
         self.model.set(self.preferred(form), "choice of sources")
 
     def choose_build(self, executable: str) -> None:
-        """Start from what the user's own build makes; the executable may be named later."""
+        """Start with a program made by the user's own build; its executable may be named later."""
         self.model.set(self.preferred(for_build(executable, self.model.form)), "choice of a build")
 
     def show_form(self, form: RequestForm) -> None:
@@ -150,10 +150,10 @@ class ProgramSection(Section):
             self._headings[key].setVisible(bool(pairs))
 
     def _ways_to_own(self) -> QWidget:
-        """Return what is first in the panel while nothing is chosen: the ways to a program of the user's own."""
+        """Return the panel's first row while no program is chosen: buttons to choose one's own."""
         made = QWidget()
         column = vertical(made, (0, 2, 0, 6))
-        first, others = QHBoxLayout(), QHBoxLayout()  # of two lines, which a small window has room for
+        first, others = QHBoxLayout(), QHBoxLayout()  # two rows, to fit a small window
         self.own_sources = button("Choose source files…", "C, C++ or Fortran, with OpenMP or threads", "primary")
         self.own_sources.clicked.connect(self.ask_sources)
         executable = button("Executable…", "What scalegraph-cc, scalegraph-c++ or scalegraph-fc linked")
@@ -214,7 +214,7 @@ class ProgramSection(Section):
             column.addWidget(made)
         env = PairsEditor("variable", self._env_typed, name_hint="NAME", add="Add environment variable")
         args_at = PairsEditor("arguments", self._args_at_typed, name_hint="N", add="Add arguments at N")
-        self._headings = {}  # of pairs that there are
+        self._headings = {}  # by name of the list of pairs
         for key, pairs in (("program.env", env), ("program.args_at", args_at)):
             self._headings[key] = label(dress(pairs, key).label, "muted")
             self.tables[key] = pairs
@@ -233,13 +233,13 @@ class ProgramSection(Section):
         self._more_button.setText("Less" if shown else "More: title, compiler flags, environment, input")
 
     def ask_sources(self) -> None:
-        """Request the sources of a program of the user's own and start from them."""
+        """Ask for the sources of the user's own program and start with them."""
         files, _kind = QFileDialog.getOpenFileNames(self, "Sources of the program", "", f"{SOURCES};;All files (*)")
         if files:
             self.choose_sources(tuple(map(Path, files)))
 
     def show_preview(self) -> None:
-        """Request the page that shows the instrumentation of the first source."""
+        """Open the page with the instrumented first source."""
         form = self.model.form
         found = self._catalog.programs.get(form.program)
         sources = found.sources() if found is not None else tuple(map(Path, form.sources))
@@ -261,7 +261,7 @@ class ParameterSection(Section):
         self.add("", self.editor, ("parameters",), beside=False)
 
     def set_catalog(self, catalog: Catalog) -> None:
-        """Set the programs' descriptions."""
+        """Take the programs' descriptions."""
         self._catalog = catalog
         self.show_form(self.model.form)
 

@@ -1,4 +1,4 @@
-"""The request panel's second part: what grows with N, and what is held constant."""
+"""The second section of the request panel: what grows with N and what is held constant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scalegraph.request.model.values import request_value
 
 
 class GrowthSection(Section):
-    """A scaling method of the program, or factors written down."""
+    """A scaling method of the program, or growth factors written out."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, request_value("scaling").label)
@@ -68,7 +68,7 @@ class GrowthSection(Section):
 
 
 class BoundSection(Section):
-    """What is held constant while N grows; one or several."""
+    """One or more quantities held constant while N grows."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, request_value("bound").label, f"{request_value('bound').help}.")

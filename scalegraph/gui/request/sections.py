@@ -1,4 +1,4 @@
-"""What every part of the request panel is: it shows the form, asks the model for changes and takes its faults."""
+"""Base class of the request panel's sections: shows the form, sends edits to the model, shows its errors."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.widgets import Entry, PairsEditor
 from scalegraph.request.model.values import request_value
 
-VALUE: Final = "request value"  # property of an editor: the key of what it edits
+VALUE: Final = "request value"  # property of an editor: key of the value it edits
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """What can be chosen: shipped programs by name, machines as (name, title, most processors)."""
+    """What can be chosen: shipped programs by name, and machines."""
 
     programs: Mapping[str, Any] = field(default_factory=dict)  # request.programs.Described
     machines: Sequence[Any] = ()  # machine.MachineSummary
 
 
 def dress(editor: QWidget, key: str) -> Declared:
-    """Give *editor* the tooltip of the request's value *key*, and a name where it has none; return what is declared."""
+    """Set the tooltip, and if missing the name, of *editor* from the request's value *key*; return its declaration."""
     said = request_value(key)
     editor.setToolTip(said.tip())
     editor.setProperty(VALUE, key)
@@ -38,7 +38,7 @@ def dress(editor: QWidget, key: str) -> Declared:
 
 
 class Section(Group):
-    """A part of the panel. Faults that belong to no field of any section are shown by the panel."""
+    """A section of the panel. Errors that belong to no section's field are shown by the panel."""
 
     def __init__(self, model: RequestModel, heading: str, sentence: str = "") -> None:
         super().__init__(heading, sentence)
@@ -54,31 +54,31 @@ class Section(Group):
         """Take what can be chosen."""
 
     def add(self, name: str, editor: QWidget, keys: tuple[str, ...], tip: str = "", *, beside: bool = True) -> Field:
-        """Add a field whose faults come under *keys*."""
+        """Add a field that shows the errors of *keys*."""
         made = Field(name, editor, keys, tip, beside=beside)
         self.fields.append(made)
         self.column.addWidget(made)
         return made
 
     def ask(self, key: str, editor: QWidget, *also: str) -> Field:
-        """Add the field of the request's value *key*, labelled and explained as it is declared.
+        """Add the field of the request's value *key* with its declared label and tooltip.
 
-        Faults of the keys *also* come there, too.
+        It also shows the errors of the keys *also*.
         """
         said = dress(editor, key)
         return self.add(said.label, editor, (key, *also), said.tip())
 
     def ask_text(self, key: str, attribute: str, *also: str) -> Entry:
-        """Add the field of the request's value *key*, which the form keeps as the text *attribute*; return its editor.
+        """Add a text field for the request's value *key*, stored in the form's *attribute*; return its editor.
 
-        Faults of the keys *also* come there, too.
+        It also shows the errors of the keys *also*.
         """
         made = self.entry(attribute, request_value(key).placeholder())
         self.ask(key, made, *also)
         return made
 
     def entry(self, attribute: str, placeholder: str = "") -> Entry:
-        """Return an editor of the form's text *attribute*."""
+        """Return an editor for the form's text *attribute*."""
         made = Entry(placeholder)
         name = attribute.replace("_", " ")
         made.textEdited.connect(
@@ -88,7 +88,7 @@ class Section(Group):
         return made
 
     def take_faults(self, faults: Sequence[Fault]) -> list[Fault]:
-        """Show the faults that belong here; return the others."""
+        """Show the errors of this section's fields; return the others."""
         left: list[Fault] = []
         by_field: dict[int, list[str]] = {}
         by_table: dict[str, dict[str, str]] = {prefix: {} for prefix in self.tables}

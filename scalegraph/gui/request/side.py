@@ -1,4 +1,4 @@
-"""Beside the request form: the live plan, the TOML of the request, where the study goes, and the Run button."""
+"""The column beside the request form: live plan, the request as TOML, the study's path, the Run button."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scalegraph.gui.request.widgets import Entry
 
 
 class RequestSide(QWidget):
-    """Shows what the request will do; starts it."""
+    """Shows what the request will do, and starts it."""
 
     run_clicked = Signal()
     load_clicked = Signal()
@@ -49,7 +49,7 @@ class RequestSide(QWidget):
             column.addWidget(widget)
         self.study = Entry()
         self._study_typed = False
-        self._study_given = False  # for the program that is chosen, not by hand
+        self._study_given = False  # suggested for the chosen program, not typed
         self.study.textEdited.connect(self._typed)
         self.where = WhereField()
         column.addWidget(self.where)
@@ -83,7 +83,7 @@ class RequestSide(QWidget):
         return row
 
     def study_path(self) -> Path | None:
-        """Return where the study shall go, or ``None`` if nothing is typed."""
+        """Return the study's path, or ``None`` if nothing is typed."""
         text = self.study.text().strip()
         if not text:
             return None
@@ -91,9 +91,9 @@ class RequestSide(QWidget):
         return path if path.suffix == ".sgstudy" else path.with_name(path.name + ".sgstudy")
 
     def suggest_study(self, path: Path, *, again: bool = False, other: bool = False) -> None:
-        """Propose *path*, unless the user has typed one; *again* forgets what was typed.
+        """Suggest *path* unless the user has typed one; *again* discards what was typed.
 
-        For an *other* program a file that was given for the one before is forgotten as well.
+        For an *other* program, a path suggested for the previous one is discarded as well.
         """
         if again or not self._study_typed or (other and self._study_given):
             self._study_given = False
@@ -101,12 +101,12 @@ class RequestSide(QWidget):
             self.study.show_text(str(path))
 
     def set_study(self, path: Path) -> None:
-        """Take *path* as if it had been typed."""
+        """Set *path* as if it had been typed."""
         self._study_typed = self._study_given = True
         self.study.show_text(str(path))
 
     def show_waiting(self) -> None:
-        """Show that the request is being examined."""
+        """Show that the request is being checked."""
         self.run.setEnabled(False)
 
     def show_plan(self, plan: Any, toml: str, remarks: Sequence[Fault]) -> None:
@@ -130,7 +130,7 @@ class RequestSide(QWidget):
         self.save.setEnabled(True)
 
     def show_faults(self, faults: Sequence[Fault], total: int) -> None:
-        """Show why the request cannot run: *faults* that belong to no field, and the *total* number of faults."""
+        """Show why the request cannot run: *faults* that belong to no field, and the *total* number of errors."""
         self.plan.show_plan(())
         fields = total - len(faults)
         self.count.setText(f"Fix {counted(fields, 'field')} to run" if fields else "Cannot run yet")
@@ -168,7 +168,7 @@ class RequestSide(QWidget):
             "Study file",
             self.study.text(),
             "Study (*.sgstudy)",
-            options=QFileDialog.Option.DontConfirmOverwrite,  # a study that is there is continued, not overwritten
+            options=QFileDialog.Option.DontConfirmOverwrite,  # an existing study is continued, not overwritten
         )
         if path:
             self.study.setText(path)

@@ -1,4 +1,4 @@
-"""From the request of a study to one of several sizes: for a scalability matrix, or as samples of a prediction."""
+"""Extends a study's request to several sizes: for a scalability matrix, or as samples for a prediction."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from scalegraph.request.model.prediction import sizes_text
 from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import Speedups
 
-_LOWEST, _HIGHEST, _STEP = 0.1, 0.9, 0.05  # of an efficiency that is proposed
+_LOWEST, _HIGHEST, _STEP = 0.1, 0.9, 0.05  # of a proposed efficiency
 _USUAL: Final = 0.5
 _NUMBER: Final = re.compile(r"[1-9]\d*")
 _NAME: Final = "n"
 _MOST_TRIES: Final = "6"
-_DIVIDED: Final = 16  # least size of which a quarter is a sample
+_DIVIDED: Final = 16  # smallest size whose quarter is still used as a sample
 
 
 @dataclass(frozen=True)
 class Grown:
-    """A request with sizes; *remark* says what was assumed and what is left to do, *other* that it is another study."""
+    """A request with sizes; *remark*: assumptions and remaining steps; *other*: it belongs into a new study."""
 
     form: RequestForm
     remark: str
@@ -31,10 +31,10 @@ class Grown:
 
 
 def with_sizes(form: RequestForm, program: Program | None, known: Mapping[str, float | None]) -> Grown:
-    """Return *form* with a scaling method and bounds to hold beside what it requests.
+    """Return *form* with a scaling method and bounds in addition to what it asks for.
 
-    *program* is the shipped program's description. *known* says by the kind of each bound what the study has on a
-    middling number of processors (efficiency, s, bytes of a processor): near it the searches have a short way.
+    *program* is the shipped program's description. *known* has, by kind of bound, the study's value at a middling
+    processor count (efficiency, s, bytes per processor); searches that start near it are short.
     """
     held = tuple(_held(kind, value) for kind, value in known.items())
     bounds = (*(bound for bound in form.bounds if bound.kind not in known), *held)
@@ -54,8 +54,8 @@ def with_sizes(form: RequestForm, program: Program | None, known: Mapping[str, f
 def with_prediction(form: RequestForm, program: Program | None) -> Grown:
     """Return *form* with sample sizes and larger sizes to predict, which the user may change.
 
-    Sizes that the request has remain; one size becomes the largest of three samples. What cannot be in a request
-    beside a prediction goes.
+    Existing sizes stay; a single size becomes the largest of three samples. Settings that cannot be combined with a
+    prediction are removed.
     """
     form = _as_samples(form)
     if form.predict_at:
@@ -80,7 +80,7 @@ def with_prediction(form: RequestForm, program: Program | None) -> Grown:
 
 
 def _as_samples(form: RequestForm) -> RequestForm:
-    """Return *form* without what a request with predictions cannot have."""
+    """Return *form* without settings that cannot be combined with predictions."""
     return replace(
         form,
         bounds=(BoundForm(),),
@@ -94,14 +94,14 @@ def _as_samples(form: RequestForm) -> RequestForm:
 
 
 def _grows(form: RequestForm, program: Program | None) -> str:
-    """Return the parameter that decides on the size: what a method grows, else the first whole number; or nothing."""
+    """Return the parameter that sets the size: one that a method grows, else the first whole number, else ""."""
     whole = [name for name, value in form.parameters if _sizes(value)]
     grown = [name for method in program.method for name in method.grow] if program is not None else []
     return next((name for name in grown if name in whole), next(iter(whole), ""))
 
 
 def _sizes(value: str) -> tuple[int, ...]:
-    """Return the whole numbers above 0 that *value* is; none if it is anything else."""
+    """Return *value* as positive whole numbers; none if it contains anything else."""
     try:
         found = text.values(value)
     except ValueError:
@@ -112,7 +112,7 @@ def _sizes(value: str) -> tuple[int, ...]:
 
 
 def _samples(size: int) -> tuple[int, ...]:
-    """Return three sizes, of which *size* is the largest unless it is small."""
+    """Return three sizes; *size* is the largest unless it is small."""
     return (size // 4, size // 2, size) if size >= _DIVIDED else (size, 2 * size, 4 * size)
 
 
@@ -121,7 +121,7 @@ def _changed(pairs: Pairs, sizes: Mapping[str, tuple[int, ...]]) -> Pairs:
 
 
 def _of_arguments(form: RequestForm, what: str) -> Grown:
-    """Make the largest number among the arguments the parameter that grows."""
+    """Turn the largest number among the arguments into the parameter that grows."""
     taken = _parameter_of_arguments(form)
     grown = replace(taken.form, method=CUSTOM, grow=((_NAME, "N"),))
     known = dict(grown.parameters)[_NAME]
@@ -129,7 +129,7 @@ def _of_arguments(form: RequestForm, what: str) -> Grown:
 
 
 def _parameter_of_arguments(form: RequestForm) -> Grown:
-    """Make the largest number among the arguments a parameter."""
+    """Turn the largest number among the arguments into a parameter."""
     words = form.args.split()
     numbers = [word for word in words if _NUMBER.fullmatch(word)]
     if not numbers:
@@ -146,7 +146,7 @@ def _parameter_of_arguments(form: RequestForm) -> Grown:
 
 
 def _held(kind: str, known: float | None) -> BoundForm:
-    """Return the bound of *kind* with a value near the *known* one, or the usual value."""
+    """Return a bound of *kind* near its *known* value, or with the usual one."""
     bound = replace(BoundForm.of_kind(kind), max_runs=_MOST_TRIES)
     if kind == "efficiency":
         value = _USUAL if known is None else round(known / _STEP) * _STEP
@@ -157,7 +157,7 @@ def _held(kind: str, known: float | None) -> BoundForm:
 
 
 def _method(program: Program | None) -> str:
-    """Return the method of *program* that its default request takes, else the first that lets anything grow."""
+    """Return the scaling method in *program*'s default request, else its first that grows anything."""
     if program is None:
         return ""
     growing = [method.name for method in program.method if method.grow]

@@ -1,4 +1,4 @@
-"""Lists of machines, splits, schedules .. as they are typed in the request panel, and as a request has them."""
+"""Converts lists of machines, splits, schedules etc. between the request panel's text and a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AXES: Final = ("machine", "threads_per_process", "schedule", "affinity", "cflag
 
 
 def put(form: RequestForm, data: dict[str, Any]) -> None:
-    """Put the lists of *form* into *data*, a request as a dictionary; single values become the first of each list."""
+    """Write the lists of *form* into *data*, a request as a dictionary; the first of each becomes the single value."""
     lists = {axis: text.items(getattr(form, f"space_{axis}"), axis) for axis in _AXES}
     made: dict[str, Any] = {axis: values for axis, values in lists.items() if values}
     if form.space_budget.strip():
@@ -37,7 +37,7 @@ def put(form: RequestForm, data: dict[str, Any]) -> None:
 
 
 def of_space(space: Space) -> dict[str, Any]:
-    """Return the lists of *space* as they are typed."""
+    """Return the lists of *space* as typed text."""
     several = "; " if any("," in one for one in space.schedule) else ", "
     return {
         "space_machine": ", ".join(space.machine),

@@ -1,4 +1,4 @@
-"""The request panel's third part: machine, processors, what to collect, repetitions and limits."""
+"""The third section of the request panel: machine, processors, what to collect, repetitions and limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FILE: Final = "\0file"
 
 
 class MachineSection(Section):
-    """The machine with overrides, and the processor counts."""
+    """The machine with changed values, and the processor counts."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Machine")
@@ -49,7 +49,7 @@ class MachineSection(Section):
         self.show_form(self.model.form)
 
     def set_values(self, rows: Sequence[FieldRow]) -> None:
-        """Take the values of the chosen machine: their keys complete what is typed, they themselves are shown."""
+        """Take the chosen machine's values, for completion and display."""
         self.overrides.set_names(fixed=False, known=[row.key for row in rows])
         self.overrides.set_hints({row.key: (f"{row.value} {row.unit}".strip(), _about(row)) for row in rows})
 
@@ -72,7 +72,7 @@ class MachineSection(Section):
         self.overrides.show_pairs(form.overrides)
 
     def _show_processes(self, form: RequestForm) -> None:
-        """Say which processes the processors are, where there is more than one thread in each."""
+        """Show the number of processes per processor count, if a process has more than one thread."""
         try:
             counts, threads = text.processors(form.processors), int(form.threads_per_process)
         except ValueError:
@@ -82,7 +82,7 @@ class MachineSection(Section):
         self.processes.setVisible(bool(said))
 
     def choose_file(self, path: Path) -> None:
-        """Take the machine described by the file at *path*."""
+        """Load the machine described by the file at *path*."""
         self.model.edit("choice of a machine file", machine_path=str(path.resolve()), overrides=())
 
     def _chosen(self, value: str) -> None:
@@ -100,7 +100,7 @@ class MachineSection(Section):
 
 
 def _room(machine: Any) -> str:
-    """Return how many processors the summary *machine* has, and what of them a process and a run can have."""
+    """Return the limits of *machine* as text: processors in total, per process and per run."""
     said = f"up to {machine.processors_max} processors"
     if machine.process_max < machine.processors_max:
         said += f", {machine.process_max} of a process"
@@ -115,7 +115,7 @@ def _about(row: FieldRow) -> str:
 
 
 class RunSection(Section):
-    """Repetitions, schedule, what is collected, and the limits of one run."""
+    """Repetitions, schedule, what is collected, and the limits per run."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Runs")
@@ -125,7 +125,7 @@ class RunSection(Section):
         self.timed = self.ask_text("timed", "timed")
         self.work = self.ask_text("work", "work")
         self.collect = QWidget()
-        grid = QGridLayout(self.collect)  # two by two: side by side they are wider than a small window's form
+        grid = QGridLayout(self.collect)  # two columns, to fit a small window
         grid.setContentsMargins(0, 0, 0, 0)
         self.regions = self._check("regions")
         self.lines = self._check("lines")
@@ -148,7 +148,7 @@ class RunSection(Section):
         self.output = self.ask_text("limits.output_bytes", "output_bytes")
 
     def _schedules(self) -> tuple[Entry, QCheckBox]:
-        """Add the field of the schedules to compare, with the check of the best of each loop below."""
+        """Add the field of schedules to compare, and the check box for the best of each loop."""
         said = request_value("schedules.compare")
         compare = self.entry("compare", said.placeholder())
         dress(compare, "schedules.compare")

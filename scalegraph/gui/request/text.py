@@ -1,4 +1,4 @@
-"""What people type into the request panel, read into values and written back; every refusal is one sentence."""
+"""Converts text typed into the request panel into values and back; each error is one sentence."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ __all__ = [
     "words_text",
 ]
 
-# Between commas: text in quotes, or anything.
+# Between commas: quoted text, or anything.
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ITEM: Final = re.compile(rf"(?:^|(?<=,))(\s*{_QUOTED.pattern}\s*(?=,|$)|[^,]*)")
 _LARGEST_RANGE: Final = 4096
 
 
 def processors(text: str) -> tuple[int, ...]:
-    """Read processor counts: ``1, 2, 4, 8`` or ``1-16`` or both; sorted, each once.
+    """Return the processor counts in *text*, sorted and unique: ``1, 2, 4, 8``, ``1-16`` or both.
 
-    Raises `ValueError` naming the word that is no count.
+    Raises `ValueError` naming the word that is not a count.
     """
     found: set[int] = set()
     for word in text.replace(",", " ").replace(";", " ").split():
@@ -58,12 +58,12 @@ def processors(text: str) -> tuple[int, ...]:
 
 
 def processors_text(counts: tuple[int, ...]) -> str:
-    """Write processor counts as `processors` reads them."""
+    """Return processor counts as text that `processors` reads."""
     return ", ".join(map(str, counts))
 
 
 def exit_codes(text: str) -> tuple[int, ...]:
-    """Read exit codes: ``1, 3``; raises `ValueError` naming the word that is none from 1 to 255."""
+    """Return the exit codes in *text* (``1, 3``); raises `ValueError` naming a word outside 1 to 255."""
     words = text.replace(",", " ").split()
     for word in words:
         if not word.isdecimal() or not 1 <= int(word) <= 255:
@@ -72,7 +72,7 @@ def exit_codes(text: str) -> tuple[int, ...]:
 
 
 def number(text: str) -> Value:
-    """Read ``12``, ``0.5`` or ``1e6`` (a whole number stays one); anything else is text as it stands."""
+    """Return *text* as a number (``12``, ``0.5``, ``1e6``; whole numbers as int), otherwise as text."""
     word = text.strip()
     try:
         return int(word)
@@ -86,9 +86,9 @@ def number(text: str) -> Value:
 
 
 def values(text: str) -> Value | tuple[Value, ...]:
-    """Read a parameter: one value, or several with commas between them (a sweep). Raises `ValueError` if empty.
+    """Return a parameter's value, or several separated by commas (a sweep). Raises `ValueError` if empty.
 
-    What is in double quotes is text: ``"007"``, ``"a,b"``.
+    Double quotes mark text: ``"007"``, ``"a,b"``.
     """
     words = [word.strip() for word in _ITEM.findall(text)]
     if not text.strip() or not all(words):
@@ -105,13 +105,13 @@ def _quoted(word: str) -> str:
 
 
 def values_text(value: Value | tuple[Value, ...]) -> str:
-    """Write a parameter as `values` reads it."""
+    """Return a parameter as text that `values` reads."""
     items = value if isinstance(value, tuple) else (value,)
     return ", ".join(_item(item) for item in items)
 
 
 def _item(value: Value) -> str:
-    """Return *value* as it is typed: text that would be read as something else is in quotes."""
+    """Return *value* as typed; text that would be read as something else is quoted."""
     if not isinstance(value, str):
         return written(value)
     plain = _ITEM.findall(value) == [value] and value.strip() == value and not value.startswith('"')
@@ -119,7 +119,7 @@ def _item(value: Value) -> str:
 
 
 def real(text: str, what: str) -> float:
-    """Read a number; *what* says in words what was expected. Raises `ValueError`."""
+    """Return *text* as a number. Raises `ValueError`; *what* names the expected value."""
     try:
         return float(text)
     except ValueError:
@@ -129,7 +129,7 @@ def real(text: str, what: str) -> float:
 
 
 def whole(text: str, what: str) -> int:
-    """Read a whole number; *what* says in words what was expected. Raises `ValueError`."""
+    """Return *text* as a whole number. Raises `ValueError`; *what* names the expected value."""
     try:
         return int(text)
     except ValueError:
@@ -139,7 +139,7 @@ def whole(text: str, what: str) -> int:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Split a command line as a shell would. Raises `ValueError` about an open quotation."""
+    """Split a command line as a shell would. Raises `ValueError` if a quotation mark is not closed."""
     try:
         return tuple(shlex.split(text))
     except ValueError:
@@ -147,12 +147,12 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def words_text(items: tuple[str, ...]) -> str:
-    """Write words as `words` reads them; braces of parameters need no quotation."""
+    """Join words as `words` reads them; braces around parameters are not quoted."""
     return " ".join(item if re.fullmatch(r"[\w{}./:=,+@%-]+", item) else shlex.quote(item) for item in items)
 
 
 def items(typed: str, axis: str) -> list[str]:
-    """Return the values of a list as typed, each once: of flags and of schedules with parameters by semicolons."""
+    """Return a list's unique values; flags and schedules with parameters are separated by semicolons."""
     if axis == "schedule" and ";" not in typed:
         try:
             return list(loops.alternatives(typed)) if typed.strip() else []

@@ -1,4 +1,4 @@
-"""The part of the request panel about traces: whether runs write one, what it holds, of which time and place."""
+"""The section on traces: whether runs write one, its content, time range and locations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scalegraph.gui.request.sections import Section, dress
 from scalegraph.gui.request.widgets import Choice
 from scalegraph.request.model.values import request_value
 
-_COLUMNS = 3  # of checks: side by side they are wider than a small window's form
+_COLUMNS = 3  # of check boxes, to fit a small window
 
 
 class TraceSection(Section):
-    """Off by default; the fields appear when it is switched on."""
+    """Off by default; switching it on shows the fields."""
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Trace")

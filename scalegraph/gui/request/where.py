@@ -1,4 +1,4 @@
-"""Where the runs of a request are carried out: the address of a cluster, with a test whether it answers."""
+"""Where a request's runs execute: a cluster's address, and a test of the connection."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TIP: Final = "\n".join(
 
 
 class WhereField(Field):
-    """An address with its settings, and the Test button."""
+    """An address with settings, and the Test button."""
 
     def __init__(self) -> None:
         self.entry = Entry("this computer")
@@ -56,20 +56,20 @@ class WhereField(Field):
         self._typed("")
 
     def set_test(self, latest: Latest, connect: Callable[..., AbstractContextManager[Any]]) -> None:
-        """Take how the button connects: *connect* is `Session.elsewhere`."""
+        """Set how the button connects: *connect* is `Session.elsewhere`."""
         self._latest, self._connect = latest, connect
 
     def show_text(self, text: str) -> None:
-        """Show *text* as what is typed."""
+        """Show *text* in the field."""
         self.entry.setText(text)
 
     @property
     def place(self) -> Where | None:
-        """The place that is typed, None for this computer; raise `InputError`."""
+        """The cluster typed, None for this computer; raises `InputError`."""
         return parse_line(self.entry.text())
 
     def check(self) -> bool:
-        """Return whether runs can be sent to what is typed; show why not."""
+        """Return whether runs can be sent to the address typed; if not, show why."""
         try:
             where = self.place
             if where is not None:
@@ -93,7 +93,7 @@ class WhereField(Field):
         self.found.setVisible(bool(text))
 
     def _ask(self) -> None:
-        """Connect in a thread, and say what answers."""
+        """Connect in another thread and show the result."""
         if self._latest is None or self._connect is None or not self.check():
             return
         where, connect = self.place, self._connect

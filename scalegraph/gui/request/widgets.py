@@ -1,4 +1,4 @@
-"""Editors that the request panel is made of; each shows a part of the form and reports what was typed."""
+"""Editors of the request panel; each shows a part of the form and reports edits."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from scalegraph.gui.request.form import Pairs
 
 
 class Entry(QLineEdit):
-    """A line of text that leaves undo and redo to the window: one history for the whole request."""
+    """A line of text that leaves undo and redo to the window, which has one history for the whole request."""
 
     def __init__(self, placeholder: str = "") -> None:
         super().__init__()
         self.setPlaceholderText(placeholder)
 
     def show_text(self, text: str) -> None:
-        """Show *text*; the cursor stays where it is if nothing changes."""
+        """Show *text*; if it is unchanged, the cursor stays."""
         if self.text() != text:
             blocked = self.blockSignals(True)
             self.setText(text)
             self.blockSignals(blocked)
 
     def event(self, event: QEvent) -> bool:
-        """Qt: refuse the editor's own undo and redo, so that the window's shortcut gets the keys."""
+        """Qt: decline the editor's own undo and redo, so that the window's shortcuts get the keys."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -49,7 +49,7 @@ class Entry(QLineEdit):
 
 
 class Choice(ElidedCombo):
-    """A list to choose from that the mouse wheel does not change in passing."""
+    """A combo box that ignores the mouse wheel, so that scrolling past does not change it."""
 
     chosen = Signal(str)
 
@@ -62,7 +62,7 @@ class Choice(ElidedCombo):
         self.installEventFilter(_unless_focused(self))
 
     def offer(self, items: Sequence[tuple[str, str]]) -> None:
-        """Offer *items* as (value, words), keeping what is chosen if it is still there."""
+        """Offer *items* as (value, text); the current choice is kept if still offered."""
         if [(self.itemData(i), self.itemText(i)) for i in range(self.count())] == list(items):
             return
         before = self.currentData()
@@ -72,13 +72,13 @@ class Choice(ElidedCombo):
         self.show_value(before)
 
     def show_value(self, value: str | None) -> None:
-        """Show *value* as chosen."""
+        """Select *value*."""
         self.setCurrentIndex(self.findData(value))
 
     def show_heading(self, value: str) -> None:
-        """Show the item *value* as the heading of those below it, which cannot be chosen."""
+        """Show the item *value* as a heading, which cannot be chosen."""
         index = self.findData(value)
-        self.setItemData(index, 0, Qt.ItemDataRole.UserRole - 1)  # no flag of `Qt.ItemFlag`
+        self.setItemData(index, 0, Qt.ItemDataRole.UserRole - 1)  # clears all of `Qt.ItemFlag`
 
 
 class _Wheel(QObject):
@@ -94,9 +94,9 @@ def _unless_focused(widget: QWidget) -> QObject:
 
 
 class PairsEditor(QWidget):
-    """Names with values: rows that can be added and removed, or rows whose names are given.
+    """Names with values: rows that can be added and removed, or rows with fixed names.
 
-    Calls *changed* with all pairs and the name of the row typed in (``""`` when rows came or went).
+    Calls *changed* with all pairs and the name of the edited row (``""`` after adding or removing one).
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class PairsEditor(QWidget):
         column.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_names(self, *, fixed: bool, notes: Mapping[str, str] | None = None, known: Sequence[str] = ()) -> None:
-        """Show whether names are given, what is behind each row, and which names can be completed."""
+        """Set whether names are fixed, the text behind each row, and the names offered for completion."""
         if (fixed, notes or {}, tuple(known)) != (self._fixed, self._notes, self._known):
             self._fixed, self._notes, self._known = fixed, notes or {}, tuple(known)
             pairs = self.pairs()
@@ -135,7 +135,7 @@ class PairsEditor(QWidget):
         self._add.setVisible(not fixed)
 
     def set_hints(self, hints: Mapping[str, tuple[str, str]]) -> None:
-        """Take, by name, what a value looks like (shown while it is empty) and what it means (its tooltip)."""
+        """Set, by name, a sample value (shown as placeholder) and the meaning (tooltip)."""
         self._by_name = dict(hints)
         for row in self._rows:
             row.show_hint(*self.hint_of(row.name_text()))
@@ -145,11 +145,11 @@ class PairsEditor(QWidget):
         return self._by_name.get(name.strip(), (self._hints[1], ""))
 
     def pairs(self) -> Pairs:
-        """Return what is typed."""
+        """Return the pairs typed."""
         return tuple((row.name_text(), row.value.text()) for row in self._rows)
 
     def show_pairs(self, pairs: Pairs) -> None:
-        """Show *pairs*; rows are only rebuilt when their number or fixed names change."""
+        """Show *pairs*; rows are rebuilt only if their number or fixed names change."""
         same = len(pairs) == len(self._rows) and not (
             self._fixed and any(row.name_text() != name for row, (name, _v) in zip(self._rows, pairs, strict=True))
         )
@@ -160,16 +160,16 @@ class PairsEditor(QWidget):
             row.show_hint(*self.hint_of(name))
 
     def show_faults(self, faults: Mapping[str, str]) -> None:
-        """Show the sentence of *faults* (by name) below its row."""
+        """Show the error messages of *faults* (by name) below their rows."""
         for row in self._rows:
             row.show_fault(faults.get(row.name_text().strip(), ""))
 
     def names(self) -> set[str]:
-        """Return the names that have a row."""
+        """Return the names of the rows."""
         return {row.name_text().strip() for row in self._rows}
 
     def add_row(self) -> None:
-        """Add an empty row and go there."""
+        """Add an empty row and focus it."""
         self._changed((*self.pairs(), ("", "")), "")
         if self._rows:
             self._rows[-1].name.setFocus()
@@ -192,7 +192,7 @@ class PairsEditor(QWidget):
             row.show(*pairs[index])
 
     def typed(self, row: _Row) -> None:
-        """Report an edit in *row*; called by the row."""
+        """Report an edit of *row*; called by the row."""
         self._changed(self.pairs(), f"{self._what}.{self._rows.index(row)}")
 
     def remove(self, row: _Row) -> None:
@@ -201,7 +201,7 @@ class PairsEditor(QWidget):
 
 
 class _Row:
-    """One name with its value; not a widget of its own, so that the columns of all rows align."""
+    """A name and its value; not a widget, so that the columns of all rows align."""
 
     def __init__(
         self,

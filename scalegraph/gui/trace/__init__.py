@@ -1,1 +1,1 @@
-"""A trace in the window: its handle, search, bookmarks, replay."""
+"""A trace in the window: its handle, search, bookmarks and replay."""

@@ -1,4 +1,4 @@
-"""The tools above the views of a trace: the time they show, with a way back, and what they leave out."""
+"""The tools above a trace's views: the visible time, back and forward, and the filter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.widgets import ElidedLabel, FittedLabel, empty, mark
 from scalegraph.gui.trace.handle import TraceHandle
 
-_LEAST_TOLD: Final = 70  # pixels of the text, where there is little room
+_LEAST_TOLD: Final = 70  # pixels of the text when space is short
 _PARTS: Final = {
     "region": ("region", "part of a name", "Show only regions of that name; * and ? are wildcards"),
     "locations": ("locations", "0-15, 20", "Show only these locations: numbers, ranges, names with * or ?"),
@@ -29,12 +29,12 @@ _PARTS: Final = {
 }
 
 
-_WHOLE_FROM: Final = 560  # pixels of the line from which it has room for the button of the whole run
+_WHOLE_FROM: Final = 560  # pixels of width at which the button for the whole run fits
 _SEARCH: Final = (90, 150)  # least and most pixels of the search field
 
 
 def _cursors_label() -> ElidedLabel:
-    """Return the label that says what the cursors measure."""
+    """Return the label that shows the interval between the cursors."""
     label = ElidedLabel()
     label.setMinimumWidth(_LEAST_TOLD)
     label.setAccessibleName("Cursors")
@@ -45,9 +45,9 @@ def _cursors_label() -> ElidedLabel:
 
 
 class TraceBar(QWidget):
-    """Shows one trace's visible time and filter; every part of the filter is a chip that takes it away.
+    """Shows a trace's visible time and filter; each part of the filter is a chip that removes it when clicked.
 
-    *line*, which is in the bar of the views, always has room; what is here is shown while it is used.
+    *line*, in the views' bar, is always visible; the rest is shown only while in use.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class TraceBar(QWidget):
         self.forward = self._tool("▶", "Next time range (Alt+Right)")
         self.whole = self._tool("Whole run", "Show all of the time (F)")
         self.shown = FittedLabel()
-        self.shown.setMinimumWidth(_LEAST_TOLD)  # chips of the filter go first
+        self.shown.setMinimumWidth(_LEAST_TOLD)  # the filter's chips shrink first
         self.shown.setAccessibleName("Visible time")
         self.shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.part = ElidedCombo()
@@ -86,12 +86,12 @@ class TraceBar(QWidget):
         for widget in (self.back, self.forward, self.whole):
             row.addWidget(widget)
         row.addWidget(self.shown, 1)
-        self.tools = QHBoxLayout()  # of others: search
+        self.tools = QHBoxLayout()  # filled by others: search
         self.tools.setSpacing(4)
         row.addLayout(self.tools)
         row.addWidget(self.filter)
         row.addWidget(self.replay)
-        self.below = QHBoxLayout()  # what is filtered, and what there is to say: cursors, what a search found
+        self.below = QHBoxLayout()  # the filter, the cursors' interval, and what a search found
         self.below.setSpacing(8)
         self.below.addWidget(self.part)
         self.below.addWidget(self.entry)
@@ -104,7 +104,7 @@ class TraceBar(QWidget):
         self._show_entry(False)
 
     def fit(self, width: int) -> None:
-        """Give the parts of the line, which is *width* pixels wide, their room; keys and menus reach what goes."""
+        """Lay out the line for *width* pixels; what does not fit is still in menus and on keys."""
         self.whole.setVisible(width >= _WHOLE_FROM)
         item = self.tools.itemAt(0)
         search = item.widget() if item is not None else None
@@ -113,12 +113,12 @@ class TraceBar(QWidget):
             search.setFixedWidth(max(least, min(most, width // 4)))
 
     def fold(self) -> None:
-        """Take the row from sight while nothing in it is used."""
+        """Hide the row while nothing in it is used."""
         used = self.filter.isChecked() or bool(self.chips()) or not self.measured.isHidden()
         self.setVisible(self._trace is not None and (used or self._answered))
 
     def answered(self, there: bool) -> None:
-        """Show or hide what a search found, which is in the row."""
+        """Show or hide a search's answer in the row."""
         self._answered = there
         self.fold()
 
@@ -137,7 +137,7 @@ class TraceBar(QWidget):
         return made
 
     def show_trace(self, trace: TraceHandle | None) -> None:
-        """Show time and filter of *trace*; nothing without one."""
+        """Show the time and filter of *trace*; hide the bar if None."""
         before, self._trace = self._trace, trace
         if before is not None and before is not trace and isValid(before):
             before.window.changed.disconnect(self._show_time)
@@ -164,13 +164,13 @@ class TraceBar(QWidget):
         self._show_filter()
 
     def chips(self) -> list[str]:
-        """Return what the chips say."""
+        """Return the texts of the chips."""
         items = [self._chips.itemAt(index) for index in range(self._chips.count())]
         widgets = [item.widget() for item in items if item is not None]
         return [widget.text().removesuffix("  ×") for widget in widgets if isinstance(widget, QToolButton)]
 
     def chip(self, name: str) -> QToolButton:
-        """Return the chip of a part of the filter, to take it away."""
+        """Return the chip of the filter's part *name*; a click removes that part."""
         found = self.findChild(QToolButton, f"chip-{name}")
         assert isinstance(found, QToolButton)
         return found
@@ -245,7 +245,7 @@ class TraceBar(QWidget):
         self.entry.clear()
 
     def _checked(self, name: str, text: str) -> str | float:
-        """Return what *text* means for a part of the filter. Raises `ValueError` with a sentence if it is none."""
+        """Return the value of *text* for a part of the filter. Raises `ValueError`, with a message, if it has none."""
         from scalegraph.subjects import window as trace_window
 
         data = self._trace.data() if self._trace is not None else None
@@ -263,7 +263,7 @@ class TraceBar(QWidget):
 
 
 class _Line(QWidget):
-    """The part of a trace's tools that is always visible."""
+    """The part of the trace tools that is always visible."""
 
     def __init__(self, bar: TraceBar) -> None:
         super().__init__()
@@ -272,6 +272,6 @@ class _Line(QWidget):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: what has no room goes."""
+        """Qt: hide what does not fit."""
         super().resizeEvent(event)
         self._bar.fit(event.size().width())

@@ -1,4 +1,4 @@
-"""The list of a trace's bookmarks: go to one, name it, delete it, write all to a file and read them from one."""
+"""The list of a trace's bookmarks: go to, rename, delete, export, import."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAME: Final = 0
 
 
 class BookmarkList(QDialog):
-    """Stays open beside the views; a click on a row goes there, a double click on its name changes it."""
+    """A list that stays open beside the views: a click on a row goes to it, a double click renames it."""
 
     jump_wanted = Signal(object)  # Bookmark
 
@@ -80,7 +80,7 @@ class BookmarkList(QDialog):
         column.addLayout(row)
 
     def show_trace(self, trace: TraceHandle | None) -> None:
-        """List those of *trace*; without one the list closes."""
+        """List the bookmarks of *trace*; close the list if None."""
         before, self._trace = self._trace, trace
         if before is not None and before is not trace and isValid(before):
             before.bookmarks.changed.disconnect(self._fill)
@@ -91,7 +91,7 @@ class BookmarkList(QDialog):
             self._fill()
 
     def open_below(self, corner: QPoint) -> None:
-        """Open with its upper right corner there, or come to the front."""
+        """Open with the upper right corner at the given point, or raise the open list."""
         self._say("")
         if not self.isVisible():
             self.move(corner - QPoint(self.width(), -4))
@@ -101,11 +101,11 @@ class BookmarkList(QDialog):
         self.tree.setFocus()
 
     def chosen(self) -> list[Bookmark]:
-        """Return the bookmarks whose rows are marked."""
+        """Return the bookmarks of the selected rows."""
         return [self._of(item) for item in self.tree.selectedItems()]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Del deletes; Ctrl+Z and Ctrl+Shift+Z undo and redo, as in the window."""
+        """Qt: Del deletes; Ctrl+Z and Ctrl+Shift+Z undo and redo as in the window."""
         trace = self._trace
         if event.matches(QKeySequence.StandardKey.Delete):
             self._delete()
@@ -150,7 +150,7 @@ class BookmarkList(QDialog):
         self.delete.setEnabled(there)
         self.export.setEnabled(self._trace is not None and bool(self._trace.bookmarks.all))
 
-    # what is done with them
+    # actions
 
     def _go(self, item: QTreeWidgetItem) -> None:
         self.jump_wanted.emit(self._of(item))
@@ -166,7 +166,7 @@ class BookmarkList(QDialog):
         one = self._of(item)
         if column == _NAME and item.text(_NAME).strip():
             self._trace.bookmarks.rename(one, item.text(_NAME))
-        if one in self._trace.bookmarks.all:  # nothing came of it
+        if one in self._trace.bookmarks.all:  # the new name was empty or unchanged
             self._fill()
 
     def _delete(self) -> None:

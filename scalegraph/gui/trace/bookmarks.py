@@ -1,4 +1,4 @@
-"""The bookmarks of one open trace: kept with the window's settings at every change, with a way back for each."""
+"""The bookmarks of one open trace, saved in the window's settings at every change; changes can be undone."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ _KIND: Final = "bookmark"
 
 
 class Bookmarks(QObject):
-    """Named moments and times of a trace. Changes go onto *stack*.
+    """Named moments and intervals of a trace. Changes go onto *stack*.
 
-    They are kept by the trace's path; where a file of the same name, size and clock was kept at a path that is gone,
-    the trace was moved and its bookmarks come along. What cannot be read is set aside, never written over.
+    They are saved under the trace's path. If that path is new, and bookmarks are saved for a missing file of the same
+    name, size and clock, the trace was moved and they are taken over. Settings that cannot be read are set aside, not
+    overwritten.
     """
 
     changed = Signal()
@@ -37,48 +38,48 @@ class Bookmarks(QObject):
         self._all: tuple[Bookmark, ...] = ()
         self._settings: Settings | None = None
         self._whose: Whose | None = None
-        self._begin = 0  # tick at which the run begins
-        self.last: Bookmark | None = None  # that was jumped to
+        self._begin = 0  # tick at which the run starts
+        self.last: Bookmark | None = None  # the one last jumped to
 
     @property
     def all(self) -> tuple[Bookmark, ...]:
-        """The bookmarks in the order of time."""
+        """The bookmarks in order of time."""
         return self._all
 
     @property
     def whose(self) -> Whose | None:
-        """The trace they belong to, ``None`` until it was read."""
+        """The trace they belong to, ``None`` until it has been read."""
         return self._whose
 
     def seconds(self, tick: int) -> float:
-        """Return how long after the start of the run *tick* is."""
+        """Return the seconds from the start of the run to *tick*."""
         return (tick - self._begin) / self._whose.ticks_per_second if self._whose is not None else 0.0
 
     # changes
 
     def add(self, begin: int, end: int, name: str = "") -> Bookmark:
-        """Set one at a moment or time (ticks); without a name it is numbered."""
+        """Add a bookmark at a moment or interval (ticks); without a name it gets a number."""
         made = Bookmark(min(begin, end), max(begin, end), tidy(name) or free_name(self._all))
         self._change("set a bookmark", merged(self._all, (made,)))
         return made
 
     def rename(self, one: Bookmark, name: str) -> None:
-        """Call *one* by another name; an empty one changes nothing."""
+        """Rename *one*; an empty name changes nothing."""
         if tidy(name) and one in self._all:
             rest = tuple(other for other in self._all if other != one)
             self._change("name of a bookmark", merged(rest, (Bookmark(one.begin, one.end, tidy(name)),)))
 
     def remove(self, some: Sequence[Bookmark]) -> None:
-        """Take *some* away."""
+        """Remove *some*."""
         self._change("delete bookmarks", tuple(other for other in self._all if other not in some))
 
     def export(self, path: Path) -> None:
-        """Write them to a file. Raises `OSError`."""
+        """Write the bookmarks to a file. Raises `OSError`."""
         if self._whose is not None:
             path.write_text(written(self._all, self._whose), "utf-8")
 
     def load(self, path: Path) -> int:
-        """Add those of a file and return how many came; raises `InputError` if it holds none, `OSError`."""
+        """Add the bookmarks in a file and return how many are new; raises `InputError` if it has none, `OSError`."""
         if self._whose is None:
             return 0
         try:
@@ -91,7 +92,7 @@ class Bookmarks(QObject):
         return len(self._all) - before
 
     def take(self, bookmarks: tuple[Bookmark, ...]) -> None:
-        """Have *bookmarks*, and keep them; for undo and redo."""
+        """Replace all by *bookmarks* and save them; for undo and redo."""
         self._all = bookmarks
         self._keep()
         self._show()
@@ -111,12 +112,12 @@ class Bookmarks(QObject):
     # keeping
 
     def keep_in(self, settings: Settings) -> None:
-        """Keep them there from now on."""
+        """Save them in these settings from now on."""
         self._settings = settings
         self._restore()
 
     def belong_to(self, path: Path, meta: Any) -> None:
-        """Take up those that are kept of the trace at *path*, whose clock *meta* describes."""
+        """Load the bookmarks saved for the trace at *path*; *meta* describes its clock."""
         try:
             size = path.stat().st_size if path.is_file() else 0
         except OSError:
@@ -141,7 +142,7 @@ class Bookmarks(QObject):
         self._show()
 
     def _moved(self) -> str:
-        """Return what is kept of this file at the place where it was before."""
+        """Return the settings saved for this file at its former path, "" if there are none."""
         assert self._settings is not None
         assert self._whose is not None
         for text in self._settings.texts(_GROUP):
@@ -156,7 +157,7 @@ class Bookmarks(QObject):
     def _keep(self) -> None:
         if self._settings is not None and self._whose is not None:
             self._settings.set_text(self._key(self._whose.path), written(self._all, self._whose))
-            self._settings.sync()  # not only when the window closes
+            self._settings.sync()  # now, in case the window never closes properly
 
     @staticmethod
     def _key(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Commands of an open trace: the same by a key in its views, by the menu and by the palette."""
+"""Commands of an open trace, shared by the keys of its views, the menu and the command palette."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from scalegraph.gui.state.bookmark_store import Bookmark
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.trace.handle import TraceHandle
 
-_AROUND: Final = 0.5  # of the length of a bookmark's time that is shown on either side
+_AROUND: Final = 0.5  # margin on either side of a bookmark's interval, in lengths of the interval
 
 
 def perform(handle: TraceHandle, selection: SelectionModel, command: str, at: float | None = None) -> None:
-    """Do what *command* (a key of `COMMANDS`) says with the trace; *at* is the moment that is pointed at, in s."""
+    """Run *command* (a key of `COMMANDS`) on the trace; *at* is the moment under the pointer, in s."""
     if handle.data() is not None:
         COMMANDS[command](handle, selection, at)
 
 
 def interval_of(handle: TraceHandle, selection: SelectionModel) -> tuple[int, int] | None:
-    """Return the selected time of the trace in ticks."""
+    """Return the selected interval of the trace in ticks."""
     current = selection.current
     return current.interval if current.study == handle.key else None
 
 
 def jump(handle: TraceHandle, selection: SelectionModel, to: Bookmark) -> None:
-    """Show a bookmark: its time is selected, its moment is in the middle; a replay that is shown goes there."""
+    """Show a bookmark: select its interval or centre its moment; a visible replay moves there."""
     begin, end = handle.seconds(to.begin), handle.seconds(to.end)
     handle.bookmarks.last = to
     if to.moment:
@@ -41,7 +41,7 @@ def jump(handle: TraceHandle, selection: SelectionModel, to: Bookmark) -> None:
 
 
 def _pointed(handle: TraceHandle, at: float | None) -> float:
-    """Return the moment that is meant: pointed at, else the replay's, else the middle of what is visible."""
+    """Return the moment under the pointer, else of the replay, else the middle of the visible time."""
     if at is not None:
         return at
     return handle.replay.now if handle.replay.shown else sum(handle.window.shown) / 2
@@ -53,7 +53,7 @@ def _bookmark(handle: TraceHandle, selection: SelectionModel, at: float | None) 
 
 
 def _other(handle: TraceHandle, selection: SelectionModel, *, back: bool) -> None:
-    """Jump to the next bookmark, or back to the one before; after the last comes the first."""
+    """Jump to the next or previous bookmark, wrapping around."""
     known, last = handle.bookmarks.all, handle.bookmarks.last
     if not known:
         return
@@ -66,7 +66,7 @@ def _other(handle: TraceHandle, selection: SelectionModel, *, back: bool) -> Non
 
 
 def _between(handle: TraceHandle, selection: SelectionModel) -> None:
-    """Select the time between the cursors, which all sums then cover."""
+    """Select the interval between the cursors; all sums then cover it."""
     cursors = sorted(handle.marks.cursors.values())
     if len(cursors) > 1:
         begin, end = (handle.tick(moment) for moment in cursors)
@@ -79,7 +79,7 @@ def _play_from(handle: TraceHandle, at: float | None) -> None:
 
 
 def _event(handle: TraceHandle, selection: SelectionModel, *, back: bool, selected: bool = False) -> None:
-    """Show the nearest event that is not visible, of the *selected* location alone or of all that are shown."""
+    """Show the nearest event outside the visible time, of the *selected* location or of all shown."""
     current = selection.current
     handle.events.go(back=back, location=current.location if selected and current.study == handle.key else None)
 

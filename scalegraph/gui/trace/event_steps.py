@@ -1,4 +1,4 @@
-"""Steps to the next event outside of the visible part of a trace, found in another thread."""
+"""Jumps to the next event outside the visible part of a trace; it is searched for in another thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log: Final = logging.getLogger(__name__)
 
 
 class EventSteps(QObject):
-    """Moves the visible time of *handle* to where something begins or ends, as wide as it is."""
+    """Moves the visible time of *handle*, without changing its width, to the next beginning or end of something."""
 
     def __init__(self, handle: TraceHandle, jobs: Jobs) -> None:
         super().__init__(handle)
@@ -25,7 +25,7 @@ class EventSteps(QObject):
         self._looks = Latest(jobs, "finding the next event", self, quick=True)
 
     def go(self, *, back: bool, location: int | None = None) -> None:
-        """Show the next event after what is visible, or the last before; of *location* alone, else of all shown."""
+        """Show the next event after the visible time, or the last before it; of *location* only, else of all shown."""
         from scalegraph.subjects import window as trace_window
 
         data, window = self._handle.data(), self._handle.window

@@ -1,4 +1,4 @@
-"""An open trace: read in another thread with its progress, and the time that its views show."""
+"""An open trace, read in another thread, and the time that its views show."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ STOPPED: Final = "Reading was cancelled."
 
 @dataclass(frozen=True)
 class _Waited:
-    """What the thread that reads says while it waits for another that converts the same file."""
+    """Sent by the reading thread while another converts the same file."""
 
     seconds: float
 
 
 class TraceHandle(Handle):
-    """An open trace beside `StudyHandle`.
+    """An open trace; the counterpart of `StudyHandle`.
 
-    *window* is the time that all its views show, *filter* what of it they show, *marks* are lines in them. ``partial``
-    says whether only what could be read of a damaged file was requested.
+    *window* is the time that all its views show, *filter* what they leave out, *marks* are lines in them. ``partial``
+    is true if the user asked for the readable part of a damaged file.
     """
 
     subject = "trace"
-    progressed = Signal(float)  # share that was read, 0 to 1
-    waits = Signal(float)  # for another that converts the file: for so many seconds until now
+    progressed = Signal(float)  # fraction read, 0 to 1
+    waits = Signal(float)  # seconds spent waiting for another conversion of the file
 
     def __init__(self, session: Any, jobs: Jobs, path: Path, parent: QObject | None = None) -> None:
         super().__init__(path, parent)
@@ -57,9 +57,9 @@ class TraceHandle(Handle):
         self._job: Job | None = None
         self.share = 0.0
         self.partial = False
-        self.lacking = False  # whether reading needs something that is not installed
-        self.pictured = False  # whether a view over time was drawn: until then analyses stand back
-        self.notes_told = False  # whether the user has seen what of the file is not shown
+        self.lacking = False  # whether the reader needs something that is not installed
+        self.pictured = False  # whether a view over time has been drawn; analyses wait for that
+        self.notes_told = False  # whether the user has seen which parts of the file are not shown
         self.window = TimeWindow(parent=self)
         self.filter = TraceFilter(self)
         self.marks = TraceMarks(parent=self)
@@ -67,15 +67,15 @@ class TraceHandle(Handle):
         self.steps = ReplaySteps(self, jobs)
         self.events = EventSteps(self, jobs)
         self.bookmarks = Bookmarks(self.filter.stack, self.marks, self)
-        self._beside: Mapping[str, Path] = {}  # program text that was found without a chosen folder
+        self._beside: Mapping[str, Path] = {}  # sources found without a chosen folder
         self.sources = SourceFolder(self.path, self.filter.stack, self)
         self.sources.changed.connect(self._show_sources)
 
     @property
     def title(self) -> str:
-        """Short name for display: the run's where it is known (``ge2, N = 16``), else the file's.
+        """Short name for display: the run's if known (``ge2, N = 16``), else the file's.
 
-        An OTF2 archive, usually ``traces.otf2``, has that of its folder, too.
+        For an OTF2 archive, usually ``traces.otf2``, the folder's name is added.
         """
         if self._data is not None and (self._data.texts or self._data.trace.meta.source in ("simulated", "measured")):
             return self._data.name
@@ -87,19 +87,19 @@ class TraceHandle(Handle):
         return self._job is not None
 
     def data(self) -> TraceData | None:
-        """Return the trace, or ``None`` until it was read."""
+        """Return the trace, or ``None`` until it has been read."""
         return self._data
 
     def trace(self) -> Trace | None:
-        """Return definitions and columns, or ``None`` until they were read."""
+        """Return definitions and columns, or ``None`` until they have been read."""
         return None if self._data is None else self._data.trace
 
     def verdict(self) -> str:
-        """Return what the trace is, in a sentence."""
+        """Return one sentence that describes the trace."""
         return self._verdict
 
     def refresh(self) -> None:
-        """Read the file, unless it is being read."""
+        """Read the file, unless that is in progress."""
         if self._job is not None:
             return
         session, path, partial = self._session, self.path, self.partial
@@ -121,7 +121,7 @@ class TraceHandle(Handle):
         job.cancelled.connect(tied(self, lambda: self._unreadable(job, STOPPED)))
 
     def open_what_is_there(self) -> None:
-        """Read of a damaged file what can be read."""
+        """Read the readable part of a damaged file."""
         self.partial = True
         self.refresh()
 
@@ -131,7 +131,7 @@ class TraceHandle(Handle):
             self._job.cancel()
 
     def close(self) -> None:
-        """Forget the trace and let go of its file."""
+        """Release the trace and close its file."""
         self.stop()
         self.replay.hide()
         self._job = None
@@ -140,12 +140,12 @@ class TraceHandle(Handle):
             data.trace.close()
 
     def seconds(self, tick: int) -> float:
-        """Return how long after the start of the run *tick* is."""
+        """Return the seconds from the start of the run to *tick*."""
         meta = self._meta()
         return float((tick - meta.begin) / meta.ticks_per_second)
 
     def tick(self, seconds: float) -> int:
-        """Return the tick so many *seconds* after the start of the run."""
+        """Return the tick at *seconds* from the start of the run."""
         meta = self._meta()
         return int(meta.begin + round(seconds * meta.ticks_per_second))
 
@@ -161,7 +161,7 @@ class TraceHandle(Handle):
             self.progressed.emit(self.share)
 
     def _loaded(self, job: Job, data: TraceData, verdict: str, found: Mapping[str, Path]) -> None:
-        if job is not self._job:  # closed meanwhile
+        if job is not self._job:  # closed in the meantime
             data.trace.close()
             return
         self._job = None
@@ -175,7 +175,7 @@ class TraceHandle(Handle):
         self.changed.emit()
 
     def _show_sources(self) -> None:
-        """Show the program text that is now chosen in every view."""
+        """Use the chosen sources in every view."""
         if self._data is not None:
             self._data = self._data.with_sources({**self._beside, **self.sources.current.files})
             self.changed.emit()

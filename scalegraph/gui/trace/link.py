@@ -1,4 +1,4 @@
-"""Between the views of a trace and the rest of the window: selection, visible time, jumps, exact answers."""
+"""Connects a trace's views to the window: selection, visible time, jumps, exact values under the pointer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from scalegraph.gui.trace.pointing import Pointed, point
 from scalegraph.views.trace.places import Place, place_of
 
 log: Final = logging.getLogger(__name__)
-_AROUND: Final = 1.5  # of its length that is shown on either side of a place that one jumps to
-_SEEN: Final = 1 / 40  # of the visible time: what is shorter is shown larger
+_AROUND: Final = 1.5  # margin on either side of a place jumped to, in lengths of the place
+_SEEN: Final = 1 / 40  # of the visible time: a shorter place is zoomed in on
 
 
 class TraceLink(QObject):
@@ -32,12 +32,12 @@ class TraceLink(QObject):
     def __init__(
         self, handle: TraceHandle, selection: SelectionModel, jobs: Jobs, parent: QObject, *, apart: bool = False
     ) -> None:
-        """*apart*: the view has an axis of its own, on which several traces lie, and a visible stretch of that."""
+        """*apart*: the view has its own axis, shared by several traces, and its own visible stretch."""
         super().__init__(parent)
         self._apart = TimeWindow(parent=self) if apart else None
         self._handle, self._selection = handle, selection
         self._marks = TraceMarks(unit="", parent=self) if apart else handle.marks
-        self._clock = (0.0, 1.0)  # second of the run at 0 of the axis, places for each
+        self._clock = (0.0, 1.0)  # second of the run at 0 of the axis, axis units per second
         if apart:
             handle.replay.moved.connect(self._follow_replay)
             handle.replay.changed.connect(self._show_replay)
@@ -46,16 +46,16 @@ class TraceLink(QObject):
 
     @property
     def window(self) -> TimeWindow:
-        """The time that all views of the trace show, or the stretch of an axis of the view's own."""
+        """The time that all views of the trace show, or the visible stretch of the view's own axis."""
         return self._handle.window if self._apart is None else self._apart
 
     @property
     def apart(self) -> bool:
-        """Whether the view has an axis of its own: no moment of it is one of the trace alone."""
+        """Whether the view has an axis of its own, on which a moment does not belong to one trace."""
         return self._apart is not None
 
     def set_axis(self, timeline: Timeline) -> None:
-        """Take what a view with an axis of its own has on it; all of it is shown if that is something else."""
+        """Take over the axis of *timeline* in a view with its own axis; show all of it if it is a different one."""
         if self._apart is None:
             return
         _begin, length = timeline.limits or (timeline.begin, timeline.end)
@@ -63,17 +63,17 @@ class TraceLink(QObject):
             self._apart.set_length(length, length * 1e-9)
         if timeline.x.unit != self._marks.measure:
             self._marks.measure = timeline.x.unit
-            self._marks.remove_cursors()  # they were moments of another axis
+            self._marks.remove_cursors()  # they marked moments of another axis
         self._clock = timeline.clock
         self._show_replay()
 
     @property
     def marks(self) -> TraceMarks:
-        """Cursors, bookmarks and the replay of the trace; on an axis of the view's own cursors and the replay."""
+        """Cursors, bookmarks and replay of the trace; on a view's own axis only cursors and replay."""
         return self._marks
 
     def _show_replay(self) -> None:
-        """Show the line of the replay on an axis of the view's own: at the same place of all runs that are on it."""
+        """Show the replay's line on the view's own axis, at the same place for all its runs."""
         there = Moment(self._place(self._handle.replay.now), "", REPLAY)
         self._marks.show(REPLAY, (there,) if self._handle.replay.shown else ())
 
@@ -84,17 +84,17 @@ class TraceLink(QObject):
             self.window.show(*page, step=False)
 
     def _place(self, moment: float) -> float:
-        """Return where on the axis a *moment* of the run (s) stands."""
+        """Return the axis position of a *moment* of the run (s)."""
         shift, factor = self._clock
         return (moment - shift) * factor
 
     def _moment(self, place: float) -> float:
-        """Return the moment of the run at a *place* of the axis, within the run."""
+        """Return the moment of the run at the axis position *place*, clipped to the run."""
         shift, factor = self._clock
         return min(max(place / factor + shift, 0.0), self._handle.window.length)
 
     def interval(self, selection: Selection) -> tuple[float, float] | None:
-        """Return the selected time in seconds, ``None`` if none of this trace is selected."""
+        """Return the selected interval in seconds, ``None`` if none of this trace is selected."""
         data = self._handle.data()
         if data is None or selection.interval is None or selection.study != self._handle.key or self.apart:
             return None
@@ -102,7 +102,7 @@ class TraceLink(QObject):
         return self._handle.seconds(begin), self._handle.seconds(end)
 
     def serve(self, panel: TimelinePanel) -> None:
-        """Answer what *panel* asks, and run what is done in it."""
+        """Answer the queries of *panel*, and act on its signals."""
         panel.commanded.connect(self._perform)
         if self.apart:
             return
@@ -114,21 +114,21 @@ class TraceLink(QObject):
         perform(self._handle, self._selection, command, None if at is None else self._moment(at))
 
     def stop(self) -> None:
-        """Drop what is being looked up."""
+        """Cancel pending queries."""
         self._clicks.stop()
         self._tips.stop()
 
-    # what is chosen
+    # selecting
 
     def choose_interval(self, interval: tuple[float, float] | None) -> None:
-        """Select a time (s), or none."""
+        """Select an interval (s), or none."""
         if self._handle.data() is None:
             return
         ticks = None if interval is None else (self._handle.tick(interval[0]), self._handle.tick(interval[1]))
         self._selection.select(study=self._handle.key, interval=ticks)
 
     def choose(self, found: Hit) -> None:
-        """Select what was clicked: the location, and the region that it was in there."""
+        """Select the clicked location and the region it was in."""
         data = self._handle.data()
         if data is None or found.location is None:
             return
@@ -150,7 +150,7 @@ class TraceLink(QObject):
         self._clicks.ask(look, chosen, self._not_found)
 
     def region_changes(self, region: int) -> dict[str, Any]:
-        """Return what selects a region of the trace with the line where it begins; -1: no region."""
+        """Return the changes that select a region and the line where it begins; -1: no region."""
         trace = self._handle.trace()
         if trace is None or not 0 <= region < len(trace.definitions.regions):
             return {"region": None, "line": None}
@@ -158,7 +158,7 @@ class TraceLink(QObject):
         return {"region": region, "line": (known.file, known.line) if known.file and known.line else None}
 
     def go_to(self, key: str) -> bool:
-        """Select the place that the *key* of a row names and show its time; return whether it names one."""
+        """Select the place named by a row's *key* and show its time; return whether the key names one."""
         place = place_of(key)
         if place is None or self._handle.data() is None:
             return place is not None
@@ -166,7 +166,7 @@ class TraceLink(QObject):
         return True
 
     def show_place(self, place: Place, *, keep_zoom: bool = False) -> None:
-        """Select *place* and show its time with more on either side; *keep_zoom*: only if it cannot be seen now."""
+        """Select *place* and show it with a margin; *keep_zoom*: zoom only if it would not be visible."""
         changes: dict[str, Any] = {"interval": (place.begin, place.end)} | self.region_changes(place.region)
         if place.location >= 0:
             changes["location"] = place.location
@@ -181,7 +181,7 @@ class TraceLink(QObject):
             middle = (begin + end) / 2
             window.show(middle - window.width / 2, middle + window.width / 2)
 
-    # what is there
+    # queries
 
     def _tell(self, panel: TimelinePanel, found: Hit) -> None:
         data = self._handle.data()
@@ -197,5 +197,5 @@ class TraceLink(QObject):
         self._tips.ask(look, tied(panel, lambda text: panel.say_exactly(found, text)), self._not_found)
 
     def _not_found(self, error: Exception) -> None:
-        """Leave what was there; the view itself says what is wrong with the file."""
+        """Keep the old tooltip; the view itself reports what is wrong with the file."""
         log.info("nothing can be said about this place: %s", error)

@@ -1,4 +1,4 @@
-"""Options of the views of a trace: the visible time, the selected interval, the filter, the selected place."""
+"""Options of a trace's views: visible time, selected interval, filter, selected place."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOST_WIDTH: Final = 8000
 def trace_options(
     view: View, trace: TraceHandle, selection: Selection, width: int, window: TimeWindow | None = None
 ) -> dict[str, OptionValue]:
-    """Return what *view* is requested where the user chose nothing for it itself; *width* is that of its picture.
+    """Return the default options of *view* from the window's state; *width* is the picture's in pixels.
 
-    *window* is what it shows, otherwise the time that all views of the trace show.
+    *window* is the time it shows, by default that of all views of the trace.
     """
     window = window or trace.window
     known = {option.name for option in view.options}
@@ -48,7 +48,7 @@ def trace_options(
 
 
 def trace_row_keys(selection: Selection, trace: str) -> Sequence[str]:
-    """Return the keys of rows that *selection* marks."""
+    """Return the keys of the rows that *selection* highlights."""
     if selection.study != trace:
         return ()
     keys: list[str] = []
@@ -66,7 +66,7 @@ def trace_row_keys(selection: Selection, trace: str) -> Sequence[str]:
 
 
 def selected_trace_row(key: str) -> dict[str, object]:
-    """Return what a click on the row *key* selects, apart from a place, to which one jumps."""
+    """Return what a click on the row *key* selects; nothing for a place, which is jumped to instead."""
     if place_of(key) is not None:
         return {}
     what, _, number = key.replace(" ", ":").rpartition(":")

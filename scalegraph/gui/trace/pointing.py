@@ -1,4 +1,4 @@
-"""The activity of a location at a moment, exact to the tick: queried from the level of detail in another thread."""
+"""What a location does at a moment, exact to the tick; looked up in the level of detail in another thread."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from scalegraph.subjects.trace import TraceData
 
 _BINS: Final = 64
-_PURE: Final = 0.9999  # share from which a bin is all of one code
+_PURE: Final = 0.9999  # share of one code from which a bin counts as pure
 _MOST_STEPS: Final = 64
 _MOST_PARTS: Final = 5
 
 
 @dataclass(frozen=True)
 class Pointed:
-    """One moment of a location: the *region* it was in (-1: none), and the stretch (ticks) of what *code* says.
+    """One moment of a location: its *region* (-1: none) and the stretch (ticks) during which *code* holds.
 
-    *shares* are what the pixel stands for by layer: (name, share).
+    *shares* are (name, share) of the layers' codes within the pixel.
     """
 
     location: int
@@ -33,7 +33,7 @@ class Pointed:
     shares: tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
     def words(self, data: TraceData, begin: int, end: int) -> str:
-        """Return it in words; *begin* to *end* (ticks) is the pixel."""
+        """Return it as text; the pixel spans *begin* to *end* (ticks)."""
         tick = 1 / data.trace.meta.ticks_per_second
         lines = [data.location_name(self.location)]
         if self.region >= 0:
@@ -53,7 +53,7 @@ class Pointed:
 
 
 def point(data: TraceData, location: int, begin: int, end: int) -> Pointed:
-    """Return what *location* was doing from *begin* to *end* (ticks), a pixel of the screen."""
+    """Return what *location* does between *begin* and *end* (ticks), one pixel of the screen."""
     end = max(end, begin + 1)
     shares: list[tuple[str, tuple[tuple[str, float], ...]]] = []
     best: dict[str, Any] = {}
@@ -76,12 +76,12 @@ def point(data: TraceData, location: int, begin: int, end: int) -> Pointed:
 
 
 def _parts(timeline: Any, layer: str, location: int, begin: int, end: int) -> list[tuple[int, float, int]]:
-    """Return the codes of one stretch with their shares and a tick where each is by itself, the largest first."""
+    """Return the codes of one pixel, largest share first, each with its share and the tick where it is purest."""
     lanes = timeline.lanes(layer, begin, end, _BINS, (location,))
     found: dict[int, float] = {}
     where: dict[int, tuple[float, int]] = {}
     for column, (first, last) in enumerate(zip(lanes.edges[:-1].tolist(), lanes.edges[1:].tolist(), strict=True)):
-        low, high = max(first, begin), min(last, end)  # bins may begin before and end after
+        low, high = max(first, begin), min(last, end)  # bins may extend beyond begin and end
         for code, share in zip(lanes.codes[0, column].tolist(), lanes.shares[0, column].tolist(), strict=True):
             if code >= 0 and share > 0 and high > low:
                 found[code] = found.get(code, 0.0) + share * (high - low) / (end - begin)
@@ -90,10 +90,9 @@ def _parts(timeline: Any, layer: str, location: int, begin: int, end: int) -> li
 
 
 def stretch(data: TraceData, layer: str, location: int, tick: int, code: int, width: int) -> tuple[int, int]:
-    """Return first and last tick of the stretch around *tick* in which *location* was at *code* and nothing else.
+    """Return first and last tick of the stretch around *tick* in which *location* has *code* and no other.
 
-    The level of detail is requested ever finer bins where the stretch ends. Where *code* shares its bin with others
-    down to the last tick, that tick is returned.
+    The ends are found in ever finer bins. If even one tick's bin is shared with other codes, that tick is returned.
     """
     meta = data.trace.meta
     left = _edge(data, layer, location, tick, code, width, meta.begin)
@@ -102,7 +101,7 @@ def stretch(data: TraceData, layer: str, location: int, tick: int, code: int, wi
 
 
 def _edge(data: TraceData, layer: str, location: int, tick: int, code: int, width: int, limit: int) -> int:
-    """Return how far the stretch goes from *tick* towards *limit*: in ever longer strides, then in ever finer bins."""
+    """Return how far the stretch extends from *tick* towards *limit*: growing strides, then finer bins."""
     back = limit < tick
     known, span, finer = tick, max(1, width), False
     for _step in range(_MOST_STEPS):
@@ -121,7 +120,7 @@ def _edge(data: TraceData, layer: str, location: int, tick: int, code: int, widt
 def _pure_until(
     data: TraceData, layer: str, location: int, between: tuple[int, int], code: int, *, back: bool
 ) -> tuple[int, int]:
-    """Return until where, from the near end of *between*, every bin is all of *code*, and the width of a bin."""
+    """Return how far every bin is purely *code*, from the near end of *between*, and the width of a bin."""
     lanes = data.timeline.lanes(layer, *between, _BINS, (location,))
     edges = [min(max(int(edge), between[0]), between[1]) for edge in lanes.edges]
     share = ((lanes.codes[0] == code) * lanes.shares[0]).sum(axis=1)

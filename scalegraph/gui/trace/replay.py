@@ -1,4 +1,4 @@
-"""The replay of one open trace: a line that moves through all its time views, and the moment that they show."""
+"""The replay of one open trace: a line that moves through all views over time, and the moment they show."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TICK_MS: Final = 33
 class TraceReplay(QObject):
     """Plays the run, or an interval of it.
 
-    Where it is follows from the *clock* alone: a tick that comes late, because drawing took long, shows a later moment.
+    The position depends on *clock* alone, so a tick delayed by slow drawing shows a later moment.
     """
 
     moved = Signal(float)  # seconds from the start of the run
-    changed = Signal()  # playing, speed, what is played, whether it is shown
+    changed = Signal()  # playing, speed, interval or visibility
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class TraceReplay(QObject):
         super().__init__(parent)
         self._window, self._marks, self._clock = window, marks, clock
         self.state = ReplayState(end=window.length)
-        self.shown = False  # whether there is a line: not before it is used
-        self._held = False  # by the pointer: it does not run away from it
-        self._chosen: float | None = None  # speed; None: what is visible plays in the usual time
+        self.shown = False  # whether the line is shown; not before its first use
+        self._held = False  # the pointer holds the line, which then must not move
+        self._chosen: float | None = None  # speed; None: the visible time plays in the usual time
         self._interval: tuple[float, float] | None = None
         self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self.tick)
@@ -48,32 +48,32 @@ class TraceReplay(QObject):
 
     @property
     def now(self) -> float:
-        """Where it is, in seconds."""
+        """The current position in seconds."""
         return self.state.now
 
     @property
     def place(self) -> float:
-        """Where a step begins: where it is, or before it is shown the begin of what is visible."""
+        """Where a step starts: the current position, or the beginning of the visible time before first use."""
         if self.shown or self._interval is not None:
             return self.state.now
         return self._window.shown[0]
 
     @property
     def playing(self) -> bool:
-        """Whether it runs."""
+        """Whether it is playing."""
         return self.state.playing
 
     @property
     def speed(self) -> float:
-        """Seconds of the run in one."""
+        """Seconds of the run per second."""
         return self.state.speed
 
     @property
     def chosen_speed(self) -> float | None:
-        """The speed that was chosen, ``None`` for the usual."""
+        """The chosen speed, ``None`` for the usual one."""
         return self._chosen
 
-    # what the user does
+    # user actions
 
     def toggle(self) -> None:
         """Play or pause."""
@@ -83,7 +83,7 @@ class TraceReplay(QObject):
             self.play()
 
     def play(self) -> None:
-        """Run on from where it is; the first time from the begin of what is visible."""
+        """Play on from the current position; the first time from the beginning of the visible time."""
         if not self.shown and self._interval is None:
             self.state.seek(self._window.shown[0], self._clock())
         self._held = False
@@ -94,29 +94,29 @@ class TraceReplay(QObject):
         self.changed.emit()
 
     def pause(self) -> None:
-        """Stay."""
+        """Stop at the current position."""
         self.state.pause(self._clock())
         self._timer.stop()
         self._tell(follow=True)
         self.changed.emit()
 
     def seek(self, seconds: float) -> None:
-        """Go to a moment, and show it."""
+        """Go to a moment and show it."""
         self.state.seek(seconds, self._clock())
         self._tell(follow=True)
 
     def drag(self, seconds: float) -> None:
-        """Go to a moment and stay there until `let_go`, even while it plays."""
+        """Go to a moment and stay there until `let_go`, even while playing."""
         self._held = True
         self.seek(seconds)
 
     def let_go(self) -> None:
-        """End a `drag`: what played plays on from there."""
+        """End a `drag`; playing continues from there."""
         self._held = False
         self.state.seek(self.now, self._clock())
 
     def hide(self) -> None:
-        """Stop, and take the line away."""
+        """Stop and hide the line."""
         if self.playing:
             self.pause()
         if self.shown:
@@ -125,18 +125,18 @@ class TraceReplay(QObject):
             self.changed.emit()
 
     def set_speed(self, speed: float | None) -> None:
-        """Run at *speed* (s of the run in one), ``None``: so that what is visible plays in the usual time."""
+        """Set the *speed* (s of the run per s); ``None`` plays the visible time in the usual time."""
         self._chosen = speed
         self.state.set_speed(speed or usual_speed(self._window.width), self._clock())
         self.changed.emit()
 
     def set_loop(self, on: bool) -> None:
-        """Begin anew at the end, or stop there."""
+        """Start again at the end, or stop there."""
         self.state.loop = on
         self.changed.emit()
 
     def set_interval(self, interval: tuple[float, float] | None) -> None:
-        """Play only *interval* (s), or all of the run."""
+        """Play only *interval* (s), or the whole run."""
         if interval is not None and interval[1] <= interval[0]:
             interval = None
         self._interval = interval
@@ -150,7 +150,7 @@ class TraceReplay(QObject):
     # time
 
     def tick(self) -> None:
-        """Show where it is now."""
+        """Show the current position."""
         if self._held:
             return
         self.state.advance(self._clock())
@@ -172,7 +172,7 @@ class TraceReplay(QObject):
             self.changed.emit()
 
     def _resized(self) -> None:
-        """Follow another length of the run, and another width of what is visible."""
+        """Adapt to a new length of the run or width of the visible time."""
         if self._interval is None and self.state.end != self._window.length:
             self.state.set_bounds(0.0, self._window.length, self._clock())
         usual = usual_speed(self._window.width)

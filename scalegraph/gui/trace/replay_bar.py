@@ -1,4 +1,4 @@
-"""The line of the replay above the views of a trace: play, step, slider, speed, loop, the moment; and bookmarks."""
+"""The replay controls above a trace's views: play, step, slider, speed, loop, position; and bookmarks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scalegraph.gui.trace.bookmark_list import BookmarkList
 from scalegraph.gui.trace.commands import interval_of, jump, perform
 from scalegraph.gui.trace.handle import TraceHandle
 
-_STEPS: Final = 10_000  # of the slider
+_STEPS: Final = 10_000  # positions of the slider
 _SPEED_FROM, _MOMENT_FROM = 640, 460  # pixels of width
 _ICONS: Final = {"step_back": "step_back", "play": "run", "step_on": "step_on", "loop": "loop", "bookmarks": "bookmark"}
 _TIPS: Final = {
@@ -42,9 +42,9 @@ _TIPS: Final = {
 
 
 class ReplayBar(QWidget):
-    """Serves the replay and the bookmarks of one trace."""
+    """Controls the replay and the bookmarks of one trace."""
 
-    now_wanted = Signal()  # the view of the moment
+    now_wanted = Signal()  # open the view of the replay's moment
 
     def __init__(self, selection: SelectionModel, theme: Theme) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class ReplayBar(QWidget):
         self._list = BookmarkList(self)
         self._list.jump_wanted.connect(self._jump)
         self._sliding = self._was_shown = False
-        self._toggle: QAbstractButton | None = None  # shows the line; without one it is always shown
+        self._toggle: QAbstractButton | None = None  # shows the bar; without a toggle the bar is always visible
         self.buttons = {name: self._button(name) for name in _ICONS}
         self.buttons["loop"].setCheckable(True)
         self.slider = _Slider()
@@ -103,11 +103,11 @@ class ReplayBar(QWidget):
 
     @property
     def bookmarks(self) -> BookmarkList:
-        """The list of bookmarks, which the button opens."""
+        """The list of bookmarks opened by the button."""
         return self._list
 
     def show_trace(self, trace: TraceHandle | None) -> None:
-        """Serve *trace*; without one it is hidden."""
+        """Control the replay of *trace*; hide the bar if None."""
         before, self._trace = self._trace, trace
         if before is not None and before is not trace and isValid(before):
             before.replay.pause()
@@ -128,7 +128,7 @@ class ReplayBar(QWidget):
         self._show_bookmarks()
 
     def fold_with(self, toggle: QAbstractButton) -> None:
-        """Show the line only while *toggle* is checked; a replay that begins checks it."""
+        """Show the bar only while *toggle* is checked; starting a replay checks it."""
         self._toggle = toggle
         toggle.toggled.connect(self._fold)
         self._fold()
@@ -137,7 +137,7 @@ class ReplayBar(QWidget):
         self.setVisible(self._trace is not None and (self._toggle is None or self._toggle.isChecked()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: where there is little room, the slider and the buttons have it."""
+        """Qt: keep the slider and the buttons when space is short."""
         super().resizeEvent(event)
         width = event.size().width()
         self.speed.setVisible(width >= _SPEED_FROM)
@@ -147,7 +147,7 @@ class ReplayBar(QWidget):
             style if width >= _SPEED_FROM else Qt.ToolButtonStyle.ToolButtonIconOnly
         )
 
-    # what the user does
+    # user actions
 
     def _do(self, command: str) -> None:
         if self._trace is not None:
@@ -174,10 +174,10 @@ class ReplayBar(QWidget):
         button = self.buttons["bookmarks"]
         self._list.open_below(button.mapToGlobal(button.rect().bottomRight()))
 
-    # what it shows
+    # display
 
     def _follow(self, _selection: Selection) -> None:
-        """Play the selected interval, or all."""
+        """Play the selected interval, or the whole run."""
         trace = self._trace
         if trace is None or trace.data() is None:
             return
@@ -196,7 +196,7 @@ class ReplayBar(QWidget):
         shown = self._trace.replay.shown
         finest = max(1 / self._trace.marks.ticks_per_second, self._trace.window.width / 20_000)
         widest = time_text(state.end, finest)
-        self.moment.setMinimumWidth(self.fontMetrics().horizontalAdvance(f"{widest}0"))  # the slider does not jump
+        self.moment.setMinimumWidth(self.fontMetrics().horizontalAdvance(f"{widest}0"))  # so the slider does not jump
         self.moment.setText(time_text(now, finest) if shown else "")
 
     def _show_replay(self) -> None:
@@ -250,7 +250,7 @@ class ReplayBar(QWidget):
 
 
 class _Slider(QSlider):
-    """A slider that goes where it is clicked."""
+    """A slider that jumps to where it is clicked."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -260,7 +260,7 @@ class _Slider(QSlider):
         self.setMinimumWidth(80)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: go there first, then drag from there."""
+        """Qt: jump to the click, then drag from there."""
         if event.button() == Qt.MouseButton.LeftButton:
             where = QStyle.sliderValueFromPosition(0, _STEPS, round(event.position().x()), self.width())
             self.setValue(where)

@@ -1,4 +1,4 @@
-"""Steps of a replay from change to change: looked up in another thread, in the order in which they were requested."""
+"""Steps of a replay from change to change, looked up in another thread and taken in order."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from scalegraph.gui.trace.handle import TraceHandle
 
 log: Final = logging.getLogger(__name__)
-_MOST: Final = 50  # steps that wait: who holds a key down is not kept going for long
+_MOST: Final = 50  # pending steps: a key held down must not keep it stepping long after
 
 
 class ReplaySteps(QObject):
-    """Takes the replay of *handle* to the next or last change of a location that is shown."""
+    """Moves the replay of *handle* to the next or previous change of a visible location."""
 
-    ended = Signal(bool)  # there was no further one; whether backwards
+    ended = Signal(bool)  # no further change; whether backwards
 
     def __init__(self, handle: TraceHandle, jobs: Jobs) -> None:
         super().__init__(handle)
@@ -29,7 +29,7 @@ class ReplaySteps(QObject):
         self._job: Job | None = None
 
     def step(self, back: bool) -> None:
-        """Go to the next change, or *back* to the one before."""
+        """Go to the next change, or *back* to the previous one."""
         self._waiting = [*self._waiting, back][-_MOST:]
         if self._handle.replay.playing:
             self._handle.replay.pause()

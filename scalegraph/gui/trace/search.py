@@ -1,4 +1,4 @@
-"""Search in the line above the views of a trace: what a text names, and its next occurrence in time."""
+"""Search above a trace's views: what a text matches, and its next occurrence in time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scalegraph.analyze.trace.find import Occurrence, Target
 
 log: Final = logging.getLogger(__name__)
-_MOST: Final = 30  # of the longest that are listed
+_MOST: Final = 30  # of the longest, listed
 _TIP: Final = (
     "A region, location, mark, wait, state, metric or tag (/). Return goes to the next occurrence, "
     "Shift+Return to the one before, Ctrl+Return lists the longest; F3 and Shift+F3 go on from anywhere."
@@ -33,7 +33,7 @@ _TIP: Final = (
 
 
 class TraceSearch(QWidget):
-    """A field with the list of what was found below it; *answer*, placed elsewhere, says which occurrence is shown."""
+    """A search field with a list of matches below; *answer*, placed elsewhere, shows the current occurrence."""
 
     answered = Signal(bool)  # whether there is an answer to show
 
@@ -57,7 +57,7 @@ class TraceSearch(QWidget):
         self.said = ElidedLabel()
         self.said.setProperty("role", "muted")
         self.said.setAccessibleName("What was found")
-        self.answer = QWidget()  # stands apart from the field, where there is room
+        self.answer = QWidget()  # beside the field, if there is room
         self.list: SearchList | None = None
         row = horizontal(self, spacing=2)
         row.addWidget(self.field)
@@ -77,10 +77,10 @@ class TraceSearch(QWidget):
         made.clicked.connect(lambda: self.step(forward=forward))
         return made
 
-    # what the rest of the window asks
+    # called by the rest of the window
 
     def show_trace(self, trace: TraceHandle | None) -> None:
-        """Search in *trace* from now on."""
+        """Search in *trace* from now on; None: in nothing."""
         if trace is self._trace:
             return
         for work in (self._lists, self._steps, self._lengths):
@@ -94,13 +94,13 @@ class TraceSearch(QWidget):
         self._clear()
 
     def start(self) -> None:
-        """Let the user type what to search for."""
+        """Let the user type a search."""
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.field.selectAll()
         self._typed(self.field.text())
 
     def step(self, *, forward: bool = True) -> None:
-        """Go to the next occurrence of what was chosen, or the one before."""
+        """Go to the next or previous occurrence of the chosen match."""
         if self._trace is None or self._trace.data() is None:
             return
         listed = self.list is not None and self.list.isVisible()
@@ -114,11 +114,11 @@ class TraceSearch(QWidget):
         self._go(target, forward=forward)
 
     def hide_list(self) -> None:
-        """Take the list of what was found away."""
+        """Hide the list of matches."""
         if self.list is not None:
             self.list.hide()
 
-    # what was found
+    # matches
 
     def _typed(self, text: str) -> None:
         from scalegraph.subjects import interval_sums
@@ -152,7 +152,7 @@ class TraceSearch(QWidget):
         return self.list
 
     def show_longest(self) -> None:
-        """List the longest occurrences of what is chosen in the list."""
+        """List the longest occurrences of the chosen match."""
         from scalegraph.subjects import interval_sums
 
         trace, shown = self._trace, self.list
@@ -175,7 +175,7 @@ class TraceSearch(QWidget):
         self._made_list().say_looking(target)
         self._lengths.ask(look, listed, self._failed)
 
-    # going there
+    # jumps
 
     def _go(self, target: Target, *, forward: bool) -> None:
         from scalegraph.subjects import interval_sums
@@ -199,13 +199,13 @@ class TraceSearch(QWidget):
         self._steps.ask(look, lambda answer: self._arrive(target, *answer, forward=forward), self._failed)
 
     def _stands(self, last: Occurrence) -> bool:
-        """Whether what was found last is still what is selected: then one goes on from there."""
+        """Whether the last occurrence found is still selected; the search then continues from it."""
         assert self._trace is not None
         now = self._selection.current
         return now.study == self._trace.key and now.interval == (last.begin, last.end)
 
     def _from(self, *, forward: bool) -> int:
-        """Return the tick to begin at: a cursor visible, else the edge of what is shown."""
+        """Return the tick to start from: a visible cursor, else the edge of the visible time."""
         assert self._trace is not None
         begin, end = self._trace.window.shown
         cursors = [at for at in self._trace.marks.cursors.values() if begin <= at <= end]
@@ -272,7 +272,7 @@ class TraceSearch(QWidget):
         self._say(str(error))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: keys of the list while one types; leaving the field closes the list."""
+        """Qt: handle the list's keys while the user types; leaving the field closes the list."""
         shown = self.list
         if event.type() == QEvent.Type.FocusOut and shown is not None and not shown.underMouse():
             shown.hide()
@@ -303,7 +303,7 @@ class TraceSearch(QWidget):
             self.step(forward=not modifiers & Qt.KeyboardModifier.ShiftModifier)
 
     def _leave(self) -> None:
-        """Close the list; a second time, let go of the field."""
+        """Close the list; a second time, leave the field."""
         if self.list is not None and self.list.isVisible():
             self.list.hide()
             return

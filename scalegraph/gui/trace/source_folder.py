@@ -1,4 +1,4 @@
-"""The folder that a user chose for the program text of one trace: kept with the window's settings, with a way back."""
+"""The folder with a trace's sources, chosen by the user and saved in the window's settings; undoable."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _GROUP: Final = "sources"
 
 @dataclass(frozen=True)
 class Chosen:
-    """A folder, empty if none is chosen, and what was found in it, by the name in the trace."""
+    """A folder, empty if none is chosen, and the files found in it by their name in the trace."""
 
     folder: str = ""
     files: Mapping[str, Path] = field(default_factory=dict)
 
 
 class SourceFolder(QObject):
-    """What is chosen for the trace at *path*. Changes go onto *stack*."""
+    """The folder chosen for the trace at *path*. Changes go onto *stack*."""
 
     changed = Signal()
 
@@ -38,25 +38,25 @@ class SourceFolder(QObject):
 
     @property
     def current(self) -> Chosen:
-        """What is chosen now."""
+        """The current choice."""
         return self._current
 
     def choose(self, folder: Path, files: Mapping[str, Path]) -> None:
-        """Take program text from *folder*, where *files* were found; that can be undone."""
+        """Take sources from *folder*, where *files* were found; undoable."""
         self._stack.push(Change("folder of sources", self.take, self._current, Chosen(str(folder), files)))
 
     def take(self, what: Chosen) -> None:
-        """Have *what*, and keep its folder; for undo and redo."""
+        """Use *what* and save its folder; for undo and redo."""
         self._current = what
         if self._settings is not None:
             self._settings.set_text(self._key, what.folder)
         self.changed.emit()
 
     def keep_in(self, settings: Settings) -> None:
-        """Keep the folder there from now on, and have the one that was kept."""
+        """Save the folder in these settings from now on, and load the one saved there."""
         self._settings = settings
         self._current = Chosen(settings.text(self._key))
 
     def found(self, files: Mapping[str, Path]) -> None:
-        """Have *files* of the folder that was kept: the trace was read."""
+        """Take the *files* found in the saved folder, once the trace has been read."""
         self._current = Chosen(self._current.folder, files)

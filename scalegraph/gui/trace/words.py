@@ -1,4 +1,4 @@
-"""Texts about a trace as a whole: its sentence, its facts, its regions, and its program text."""
+"""Texts about a whole trace: summary, facts, regions, sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_REGIONS: Final = 500
 
 
 def region_times(data: TraceData) -> dict[int, float]:
-    """Return the seconds that all locations together spent in each region, without what it calls. Kept in *data*."""
+    """Return each region's exclusive time in seconds, summed over locations. Cached in *data*."""
     kept = data.memo.get("window regions")
     if kept is None:
         meta, layer = data.trace.meta, data.timeline.layers.get("region")
@@ -34,7 +34,7 @@ def region_times(data: TraceData) -> dict[int, float]:
 
 
 def trace_regions(data: TraceData) -> tuple[RegionLoss, ...]:
-    """Return the regions of a trace with their share of the time of all locations, the largest first."""
+    """Return the regions of a trace with their share of all locations' time, largest first."""
     whole = data.trace.seconds * max(1, len(data.active))
     regions = data.trace.definitions.regions
     found = sorted(region_times(data).items(), key=lambda item: -item[1])[:_MOST_REGIONS]
@@ -52,12 +52,12 @@ def trace_regions(data: TraceData) -> tuple[RegionLoss, ...]:
 
 
 def simulated(trace: Trace) -> bool:
-    """Whether ticks are cycles of simulated processors."""
+    """Return whether ticks are cycles of simulated processors."""
     return any(location.kind == "processor" for location in trace.definitions.locations)
 
 
 def trace_sentence(data: TraceData) -> str:
-    """Return what a trace is: the locations, the time, the events, and what was not understood."""
+    """Return a summary of a trace: locations, time, events, and what could not be read."""
     from scalegraph.traces.formats import readers
     from scalegraph.views.trace.sums import located
 
@@ -74,7 +74,7 @@ def trace_sentence(data: TraceData) -> str:
 
 
 def trace_facts(trace: Trace) -> list[tuple[str, str]]:
-    """Return what a trace is as (name, words)."""
+    """Return the facts about a trace as (name, value)."""
     meta, definitions = trace.meta, trace.definitions
     facts = [("program", meta.program)] if meta.program else []
     if meta.properties.get("machine"):
