@@ -1,1 +1,1 @@
-"""The docks of views: area, bars, titles, options, and what is in a dock."""
+"""The docks of views: area, bars, titles, options and content."""

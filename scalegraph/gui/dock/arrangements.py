@@ -1,4 +1,4 @@
-"""Ready-made arrangements of views, as data, and how docks are placed after them."""
+"""Ready-made arrangements of views, as data, and the placing of docks by them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Direction: TypeAlias = Literal["beside", "below"]
 
 @dataclass(frozen=True)
 class Tabs:
-    """Views that share one place; the first is on top. Names that do not exist are left out."""
+    """Views in one place as tabs, the first on top. Unknown names are skipped."""
 
     views: tuple[str, ...]
     weight: int = 1
@@ -93,7 +93,7 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
 }
 # in the order of their number keys
 NAMES: Final = (*(name for name in ARRANGEMENTS if name != "Choose"), COMPARE, "Choose")
-# in the order in which they are offered: Choose beside Scalability
+# in menu order: Choose beside Scalability
 OFFERED: Final = (*NAMES[:2], "Choose", *NAMES[2:-1])
 TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
     "Timeline": Split(
@@ -153,7 +153,7 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
         ),
     ),
 }
-_SHORT: Final = {  # in a low window the lanes keep the height: what is below them is behind them
+_SHORT: Final = {  # in a low window the lanes need the height, so views from below them become tabs behind them
     "Timeline": Split(
         "beside",
         (
@@ -162,9 +162,9 @@ _SHORT: Final = {  # in a low window the lanes keep the height: what is below th
         ),
     ),
 }
-SHORT_BELOW: Final = 1150  # pixels of height of a window that is low
-TWO_BELOW: Final = 800  # .. and of one that has room for two views
-_FIRST_OF_SET: Final = Split(  # of measured times: they have no cycle accounting
+SHORT_BELOW: Final = 1150  # a window less high (pixels) is low
+TWO_BELOW: Final = 800  # .. and one less high has room for only two views
+_FIRST_OF_SET: Final = Split(  # for measured times, which have no cycle accounting
     "beside",
     (
         Tabs(("matrix",), 5),
@@ -173,12 +173,12 @@ _FIRST_OF_SET: Final = Split(  # of measured times: they have no cycle accountin
 )
 _REGIONS_OF_SET: Final = Split("below", (Tabs(("region-models",)), Tabs(("verdicts", "pop"))))
 _WITHOUT_RUNS: Final = Tabs(("region-models",))
-COMPARED: Final = ("speedup", "overheads")  # of each study by itself
-TOGETHER: Final = ("compare", "flame-difference", "compare-matrix")  # of all open studies
+COMPARED: Final = ("speedup", "overheads")  # one per study
+TOGETHER: Final = ("compare", "flame-difference", "compare-matrix")  # one for all open studies
 
 
 def key_of(name: str) -> int:
-    """Return the number key of an arrangement; 0 where it has none."""
+    """Return the number key of an arrangement, 0 if it has none."""
     names = tuple(TRACE_ARRANGEMENTS) if name in TRACE_ARRANGEMENTS else NAMES
     return names.index(name) + 1 if name in names else 0
 
@@ -186,8 +186,8 @@ def key_of(name: str) -> int:
 def layout_of(name: str, *, imported: bool, runs: bool, short: bool = False) -> Layout:
     """Return the arrangement *name*.
 
-    *imported*: for a study that was made of a measurement set; without *runs* (nothing says which parameter counts
-    processors) only the models over its parameters have something to show. *short*: for a low window.
+    *imported*: for a study made from a measurement set; without *runs* (no parameter is known to count processors) only
+    the models over its parameters have content. *short*: for a low window.
     """
     if imported and not runs and name in ("Overview", "Models", "Regions"):
         return _WITHOUT_RUNS
@@ -200,9 +200,9 @@ def layout_of(name: str, *, imported: bool, runs: bool, short: bool = False) -> 
 
 
 def two_views(layout: Layout) -> Layout:
-    """Return *layout* with two large views beside or below one another, and tabs for the rest.
+    """Return *layout* as two large tab groups, beside or below one another.
 
-    The tabs of a part are in the order of its views: what is on top in one of its places comes before what is behind.
+    In each group the top view of every original place comes first.
     """
     if isinstance(layout, Tabs):
         return layout
@@ -230,7 +230,7 @@ def views_of(layout: Layout) -> list[str]:
 
 
 class Placer:
-    """Places docks in a window after a `Layout`. *make* returns the dock of a name, or ``None`` if there is none."""
+    """Places a window's docks by a `Layout`. *make* returns the dock of a view's name, or ``None``."""
 
     def __init__(self, window: QMainWindow, make: Callable[[str], QDockWidget | None]) -> None:
         self._window = window
@@ -238,7 +238,7 @@ class Placer:
         self._make = make
 
     def place(self, layout: Layout) -> list[QDockWidget]:
-        """Place everything; return the docks in the order of the layout."""
+        """Place all docks and return them in layout order."""
         lead = self._lead(layout)
         if lead is None:
             return []
@@ -297,9 +297,9 @@ class Placer:
 
 
 def apart(window: QMainWindow, dock: QDockWidget, other: QDockWidget, docks: Sequence[QDockWidget]) -> None:
-    """Take *other* out of the tabs that it shares with *dock*, so that both are visible.
+    """Move *other* out of the tabs it shares with *dock*, so that both are visible.
 
-    It goes to the tabs of the largest of *docks* that is visible elsewhere, or into a place of its own beside all.
+    It joins the tabs of the largest of the other visible *docks*, or gets a place of its own beside all.
     """
     behind = window.tabifiedDockWidgets(dock)
     if other not in behind:
@@ -321,9 +321,9 @@ def apart(window: QMainWindow, dock: QDockWidget, other: QDockWidget, docks: Seq
 
 
 def tiles(names: Sequence[str]) -> Layout:
-    """Return a layout with every one of *names* in a tile of its own, about as many columns as rows."""
+    """Return a layout with a tile for each of *names*, in about as many columns as rows."""
     columns = max(1, math.ceil(math.sqrt(len(names))))
     rows = [names[i : i + columns] for i in range(0, len(names), columns)]
-    # columns first: a last row that is not full then leaves no hole
+    # by columns, so that an incomplete last row leaves no hole
     heads = [tuple(row[c] for row in rows if c < len(row)) for c in range(min(columns, len(names)))]
     return Split("beside", tuple(Split("below", tuple(Tabs((name,)) for name in column)) for column in heads))

@@ -1,4 +1,4 @@
-"""The choice of studies that a view for several compares its own with."""
+"""The user's choice of studies that a view of several compares with its own."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class Compared(QObject):
-    """The studies beside the one of a view, all that can be compared unless the user leaves some out."""
+    """The studies compared with the view's own: all comparable ones except those the user excludes."""
 
     changed = Signal()
-    way_wanted = Signal(object)  # a way to open another
+    way_wanted = Signal(object)  # a way to open another study
 
     def __init__(
         self, view: View, handle: Handle, others: Callable[[], Sequence[Handle]], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._view, self._handle, self._others = view, handle, others
-        self._left_out: set[str] = set()  # keys of those that are not wanted
+        self._left_out: set[str] = set()  # keys of excluded studies
 
     def handles(self) -> list[Handle]:
-        """Return the studies that are compared with; none for a view of one."""
+        """Return the studies compared with; none for a view of a single study."""
         if not self._view.several:
             return []
         return [other for other in self._comparable() if other.key not in self._left_out]
@@ -44,7 +44,7 @@ class Compared(QObject):
         return has_runs(other)
 
     def offer(self, menu: QMenu) -> None:
-        """Fill *menu* with the studies, those that are compared with checked."""
+        """List the studies in *menu*, with the compared ones checked."""
         menu.clear()
         for other in self._comparable():
             action = menu.addAction(other.title)
@@ -61,15 +61,15 @@ class Compared(QObject):
 
 
 def has_runs(handle: Handle) -> bool:
-    """Whether a study has runs that could be compared."""
+    """Return whether a study has runs to compare."""
     data = handle.study()
     return data is not None and not data.table.empty
 
 
 def side_by_side(one: Handle, other: Handle, current: ViewDock | None) -> tuple[Layout, dict[str, tuple[str, Handle]]]:
-    """Return the arrangement that compares two studies, and which view of which study its names stand for.
+    """Return the arrangement that compares two studies, and the (view, study) of each of its names.
 
-    Views of both together come first; the view that was *current*, and some more, are there of each by itself.
+    Views of both studies come first. The *current* view and those in `COMPARED` are shown once per study.
     """
     names = [current.view.name] if current is not None and not current.view.several else []
     names += [name for name in COMPARED if name not in names]

@@ -1,4 +1,4 @@
-"""The views that are open for one study, with their places and what was changed in their options."""
+"""The open views of one study, with their places and changed options."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """The views that are open for one study, and the window that holds them."""
+    """The open views of one study, and the window that holds them."""
 
     def __init__(self, handle: Handle) -> None:
         self.handle = handle
         self.docks: list[ViewDock] = []
-        self.window = DeskWindow()  # each desk its own: places are kept by name, and two studies have the same views
+        self.window = DeskWindow()  # one window per desk: docks are placed by name, and two studies have the same views
         self.arranged = False
-        self.arrangement = ""  # name of that which was applied last
+        self.arrangement = ""  # name of the arrangement last applied
         self.history = OptionHistory(self._apply)
-        self._used: ViewDock | None = None  # that had the focus last
+        self._used: ViewDock | None = None  # the view that last had the focus
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(tied(self.window, lambda _old, new: self._focused(new)))
-        self._queue: list[ViewDock] = []  # views that a dragged line has still to reach
+        self._queue: list[ViewDock] = []  # views that have yet to follow a dragged line
         self._drawing: ViewDock | None = None
 
     def _focused(self, new: QWidget | None) -> None:
@@ -43,7 +43,7 @@ class Desk:
                 self._used = dock
 
     def current(self) -> ViewDock | None:
-        """Return the view that has the focus or had it last, else the last opened one that is visible."""
+        """Return the view that has or last had the focus, else the last opened visible one."""
         self._focused(QApplication.focusWidget())
         if self._used in self.docks and self._used is not None and not self._used.visibleRegion().isEmpty():
             return self._used
@@ -52,16 +52,16 @@ class Desk:
         return there[-1] if there else None
 
     def largest(self) -> ViewDock | None:
-        """Return the view that has most room beside others."""
+        """Return the largest docked, visible view."""
         shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
         return max(shown, key=lambda dock: dock.width() * dock.height(), default=self.current())
 
     def drag(self, dock: ViewDock, name: str, value: float, *, last: bool) -> None:
-        """Let every view of the study of *dock* that has the option *name* follow a line that is dragged."""
+        """Make all views of *dock*'s study with the option *name* follow a dragged line."""
         mine = [other for other in self.docks if other.handle is dock.handle and other.has_option(name)]
         now = {(other.view.name, other.handle.key): other.option(name) for other in mine}
         self.history.drag(name, now, value, last=last)
-        # One after another: side by side they would share one interpreter, and all come late.
+        # One after another: in parallel they would share one interpreter and all be late.
         order = sorted(mine, key=lambda other: (other is not dock, -other.width() * other.height()))
         for other in order:
             other.follow_drag(name, value, last=last)
@@ -89,7 +89,7 @@ class Desk:
 
 
 def view_options(view: View, given: Any) -> dict[str, OptionValue]:
-    """Return what of *given* the view takes; the rest is dropped (a view may have changed since)."""
+    """Return the options of *given* that the view still has and that are valid."""
     known = {option.name: option for option in view.options}
     kept: dict[str, OptionValue] = {}
     for name, value in dict(given).items():

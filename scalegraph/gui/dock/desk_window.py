@@ -1,4 +1,4 @@
-"""The window within the window that holds the views of one study."""
+"""The inner window that holds the views of one study."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _OUTSIDE = QPointF(-1.0, -1.0)
 
 
 class DeskWindow(QMainWindow):
-    """Places docks; whatever changes their places first lets go of the line between two of them.
+    """Places docks. Before any change of places it releases the splitter between docks.
 
-    Qt keeps the place of the line below the pointer, and of the one that is dragged, as a path through its tree of
-    docks. When a key or a command rearranges them meanwhile, the next move of the pointer follows the path of before
-    and the program ends with a segmentation fault.
+    Qt stores the splitter under the pointer, and the dragged one, as a path through its tree of docks. If a key or
+    command rearranges the docks in the meantime, the next pointer move follows the outdated path and the program ends
+    with a segmentation fault.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class DeskWindow(QMainWindow):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
 
     def let_go(self) -> None:
-        """Forget which line between docks the pointer is over, or drags."""
+        """Make Qt forget the splitter that the pointer is over or drags."""
         left = Qt.MouseButton.LeftButton
         if QGuiApplication.mouseButtons() & left:
             none, keys = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
@@ -42,7 +42,7 @@ class DeskWindow(QMainWindow):
         super().addDockWidget(*place)
 
     def removeDockWidget(self, dockwidget: QDockWidget) -> None:
-        """Qt: take a dock away."""
+        """Qt: remove a dock."""
         self.let_go()
         super().removeDockWidget(dockwidget)
 
@@ -57,6 +57,6 @@ class DeskWindow(QMainWindow):
         super().tabifyDockWidget(first, second)
 
     def restoreState(self, *state: Any) -> bool:
-        """Qt: place docks as they were."""
+        """Qt: restore saved places."""
         self.let_go()
         return super().restoreState(*state)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 
 class EmptyPage(QWidget):
-    """Says what to do, and offers the first arrangement."""
+    """A hint and a button for the first arrangement."""
 
     arrangement_wanted = Signal()
 

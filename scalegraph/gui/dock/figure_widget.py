@@ -1,4 +1,4 @@
-"""A `Figure` on the screen: its title, the sentence that says what it shows, its panels and notes; or why not."""
+"""A `Figure` on the screen: title, summary sentence, panels and notes, or why there is no picture."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ from scalegraph.gui.state.what_if_state import target_of
 from scalegraph.gui.trace.link import TraceLink
 
 Zoomed: TypeAlias = PlotPanel | SurfacePanel | TimelinePanel | FlamePanel | DiagramPanel
-Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
-_CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be requested
-_CRAMPED = 1.0  # share of its least size below which a panel is not worth showing beside another
+Pictures: TypeAlias = Mapping[int, Picture]  # by id of their timeline
+_CRAMPED_TIME = 1.3  # the same if a panel is a timeline: it takes precedence over tables below
+_CRAMPED = 1.0  # share of its least size below which a panel is shown alone, with tabs
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
-_WHOLE_TIME_FROM = 640  # of that where one is a timeline: lanes come first
+_WHOLE_TIME_FROM = 640  # the same with a timeline, whose lanes take precedence
 _FEW_LINES, _SOME_LINES = 2, 3
-_TALL = 640  # pixels of height from which a sentence has all the lines that it needs
-_ANSWER_TALL = 440  # of that where the sentence is the answer to a question
-_FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
-_ONE_FROM = 170  # pixels of height below which one line must do
-_ROWS_FROM = 240  # of that where rows of a table are visible
-_NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
+_TALL = 640  # pixels of height at which a sentence may take all the lines it needs
+_ANSWER_TALL = 440  # the same if the sentence answers a question
+_FEW_ROWS, _MANY_ROWS = 4, 16  # rows of stacked tables: minimum for each, and maximum that counts for its share
+_ONE_FROM = 170  # pixels of height below which a sentence gets one line
+_ROWS_FROM = 240  # the same with a table
+_NOTES_FROM = 300  # pixels of height below which notes are hidden
 
 
 class FigureWidget(QWidget):
     """Shows one figure; *selection* is shared with all other views.
 
-    *study* is the key of the study that the figure belongs to: its regions are marked only while that study is
-    the selected one. *with_title* is off where a frame around says the title already.
+    *study* is the figure's study: its regions are highlighted only while that study is selected. *with_title* is off
+    inside a frame that already has the title.
     """
 
     retry_wanted = Signal()
-    shown = Signal(object)  # the Figure that is now on the screen
-    faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
-    option_moved = Signal(str, float, bool)  # an option whose line was dragged, its value, whether it was let go
-    way_wanted = Signal(object)  # a Way on from the figure
-    place_chosen = Signal(str)  # key of a row that stands for a place in the program
+    shown = Signal(object)  # the Figure now on the screen
+    faster_wanted = Signal(str)  # a target for a virtual speedup
+    option_moved = Signal(str, float, bool)  # option set by a dragged line, value, whether it was released
+    way_wanted = Signal(object)  # a Way that the figure offers
+    place_chosen = Signal(str)  # key of a row that stands for a source location
 
     def __init__(
         self,
@@ -77,15 +77,15 @@ class FigureWidget(QWidget):
     ) -> None:
         super().__init__(parent)
         self._pictures: Pictures = {}
-        self._link = link  # of a trace: its time, its marks
+        self._link = link  # to a trace: its time and marks
         self._selection = selection
         self._theme = theme
         self._study = study
         self._figure: Figure | None = None
         self._panels: list[PanelWidget] = []
-        self._undressed = False  # whether its panels have the colours of another theme
+        self._undressed = False  # whether its panels still have another theme's colours
         self._with_title = with_title
-        self.keys_of: Callable[[Selection], Sequence[str]] = self._region_key  # rows that a selection marks
+        self.keys_of: Callable[[Selection], Sequence[str]] = self._region_key  # rows to highlight for a selection
         self.selection_of: Callable[[str], dict[str, object]] = _region_of  # what a click on a row selects
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self.setAutoFillBackground(True)
@@ -100,10 +100,10 @@ class FigureWidget(QWidget):
         self._sentence.toggled.connect(self._show_notes)
         self._notes = NotesArea()
         self._row = PanelRow(self._make, Qt.Orientation.Vertical)
-        self._coming: PanelRow | None = None  # panels of the next figure, made turn by turn
+        self._coming: PanelRow | None = None  # panels of the next figure, built turn by turn
         self._state = FigureState()
         self._state.retry.clicked.connect(self.retry_wanted)
-        self._choice = QTabBar()  # where there is room for one panel only
+        self._choice = QTabBar()  # tabs, if there is room for only one panel
         self._choice.setDrawBase(False)
         self._choice.setExpanding(False)
         self._choice.setProperty("low", True)
@@ -135,17 +135,17 @@ class FigureWidget(QWidget):
 
     @property
     def panels(self) -> list[PanelWidget]:
-        """The widgets of the figure's panels, in its order."""
+        """The widgets of the figure's panels, in order."""
         return list(self._panels)
 
     def show_loading(self, text: str = "Drawing …") -> None:
-        """Show that the picture is under way; an older one stays where it is."""
+        """Show that the picture is being made; the previous one stays."""
         if self._figure is None or not self._panels:
             self._state.say(text)
             self._stack.setCurrentWidget(self._state)
 
     def show_failed(self, sentence: str) -> None:
-        """Show why there is no picture, with a way to try again."""
+        """Show why there is no picture, and a button to try again."""
         self._figure = None
         self._drop_coming()
         self._drop_panels()
@@ -154,17 +154,17 @@ class FigureWidget(QWidget):
         self._stack.setCurrentWidget(self._state)
 
     def show_figure(self, figure: Figure, pictures: Pictures | None = None) -> None:
-        """Show *figure*; zoom, scroll position and sorting are kept where its panels are of the same kind.
+        """Show *figure*; zoom, scroll position and sorting are kept if the panels are of the same kinds.
 
-        *pictures* are those of its timelines, where they were made before.
+        *pictures* are those of its timelines if already drawn.
         """
         self._drop_coming()
         self._show(figure, pictures or {})
 
     def show_in_turns(self, figure: Figure, pictures: Pictures, then: Callable[[], object]) -> None:
-        """Show *figure* as `show_figure` does and call *then*. New panels are made before, one in a turn.
+        """Show *figure* like `show_figure`, but build new panels first, one per turn; then call *then*.
 
-        What was shown stays until all are there. A newer figure that comes meanwhile takes the place of this one.
+        The previous figure stays until all are built. A newer figure replaces this one.
         """
         self._drop_coming()
         if figure.empty or len(figure.panels) < 2 or self._fits(figure.panels):
@@ -198,17 +198,17 @@ class FigureWidget(QWidget):
         self.shown.emit(figure)
 
     def state_text(self) -> str:
-        """Return the sentence of the empty, loading or failed state, or an empty string when a picture is shown."""
+        """Return the text of the empty, loading or failed state; "" when a picture is shown."""
         return self._state.text() if self._stack.currentWidget() is self._state else ""
 
     @property
     def retry_button(self) -> QPushButton:
-        """The button of the failed state."""
+        """The button shown on failure."""
         return self._state.retry
 
     @property
     def notes(self) -> NotesArea:
-        """What is below the picture."""
+        """The area of the notes."""
         return self._notes
 
     def fit(self) -> None:
@@ -218,7 +218,7 @@ class FigureWidget(QWidget):
                 panel.fit()
 
     def can_zoom(self) -> bool:
-        """Whether there is a zoom to reset."""
+        """Return whether there is a zoom to reset."""
         return any(isinstance(panel, Zoomed) for panel in self._panels)
 
     # making
@@ -230,7 +230,7 @@ class FigureWidget(QWidget):
         self._show_notes()
 
     def _fits(self, panels: tuple[Panel, ...]) -> bool:
-        """Whether the widgets that are there can show *panels*."""
+        """Return whether the existing widgets can show *panels*."""
         return [KINDS[type(panel)] for panel in panels] == [type(widget) for widget in self._panels]
 
     def _show_panels(self, panels: tuple[Panel, ...]) -> None:
@@ -248,7 +248,7 @@ class FigureWidget(QWidget):
         self._take_row(row)
         self._panels = row.panels  # type: ignore[assignment]
         for widget in self._panels:
-            widget.set_theme(self._theme.name)  # it may have changed while they were made
+            widget.set_theme(self._theme.name)  # the theme may have changed while they were built
         self.setFocusProxy(self._panels[0])
         self._name_parts()
         self._orient()
@@ -266,7 +266,7 @@ class FigureWidget(QWidget):
         retire(old)
 
     def stop(self) -> None:
-        """Drop what is being made; what is shown stays."""
+        """Stop building panels; the current figure stays."""
         self._drop_coming()
 
     def _drop_coming(self) -> None:
@@ -385,25 +385,25 @@ class FigureWidget(QWidget):
                 panel.select(region, selection.line if mine else None)
 
     def _dress(self, _name: str) -> None:
-        """Draw the panels in the colours of the theme, others when they become visible."""
+        """Apply the theme's colours to visible panels; others follow when shown."""
         self._undressed = True
-        if not self.visibleRegion().isEmpty():  # a view behind a tab is "visible" for Qt
+        if not self.visibleRegion().isEmpty():  # Qt calls a view behind a tab "visible"
             self.catch_up()
 
     def catch_up(self) -> None:
-        """Take the colours of the current theme, if it was changed while this was not visible."""
+        """Apply the current theme if it changed while this was hidden."""
         if self._undressed:
             self._undressed = False
             for panel in self._panels:
                 panel.set_theme(self._theme.name)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Qt: catch up with a change of theme."""
+        """Qt: apply a theme changed in the meantime."""
         self.catch_up()
         super().showEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Panels are beside one another in a wide window, else below."""
+        """Qt: place panels, notes and buttons for the new size."""
         super().resizeEvent(event)
         self._orient()
         self._show_notes()
@@ -414,19 +414,19 @@ class FigureWidget(QWidget):
         notes = self._figure.notes if self._figure is not None and self._figure.panels else ()
         room = self.height() > (_WHOLE_TIME_FROM if self._timed() else _NOTES_FROM)
         self._notes.show_notes(notes if room else (), self.height())
-        if notes and not room:  # they are in the tooltip of the sentence
+        if notes and not room:  # the sentence's tooltip has them instead
             self._sentence.setToolTip("\n".join((self._figure.sentence if self._figure is not None else "", *notes)))
 
     def _timed(self) -> bool:
-        """Whether one of the panels is a timeline, whose lanes need the height."""
+        """Return whether a panel is a timeline; its lanes need the height."""
         return self._figure is not None and any(isinstance(panel, Timeline) for panel in self._figure.panels)
 
     def _listed(self) -> bool:
-        """Whether rows of text are visible, which a low view has few of."""
+        """Return whether a table is visible; a low view shows few of its rows."""
         return bool(self._panels) and isinstance(self._panels[max(0, self._choice.currentIndex())], TablePanel)
 
     def _place_ways(self) -> None:
-        """In a low view the buttons are beside the tabs, else below the picture."""
+        """Place the buttons beside the tabs in a low view, otherwise below the picture."""
         low = self.height() < _WHOLE_FROM and self._choice.isVisibleTo(self)
         low = low and self._choice.sizeHint().width() + self.ways.sizeHint().width() + 24 <= self.width()
         if low != (self._top.indexOf(self.ways) >= 0):
@@ -438,7 +438,7 @@ class FigureWidget(QWidget):
                 layout.insertWidget(layout.indexOf(self._stack) + 1, self.ways)
 
     def _fit_sentence(self) -> None:
-        """Shorten the sentence where the picture needs the room; a click on it, or its tooltip, has all of it."""
+        """Shorten the sentence if the picture needs the room; a click or the tooltip shows all of it."""
         text, lines = self._figure.sentence if self._figure is not None else "", None
         least, height = _WHOLE_TIME_FROM if self._timed() else _WHOLE_FROM, self.height()
         tall = _ANSWER_TALL if self._figure is not None and self._figure.answers else _TALL
@@ -448,7 +448,7 @@ class FigureWidget(QWidget):
         self._sentence.show_text(text, self.width(), lines)
 
     def _orient(self) -> None:
-        """Place panels beside or below one another, whichever leaves the tightest of them more room."""
+        """Place panels beside or below one another, whichever gives the most cramped one more room."""
         if len(self._panels) < 2 or self._choice.count() != len(self._panels):
             return
         timed = any(isinstance(panel, TimelinePanel) for panel in self._panels)
@@ -462,7 +462,7 @@ class FigureWidget(QWidget):
             self._share()
 
     def _name_parts(self) -> None:
-        """Name the panels for the tabs that choose between them; the first is in front."""
+        """Name the panels' tabs and select the first."""
         self._choice.blockSignals(True)
         while self._choice.count():
             self._choice.removeTab(0)
@@ -480,7 +480,7 @@ class FigureWidget(QWidget):
         self._choice.blockSignals(False)
 
     def _share(self) -> None:
-        """Give each panel its share of the room, a plot or matrix more than a table, a table by its rows."""
+        """Divide the room between panels: more for plots and matrices than for tables; tables by their rows."""
         across = self._row.orientation() == Qt.Orientation.Horizontal
         if not across and all(isinstance(panel, TablePanel) for panel in self._panels):
             rows = [len(panel.table.rows) for panel in self._panels if isinstance(panel, TablePanel)]
@@ -489,7 +489,7 @@ class FigureWidget(QWidget):
         self._row.setSizes([10 * LEAST[type(panel)][0 if across else 1] for panel in self._panels])
 
     def minimumSizeHint(self) -> QSize:
-        """Small enough for four views with their tabs in a small window beside the queue."""
+        """Qt: small enough for four views with tabs beside the queue in a small window."""
         return QSize(220, 90)
 
 

@@ -11,11 +11,11 @@ from shiboken6 import isValid
 
 from scalegraph.gui.dock.view_dock import ViewDock
 
-_WIDE: Final = 900  # pixels in which a table of six columns is whole
+_WIDE: Final = 900  # pixels that show a six-column table completely
 
 
 class Maximised:
-    """Knows which view of a desk has all the room, and the sizes of before."""
+    """Tracks the maximised view of a desk, and the previous sizes."""
 
     def __init__(self) -> None:
         self.dock: ViewDock | None = None
@@ -24,7 +24,7 @@ class Maximised:
         self._before: list[tuple[ViewDock, int, int]] = []  # dock, width, height (pixels)
 
     def show(self, dock: ViewDock, docks: Sequence[ViewDock], window: QMainWindow) -> None:
-        """Give *dock* the room of all *docks* of *window*."""
+        """Maximise *dock*: hide the other *docks* of *window*."""
         if dock.isFloating():
             dock.setFloating(False)
         inside = [other for other in docks if not other.isFloating() and not other.visibleRegion().isEmpty()]
@@ -37,7 +37,7 @@ class Maximised:
         dock.title.show_maximised(True)
 
     def widen(self, dock: ViewDock, place: ViewDock | None, docks: Sequence[ViewDock], window: QMainWindow) -> None:
-        """Give *dock* the room of all *docks* if its view is a wide one and *place*, where it opened, is narrow."""
+        """Maximise *dock* if it is a wide view and *place*, where it opened, is narrow."""
         if dock.view.wide and place is not None and place.width() < _WIDE and not dock.isFloating():
             self.show(dock, docks, window)
 
@@ -52,7 +52,7 @@ class Maximised:
         self._resize()
 
     def closed(self, dock: ViewDock, docks: Sequence[ViewDock]) -> None:
-        """Show the other *docks* when *dock* was closed while it had the room."""
+        """Show the other *docks* after *dock* was closed while maximised."""
         if self.dock is not dock:
             return
         self.dock = None
@@ -61,9 +61,9 @@ class Maximised:
         self._resize()
 
     def _resize(self) -> None:
-        """Give the views their sizes of before one was maximised.
+        """Restore the sizes that the views had before.
 
-        Not by `QMainWindow.restoreState`: each call leaves the earlier tabs visible, below those that work.
+        Not by `QMainWindow.restoreState`: each call leaves the old tab bars visible below the working ones.
         """
         shown = [entry for entry in self._before if isValid(entry[0]) and not entry[0].isFloating()]
         docks = [dock for dock, _, _ in shown]

@@ -1,4 +1,4 @@
-"""A view that floats as a window of the desktop's own: title bar, taskbar entry, any screen."""
+"""A floating view as a native window with title bar and taskbar entry, on any screen."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _AGAIN_MS: Final = 80
 
 
 class NativeWindow(QObject):
-    """Makes *dock* such a window when it is taken out of its place.
+    """Turns *dock* into a native window when it is undocked.
 
-    Qt makes floating docks tool windows without frame, above their window and on its screen. A dock that is being
-    dragged keeps that until it is let go: another kind of window is another window for the desktop, and the drag would
-    end. The shortcuts of the main window work in it as well.
+    Qt makes a floating dock a frameless tool window, above its main window and on the same screen. While it is being
+    dragged it stays one: another window type is a new native window, which would end the drag. The main window's
+    shortcuts work in it as well.
     """
 
     def __init__(self, dock: QDockWidget) -> None:
@@ -47,7 +47,7 @@ class NativeWindow(QObject):
         self._shared = []
 
     def _seen(self, on: bool) -> None:
-        """Look again: Qt restores remembered places in several steps."""
+        """Check again: Qt restores saved places in several steps."""
         if on and self._dock.isFloating():
             self._later.start(0)
 
@@ -65,7 +65,7 @@ class NativeWindow(QObject):
             place, shown = dock.geometry(), dock.isVisible()
             dock.setWindowFlags(_FLAGS)
             dock.setGeometry(place)
-            dock.winId()  # its window is made, as one that belongs to another
+            dock.winId()  # creates its native window as a child of the other
             if (window := dock.windowHandle()) is not None:
                 window.setTransientParent(None)  # type: ignore[arg-type]
             dock.setVisible(shown)

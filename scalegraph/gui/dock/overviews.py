@@ -1,4 +1,4 @@
-"""The arrangement that opens first, chosen from what the study has: nothing in it is empty."""
+"""The arrangement that opens first, chosen by the study's data so that no view is empty."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PREDICTIONS: Final = Split("beside", (Tabs(("predicted", "source", "runs")), Ta
 
 
 def overview_of(data: StudyData) -> Layout | None:
-    """Return the overview of a study of one problem size; ``None`` for one that has, or will get, a matrix.
+    """Return the overview for one problem size, ``None`` if the study has or will get a matrix.
 
-    That of a study which compares schedules of loops shows them.
+    A study that compares loop schedules gets one that shows them.
     """
     from scalegraph.subjects import matrices, schedule_runs, weak_runs
     from scalegraph.views import ways
@@ -47,9 +47,9 @@ def overview_of(data: StudyData) -> Layout | None:
         return None
     counts = {int(n) for n in data.table["processors"]} | _asked(request)
     lasting = ("time", "runs") if len(counts) > 1 else ("runs",)
-    several = len(counts) > 1 and (1 in counts or data.imported is not None)  # measurements do without N = 1
+    several = len(counts) > 1 and (1 in counts or data.imported is not None)  # measurements do not need N = 1
     against_one = ("speedup",) if several else ()
-    if data.imported is None and len(counts) == 1:  # shares over N need several
+    if data.imported is None and len(counts) == 1:  # shares over N need several N
         return _tiles((lasting, ("hottest",)), (("processors", "source"), ("profile",)))
     if data.imported is None:
         return _tiles((lasting, ("hottest", "profile")), (("breakdown", "overheads", "source"), against_one))
@@ -59,14 +59,14 @@ def overview_of(data: StudyData) -> Layout | None:
 
 
 def _asked(request: Mapping[str, Any]) -> set[int]:
-    """Return the counts that will be there when the request is done."""
+    """Return the processor counts that exist once the request is done."""
     if not request.get("program"):
         return set()
     return {int(n) for n in request.get("processors") or ()} | ({1} if request.get("reference", True) else set())
 
 
 def _tiles(above: Sequence[tuple[str, ...]], below: Sequence[tuple[str, ...]]) -> Layout:
-    """Return tiles in columns, those of *above* over those of *below*; a tile without views leaves its room."""
+    """Return tiles in columns, *above* over *below*; an empty tile leaves its room to the other."""
     columns = []
     for top, bottom in zip(above, below, strict=True):
         parts = tuple(Tabs(views) for views in (top, bottom) if views)

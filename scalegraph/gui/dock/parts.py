@@ -1,4 +1,4 @@
-"""The parts of a view's dock besides its frame: options, title, picture and actions; made when first shown."""
+"""The content of a view's dock: options, title, picture and actions; built when first shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scalegraph.views import View
 
 
 class Parts:
-    """The content of *dock*. Qt takes a while to make and to dress it: a dock behind a tab does without."""
+    """The content of *dock*. Building and styling it takes a while, so a dock behind a tab has none yet."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class Parts:
         self.copy_latex = QAction("Copy as LaTeX", dock)
         self.reset = QAction("Reset zoom\tF", dock)
         self.reset.triggered.connect(self.picture.fit)
-        self.export = QAction("Export …\tCtrl+E", dock)  # the window's shortcut is for the view that is in use
+        self.export = QAction("Export …\tCtrl+E", dock)  # shows the window's shortcut, which exports the current view
         for action in (self.copy_picture, self.copy_text, self.copy_latex):
             self.picture.addAction(action)
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     def make_menu(self, dock: QDockWidget, offer_others: Callable[[QMenu], None] | None) -> None:
-        """Give the title its menu, with the studies to compare with if *offer_others* fills them in."""
+        """Add a menu to the title; *offer_others* adds the studies to compare with."""
         menu = QMenu(dock)
         menu.addActions([self.export, self.copy_picture, self.copy_text, self.copy_latex])
         menu.addSeparator()
@@ -58,7 +58,7 @@ class Parts:
         self.title.set_menu(menu)
 
     def enable(self) -> None:
-        """Offer what can be done with the figure on the screen."""
+        """Enable the actions that the current figure supports."""
         figure = self.picture.figure
         there = figure is not None and bool(figure.panels)
         for item in (self.copy_picture, self.copy_text, self.copy_latex, self.export):

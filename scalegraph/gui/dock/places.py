@@ -1,4 +1,4 @@
-"""Open views and their places, as bytes that settings keep."""
+"""Open views and their places, serialised to bytes for the settings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from scalegraph.gui.state.handle import Handle
 log: Final = logging.getLogger(__name__)
 _VERSION: Final = 1
 
-# Makes the dock of a view of a study, with options, under a name.
+# Creates the dock of a study's view with options, under a name.
 Make = Callable[[views.View, Handle, dict[str, Any], str], ViewDock]
 
 
 def saved(desk: Desk) -> QByteArray:
-    """Return which views of *desk* are open, with their options and places."""
+    """Return the open views of *desk* with options and places."""
     docks = [
         {"name": d.objectName(), "view": d.view.name, "options": d.chosen}
         for d in desk.docks
@@ -34,9 +34,9 @@ def saved(desk: Desk) -> QByteArray:
 
 
 def restored(desk: Desk, state: QByteArray, make: Make) -> bool:
-    """Open the views of `saved` on *desk* where they were; return whether that could be done.
+    """Open the views of `saved` on *desk* in their places; return whether that worked.
 
-    A state from elsewhere or of another version is left alone: it only names views, nothing of it is run.
+    A state from another version or source is ignored. It only names views; nothing in it is executed.
     """
     try:
         content = json.loads(bytes(state.data()).decode())

@@ -1,4 +1,4 @@
-"""Between rows of tables and the selection: which rows it marks, what a click on one selects."""
+"""Maps table rows to the selection: which rows it highlights, and what a click selects."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from scalegraph.subjects.study import StudyData
 
 
 def row_keys(data: StudyData | None, selection: Selection, study: str) -> tuple[str, ...]:
-    """Return the keys of rows that *selection* marks: lines as ``f.c:7``, regions as ``2``, paths as ``path:3``."""
+    """Return the keys of the rows to highlight: lines as ``f.c:7``, regions as ``2``, call paths as ``path:3``."""
     if data is None:
         return ()
     mine = selection.study in (None, study)
     region = selection.region if mine else None
     path = selection.call_path if region is None else region_path(data.regions, region)
     keys = [f"{selection.line[0]}:{selection.line[1]}"] if mine and selection.line is not None else []
-    # what a study of many runs has by call path is not worked out in Qt's thread
+    # a large study's call paths are not computed in Qt's thread
     known = data.measured if data.imported is not None or "_measured" in vars(data) else None
     if path is not None and known is not None and path in known.paths:
         number = known.paths.index(path)

@@ -1,4 +1,4 @@
-"""The sentence above a picture: shortened where the picture needs the room, unfolded by a click."""
+"""The sentence above a picture: shortened to leave the picture room, unfolded by a click."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from scalegraph.gui.base.widgets import elided
 
-FOLDED: Final = " … ▸"  # at the end of a sentence that a click unfolds
+FOLDED: Final = " … ▸"  # ends a folded sentence
 UNFOLDED: Final = " ▾"
 _AROUND: Final = 24  # pixels beside it
 
 
 class Sentence(QLabel):
-    """A text that wraps and can be copied. *toggled*: a click folded or unfolded it."""
+    """Wrapping text that can be copied. *toggled*: a click folded or unfolded it."""
 
     toggled = Signal()
 
@@ -32,7 +32,7 @@ class Sentence(QLabel):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def show_text(self, text: str, width: int, lines: int | None) -> None:
-        """Show *text* in at most so many *lines* of *width* pixels (``None``: all of it) unless a click unfolded it."""
+        """Show *text* in at most *lines* lines of *width* pixels (``None``: all), unless a click unfolded it."""
         if text != self._whole:
             self._whole, self._unfolded = text, False
         short = text if lines is None else elided(text, self.fontMetrics(), width - _AROUND, lines, FOLDED)
@@ -45,7 +45,7 @@ class Sentence(QLabel):
         self.setAccessibleName(text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click, not the end of a selection, unfolds or folds it."""
+        """Qt: fold or unfold on a click, but not at the end of a text selection."""
         super().mouseReleaseEvent(event)
         if self.text() != self._whole and event.button() is Qt.MouseButton.LeftButton and not self.hasSelectedText():
             self._unfolded = not self._unfolded

@@ -1,4 +1,4 @@
-"""Short names of views for their tabs: five have 370 pixels in a small window; the title below has the whole name."""
+"""Short view names for tabs, since five tabs share 370 pixels in a small window; the title has the full name."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ SHORT: Final = {
 
 
 def tab_name(view: View) -> str:
-    """Return the name of *view* on a tab."""
+    """Return the short name of *view* for its tab."""
     return SHORT.get(view.name, view.title)

@@ -1,4 +1,4 @@
-"""The middle of the window: the views of the study in view, where the user wants them."""
+"""The centre of the window: the current study's views, arranged by the user."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ from scalegraph.subjects.option import OptionValue
 from scalegraph.views.ways import OPEN_STUDY
 
 _NO_SECOND: Final = "Compare needs a second study."
-_LEADING_TO_SOURCE: Final = ("hottest", "lines", "thread-graph")  # views whose rows are places of the source
+_LEADING_TO_SOURCE: Final = ("hottest", "lines", "thread-graph")  # views whose rows are source locations
 
 
 class ViewArea(QWidget):
-    """Holds a desk of views for every open study and shows that of the study in view.
+    """Holds a desk of views for every open study and shows the current study's.
 
-    *jobs* starts the threads that build figures; *settings* remembers places per study (key ``places<slot>/<study>``).
+    *jobs* builds figures in threads; *settings* saves the places per study (key ``places<slot>/<study>``).
     """
 
     views_changed = Signal()
     undo_changed = Signal()
-    faster_wanted = Signal(str)  # target of a virtual speedup
-    way_wanted = Signal(object)  # a Way on from a figure
-    remark_wanted = Signal(str, object)  # a sentence, and the Way that it is followed by
+    faster_wanted = Signal(str)  # target for a virtual speedup
+    way_wanted = Signal(object)  # a Way that a figure offers
+    remark_wanted = Signal(str, object)  # a sentence, and the Way offered with it
 
     def __init__(
         self,
@@ -122,16 +122,16 @@ class ViewArea(QWidget):
         bar.offer("study", self.arrangements())
         return bar
 
-    # what the rest of the window asks
+    # called by the rest of the window
 
     @property
     def docks(self) -> list[ViewDock]:
-        """The views of the study in view, in the order of opening."""
+        """The current study's views, in the order in which they were opened."""
         return list(self._desk.docks) if self._desk else []
 
     @property
     def undo_stack(self) -> QUndoStack | None:
-        """What was changed in the options of the views of the study in view."""
+        """The undo stack of option changes in the current study's views."""
         return self._desk.history.stack if self._desk is not None else None
 
     @property
@@ -140,17 +140,17 @@ class ViewArea(QWidget):
         return self._desk.window
 
     def arrangements(self) -> list[str]:
-        """Return the names of the ready-made arrangements, in the order in which they are offered."""
+        """Return the names of the ready-made arrangements, in menu order."""
         if self._desk is not None and self._desk.handle.subject == "trace":
             return list(TRACE_ARRANGEMENTS)
         return list(OFFERED)
 
     def has_views_of(self, handle: Handle) -> bool:
-        """Whether the views of *handle* have been placed."""
+        """Return whether the views of *handle* have been placed."""
         return handle.key in self._desks
 
     def show_study(self, handle: Handle) -> None:
-        """Bring the views of *handle* into view: as they were left, as remembered, or the overview."""
+        """Show the views of *handle* as the user left them, else as saved, else the overview."""
         if self._desk is not None and self._desk.handle is handle:
             return
         self._leave_desk()
@@ -169,7 +169,7 @@ class ViewArea(QWidget):
         self._take_focus()
 
     def show_view(self, handle: Handle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
-        """Open the view *name* of *handle*, or bring it to the front if it is open. *roomy*: where most room is.
+        """Open the view *name* of *handle*, or raise it; *roomy*: in the largest place.
 
         Raises `InputError` if there is no view of that name.
         """
@@ -200,7 +200,7 @@ class ViewArea(QWidget):
         return dock
 
     def _take_focus(self) -> None:
-        """Have keys go to the views of a study that comes into view, unless a text is being typed elsewhere."""
+        """Give the focus to the views of a newly shown study, unless the user is typing elsewhere."""
         focus = QApplication.focusWidget()
         typing = isinstance(focus, QAbstractSpinBox | QPlainTextEdit) or (isinstance(focus, QLineEdit) and focus.text())
         dock = self.current_dock()
@@ -214,7 +214,7 @@ class ViewArea(QWidget):
         self.replay_bar.show_trace(trace)
 
     def apply_arrangement(self, name: str) -> str:
-        """Place the views after the arrangement *name*; return a sentence when that cannot be done."""
+        """Apply the arrangement *name*; return an error message or ""."""
         if self._desk is None:
             return "No study is open."
         if name not in self.arrangements():
@@ -237,9 +237,9 @@ class ViewArea(QWidget):
         return ""
 
     def apply_state(self, state: QByteArray) -> bool:
-        """Place the views of `save_state`, of this or another study; others are closed. Return whether it was possible.
+        """Open the views of `save_state`, of this or another study, and close others; return whether it worked.
 
-        Options of views are kept where this study has the view.
+        Options are kept for views that this study has.
         """
         if self._desk is None:
             return False
@@ -254,7 +254,7 @@ class ViewArea(QWidget):
         return done
 
     def tile_all(self) -> None:
-        """Give every open view a tile of its own."""
+        """Give every open view its own tile."""
         if self._desk is None or not self._desk.docks:
             return
         self._restore_all()
@@ -267,19 +267,19 @@ class ViewArea(QWidget):
             dock.show()
 
     def maximise(self, dock: ViewDock) -> None:
-        """Give *dock* the whole area, or show all views again if it has it."""
+        """Maximise *dock*, or show all views again if it is maximised."""
         if self._maximised.dock is not None:
             self._restore_all()
         else:
             self._maximised.show(dock, self.docks, self._window)
 
     def others_changed(self) -> None:
-        """Draw views of several studies anew: one was opened or closed, or has grown."""
+        """Redraw views of several studies after one was opened, closed or extended."""
         for dock in self.docks:
             dock.others_changed()
 
     def forget(self, key: str) -> None:
-        """Drop a study that was closed: its views go, also those that another study is compared with."""
+        """Remove a closed study with its views, also from the comparisons of other studies."""
         for desk in list(self._desks.values()):
             for dock in [d for d in desk.docks if d.handle.key == key or desk.handle.key == key]:
                 self._remove(desk, dock)
@@ -293,14 +293,14 @@ class ViewArea(QWidget):
         self._show_stack()
 
     def save_state(self) -> QByteArray:
-        """Return which views of the study in view are open, with their options and places."""
+        """Return the current study's open views with options and places."""
         if self._desk is None:
             return QByteArray()
         self._restore_all()
         return saved(self._desk)
 
     def restore_state(self, state: QByteArray) -> bool:
-        """Open the views of `save_state` where they were; return whether that could be done."""
+        """Open the views of `save_state` in their places; return whether that worked."""
         done = self._desk is not None and restored(self._desk, state, self._make)
         if done:
             self._show_stack()
@@ -315,7 +315,7 @@ class ViewArea(QWidget):
             self._desks[handle.key] = desk
             self._stack.addWidget(desk.window)
             key = handle.key
-            # the area may end before the study: then there is nothing to forget
+            # the area may be deleted before the study; then there is nothing to do
             handle.destroyed.connect(tied(self, lambda *_: self.forget(key)))
         return self._desks[handle.key]
 
@@ -352,7 +352,7 @@ class ViewArea(QWidget):
         return dock
 
     def _place(self, layout: Layout, content: dict[str, tuple[str, Handle]]) -> None:
-        """Lay out *layout*, whose names stand for (view, study) in *content*; other views are closed."""
+        """Apply *layout*, whose names stand for (view, study) in *content*; close other views."""
         assert self._desk is not None
         desk = self._desk
         self._restore_all()
@@ -367,14 +367,14 @@ class ViewArea(QWidget):
             view, handle = content[name]
             dock = old.pop((view, handle.key), None)
             if dock is None:
-                dock = self._make(views.get(view), handle, {})  # floats for Qt until it has a place
+                dock = self._make(views.get(view), handle, {})  # Qt treats it as floating until it has a place
             elif dock.isFloating():
                 dock.setFloating(False)
             kept.append(dock)
             return dock
 
         self._show_stack(some=True)
-        self._window.setUpdatesEnabled(False)  # docks are placed one after another: painted once
+        self._window.setUpdatesEnabled(False)  # paint once, after all docks are placed
         try:
             Placer(self._window, take).place(layout)
             for dock in old.values():
@@ -402,14 +402,14 @@ class ViewArea(QWidget):
             dock.name_study(not dock.view.several)
         return ""
 
-    # small things
+    # helpers
 
     def _show_here(self, name: str) -> None:
         if self._desk is not None:
             self.show_view(self._desk.handle, name)
 
     def _show_place(self, dock: ViewDock) -> None:
-        """Open the source at the place that was chosen in *dock*, beside it, unless it is visible; the focus stays."""
+        """Open the source location chosen in *dock* beside it, unless it is visible; the focus stays."""
         if dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
             return
         there = [other for other in self.docks if other.view.name == "source" and other.handle is dock.handle]
@@ -419,7 +419,7 @@ class ViewArea(QWidget):
         dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_now(self) -> None:
-        """Show the moment of the replay beside the views over time: where most room is that is none of theirs."""
+        """Show the replay's moment in the largest place that is not a view over time."""
         if self._desk is None:
             return
         shown = [dock for dock in self.docks if not dock.view.window and not dock.visibleRegion().isEmpty()]
@@ -429,7 +429,7 @@ class ViewArea(QWidget):
         self.show_view(self._desk.handle, "moment")
 
     def current_dock(self) -> ViewDock | None:
-        """Return the view that has the focus or had it last, else the last opened one that is visible."""
+        """Return the view that has or last had the focus, else the last opened visible one."""
         return self._desk.current() if self._desk is not None else None
 
     def _front(self, dock: ViewDock) -> None:
@@ -451,7 +451,7 @@ class ViewArea(QWidget):
         if dock in desk.docks:
             desk.docks.remove(dock)
         if not isValid(dock):
-            return  # Qt has taken it with its window
+            return  # Qt deleted it with its window
         desk.window.removeDockWidget(dock)
         dock.stop()
         retire(dock)
@@ -472,7 +472,7 @@ class ViewArea(QWidget):
             self._stack.setCurrentWidget(wanted)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrange by number keys; show all views again on Escape."""
+        """Qt: number keys apply arrangements; Escape ends a maximised view."""
         number = event.key() - Qt.Key.Key_0.value
         named = next((name for name in self.arrangements() if key_of(name) == number), None)
         if not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and named is not None:
@@ -483,7 +483,7 @@ class ViewArea(QWidget):
             super().keyPressEvent(event)
 
     def move_in_time(self, event: QKeyEvent) -> bool:
-        """Let the first timeline visible have a key that no other widget wanted; return whether it means anything."""
+        """Pass an unhandled key to the first visible timeline; return whether it was used."""
         shown = [dock for dock in self.docks if not dock.visibleRegion().isEmpty()]
         panels = [panel for dock in shown for panel in dock.panels if isinstance(panel, TimelinePanel)]
         return bool(panels) and panels[0].act(event.key(), event.modifiers())

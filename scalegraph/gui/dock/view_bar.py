@@ -1,4 +1,4 @@
-"""The line above the views: ready-made arrangements of what is in view, a message, another view, tiles."""
+"""The bar above the views: arrangements, a message, a menu of views, tiling."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from scalegraph.gui.base.widgets import ElidedLabel, empty
 from scalegraph.gui.dock.arrangements import key_of
 from scalegraph.views.view import Subject
 
-_TOOLS_NEED: Final = 620  # pixels that the tools of a trace need beside the arrangements
-_MESSAGE_NEED: Final = 160  # pixels of a message that still say something
+_TOOLS_NEED: Final = 620  # pixels for a trace's tools beside the arrangements
+_MESSAGE_NEED: Final = 160  # pixels below which a message is useless
 
 
 class ViewBar(QWidget):
-    """Offers what fits what is in view, a study or a trace, which *data* returns; None where there is none yet."""
+    """Offers what fits the current study or trace; *data* returns its data, None if not yet loaded."""
 
     arrangement_wanted = Signal(str)
     view_wanted = Signal(str)
@@ -36,7 +36,7 @@ class ViewBar(QWidget):
         self._arrangements = QWidget()
         horizontal(self._arrangements, spacing=2)
         bar.addWidget(self._arrangements)
-        self.folded = QToolButton()  # where the names have no room
+        self.folded = QToolButton()  # replaces the names when they do not fit
         self.folded.setText("Arrangement ▾")
         self.folded.setToolTip("Arrange the views (number keys)")
         self.folded.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -84,17 +84,17 @@ class ViewBar(QWidget):
             shown = QToolButton()
             shown.setDefaultAction(action)
             layout.addWidget(shown)
-            shown.show()  # now, not in the next turn: `fit` asks how wide the names are
+            shown.show()  # now, because `fit` measures the names
         self.add.setToolTip(f"Open another view of this {subject}")
         self.mark(self._marked)
         self.fit()
 
     def _want(self, name: str) -> None:
-        self.mark(self._marked)  # Qt has marked what was clicked; that is not in view yet, and may not come
+        self.mark(self._marked)  # undo Qt's check mark: the arrangement has not been applied yet, and may not be
         self.arrangement_wanted.emit(name)
 
     def mark(self, name: str) -> None:
-        """Mark the arrangement *name* as the one in view; none where *name* is none of those offered."""
+        """Check the arrangement *name*; none if it is not offered."""
         self._marked = name
         menu = self.folded.menu()
         for action in menu.actions() if menu is not None else ():
@@ -102,7 +102,7 @@ class ViewBar(QWidget):
         self.folded.setText(f"{name or 'Arrangement'} ▾")
 
     def _fill(self) -> None:
-        """Fill the menu of views when it is opened: there are some forty, and most who open a study choose none."""
+        """Fill the views' menu when it is opened: it has about forty entries and is seldom used."""
         subject = self._subject
         if subject is None or subject == self._filled_for:
             return
@@ -127,7 +127,7 @@ class ViewBar(QWidget):
         self._menu.addAction(everything)
 
     def _hint(self) -> None:
-        """Show of each view in the menu that opens what it lacks; what a view compares with is chosen later."""
+        """Mark views in the open menu that lack data; studies to compare with are chosen later."""
         data, menu = self._data(), self.sender()
         for action in menu.actions() if isinstance(menu, QMenu) else ():
             view = action.data()
@@ -136,14 +136,14 @@ class ViewBar(QWidget):
             action.setToolTip(view.description if lacking is None else f"{view.description}\n{lacking.general}")
 
     def hold(self, tools: QWidget) -> None:
-        """Give *tools* the middle of the bar while they are shown; a message is there otherwise."""
+        """Show *tools* in the middle of the bar; while hidden, the message has that place."""
         bar = self.layout()
         assert isinstance(bar, QHBoxLayout)
         bar.insertWidget(bar.indexOf(self.message), tools, 3)
         self._tools = tools
 
     def fit(self) -> None:
-        """Fold the names of the arrangements into a menu where they have no room."""
+        """Fold the arrangements into a menu if their names do not fit."""
         held = _TOOLS_NEED if self._offered[0] == "trace" and self._tools is not None else 0
         said = min(_MESSAGE_NEED, self.message.fontMetrics().horizontalAdvance(self.message.text()))
         rest = held + said + self.add.sizeHint().width() + self.tile.sizeHint().width() + 40
@@ -151,15 +151,15 @@ class ViewBar(QWidget):
         self._arrangements.setVisible(room)
         self.folded.setVisible(not room)
         small = held + said + self.folded.sizeHint().width() + self.add.sizeHint().width() + 40
-        self.tile.setVisible(self.width() >= small + self.tile.sizeHint().width())  # else in the menu beside it
+        self.tile.setVisible(self.width() >= small + self.tile.sizeHint().width())  # otherwise it is in the menu beside
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: other things have room now."""
+        """Qt: fit the bar to the new width."""
         super().resizeEvent(event)
         self.fit()
 
     def say(self, text: str) -> None:
-        """Show *text* beside the arrangements."""
+        """Show the message *text* beside the arrangements."""
         self.message.setText(text)
         self.message.setToolTip(text)
         self.message.setVisible(bool(text) or self._tools is None or self._tools.isHidden())

@@ -1,4 +1,4 @@
-"""One view of one study as a window that can be moved, tabbed, floated, maximised and exported."""
+"""One view of a study in a dock that can be moved, tabbed, floated, maximised and exported."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ from scalegraph.subjects.trace import TraceData
 from scalegraph.views import View
 
 log: Final = logging.getLogger(__name__)
-_PATIENCE: Final = 20  # times that an analysis is deferred for the first picture
-_BEAT_MS: Final = 90  # between two pictures of a moment that moves
-_DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
+_PATIENCE: Final = 20  # times that an analysis lets the first picture go first
+_BEAT_MS: Final = 90  # between two pictures of a moving replay
+_DEBOUNCE_MS: Final = 120  # runs that land within this time are drawn at once
 
 
 class ViewDock(QDockWidget):
-    """Builds its figure in another thread; keeps the last one while a newer is made and drops answers that are old.
+    """Builds its figure in another thread, keeps the old one until then, and drops outdated results.
 
-    Until it is first seen it is a frame with a title: its content comes in a turn of the event loop of its own.
+    Until first shown it is a frame with a title; its content is built in its own turn of the event loop.
     """
 
     maximise_wanted = Signal()
     closed = Signal()
-    drawn = Signal()  # a figure, an empty state or a failure is on the screen
+    drawn = Signal()  # a figure, an empty state or an error is on the screen
     export_wanted = Signal()
-    option_changed = Signal(str, object, object)  # name, value before, value that was chosen
-    option_moved = Signal(str, float, bool)  # a line is dragged: option, value, whether it was let go
-    faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
-    way_wanted = Signal(object)  # a way on from the figure
-    place_chosen = Signal(str)  # key of a row that stands for a place in the program
+    option_changed = Signal(str, object, object)  # name, old value, chosen value
+    option_moved = Signal(str, float, bool)  # a line is dragged: option, value, whether it was released
+    faster_wanted = Signal(str)  # a target for a virtual speedup
+    way_wanted = Signal(object)  # a Way that the figure offers
+    place_chosen = Signal(str)  # key of a row that stands for a source location
 
     def __init__(
         self,
@@ -82,16 +82,16 @@ class ViewDock(QDockWidget):
         self._compared.way_wanted.connect(self.way_wanted)
         self._builds = Latest(jobs, f"drawing {view.name}", self, quick=view.window)
         self._stale = True
-        self._stood_back = 0  # times that it was deferred
+        self._stood_back = 0  # times that it let the first picture go first
         self._followed: Followed = {}
         self._named = False
         self._trace = handle if isinstance(handle, TraceHandle) else None
         self.link: TraceLink | None = None
         if self._trace is not None:
             self.link = TraceLink(self._trace, selection, jobs, self, apart=view.window and view.several)
-        self._builds.every = view.window  # while one moves, a picture on the way is better than none
+        self._builds.every = view.window  # while the time moves, late pictures are better than none
         self._builds.shared.connect(self._tell_share)
-        self._parts: Parts | None = None  # made when it is first seen, or requested
+        self._parts: Parts | None = None  # built when first shown or needed
         self._later = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
         self._later.timeout.connect(self.refresh)
         self._beat = QTimer(self, singleShot=True, interval=_BEAT_MS)
@@ -120,18 +120,18 @@ class ViewDock(QDockWidget):
 
     @property
     def furnished(self) -> bool:
-        """Whether its content was made."""
+        """Whether its content has been built."""
         return self._parts is not None
 
     def furnish(self) -> Parts:
-        """Make the content unless it is there, and return it."""
+        """Build the content if necessary and return it."""
         if self._parts is None:
             self._parts = parts = Parts(self, self.view, self.handle, self._selection, self._theme, self.link)
             self._wire(parts)
             self.setTitleBarWidget(parts.title)
             self.setWidget(parts.picture)
             parts.enable()
-            if self.window().focusWidget() is self:  # also while another window is active
+            if self.window().focusWidget() is self:  # true for each window, not only the active one
                 parts.picture.setFocus(Qt.FocusReason.OtherFocusReason)
         return self._parts
 
@@ -162,7 +162,7 @@ class ViewDock(QDockWidget):
 
     @property
     def options(self) -> OptionBar:
-        """Editors of the view's options."""
+        """The options' editors."""
         return self.furnish().options
 
     @property
@@ -172,48 +172,48 @@ class ViewDock(QDockWidget):
 
     @property
     def picture(self) -> FigureWidget:
-        """What shows the figure."""
+        """The widget that shows the figure."""
         return self.furnish().picture
 
     @property
     def panels(self) -> list[PanelWidget]:
-        """The widgets of the figure's panels; none while there is no content."""
+        """The widgets of the figure's panels; empty before the content is built."""
         return self._parts.picture.panels if self._parts is not None else []
 
     @property
     def copy_picture(self) -> QAction:
-        """Copies what is seen."""
+        """The action that copies the picture."""
         return self.furnish().copy_picture
 
     @property
     def copy_text(self) -> QAction:
-        """Copies the numbers."""
+        """The action that copies the numbers."""
         return self.furnish().copy_text
 
     @property
     def copy_latex(self) -> QAction:
-        """Copies a table or picture for LaTeX."""
+        """The action that copies a table or picture for LaTeX."""
         return self.furnish().copy_latex
 
     @property
     def reset(self) -> QAction:
-        """Shows all of the picture again."""
+        """The action that resets the zoom."""
         return self.furnish().reset
 
     @property
     def export(self) -> QAction:
-        """Requests a file to save to."""
+        """The action that asks for a file to export to."""
         return self.furnish().export
 
     def take_focus(self) -> None:
-        """Have keys go to the picture, as soon as there is one."""
+        """Give the focus to the picture, as soon as there is one."""
         place = self if self._parts is None else self._parts.picture
         place.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def name_study(self, on: bool) -> None:
-        """Show the study's name in the tab where views of several studies are together."""
+        """Show the study's name in the tab if views of several studies are open."""
         self._named = on
-        self._name_window(self.isFloating() and self.parent() is not None)  # a dock that has no place yet floats for Qt
+        self._name_window(self.isFloating() and self.parent() is not None)  # for Qt a dock without a place is floating
 
     def _name_window(self, floating: bool) -> None:
         named = floating or self._named
@@ -227,30 +227,30 @@ class ViewDock(QDockWidget):
         return {name: value for name, value in self._options.items() if value is not None}
 
     def figure(self) -> Figure | None:
-        """Return the figure on the screen."""
+        """Return the current figure."""
         return self._parts.picture.figure if self._parts is not None else None
 
     def set_options(self, options: Mapping[str, OptionValue]) -> None:
-        """Ask the view for something else."""
+        """Change options and redraw."""
         self._options.update(options)
         self._show_options()
         self._mark_stale()
 
     def option(self, name: str) -> OptionValue:
-        """Return what is chosen for an option, ``None`` for its default."""
+        """Return an option's chosen value, ``None`` for the default."""
         return self._options.get(name)
 
     def has_option(self, name: str) -> bool:
-        """Whether the view can be requested *name*."""
+        """Return whether the view has the option *name*."""
         return any(option.name == name for option in self.view.options)
 
     @property
     def stale(self) -> bool:
-        """Whether what is on the screen is not what was requested last."""
+        """Whether the screen shows an older state than requested."""
         return self._stale
 
     def follow_drag(self, name: str, value: OptionValue, *, last: bool) -> None:
-        """Take *value* from a dragged line, without drawing yet; pictures on the way are shown until the last."""
+        """Take *value* from a dragged line without drawing yet; until the *last*, outdated pictures are shown too."""
         self._builds.every = not last
         self._options[name] = value
         self._show_options()
@@ -261,7 +261,7 @@ class ViewDock(QDockWidget):
             self._parts.options.show_values(self._options)
 
     def refresh(self) -> None:
-        """Build the figure again soon; what is on the screen stays until then."""
+        """Rebuild the figure soon; the old one stays until then."""
         data = self.handle.data()
         if data is None:
             self._wait_for_study()
@@ -299,7 +299,7 @@ class ViewDock(QDockWidget):
         self._builds.ask(build, self._built, self._failed)
 
     def _stands_back(self) -> bool:
-        """Whether an analysis of a trace lets the first view over time be drawn before it."""
+        """Return whether a trace's analysis waits until the first view over time is drawn."""
         trace = self._trace
         if trace is None or self.view.window or trace.pictured:
             return False
@@ -307,16 +307,16 @@ class ViewDock(QDockWidget):
         return self._stood_back <= _PATIENCE
 
     def compared(self) -> list[Handle]:
-        """Return the studies that a view for several compares this one with."""
+        """Return the studies compared with this one."""
         return self._compared.handles()
 
     def others_changed(self) -> None:
-        """Draw anew after another study was opened, closed or has grown."""
+        """Redraw after another study was opened, closed or extended."""
         if self.view.several:
             self._study_changed()
 
     def _to_follow(self, data: StudyData | TraceData) -> Followed:
-        """Return what of the selection the view takes for options that are left open."""
+        """Return the selection's values for options without a choice of their own."""
         selection = self._selection.current
         if isinstance(data, TraceData):
             assert self._trace is not None
@@ -340,7 +340,7 @@ class ViewDock(QDockWidget):
         self.drawn.emit()
 
     def _tell_share(self, share: float) -> None:
-        """Show how far the picture is; what is done at once shows nothing."""
+        """Show the progress; nothing for pictures that are quickly done."""
         self.title.show_busy(True, share)
         self.picture.show_loading(f"Drawing … {percent(share, 0)}")
 
@@ -363,10 +363,10 @@ class ViewDock(QDockWidget):
             self.picture.show_loading("Reading the study …")
         self.furnish().enable()
 
-    # what changes it
+    # changes
 
     def _moved(self, _begin: float, _end: float) -> None:
-        """Draw for the time that is visible now: the view one is at at once, the others when it rests."""
+        """Draw for the new visible time: the current view at once, others when it rests."""
         self._stale = True
         focus = QApplication.focusWidget()
         if self._in_sight() and (self.underMouse() or (focus is not None and self.isAncestorOf(focus))):
@@ -375,7 +375,7 @@ class ViewDock(QDockWidget):
             self._later.start()
 
     def _follow_replay(self, _now: float) -> None:
-        """Show another moment soon; those that pass meanwhile are left out."""
+        """Show a moment of the replay soon; skip those that pass in the meantime."""
         self._stale = True
         if not self._beat.isActive():
             self._beat.start()
@@ -387,13 +387,13 @@ class ViewDock(QDockWidget):
     def _follow_trace(self) -> None:
         data = self.handle.data()
         if self.furnished and data is not None and self._to_follow(data) != self._followed:
-            self._builds.stop()  # of a large trace a filter takes long: what is no longer needed is not waited for
+            self._builds.stop()  # filtering a large trace takes long: do not wait for an outdated result
             self._mark_stale()
 
     def _option_changed(self, name: str, value: OptionValue) -> None:
         before = self._options.get(name)
         if self.link is not None and self.link.apart and name in ("align", "region"):
-            self.link.window.fit()  # what was visible means something else on another axis
+            self.link.window.fit()  # the old range has no meaning on another axis
         self._options[name] = value
         self.options.show_values(self._options)
         self._mark_stale()
@@ -430,11 +430,11 @@ class ViewDock(QDockWidget):
         if visible and self._stale and self.handle.data() is None:
             self.refresh()
         elif visible and self._stale:
-            # several docks that appear together would hold up the window if each asked here
+            # docks that appear together would block the window if each drew here
             self._appears.start()
 
     def _furnish_in_sight(self) -> None:
-        """Make the content, unless the dock has gone behind a tab meanwhile: Qt keeps those left of the window."""
+        """Build the content unless the dock is now behind a tab: Qt leaves such docks left of the window."""
         if self.isVisible() and self.geometry().right() >= 0:
             self.furnish()
             turn_queue().add(self, self._appear, heavy=True)
@@ -444,17 +444,17 @@ class ViewDock(QDockWidget):
             self.refresh()
 
     def _in_sight(self) -> bool:
-        """Whether it is on the screen; of a trace, whose views are drawn at every move, also not behind a tab."""
+        """Return whether it is on the screen; for views of a trace, redrawn at every move, also not behind a tab."""
         return self.furnished and self.isVisible() and (self._trace is None or not self.visibleRegion().isEmpty())
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop building; the area forgets a view that was closed."""
+        """Qt: stop building; the area forgets closed views."""
         super().closeEvent(event)
         self.stop()
         self.closed.emit()
 
     def stop(self) -> None:
-        """Drop what is being built."""
+        """Stop building the figure."""
         self._later.stop()
         self._appears.stop()
         self._beat.stop()
@@ -465,7 +465,7 @@ class ViewDock(QDockWidget):
             self.link.stop()
 
     def minimumSizeHint(self) -> QSize:
-        """Small enough for four views in a small window."""
+        """Qt: small enough for four views in a small window."""
         return QSize(200, 140)
 
     # copying

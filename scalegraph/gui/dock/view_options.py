@@ -1,4 +1,4 @@
-"""Editors for the options of a view, made from what the view declares."""
+"""Editors for a view's options, created from its declarations."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from scalegraph.views import View
 AUTO: Final = "automatic"
 FOLLOWS: Final = "as selected"
 _INLINE: Final = 2
-_FIRST: Final = ("minimise", "efficiency")  # what one changes most is in the title
-_NAMED: Final = ("minimise",)  # its values say what it is; so does a field for a share
+_FIRST: Final = ("minimise", "efficiency")  # changed most often, so shown in the title
+_NAMED: Final = ("minimise",)  # need no label: their values are self-explanatory; nor does a field for a share
 _MOST_CHOICES: Final = 200
 
 
 class OptionEditor(QWidget):
-    """Edits one option; *changed* says its name and value (``None``: its default)."""
+    """Edits one option; *changed* has its name and value (``None``: the default)."""
 
     changed = Signal(str, object)
 
@@ -72,13 +72,13 @@ class OptionEditor(QWidget):
             row.addWidget(QLabel(option.unit))
 
     def _left_open(self, followed: OptionValue = None) -> str:
-        """Return what stands where nothing is chosen; *followed* is what the view takes from the selection now."""
+        """Return the entry for the default; *followed* is the value it takes from the selection now."""
         if self.option.follows:
             return FOLLOWS if followed is None else f"{FOLLOWS}: {followed}"
         return AUTO if self.option.default is None else str(self.option.default)
 
     def show_followed(self, value: OptionValue) -> None:
-        """Show what of the selection the view takes, ``None`` for nothing."""
+        """Show the value taken from the selection, ``None`` if there is none."""
         if isinstance(self.editor, QComboBox):
             self.editor.setItemText(0, self._left_open(value))
         elif isinstance(self.editor, QLineEdit):
@@ -94,7 +94,7 @@ class OptionEditor(QWidget):
         return combo
 
     def _fraction(self) -> QDoubleSpinBox:
-        """Return a field for a share between 0 and 1; its lowest step means the default."""
+        """Return a field for a share from 0 to 1; its lowest step means the default."""
         box = QDoubleSpinBox()
         box.setRange(0.0, 1.0)
         box.setSingleStep(0.05)
@@ -107,7 +107,7 @@ class OptionEditor(QWidget):
         return box
 
     def offer(self, data: StudyData) -> None:
-        """Offer the values that *data* has."""
+        """Offer the values in *data*."""
         if self.option.name == "metric" and isinstance(self.editor, QLineEdit):
             known = QCompleter(metric_names(data), self.editor)
             known.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -128,7 +128,7 @@ class OptionEditor(QWidget):
         self._setting = False
 
     def value(self) -> OptionValue:
-        """Return the value, or ``None`` for the default."""
+        """Return the value, ``None`` for the default."""
         if isinstance(self.editor, QCheckBox):
             return self.editor.isChecked()
         if isinstance(self.editor, QLineEdit):
@@ -139,7 +139,7 @@ class OptionEditor(QWidget):
         return data
 
     def set_value(self, value: OptionValue) -> None:
-        """Show *value* without saying so."""
+        """Show *value* without emitting `changed`."""
         self._setting = True
         if isinstance(self.editor, QCheckBox):
             self.editor.setChecked(bool(self.option.default if value is None else value))
@@ -175,17 +175,17 @@ _MORE: Final = "Options ▾"
 
 
 class OptionBar(QWidget):
-    """The options of one view: the first beside the button where there is room, all of them below the button."""
+    """A view's options: the first ones beside the button if they fit, all of them below it."""
 
     changed = Signal(str, object)
 
     def __init__(self, view: View, shared: Sequence[str] = ()) -> None:
-        """*shared* options are chosen for all views at once, elsewhere."""
+        """*shared* options are set elsewhere, for all views at once."""
         super().__init__()
         self._own = tuple(option for option in view.options if option.name not in shared)
         first = sorted(self._own, key=_place)[:_INLINE]
         self._inline = [OptionEditor(option) for option in first]
-        self._below: list[OptionEditor] = []  # made when the button is pressed first
+        self._below: list[OptionEditor] = []  # created when the button is first pressed
         self._data: StudyData | None = None
         self._values: Mapping[str, OptionValue] = {}
         self._followed: Mapping[str, OptionValue] = {}
@@ -213,7 +213,7 @@ class OptionBar(QWidget):
         for editor in self._inline:
             editor.changed.connect(self._tell)
         if not self._own:
-            self.hide()  # showing it before it has a parent would make a window of it
+            self.hide()  # without a parent it would appear as a window
 
     @property
     def _all(self) -> list[OptionEditor]:
@@ -237,11 +237,11 @@ class OptionBar(QWidget):
         return self._below
 
     def editor(self, name: str) -> OptionEditor:
-        """Return the editor of an option, for tests; the visible one if there is one."""
+        """Return an option's editor, the visible one if any; for tests."""
         return next(editor for editor in (*self._inline, *self._all) if editor.option.name == name)
 
     def offer(self, data: StudyData) -> None:
-        """Offer the values that *data* has."""
+        """Offer the values in *data*."""
         if data is self._data:
             return
         self._data = data
@@ -249,39 +249,39 @@ class OptionBar(QWidget):
             editor.offer(data)
 
     def show_values(self, values: Mapping[str, OptionValue]) -> None:
-        """Show *values*; options that are not in it show their default."""
+        """Show *values*; other options show their defaults."""
         self._values = dict(values)
         for editor in (*self._inline, *self._below):
             editor.set_value(values.get(editor.option.name))
 
     def show_followed(self, followed: Mapping[str, OptionValue]) -> None:
-        """Show what of the selection the options take that follow it."""
+        """Show the values that options take from the selection."""
         self._followed = dict(followed)
         for editor in (*self._inline, *self._below):
             if editor.option.follows:
                 editor.show_followed(followed.get(editor.option.name))
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as the button: the options beside it go when there is no room."""
+        """Qt: as narrow as the button; options beside it are hidden if they do not fit."""
         return QSize(20, self.sizeHint().height())
 
     def _tell(self, name: str, value: object) -> None:
         self.changed.emit(name, value)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: what the layout gives may be less than what was reckoned with."""
+        """Qt: shorten the button, as the layout may give less width than planned."""
         super().resizeEvent(event)
         if not any(editor.isVisibleTo(self) for editor in self._inline):
             self._name_button(self.width())
 
     def _name_button(self, width: int) -> None:
-        """Write the button's name if *width* has room for it, else a mark: a style would cut the word in its middle."""
+        """Show the button's name if it fits *width*, otherwise an ellipsis; Qt would clip the text."""
         self.more.setText(_MORE)
         if self.more.sizeHint().width() > width:
             self.more.setText(_MORE[-1])
 
     def least_width(self) -> int:
-        """Return the pixels that the button takes when it is a mark; 0 where the view has no options."""
+        """Return the width of the shortened button in pixels, 0 if the view has no options."""
         if not self._own:
             return 0
         text = self.more.text()
@@ -291,7 +291,7 @@ class OptionBar(QWidget):
         return width
 
     def make_room(self, width: int) -> None:
-        """Show or hide what is beside the button."""
+        """Show the options that fit beside the button."""
         shown = 0
         self._name_button(width)
         room = width - self.more.sizeHint().width() - 12
@@ -308,12 +308,12 @@ class OptionBar(QWidget):
 
 
 def _one_of_the_study(option: Option) -> bool:
-    """Whether *option* is one of the values that the study has: one N or one problem size; not a list of N."""
+    """Return whether *option* takes one of the study's values: one N or one problem size, not a list."""
     return option.name == "size" or (option.name == "processors" and option.type == "int")
 
 
 def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:
-    """Return what the study has of ``processors`` or ``size`` (parameters as ``name=value``), as text and value."""
+    """Return the study's values for ``processors`` or ``size`` (parameters as ``name=value``), as text and value."""
     table = data.table
     if table.empty or "processors" not in table.columns:
         return []
@@ -330,7 +330,7 @@ def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:
 
 
 def metric_names(data: StudyData) -> list[str]:
-    """Return the metrics of a study by name: those of its set, or time and its groups."""
+    """Return the study's metrics by name: those of its measurement set, or time and its groups."""
     if data.imported is not None:
         return [metric.name for metric in data.imported[0].metrics]
     return ["time", *GROUPS]
@@ -341,5 +341,5 @@ def _plain(value: object) -> str:
 
 
 def _place(option: Option) -> int:
-    """Return where *option* comes among those of its view."""
+    """Return the position of *option* among the view's options."""
     return _FIRST.index(option.name) if option.name in _FIRST else len(_FIRST)

@@ -1,4 +1,4 @@
-"""The one line above a view: what it shows of which study, its options, and the buttons that save and move it."""
+"""The line above a view: its name and study, its options, and buttons to export, maximise and move it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.view_options import OptionBar
 
-_STUDY_FROM: Final = 620  # pixels of width from which the study's name has room
+_STUDY_FROM: Final = 620  # pixels of width at which the study's name fits
 _GAP: Final = 2  # pixels between buttons
-_SIDES: Final = 32  # pixels of margins, and of what is around the options
+_SIDES: Final = 32  # pixels of margins, also around the options
 _LEAST: Final = 40  # pixels of the name
-_NAME: Final = 0.42  # of the width that the view's name may take
+_NAME: Final = 0.42  # largest share of the width for the view's name
 
 
 class ViewTitle(QWidget):
-    """Drag it to move the view (Qt does that: pointer events are passed on); a double click maximises."""
+    """Drag it to move the view (pointer events are passed on to Qt); a double click maximises."""
 
     maximise_wanted = Signal()
     float_wanted = Signal()
@@ -31,7 +31,7 @@ class ViewTitle(QWidget):
     def __init__(self, title: str, study: str, options: OptionBar, theme: Theme, short: str = "") -> None:
         super().__init__()
         self._theme = theme
-        self._short = short or title  # where the title has no room
+        self._short = short or title  # used if the title does not fit
         self._title, self._study_text = title, study
         self._options = options
         self._name = QLabel()
@@ -50,7 +50,7 @@ class ViewTitle(QWidget):
         row.addWidget(self._study)
         row.addSpacing(6)
         row.addWidget(options, 1)
-        row.addStretch(0)  # where there are no options
+        row.addStretch(0)  # for views without options
         row.addWidget(self._busy)
         self.export = self._button("", "Export: save as picture or data (Ctrl+E)")
         self.more = self._button("⋯", "Copy, reset zoom, close")
@@ -80,21 +80,21 @@ class ViewTitle(QWidget):
         return button
 
     def set_menu(self, menu: QMenu) -> None:
-        """Give the button with the dots its menu."""
+        """Set the menu of the button with the dots."""
         self.more.setMenu(menu)
 
     def show_busy(self, busy: bool, share: float | None = None) -> None:
-        """Show that a newer picture is being made, and what *share* of it (0 to 1) is done, if that is known."""
+        """Show that a newer picture is being made, and its progress *share* (0 to 1) if known."""
         self._busy.setText("drawing …" if share is None else f"drawing … {percent(share, 0)}")
         self._busy.setVisible(busy and self.width() > _STUDY_FROM)
 
     @property
     def progress(self) -> str:
-        """What is said of the picture that is being made."""
+        """The progress text shown."""
         return self._busy.text()
 
     def show_maximised(self, on: bool) -> None:
-        """Change the button's meaning."""
+        """Switch the button between maximise and restore."""
         self.maximise.setText("⤡" if on else "⤢")
         self.maximise.setToolTip("Restore all views" if on else "Maximise (double click on the title)")
 
@@ -104,7 +104,7 @@ class ViewTitle(QWidget):
         self.export.setIconSize(QSize(16, 16))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shorten what does not fit."""
+        """Qt: shorten what does not fit."""
         super().resizeEvent(event)
         self._fit()
 
@@ -125,10 +125,10 @@ class ViewTitle(QWidget):
         self._options.make_room(width - used)
 
     def minimumSizeHint(self) -> QSize:
-        """Small."""
+        """Qt: small."""
         return QSize(160, self.sizeHint().height())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Maximise, or show all again."""
+        """Qt: maximise, or show all views again."""
         event.accept()
         self.maximise_wanted.emit()

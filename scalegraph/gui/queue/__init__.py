@@ -1,1 +1,1 @@
-"""The queue of requests: its state, its runner and its panel."""
+"""The queue of requests: state, runner and panel."""

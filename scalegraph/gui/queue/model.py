@@ -1,4 +1,4 @@
-"""The queue as a tree for Qt: requests, and below each its runs."""
+"""The queue as a tree model for Qt: requests, each with its runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DISPLAY: Final = Qt.ItemDataRole.DisplayRole
 
 
 class QueueModel(QAbstractItemModel):
-    """Rows are `QueueEntry`; their children `RunItem`, in the order of the plan."""
+    """The rows are `QueueEntry`; their children are `RunItem` in planned order."""
 
     def __init__(self, runner: QueueRunner, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class QueueModel(QAbstractItemModel):
         runner.removed.connect(self._removed)
 
     def entry(self, index: _Index) -> QueueEntry | None:
-        """Return the request at *index*, or the one that the run at *index* belongs to."""
+        """Return the request at *index*, or the request of the run there."""
         if not index.isValid():
             return None
         serial = index.internalId()
@@ -57,16 +57,16 @@ class QueueModel(QAbstractItemModel):
         return self._runs[index.internalId()][index.row()]
 
     def index_of(self, entry: QueueEntry) -> QModelIndex:
-        """Return where *entry* stands."""
+        """Return the index of *entry*."""
         return self.index(self._entries.index(entry), 0)
 
     def tick(self) -> None:
-        """Let times left and running times be read anew."""
+        """Refresh remaining and elapsed times."""
         for row, entry in enumerate(self._entries):
             if not entry.ended:
                 self._touch(row, 0, -1)
 
-    # Qt's interface. The internal id of a run is its request's serial number, of a request 0: no pointers are kept.
+    # Qt's interface. A run's internal id is its request's serial number, a request's is 0: no pointers are kept.
 
     def index(self, row: int, column: int, parent: _Index | None = None) -> QModelIndex:
         """Return the index of a request, or of a run below *parent*."""
@@ -84,7 +84,7 @@ class QueueModel(QAbstractItemModel):
         return self.createIndex(self._row_of(child.internalId()), 0, _TOP)
 
     def rowCount(self, parent: _Index | None = None) -> int:
-        """Return the number of requests, or of the runs of one."""
+        """Return the number of requests, or of one request's runs."""
         if parent is None or not parent.isValid():
             return len(self._entries)
         if parent.column() > 0 or parent.parent().isValid():
@@ -96,13 +96,13 @@ class QueueModel(QAbstractItemModel):
         return len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _DISPLAY) -> Any:
-        """Return a column's head."""
+        """Return a column's heading."""
         if orientation is Qt.Orientation.Horizontal and role == _DISPLAY:
             return COLUMNS[section]
         return None
 
     def data(self, index: _Index, role: int = _DISPLAY) -> Any:
-        """Return what a cell says, in words, as a share or as a phase."""
+        """Return a cell's text, progress or state."""
         if not index.isValid():
             return None
         run = self.run(index)
@@ -116,7 +116,7 @@ class QueueModel(QAbstractItemModel):
     def _row_of(self, serial: int) -> int:
         return next(row for row, entry in enumerate(self._entries) if entry.serial == serial)
 
-    # the runner's signals ------------------------------------------------------------------------------------
+    # the runner's signals
 
     def _added(self, entry: QueueEntry) -> None:
         row = len(self._entries)

@@ -1,4 +1,4 @@
-"""The queue: requests and their runs with progress and time left; what failed shows its message and output."""
+"""The queue: requests and their runs with progress and time left; a failed run shows its error and output."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from scalegraph.gui.queue.runner import QueueRunner
 from scalegraph.gui.queue.state import QueueEntry, RunItem
 
 _INCOMPLETE: Final = ("failed", "cancelled")
-_NARROW: Final = ((0, 190), (STATE, 80), (4, 104), (5, 76))  # widths, pixels, that leave room for where runs are
+_NARROW: Final = ((0, 190), (STATE, 80), (4, 104), (5, 76))  # widths (pixels) that leave room for the workers
 _TICK_MS: Final = 1000  # the time left is counted down once a second
 
 
 class QueuePanel(QWidget):
-    """Shows the queue; starts nothing itself but what its buttons ask the runner for."""
+    """Shows the queue; all actions go to the runner."""
 
     study_wanted = Signal(object)  # Path of a study
 
@@ -81,7 +81,7 @@ class QueuePanel(QWidget):
         tree.header().setMinimumSectionSize(80)
         for column, width in ((0, 250), (STATE, 96), (WHERE, 150), (4, 124), (5, 92)):
             tree.header().resizeSection(column, width)
-        tree.setColumnHidden(WHERE, True)  # until a request leaves this computer
+        tree.setColumnHidden(WHERE, True)  # until a request runs elsewhere
         return tree
 
     def _lay(self) -> None:
@@ -102,7 +102,7 @@ class QueuePanel(QWidget):
         column.addWidget(self._split, 1)
 
     def selected(self) -> QueueEntry | None:
-        """Return the request selected, or the one of the selected run; the only one if none is selected."""
+        """Return the selected request, or that of the selected run; without a selection, the only one."""
         entry = self.model.entry(self.tree.currentIndex())
         return self._runner.entries[0] if entry is None and len(self._runner.entries) == 1 else entry
 
@@ -185,7 +185,7 @@ def _entry_text(entry: QueueEntry | None) -> str:
 
 
 class _PhaseDelegate(QStyledItemDelegate):
-    """Colours a state and draws the progress bar below the words of a request."""
+    """Colours a state, and draws the progress bar below a request's text."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

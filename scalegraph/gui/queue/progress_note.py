@@ -1,4 +1,4 @@
-"""The corner of the status bar: how far the running request is; a click opens the queue."""
+"""Progress of the running request in the status bar; a click opens the queue."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from scalegraph.gui.queue.state import QueueEntry
 
 
 class ProgressNote(QPushButton):
-    """Hidden while nothing runs. The first build of the simulator is shown, too, when no request asked for it."""
+    """Hidden while nothing runs. Also shows a build of the simulator that no request started."""
 
-    _built = Signal(object)  # from whichever thread builds
+    _built = Signal(object)  # from any thread
 
     def __init__(self, runner: QueueRunner, open_queue: Callable[[], None]) -> None:
         super().__init__()
@@ -47,4 +47,4 @@ class ProgressNote(QPushButton):
         if active:
             waiting = f", {len(active) - 1} more waiting" if len(active) > 1 else ""
             self.setText((active[0].said() or active[0].phase) + waiting)
-            self.setMinimumWidth(self.sizeHint().width())  # the status bar would not ask again
+            self.setMinimumWidth(self.sizeHint().width())  # the status bar does not ask again by itself

@@ -1,4 +1,4 @@
-"""Carries requests out one after another through the session and keeps the queue's state up to date."""
+"""Runs requests one after another through the session and updates the queue's state."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from scalegraph.request.consent import Consent, ConsentNeeded
 
 
 class QueueRunner(QObject):
-    """The requests of this window. All signals carry the `QueueEntry` they are about."""
+    """The requests of this window. Each signal carries its `QueueEntry`."""
 
     added = Signal(object)
     changed = Signal(object, list)  # entry, keys of the runs that changed
-    landed = Signal(object)  # a run is in the entry's study
+    landed = Signal(object)  # a run is stored in the entry's study
     ended = Signal(object)
-    consent_wanted = Signal(object, object)  # entry, Consent: answer with `approve` or `refuse`
+    consent_wanted = Signal(object, object)  # entry, Consent; answered by `approve` or `refuse`
     removed = Signal(object)
 
     def __init__(self, session: Any, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.workers: int | None = None  # runs side by side; None: by the processors of this computer
+        self.workers: int | None = None  # parallel runs; None: by this computer's processors
         self._jobs = jobs
         self.entries: list[QueueEntry] = []
         self._active: dict[int, Job] = {}
-        self._asked: dict[int, Consent] = {}  # of entries that wait for the user's answer
+        self._asked: dict[int, Consent] = {}  # by entry that waits for the user's answer
 
     @property
     def busy(self) -> bool:
-        """Whether a request waits or runs."""
+        """Whether a request is waiting or running."""
         return bool(self._active)
 
     @property
     def has_failures(self) -> bool:
-        """Whether something in the list failed or was cancelled."""
+        """Whether anything in the list failed or was cancelled."""
         return any(entry.phase in ("failed", "cancelled") or entry.failed for entry in self.entries)
 
     def submit(
         self, request: Any, path: Path, title: str, *, quiet: bool = False, where: Where | None = None
     ) -> QueueEntry:
-        """Queue *request*; its runs land in the study at *path*. Runs that the study has are not run again.
+        """Queue *request*; its runs go into the study at *path*, and runs already there are not repeated.
 
-        *quiet*: the caller shows the progress. *where*: whose workers carry the runs out, this computer's if None.
+        *quiet*: the caller shows the progress. *where*: the cluster to run on, None for this computer.
         """
         entry = QueueEntry(title, path, request, where=where, quiet=quiet)
         self.entries.append(entry)
@@ -60,11 +60,11 @@ class QueueRunner(QObject):
         return entry
 
     def over(self, entry: QueueEntry) -> bool:
-        """Whether *entry* has ended and its study is closed."""
+        """Whether *entry* has ended and closed its study."""
         return entry.ended and entry.serial not in self._active
 
     def cancel(self, entry: QueueEntry) -> None:
-        """Stop one request; the runs it has are kept."""
+        """Cancel one request; finished runs are kept."""
         job = self._active.get(entry.serial)
         if job is not None:
             entry.stop()
@@ -74,13 +74,13 @@ class QueueRunner(QObject):
             self.refuse(entry)
 
     def approve(self, entry: QueueEntry) -> None:
-        """Carry out *entry*, which waits for the user's consent: it was given."""
+        """Run *entry* now that the user has consented."""
         consent = self._asked.pop(entry.serial, None)
         if consent is not None:
             self._begin(entry, consent)
 
     def refuse(self, entry: QueueEntry) -> None:
-        """End *entry*, which waits for the user's consent: it was not given, and nothing of it was run."""
+        """End *entry* because the user refused; nothing of it has run."""
         consent = self._asked.pop(entry.serial, None)
         if consent is not None:
             entry.cancelled()
@@ -94,20 +94,20 @@ class QueueRunner(QObject):
             self.cancel(entry)
 
     def retry(self, entry: QueueEntry) -> QueueEntry | None:
-        """Run the request again: what failed, was cancelled or never started; finished runs are kept."""
+        """Run the request again: failed, cancelled and unstarted runs only."""
         if not self.over(entry):
             return None
         self.remove(entry)
         return self.submit(entry.request, entry.path, entry.title, where=entry.where)
 
     def remove(self, entry: QueueEntry) -> None:
-        """Take an ended request from the list; its study stays."""
+        """Remove an ended request from the list; its study stays."""
         if self.over(entry) and entry in self.entries:
             self.removed.emit(entry)
             self.entries.remove(entry)
 
     def clear_ended(self) -> None:
-        """Take every ended request from the list."""
+        """Remove every ended request from the list."""
         for entry in list(self.entries):
             self.remove(entry)
 
@@ -115,7 +115,7 @@ class QueueRunner(QObject):
         session, request, path, workers = self._session, entry.request, entry.path, self.workers
 
         def carry_out(reporter: Reporter) -> None:
-            with contextlib.suppress(OSError):  # where new studies go by default; else the engine says what is missing
+            with contextlib.suppress(OSError):  # the default folder for studies; if this fails, the engine reports it
                 path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.ExitStack() as stack:
                 there = session

@@ -1,4 +1,4 @@
-"""State of the queue: requests with their runs, fed by the event stream; free of any toolkit."""
+"""State of the queue: requests with their runs, updated by events; independent of Qt."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ ENDED: Final[frozenset[Phase]] = frozenset({"done", "failed", "cancelled"})
 
 @dataclass
 class RunItem:
-    """One run of a request. *started* is on the clock of `QueueEntry.clock` (seconds)."""
+    """One run of a request. *started* is a time of `QueueEntry.clock` (s)."""
 
     point: RunPoint
     phase: RunPhase = "waiting"
     started: float | None = None
     message: str = ""
     record: RunRecord | None = None
-    where: str = ""  # the worker that has begun it, empty on this computer
+    where: str = ""  # the worker that runs it, empty on this computer
 
 
 @dataclass
 class WorkerItem:
-    """What one worker of a cluster has done of a request."""
+    """What one cluster worker does for a request."""
 
     done: int = 0
     running: list[str] = field(default_factory=list)  # keys of runs
@@ -45,7 +45,7 @@ class WorkerItem:
 
 @dataclass
 class QueueEntry:
-    """One request that was started."""
+    """One request in the queue."""
 
     title: str
     path: Path
@@ -54,44 +54,44 @@ class QueueEntry:
     phase: Phase = "waiting"
     runs: dict[str, RunItem] = field(default_factory=dict)
     finished: int = 0
-    planned: int = 0  # runs that the engine counts: more than points where some are run again for their traces
+    planned: int = 0  # runs counted by the engine; more than points if some are repeated to write traces
     remaining_s: float | None = None
     notes: list[str] = field(default_factory=list)
     message: str = ""
-    output: str = ""  # the compiler's own text, when the program could not be built
-    where: Where | None = None  # whose workers carry the runs out; None: this computer
+    output: str = ""  # the compiler's output if the build failed
+    where: Where | None = None  # the cluster that runs it; None: this computer
     workers: dict[str, WorkerItem] = field(default_factory=dict)
-    slots: int | None = None  # runs that the place does side by side now
+    slots: int | None = None  # runs that the cluster executes in parallel now
     count: int | None = None  # its workers now
-    idle: int = 0  # of them: those that have no run
-    quiet: bool = False  # shown elsewhere: the queue does not come up for it
+    idle: int = 0  # of these, idle
+    quiet: bool = False  # progress is shown elsewhere; do not open the queue
     serial: int = field(default_factory=lambda: next(_serials))
-    compiled: str = ""  # how far a build is that counts its files
-    _told: float = 0.0  # when remaining_s was said
+    compiled: str = ""  # progress of a build that counts its files
+    _told: float = 0.0  # when remaining_s was reported
 
     @property
     def total(self) -> int:
-        """Number of runs known so far, never fewer than those that ended; a search adds to it."""
+        """Number of runs known so far, at least those that ended; a search adds to it."""
         return max(self.planned, len(self.runs), self.finished)
 
     @property
     def failed(self) -> int:
-        """Number of runs that ended badly."""
+        """Number of failed runs."""
         return sum(1 for run in self.runs.values() if run.phase == "failed")
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the request has ended."""
         return self.phase in ENDED
 
     def left_s(self) -> float | None:
-        """Return the estimated seconds left, counted down since the engine last said."""
+        """Return the estimated seconds left, counted down since the engine's last report."""
         if self.remaining_s is None or self.ended:
             return None
         return max(0.0, self.remaining_s - (self.clock() - self._told))
 
     def apply(self, event: events.Event) -> list[str]:
-        """Take in one event; return the keys of the runs that changed."""
+        """Apply one event; return the keys of the runs that changed."""
         match event:
             case events.Planned(points=points, estimate_s=estimate):
                 self.planned = event.total
@@ -120,7 +120,7 @@ class QueueEntry:
         return []
 
     def _placed(self, item: RunItem, where: str) -> None:
-        """Note on which worker a run has begun; where it had begun before, that worker is lost."""
+        """Record the worker that started a run; a worker that started it before is lost."""
         if before := self.workers.get(item.where):
             before.running = [key for key in before.running if key != item.point.key]
         item.where = where
@@ -128,14 +128,14 @@ class QueueEntry:
             self.workers.setdefault(where, WorkerItem()).running.append(item.point.key)
 
     def place(self) -> str:
-        """Return where the runs are carried out, by how many workers, in words; empty for this computer."""
+        """Return the cluster and its workers as text; empty for this computer."""
         if self.where is None:
             return ""
         idle = f", {self.idle} idle" if self.idle and not self.ended else ""
         return self.where.address + (f", {counted(self.count, 'worker')}{idle}" if self.count is not None else "")
 
     def worker_lines(self) -> list[str]:
-        """Return what each worker has done and does, a line each."""
+        """Return one line per worker: what it has done and is doing."""
         lines = []
         for name, worker in sorted(self.workers.items()):
             running = [self.runs[key].point.label() for key in worker.running]
@@ -173,14 +173,14 @@ class QueueEntry:
             worker.running = []
 
     def fail(self, message: str, output: str = "") -> None:
-        """End the whole request: it could not be carried out."""
+        """End the whole request with an error."""
         self.phase, self.message, self.output = "failed", message, output
         for run in self.runs.values():
             if run.phase in ("waiting", "running"):
                 run.phase = "cancelled"
 
     def stop(self) -> None:
-        """Show that stopping was requested."""
+        """Show that a stop was requested."""
         if not self.ended:
             self.phase = "stopping"
 
@@ -190,7 +190,7 @@ class QueueEntry:
             self._done(events.Done(self.finished, self.failed, cancelled=True))
 
     def said(self) -> str:
-        """Return the state in words: ``12 of 30 runs, 2 failed, 20 s left``."""
+        """Return the state as text: ``12 of 30 runs, 2 failed, 20 s left``."""
         parts = [f"{self.finished} of {self.total} runs"] if self.total else []
         if self.failed:
             parts.append(f"{self.failed} failed")

@@ -391,7 +391,7 @@ class RequestPanel(QWidget):
         return left
 
     def _place(self, form: RequestForm) -> Path:
-        """Return the study's path; not that of earlier runs if they ran on another target."""
+        """Return the study's path: that of the last runs if only the target differs, otherwise a new one."""
         before = self._started
         if before is not None and self._started_in is not None and before.target != form.target:
             same = (before.program, before.sources, before.executable) == (form.program, form.sources, form.executable)

@@ -49,7 +49,7 @@ class RequestSide(QWidget):
             column.addWidget(widget)
         self.study = Entry()
         self._study_typed = False
-        self._study_given = False  # suggested for the chosen program, not typed
+        self._study_given = False  # set with the chosen program (`set_study`), not by hand
         self.study.textEdited.connect(self._typed)
         self.where = WhereField()
         column.addWidget(self.where)
@@ -91,9 +91,9 @@ class RequestSide(QWidget):
         return path if path.suffix == ".sgstudy" else path.with_name(path.name + ".sgstudy")
 
     def suggest_study(self, path: Path, *, again: bool = False, other: bool = False) -> None:
-        """Suggest *path* unless the user has typed one; *again* discards what was typed.
+        """Suggest *path* unless another was set; *again* discards what was typed.
 
-        For an *other* program, a path suggested for the previous one is discarded as well.
+        For an *other* program, a path from `set_study` is discarded as well.
         """
         if again or not self._study_typed or (other and self._study_given):
             self._study_given = False

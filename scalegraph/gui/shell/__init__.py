@@ -1,1 +1,1 @@
-"""The main window and what belongs to it alone."""
+"""The main window and its direct parts."""

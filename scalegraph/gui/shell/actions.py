@@ -1,4 +1,4 @@
-"""Every action of the window, declared as data: menus, toolbar, command palette and shortcut sheet read the same."""
+"""The window's actions, declared as data for menus, toolbar, command palette and shortcut sheet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scalegraph.gui.shell.command_palette import CALLED, FOUND_BY, words
 
 @dataclass(frozen=True)
 class Spec:
-    """One action: *name* in the code, *text* for display, its menu (``View/Theme`` is a submenu), its keys."""
+    """One action: its *name* in the code, *text* for display, menu (``View/Theme`` is a submenu), keys."""
 
     name: str
     text: str
@@ -28,10 +28,10 @@ class Spec:
     keys: tuple[str, ...] = ()
     icon: str = ""
     checkable: bool = False
-    group: str = ""  # one of several
-    hint: str = ""  # keys that the views take themselves, where the focus is in one
-    apart: bool = False  # a line of the menu is above it
-    called: str = ""  # in the palette and tooltips, where *text* alone says too little; empty: as in the menu
+    group: str = ""  # exclusive group it belongs to
+    hint: str = ""  # keys handled by the views when focused, only displayed here
+    apart: bool = False  # a separator precedes it
+    called: str = ""  # name in the palette and tooltips if *text* is unclear there; empty: as in the menu
 
 
 MENUS: Final = ("File", "Edit", "View", "Go", "Run", "Trace", "Window", "Help")
@@ -72,7 +72,7 @@ SPECS: Final = (
     Spec("compute_demo", "Compute the demonstration &anew", "Run"),
     *(
         Spec(f"arrange_{name}", name, _ARRANGEMENTS, (str(number),), called=f"Arrange: {name}")
-        for names in (ARRANGEMENT_NAMES, TRACE_ARRANGEMENTS)  # of what is in view, a study or a trace: the same keys
+        for names in (ARRANGEMENT_NAMES, TRACE_ARRANGEMENTS)  # for the current study or trace; they share the keys
         for number, name in enumerate(names, 1)
     ),
     Spec("save_arrangement", "&Save as…", _ARRANGEMENTS, called="Save arrangement as…"),
@@ -136,7 +136,7 @@ _TOOLS: Final = (
     "start_request",
     "cancel_all",
 )
-_LOW, _AROUND = 28, 12  # least pixels of the row of menus and tools; above and below its text
+_LOW, _AROUND = 28, 12  # least height of the menu row in pixels; space around its text
 _TOOLS_RIGHT: Final = ("palette", "toggle_navigator", "toggle_queue", "toggle_inspector", "toggle_whatif")
 
 
@@ -148,7 +148,7 @@ class Actions:
         self._made: dict[str, QAction] = {}
         self._icons: dict[str, str] = {}
         self.menus: dict[str, QMenu] = {}
-        self._lines: dict[str, QAction] = {}  # above the action of this name
+        self._lines: dict[str, QAction] = {}  # separators, by the action below
         self._groups: dict[str, QActionGroup] = {}
         for title in MENUS:
             menu = QMenu(f"&{title}", window)
@@ -165,7 +165,7 @@ class Actions:
 
     def add(self, spec: Spec) -> QAction:
         """Add one action to its menu, the palette and the shortcut sheet."""
-        # behind the tab: the keys as menus show them, though they are no shortcut of the window's
+        # after the tab: displayed like a shortcut in menus, but handled by the views
         action = QAction(f"{spec.text}\t{spec.hint}" if spec.hint else spec.text, self._window)
         action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -182,13 +182,13 @@ class Actions:
         if spec.apart:
             self._lines[spec.name] = menu.addSeparator()
         menu.addAction(action)
-        self._window.addAction(action)  # keys work while the menu bar is hidden too
+        self._window.addAction(action)  # so that keys work while the menu bar is hidden
         self._made[spec.name] = action
         self._icons[spec.name] = spec.icon
         return action
 
     def remove(self, name: str) -> None:
-        """Take an action out of its menu, the palette and the sheet."""
+        """Remove an action from its menu, the palette and the shortcut sheet."""
         action = self._made.pop(name)
         self._icons.pop(name)
         for menu in self.menus.values():
@@ -197,7 +197,7 @@ class Actions:
         action.deleteLater()
 
     def _menu(self, path: str) -> QMenu:
-        """Return a menu; a submenu is made when it is first requested, those of views above the window's panels."""
+        """Return a menu. Submenus are created on first use; those of views go above the panels' entries."""
         if path not in self.menus:
             top, _, title = path.partition("/")
             made = QMenu(title, self._window)
@@ -211,21 +211,21 @@ class Actions:
         return self.menus[path]
 
     def show_filled(self) -> None:
-        """Hide submenus in which nothing can be chosen now."""
+        """Hide submenus without an enabled action."""
         for path, menu in self.menus.items():
             if "/" in path:
                 menu.menuAction().setVisible(any(action.isEnabled() for action in menu.actions()))
 
     def names(self) -> list[str]:
-        """Return the name of every action."""
+        """Return the names of all actions."""
         return list(self._made)
 
     def all(self) -> list[QAction]:
-        """Return every action, in the order of the menus."""
+        """Return all actions in menu order."""
         return list(self._made.values())
 
     def by_menu(self) -> dict[str, Sequence[QAction]]:
-        """Return the actions of each menu."""
+        """Return the actions by menu."""
         found: dict[str, Sequence[QAction]] = {}
         for title in MENUS:
             under = [a for path, menu in self.menus.items() if path.partition("/")[0] == title for a in menu.actions()]
@@ -233,7 +233,7 @@ class Actions:
         return found
 
     def dress(self) -> None:
-        """Draw the icons in the colours of the theme."""
+        """Draw the icons in the theme's colours."""
         paper = self._theme.paper
         for name, which in self._icons.items():
             if which:
@@ -255,9 +255,9 @@ class Actions:
         for name in _TOOLS_RIGHT:
             bar.addAction(self._made[name])
         menus = self._window.menuBar()
-        if menus.isNativeMenuBar():  # the desktop shows the menus, above all windows: nothing fits beside them
+        if menus.isNativeMenuBar():  # the desktop shows the menus outside the window
             self._window.addToolBar(bar)
-        else:  # one row for both
+        else:  # menus and tools share a row
             height = max(_LOW, menus.fontMetrics().height() + _AROUND)
             bar.setFixedHeight(height)
             menus.setFixedHeight(height)

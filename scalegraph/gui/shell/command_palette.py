@@ -1,4 +1,4 @@
-"""Ctrl+K: every action by its words, by synonyms, with typos, or by a few of its letters."""
+"""Ctrl+K: finds actions by words, synonyms or a few letters, tolerating typos."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QLineEdit, QTreeWidget, QTree
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.commands.matching import score
 
-CALLED: Final = "called"  # property of an action: its name in the palette, where the menu's says too little
-FOUND_BY: Final = "found_by"  # property of an action: synonyms, a list of texts
+CALLED: Final = "called"  # property of an action: its name in the palette, if the menu's is unclear there
+FOUND_BY: Final = "found_by"  # property of an action: a list of synonyms
 
 
 class CommandPalette(QFrame):
-    """A list of actions over the window; Return triggers, Escape closes it."""
+    """A list of actions over the window; Return triggers one, Escape closes the list."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -48,7 +48,7 @@ class CommandPalette(QFrame):
         self.hide()
 
     def open(self, actions: Sequence[QAction]) -> None:
-        """Show *actions*: those that are enabled, and the others too, greyed, once something is typed."""
+        """Show *actions*: the enabled ones; disabled ones, greyed, once something is typed."""
         self._actions = [action for action in actions if action.text()]
         self.entry.clear()
         self._fill("")
@@ -61,11 +61,11 @@ class CommandPalette(QFrame):
         self.entry.setFocus()
 
     def names(self) -> list[str]:
-        """Return the commands listed now that are possible, best first."""
+        """Return the enabled commands listed now, best match first."""
         return [item.text(0) for item in self._items() if item.data(0, Qt.ItemDataRole.UserRole).isEnabled()]
 
     def listed(self) -> list[str]:
-        """Return all commands listed now, best first."""
+        """Return all commands listed now, best match first."""
         return [item.text(0) for item in self._items()]
 
     def _items(self) -> list[QTreeWidgetItem]:
@@ -73,25 +73,25 @@ class CommandPalette(QFrame):
         return [item for item in found if item is not None]
 
     def trigger(self) -> None:
-        """Do what is chosen and go away."""
+        """Close the palette and trigger the selected command."""
         item = self.list.currentItem()
         self.leave()
         if item is not None:
             item.data(0, Qt.ItemDataRole.UserRole).trigger()
 
     def leave(self) -> None:
-        """Go away and give the focus back."""
+        """Close the palette and return the focus."""
         self.hide()
         self._owner.setFocus()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: arrows move in the list while typing; leaving the field closes."""
+        """Qt: arrow keys move in the list while typing; leaving the field closes it."""
         if watched is self.entry and event.type() == QEvent.Type.FocusOut and self.isVisible():
             self.hide()
         if watched is not self.entry or not isinstance(event, QKeyEvent):
             return False
         if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
-            event.accept()  # the window's own Escape waits
+            event.accept()  # otherwise the window's Escape shortcut acts
             return True
         if event.type() != QEvent.Type.KeyPress:
             return False
@@ -135,11 +135,11 @@ class CommandPalette(QFrame):
 
 
 def words(action: QAction) -> str:
-    """Return what an action is called in the palette: its menu words without the marks of the keyboard."""
+    """Return an action's name in the palette: its menu text without mnemonics."""
     called = action.property(CALLED) or action.text().partition("\t")[0].replace("&", "")
     return str(called).rstrip("…")
 
 
 def hint(action: QAction) -> str:
-    """Return the keys that the views take for what an action does, empty if there are none."""
+    """Return the keys with which the views trigger an action, empty if none."""
     return action.text().partition("\t")[2]

@@ -1,4 +1,4 @@
-"""The demonstration in the window: opens the study that ships ready, and computes it anew where that is wanted."""
+"""The demonstration: opens the shipped study, or computes it again on request."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _WORDS: Final = "The demonstration"
 
 
 class Demonstration(QObject):
-    """Knows the window as far as it must to open and to run."""
+    """Opens and runs the demonstration in a window."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
 
     def open(self) -> None:
-        """Open the shipped study, of which the user gets a copy; compute it where there is none."""
+        """Open a copy of the shipped study; compute it if it is missing."""
         from scalegraph.request.model import shipped
 
         path = shipped.opened_copy(shipped.user_directory())
@@ -35,7 +35,7 @@ class Demonstration(QObject):
         self._window.study.banner.show_remark(_WORDS, "Compute anew", self.compute)
 
     def compute(self) -> None:
-        """Run the demonstration's request into a study of its own, which comes into view with its first run."""
+        """Run the demonstration's request into a study of its own, shown after its first run."""
         self._window.files.when_ready(self._compute)
 
     def _compute(self) -> None:
@@ -46,7 +46,7 @@ class Demonstration(QObject):
         request.start_when_ready()
 
     def trace(self, path: Path) -> None:
-        """Run the request of the open study at *path* again: runs that lack their trace write it."""
+        """Run the request of the open study at *path* again, so that runs without a trace write one."""
         handle = self._window.studies.get(str(path))
         data = handle.study() if handle is not None else None
         if handle is None or data is None:

@@ -1,4 +1,4 @@
-"""Opening and saving: what is chosen, dropped or named on the command line goes where it belongs."""
+"""Opens and saves files that are chosen, dropped or named on the command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Files(QObject):
-    """Opens files in the window; nothing that is opened is run."""
+    """Opens files in the window; nothing in them is run."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -35,7 +35,7 @@ class Files(QObject):
         self._fill_recent()
 
     def ready(self) -> None:
-        """Open what came before programs and machines were known."""
+        """Open the files that arrived before programs and machines were loaded."""
         self._ready = True
         waiting, self._waiting = self._waiting, []
         self.open(waiting)
@@ -44,18 +44,18 @@ class Files(QObject):
             act()
 
     def when_ready(self, act: Callable[[], None]) -> None:
-        """Do *act* once programs and machines are known."""
+        """Call *act* once programs and machines are loaded."""
         if self._ready:
             act()
         else:
             self._then.append(act)
 
     def open(self, paths: Sequence[Path]) -> None:
-        """Open every file by what it is; those that cannot be opened are reported together."""
+        """Open every file by its type; those that cannot be opened are reported together."""
         if not paths:
             return
         self._window.forget_messages()
-        if len(paths) > 1 and _are_logs(paths):  # each by itself is none that can be opened
+        if len(paths) > 1 and _are_logs(paths):  # a single log cannot be opened on its own
             self._window.imports.open(paths)
         else:
             self._open_each(paths)
@@ -90,7 +90,7 @@ class Files(QObject):
             self._window.imports.open(measured)
 
     def _open_for_request(self, path: Path, kind: Kind, faults: list[str]) -> None:
-        """Show what belongs to the request panel, which has to know programs and machines first."""
+        """Open a file for the request panel, once programs and machines are loaded."""
         if not self._ready:
             self._waiting.append(path)
             return
@@ -111,25 +111,25 @@ class Files(QObject):
             faults.append(str(error))
 
     def ask_open(self) -> None:
-        """Request files and open them."""
+        """Ask for files and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open", "", open_filter())
         self.open([Path(file) for file in files])
 
     def ask_sources(self) -> None:
-        """Request the sources of a program and show its request, which can then be run."""
+        """Ask for a program's sources and show its request, ready to run."""
         files, _kind = QFileDialog.getOpenFileNames(
             self._window, "Sources of the program", "", f"{SOURCES};;All files (*)"
         )
         self.open([Path(file) for file in files])
 
     def ask_measurements(self) -> None:
-        """Request files of measurements and open them."""
+        """Ask for measurement files and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open measurements", "", measurement_filter())
         self.open([Path(file) for file in files])
 
     def paste(self) -> None:
-        """Open what the clipboard holds: files, or a table as text."""
-        mime = QGuiApplication.clipboard().mimeData() or QMimeData()  # None where the desktop gives nothing out
+        """Open the clipboard's content: files, or a table as text."""
+        mime = QGuiApplication.clipboard().mimeData() or QMimeData()  # None if the desktop denies access
         paths = [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
         text = mime.text()
         if paths:
@@ -143,18 +143,18 @@ class Files(QObject):
             )
 
     def ask_traces(self) -> None:
-        """Request traces and open them."""
+        """Ask for traces and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open a trace", "", trace_filter())
         self.open([Path(file) for file in files])
 
     def ask_directory(self) -> None:
-        """Request a directory of measurements, one profile a run, and open it."""
+        """Ask for a directory of measurements, one profile per run, and open it."""
         directory = QFileDialog.getExistingDirectory(self._window, "Open a directory of measurements")
         if directory:
             self.open([Path(directory)])
 
     def ask_save_study(self) -> None:
-        """Ask where, and write a copy of the study in view there."""
+        """Ask for a path and write a copy of the current study there."""
         handle = self._window.study.handle
         if handle is None:
             return
@@ -166,7 +166,7 @@ class Files(QObject):
             self.save_study(path if path.suffix else path.with_suffix(".sgstudy"))
 
     def save_study(self, path: Path) -> None:
-        """Write a copy of the study in view to *path* and bring it into view."""
+        """Write a copy of the current study to *path* and show it."""
         handle = self._window.study.handle
         if handle is None:
             return
@@ -194,6 +194,6 @@ class Files(QObject):
 
 
 def _are_logs(paths: Sequence[Path]) -> bool:
-    from scalegraph.request.imports.sets import are_logs  # loads pandas: not for a file alone
+    from scalegraph.request.imports.sets import are_logs  # loads pandas, so only if there are several files
 
     return are_logs(paths)

@@ -1,4 +1,4 @@
-"""The history that undo and redo walk through."""
+"""Chooses the history that undo and redo use."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class History:
-    """Knows the undo stacks of a window's parts, and which of them was changed last."""
+    """Knows the undo stacks of the window's parts, and which was changed last."""
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
-        self._last = ""  # edited of what is on the study page: "whatif", "views", "filter" or "arrangements"
+        self._last = ""  # last edited part of the study page: "whatif", "views", "filter" or "arrangements"
 
     def edited(self, where: str) -> None:
-        """Remember what was changed last: that is what undo begins with."""
+        """Record the part changed last; undo starts with it."""
         self._last = where
 
     @property
     def stack(self) -> QUndoStack:
-        """What undo and redo walk through: edits of views or what-if settings, else those of the request."""
+        """The stack for undo and redo: of the last edited part of the study page, else of the request."""
         window = self._window
         if window.page == IMPORT:
             return window.imports.page.undo_stack

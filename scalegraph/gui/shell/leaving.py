@@ -1,4 +1,4 @@
-"""The end of the window: running work stops first, without holding the window."""
+"""Closing the window: running work is stopped first, without blocking the window."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from PySide6.QtCore import QTimer
 if TYPE_CHECKING:
     from scalegraph.gui.shell.main_window import MainWindow
 
-_LONGEST_GOODBYE_MS: Final = 8000  # for children to stop; then the window goes anyway, and they with it
+_LONGEST_GOODBYE_MS: Final = 8000  # for child processes to stop; then the window closes and ends them
 
 
 class Leaving:
-    """Closes a window in two steps: what runs is asked to stop, and when it has, the window goes."""
+    """Closes a window in two steps: asks running work to stop, then closes once it has."""
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
         self.begun = False
 
     def may_go(self) -> bool:
-        """Begin, unless begun; return whether nothing runs any more and all was released."""
+        """Start closing if not yet started; return whether all work has ended."""
         window = self._window
         if not self.begun:
             self.begun = True

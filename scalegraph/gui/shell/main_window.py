@@ -1,4 +1,4 @@
-"""The window: brings the parts together and carries their wishes to one another; the parts do the work."""
+"""The main window: builds the parts and connects their signals; the parts do the work."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ from scalegraph.gui.whatif.panel import WhatIfPanel
 
 
 class MainWindow(QMainWindow):
-    """One window with its pages, docks and work."""
+    """One window with its pages, docks and jobs."""
 
-    made = Signal(object)  # every part is there: None, or the Exception that one of them ended with
+    made = Signal(object)  # all parts exist: None, or the Exception that building raised
 
     def __init__(self, session: Any, settings: Settings, theme: Theme, *, at_once: bool = True) -> None:
-        """Make the window now or, unless *at_once*, part by part in turns of the event loop; *made* ends it."""
+        """Build the window now, or part by part in turns of the event loop unless *at_once*; *made* signals the end."""
         super().__init__()
         self.setObjectName("ScaleGraph")
         self.setWindowTitle("ScaleGraph")
@@ -94,7 +94,7 @@ class MainWindow(QMainWindow):
         session, theme, settings = self.session, self.theme, self.settings
         self.actions_ = Actions(self, theme)
         self.trace_actions = TraceActions(self.actions_, self.selection)
-        self.setCentralWidget(self._stack)  # while it is empty: Qt restyles everything in it
+        self.setCentralWidget(self._stack)  # while still empty, because Qt restyles everything inside
         self.start = StartPage(theme, settings)
         self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
         self.instrument = InstrumentPage(session, self.jobs, theme)
@@ -137,11 +137,11 @@ class MainWindow(QMainWindow):
         self._load_catalog()
         self.made.emit(None)
 
-    # pages ---------------------------------------------------------------------------------------------------
+    # pages
 
     @property
     def page(self) -> str:
-        """Name of the page in view."""
+        """Name of the current page."""
         return next(name for name, page in self._pages.items() if page is self._stack.currentWidget())
 
     def go(self, page: str) -> None:
@@ -154,26 +154,26 @@ class MainWindow(QMainWindow):
         self.offered.update()
 
     def forget_messages(self) -> None:
-        """Clear what was said of an earlier action: what begins now has its own outcome."""
+        """Clear messages of earlier actions, before a new one starts."""
         for page in self._pages.values():
             page.banner.clear()  # type: ignore[attr-defined]
         self.statusBar().clearMessage()
 
     def _act(self, act: Callable[[], object]) -> None:
-        """Carry out a command of the user's: what went wrong before it is said no longer."""
+        """Run a command of the user; earlier errors are cleared first."""
         self._pages[self.page].banner.clear_fault()  # type: ignore[attr-defined]
         act()
 
     def say_fault(self, text: str) -> None:
-        """Show what went wrong, on the page that is in view."""
+        """Show an error on the current page."""
         self._pages[self.page].banner.show_fault(text)  # type: ignore[attr-defined]
 
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Open what was named on the command line, chosen or dropped."""
+        """Open files named on the command line, chosen or dropped."""
         self.files.open(paths)
 
     def open_study(self, path: Path) -> StudyHandle:
-        """Open a study and bring it into view."""
+        """Open and show a study."""
         handle = self.studies.open(path)
         self.selection.select(study=handle.key)
         self.settings.add_recent(path)
@@ -181,7 +181,7 @@ class MainWindow(QMainWindow):
         return handle
 
     def open_trace(self, path: Path) -> TraceHandle:
-        """Open a trace and bring it into view; it is read in another thread."""
+        """Open and show a trace; it is read in another thread."""
         new = self.studies.get(str(path.resolve())) is None
         handle = self.studies.open_trace(path, self.settings)
         if new:
@@ -194,7 +194,7 @@ class MainWindow(QMainWindow):
         return handle
 
     def change_meaning(self, key: str) -> None:
-        """Ask anew what the names of the measurement set of a study mean."""
+        """Ask again for the meaning of the names in a study's measurement set."""
         handle = self.studies.get(key)
         data = handle.study() if handle is not None else None
         if handle is not None and data is not None and data.imported is not None:
@@ -212,7 +212,7 @@ class MainWindow(QMainWindow):
         handle = self.open_study(path)
         if not details:
             self.statusBar().showMessage(remark, SHORT_MESSAGE_MS)
-        else:  # something was left out, or is worth knowing
+        else:  # something was left out, or there is a note
             change = partial(self.change_meaning, handle.key)
             self.study.banner.show_remark(remark, "Edit import mapping", change, details)
 
@@ -225,14 +225,14 @@ class MainWindow(QMainWindow):
             self.selection.clear()
 
     def _leave(self) -> None:
-        """Go back to the page on which the one in view was chosen."""
+        """Go back to the page from which the current one was opened."""
         self.go(self._way_back.before(self.page))
 
     def _back(self) -> None:
         self._escape() if self.page in LEFT else self.selection.back()
 
     def close_study(self, key: str) -> None:
-        """Close a study; the next one comes into view, or the start page."""
+        """Close a study and show the next one, or the start page."""
         self.studies.close(key)
         self.study.forget(key)
         self.selection.state.forget(key)
@@ -244,12 +244,12 @@ class MainWindow(QMainWindow):
         self.offered.update()
 
     def run_example(self, name: str) -> None:
-        """Show the default request of a shipped program and start it as soon as it is checked."""
+        """Show the default request of a shipped program and start it once checked."""
         self.request.program.choose(name)
         self.go(REQUEST)
         self.request.start_when_ready()
 
-    # wiring --------------------------------------------------------------------------------------------------
+    # connections
 
     def _add_panels(self) -> Panels:
         panels = Panels(self, self.settings)
@@ -374,16 +374,16 @@ class MainWindow(QMainWindow):
         self.offered.add_views()
 
     def _edited(self, where: str) -> None:
-        """Remember what was changed last: that is what undo begins with."""
+        """Record the part changed last; undo starts with it."""
         self.history.edited(where)
         self.offered.update()
 
     def arrangements_changed(self) -> None:
-        """Offer saved arrangements anew; undo takes back the last change of them."""
+        """Offer saved arrangements again; undo reverts the last change of them."""
         self._edited("arrangements")
 
     def show_view(self, name: str) -> None:
-        """Show a view of the study in view."""
+        """Show a view of the current study."""
         self.go(STUDY)
         self.study.show_view(name)
 
@@ -403,7 +403,7 @@ class MainWindow(QMainWindow):
         self.go(INSTRUMENT)
 
     def _edit_request(self) -> None:
-        """Show the request that the study in view came from; started again, it completes that study."""
+        """Show the request of the current study; starting it again completes the study."""
         handle = self.study.handle
         data = handle.study() if handle is not None else None
         if not isinstance(handle, StudyHandle) or data is None:
@@ -411,7 +411,7 @@ class MainWindow(QMainWindow):
         self.way_commands.edit(data, handle)
 
     def _start(self) -> None:
-        """Start what the page in view has: measurements, a command, or the request."""
+        """Start the current page's task: measurements, a command, or the request."""
         if self.page == IMPORT:
             self.imports.page.accept()
         else:
@@ -448,7 +448,7 @@ class MainWindow(QMainWindow):
         self.preload()
 
     def preload(self) -> None:
-        """Load ahead what pictures need, as soon as nothing else runs: a file that is being opened goes first."""
+        """Preload the libraries for pictures when idle; opening a file takes precedence."""
 
         def begin() -> None:
             load_ahead(self.jobs, self.session)
@@ -462,7 +462,7 @@ class MainWindow(QMainWindow):
         self.say_fault(str(error))
         self.files.ready()
 
-    # Qt ------------------------------------------------------------------------------------------------------
+    # Qt
 
     def _restore(self) -> None:
         self.resize(1280, 720)
@@ -474,22 +474,22 @@ class MainWindow(QMainWindow):
         self.panels.again()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Qt: stop running work first, then go."""
+        """Qt: stop running work, then close."""
         event.setAccepted(self.leaving.may_go())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: hide what floats over the window when its place changes."""
+        """Qt: hide floating widgets, whose place changes."""
         super().resizeEvent(event)
         self.palette_.hide()
         self.sheet.hide()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Qt: take files."""
+        """Qt: accept files."""
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Qt: open what is dropped."""
+        """Qt: open dropped files."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
         self.open_files(paths)

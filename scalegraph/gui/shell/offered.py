@@ -1,4 +1,4 @@
-"""The commands of the window that are available now."""
+"""Enables the window's commands that are available now."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class Offered(QObject):
-    """Enables and disables the commands of a window, and adds one for each view."""
+    """Enables and disables a window's commands, and adds one per view."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)  # connections to it end with the window
         self._window = window
-        self._views: tuple[Any, ...] = ()  # that have a command of their own
+        self._views: tuple[Any, ...] = ()  # views with a command of their own
 
     def add_views(self) -> None:
-        """Put every view into the menu and the palette, once they are loaded."""
+        """Add every view to the menu and the palette, once the views are loaded."""
         from scalegraph.gui.base.menus import grouped
 
         window = self._window
@@ -37,7 +37,7 @@ class Offered(QObject):
         self.update()
 
     def update(self, *_what: object) -> None:
-        """Enable what can be chosen on the page in view, with what is selected there."""
+        """Enable the commands that apply to the current page and selection."""
         window = self._window
         state, undo, handle = window.selection.state, window.history.stack, window.study.handle
         data = handle.study() if handle is not None else None
@@ -81,5 +81,5 @@ class Offered(QObject):
 
 
 def _fits(view: Any, subject: str) -> bool:
-    """Whether *view* is one of what is in view; where nothing is it can be chosen all the same."""
+    """Return whether *view* fits the current subject; true if there is none."""
     return not subject or view.subject == subject

@@ -1,4 +1,4 @@
-"""Results of requests: from the queue into studies and into view."""
+"""Results of requests: from the queue into studies, and onto the screen."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ SHORT_MESSAGE_MS: Final = 6000
 
 
 class Outcomes(QObject):
-    """Follows the queue of a window."""
+    """Follows a window's queue."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)  # connections to it end with the window
         self._window = window
 
     def submit(self, request: Any, path: Path, title: str, where: Where | None = None) -> None:
-        """Start what the user requested, on the workers of *where*."""
+        """Start the user's request, on the cluster *where* if given."""
         self._window.runner.submit(request, path, title, where=where)
         self._window.statusBar().showMessage(f"{title}: started", SHORT_MESSAGE_MS)
 
     def added(self, entry: QueueEntry) -> None:
-        """Show the queue when something is in it that the user waits for."""
+        """Show the queue, unless the entry's progress is shown elsewhere."""
         if not entry.quiet:
             self._window.panels.use("queue", True)
 
     def landed(self, entry: QueueEntry) -> None:
-        """Show a run that has ended: in its study, which comes into view with the first."""
+        """Update the study of a finished run; the first run opens the study."""
         window = self._window
         if window.leaving.begun:
             return
@@ -44,14 +44,14 @@ class Outcomes(QObject):
         if isinstance(handle, StudyHandle):
             handle.refresh_soon()
         elif entry.path.exists() and entry.finished == 1:
-            # The first run brings its study into view, unless the user is at something else by now.
+            # Show the study of the first run, unless the user has turned to something else.
             if window.page in (START, REQUEST) and not window.request.edited_since_start:
                 window.open_study(entry.path)
             else:
                 window.studies.open(entry.path)
 
     def ended(self, entry: QueueEntry) -> None:
-        """Show how a request ended."""
+        """Show the result of a request."""
         window = self._window
         if window.leaving.begun:
             return
@@ -67,6 +67,6 @@ class Outcomes(QObject):
             and not window.runner.has_failures
             and not window.queue.isAncestorOf(window.focusWidget())
         ):
-            window.panels.use("queue", False)  # nothing to wait for: the room goes to the views
+            window.panels.use("queue", False)  # no longer needed; the views get the room
         said = entry.said() or entry.phase
         window.statusBar().showMessage(f"{entry.title}: {said}", SHORT_MESSAGE_MS)

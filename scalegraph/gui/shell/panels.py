@@ -1,4 +1,4 @@
-"""The docks around the pages: shown where they have something to say, unless the user has put them away."""
+"""The docks around the pages: shown if they have content and the user has not closed them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from scalegraph.gui.base.settings import Settings
 
 @dataclass
 class Panel:
-    """One dock: the pages it belongs to, and whether the user wants it."""
+    """One dock: its pages, and whether the user wants it."""
 
     dock: QDockWidget
     pages: frozenset[str]
     action: QAction
     wanted: bool
-    useful: bool = False  # whether it has something to show
+    useful: bool = False  # whether it has content
 
 
 _ROOMY: Final = 1600  # pixels, independent of the scale factor
-_CROWDED: Final = 1400  # width below which the left side makes room while there is something on the right
+_CROWDED: Final = 1400  # narrower windows hide the navigator while a right dock is shown
 _RIGHT: Final = ("inspector", "whatif")
 _LEAST: Final = {"navigator": (200, 200), "inspector": (240, 200), "queue": (320, 110), "whatif": (290, 200)}
 _AREAS: Final = {
@@ -38,26 +38,26 @@ _AREAS: Final = {
 
 
 class Panels(QObject):
-    """Owns the docks of the window and decides which are seen."""
+    """Owns the window's docks and decides which are visible."""
 
     def __init__(self, window: QMainWindow, settings: Settings) -> None:
         super().__init__(window)
         self._window, self._settings = window, settings
         self._panels: dict[str, Panel] = {}
         self._page = ""
-        self._kept = False  # whether the navigator was requested although there is little room
+        self._kept = False  # whether the user opened the navigator in a narrow window
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
 
     def add(self, name: str, title: str, widget: QWidget, pages: set[str], action: QAction) -> None:
-        """Add *widget* as the dock *name*, for *pages*, switched by *action*."""
+        """Add *widget* as the dock *name*, shown on *pages* and switched by *action*."""
         dock = QDockWidget(title, self._window)
         dock.setObjectName(name)
         dock.setWidget(widget)
         widget.setMinimumSize(*_LEAST[name])
         dock.hide()
         self._window.addDockWidget(_AREAS[name], dock)
-        for other in self._panels.values():  # one place, with tabs if both are wanted
+        for other in self._panels.values():  # one place, with tabs if both are shown
             if _AREAS[other.dock.objectName()] == _AREAS[name]:
                 self._window.tabifyDockWidget(other.dock, dock)
         first = name != "whatif" and (name != "inspector" or self._roomy())
@@ -68,13 +68,13 @@ class Panels(QObject):
         dock.visibilityChanged.connect(lambda _on: self._closed_by_user(name))
 
     def size(self, sizes: Mapping[str, int]) -> None:
-        """Give the docks their first widths and heights (pixels)."""
+        """Set the docks' initial widths or heights (pixels)."""
         for name, pixels in sizes.items():
             along = Qt.Orientation.Vertical if name == "queue" else Qt.Orientation.Horizontal
             self._window.resizeDocks([self._panels[name].dock], [pixels], along)
 
     def want(self, name: str, on: bool) -> None:
-        """Show or hidden a dock as the user asks; a dock requested is shown even if it is empty."""
+        """Show or hide a dock at the user's request; shown even if it is empty."""
         panel = self._panels[name]
         panel.wanted = on
         panel.useful = panel.useful or on
@@ -88,47 +88,47 @@ class Panels(QObject):
             self._raise(name)
 
     def _asked(self, name: str) -> None:
-        """Hide a dock that is visible; show one that is hidden or behind another."""
+        """Hide a visible dock; show one that is hidden or behind a tab."""
         dock = self._panels[name].dock
         self.want(name, dock.isHidden() or dock.visibleRegion().isEmpty())
 
     def _raise(self, name: str) -> None:
-        """Bring a dock in front of those that share its place."""
+        """Raise a dock above those in the same place."""
         dock = self._panels[name].dock
         if dock.isHidden():
             return  # on another page
         layout = self._window.layout()
         if layout is not None:
-            layout.activate()  # a dock that was just shown has no tab before
+            layout.activate()  # creates the tab of a dock just shown
         dock.raise_()
 
     def use(self, name: str, on: bool) -> None:
-        """Show whether a dock has something to show."""
+        """Set whether a dock has content."""
         if self._panels[name].useful != on:
             self._panels[name].useful = on
             self._show()
 
     def show_page(self, page: str) -> None:
-        """Show the docks that belong to *page*."""
+        """Show the docks of *page*."""
         self._page = page
         self._show()
 
     def again(self) -> None:
-        """Show what is to be seen, after Qt has restored another state."""
+        """Restore the docks' visibility after Qt restored a saved state."""
         self._show()
 
     def _roomy(self) -> bool:
-        """Whether the screen has room for the inspector beside two columns of views."""
+        """Return whether the screen has room for the inspector beside two columns of views."""
         return self._window.screen().availableGeometry().width() >= _ROOMY
 
     def _crowded(self) -> bool:
-        """Whether views would have little room between docks on both sides."""
+        """Return whether docks on both sides would leave the views little room."""
         there = [self._panels[name] for name in _RIGHT if name in self._panels]
         right = any(panel.wanted and panel.useful and self._page in panel.pages for panel in there)
         return right and self._window.width() < _CROWDED
 
     def _due(self, panel: Panel) -> bool:
-        """Whether a dock should be seen now."""
+        """Return whether a dock should be visible now."""
         due = panel.wanted and panel.useful and self._page in panel.pages
         return due and not (panel.dock.objectName() == "navigator" and not self._kept and self._crowded())
 
@@ -141,9 +141,9 @@ class Panels(QObject):
 
     def _closed_by_user(self, name: str) -> None:
         panel = self._panels[name]
-        # The dock's own cross hides it while it should be seen; tabs and minimising do not hide it.
+        # Closed by its own button: tabs and minimising do not hide a dock.
         if panel.dock.isHidden() and self._due(panel):
             panel.wanted = False
             panel.action.setChecked(False)
             self._settings.set_flag(f"panel/{name}", False)
-            self._show()  # the other side may have room again
+            self._show()  # the other side may fit again

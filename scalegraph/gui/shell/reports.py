@@ -1,4 +1,4 @@
-"""The report of the study in view: what people say of it, and a file, PDF or HTML, that another thread writes."""
+"""The report of the current study: a dialog, and a PDF or HTML file written in another thread."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KINDS: Final = "PDF to hand in (*.pdf);;HTML page (*.html)"
 
 
 class ReportDialog(QDialog):
-    """Asks what stands on the first page, writes the report, and says where it is."""
+    """Asks for the text of the first page and writes the report."""
 
     written = Signal(Path)
 
@@ -69,7 +69,7 @@ class ReportDialog(QDialog):
         self.save.clicked.connect(self.ask)
         buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self.show_file, QDialogButtonBox.ButtonRole.ActionRole)
-        self.show_file.hide()  # until there is a file; the box shows what is added to it
+        self.show_file.hide()  # until the file exists; the message box shows widgets added to it
         column = QVBoxLayout(self)
         words = "What ran, on what, how and when; times, verdicts, and every view that shows something, in one file."
         column.addWidget(label(words, wrap=True))
@@ -81,11 +81,11 @@ class ReportDialog(QDialog):
 
     @property
     def said(self) -> str:
-        """What is said of the file."""
+        """The message about the file."""
         return self._said.text()
 
     def ask(self) -> None:
-        """Ask where to, and write."""
+        """Ask for the path and write the report."""
         proposed = str(self._source.with_suffix(".pdf"))
         file, kind = QFileDialog.getSaveFileName(self, "Write report", proposed, _KINDS)
         if file:
@@ -150,21 +150,21 @@ class ReportDialog(QDialog):
         mark(self._said, "role", "fault" if fault else "muted")
 
     def done(self, result: int) -> None:
-        """Qt: close, and stop what is being written."""
+        """Qt: close, and cancel writing."""
         if self._job is not None:
             self._job.cancel()
         super().done(result)
 
 
 class Reports(QObject):
-    """Makes the dialog for the study in view."""
+    """Creates the report dialog for the current study."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
 
     def ask(self) -> None:
-        """Show the dialog for the study in view."""
+        """Show the dialog for the current study."""
         handle = self._window.study.handle
         data = handle.study() if handle is not None else None
         if handle is None or data is None:

@@ -1,4 +1,4 @@
-"""The sheet on '?': every shortcut of the window, made from its actions."""
+"""The sheet on '?': all shortcuts of the window, listed from its actions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from scalegraph.gui.shell.command_palette import hint, words
 
 _SHORT: Final = 14  # letters
 _COLUMNS: Final = 3
-_AROUND: Final = 20  # pixels of the window that stay in sight around the sheet
+_AROUND: Final = 20  # pixels of the window visible around the sheet
 _SCROLLING: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class ShortcutSheet(QFrame):
-    """Lists actions with their keys in columns by menu; any key or click closes it, but those that scroll it."""
+    """Lists actions with keys in columns by menu; closed by any click or key that does not scroll."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -39,7 +39,7 @@ class ShortcutSheet(QFrame):
         self.hide()
 
     def open(self, menus: Mapping[str, Sequence[QAction]]) -> None:
-        """Show the shortcuts of *menus*; hide them where they are shown already."""
+        """Show the shortcuts of *menus*, or hide the sheet if it is open."""
         if self.isVisible():
             self.hide()
             return
@@ -47,8 +47,8 @@ class ShortcutSheet(QFrame):
         room = owner.size().shrunkBy(margins + QMargins(_AROUND, _AROUND, _AROUND, _AROUND))
         for count in range(_COLUMNS, 0, -1):
             body = _body(menus, count)
-            self._area.setWidget(body)  # which deletes the one before, and gives this its style
-            body.setAutoFillBackground(False)  # the sheet's shows through
+            self._area.setWidget(body)  # deletes the previous one and styles the new one
+            body.setAutoFillBackground(False)  # keeps the sheet's background visible
             for part in body.findChildren(QWidget):
                 part.ensurePolished()
             wanted = body.sizeHint()
@@ -63,14 +63,14 @@ class ShortcutSheet(QFrame):
         self.setFocus()
 
     def event(self, event: QEvent) -> bool:
-        """Qt: keep the window's shortcuts from acting while the sheet is open."""
+        """Qt: block the window's shortcuts while the sheet is open."""
         if event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: any key closes, but those that scroll where there is more than fits."""
+        """Qt: close on any key, except keys that scroll a sheet larger than the window."""
         bar = self._area.verticalScrollBar()
         if event.key() in _SCROLLING and bar.maximum():
             QApplication.sendEvent(bar, event)
@@ -78,16 +78,16 @@ class ShortcutSheet(QFrame):
             self.hide()
 
     def mousePressEvent(self, _event: object) -> None:
-        """Qt: a click closes."""
+        """Qt: close on a click."""
         self.hide()
 
     def focusOutEvent(self, _event: object) -> None:
-        """Qt: going elsewhere closes."""
+        """Qt: close when the focus leaves."""
         self.hide()
 
 
 def _keys(action: QAction) -> str:
-    """Return the keys of an action; a second combination where both are short."""
+    """Return an action's keys; with a second combination if both are short."""
     known = [keys.toString(QKeySequence.SequenceFormat.NativeText) for keys in action.shortcuts()] or [hint(action)]
     both = " or ".join(known[:2])
     return both if len(both) <= _SHORT else known[0]

@@ -1,4 +1,4 @@
-"""The page of a window without open files: ways to begin, examples with a picture each, recent files."""
+"""The page of a window without open files: ways to start, examples with pictures, recent files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEMO_TEXT: Final = "A finished study: billiard balls on the KSR-1, 1 to 64 proc
 
 
 class Card(QFrame):
-    """Something to click: a picture, a title, a sentence; reached by keyboard as well."""
+    """A clickable card with picture, title and sentence; works by keyboard as well."""
 
     clicked = Signal()
 
@@ -51,16 +51,16 @@ class Card(QFrame):
             column.addWidget(go, 0, Qt.AlignmentFlag.AlignLeft)
 
     def add(self, widget: QWidget) -> None:
-        """Put another way below the text."""
+        """Add another button below the text."""
         self._column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click anywhere on the card counts."""
+        """Qt: a click anywhere on the card triggers it."""
         if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.clicked.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Return and Space click."""
+        """Qt: Return and Space trigger it."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.clicked.emit()
         else:

@@ -1,4 +1,4 @@
-"""The menu of what can be done with the trace in view; the keys beside its entries work in the views over time."""
+"""The Trace menu; the keys shown beside its entries work in the views over time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PREFIX: Final = "trace_"
 
 
 class TraceActions:
-    """Wires the window's actions ``trace_..`` to the trace in view."""
+    """Connects the window's actions ``trace_..`` to the current trace."""
 
     def __init__(self, actions: Actions, selection: SelectionModel) -> None:
         self._actions, self._selection = actions, selection
@@ -27,7 +27,7 @@ class TraceActions:
                 actions[name].triggered.connect(act)
 
     def show(self, handle: Handle | None) -> None:
-        """Serve *handle*, if it is a trace that was read."""
+        """Act on *handle*, if it is a trace that has been read."""
         trace = handle if isinstance(handle, TraceHandle) and handle.data() is not None else None
         if trace is not self._handle:
             if self._handle is not None:

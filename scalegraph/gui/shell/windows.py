@@ -1,4 +1,4 @@
-"""Further main windows of the same session: the same studies, the same selection, other views, any screen."""
+"""Further main windows of the session: same studies and selection, other views, on any screen."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     from scalegraph.gui.shell.main_window import MainWindow
 
-_OPEN: Final = "windows/open"  # how many were open at the end
+_OPEN: Final = "windows/open"  # number of windows open at exit
 _SIZE: Final = (1100, 700)
 
 
 class FurtherWindow(QMainWindow):
-    """Views of the study in view, beside the first window, which keeps requests, runs and panels."""
+    """Views of the current study beside the first window, which keeps requests, runs and panels."""
 
     def __init__(self, main: MainWindow, number: int) -> None:
-        super().__init__()  # without a parent: the desktop gives it an entry and lets it be on top or not
+        super().__init__()  # no parent, so the desktop treats it as a window of its own
         self._main, self.number = main, number
         self.setObjectName(f"ScaleGraph {number}")
         self.study = StudyPage(main.studies, main.selection, main.jobs, main.theme, main.settings, slot=f"-{number}")
@@ -55,7 +55,7 @@ class FurtherWindow(QMainWindow):
             self.restoreGeometry(place)
 
     def _in_first(self, signal: object, what: object) -> None:
-        """Have the first window do what a view here asks for."""
+        """Emit *signal* of the first window, for a view here."""
         signal.emit(what)  # type: ignore[attr-defined]
         self._main.raise_()
         self._main.activateWindow()
@@ -70,12 +70,12 @@ class FurtherWindow(QMainWindow):
             dock.export_wanted.emit()
 
     def keep(self) -> None:
-        """Remember its place, its views and theirs."""
+        """Save its geometry, its views and their places."""
         self._main.settings.set_bytes(f"windows/geometry-{self.number}", self.saveGeometry())
         self.study.keep()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Qt: remember, and let go of the studies."""
+        """Qt: save the state and release the studies."""
         self.keep()
         self.study.release()
         event.accept()
@@ -96,11 +96,11 @@ class Windows(QObject):
 
     @property
     def all(self) -> tuple[FurtherWindow, ...]:
-        """Those that are open."""
+        """The open windows."""
         return tuple(self._open)
 
     def open(self) -> FurtherWindow:
-        """Open another window on the study in view."""
+        """Open another window on the current study."""
         number = min({2 + i for i in range(len(self._open) + 1)} - {window.number for window in self._open})
         made = FurtherWindow(self._main, number)
         self._open.append(made)
@@ -108,7 +108,7 @@ class Windows(QObject):
         return made
 
     def gone(self, window: FurtherWindow) -> None:
-        """Forget a window that was closed."""
+        """Forget a closed window."""
         if window in self._open:
             self._open.remove(window)
         window.deleteLater()
@@ -116,7 +116,7 @@ class Windows(QObject):
             self._main.settings.set_text(_OPEN, str(len(self._open)))
 
     def leave(self) -> None:
-        """Close all; they come back when the first window opens a study again."""
+        """Close all; they reopen when the first window opens a study."""
         self._leaving = True
         self._main.settings.set_text(_OPEN, str(len(self._open)))
         for window in self.all:
@@ -128,7 +128,7 @@ class Windows(QObject):
             QTimer.singleShot(0, self, self.open)
 
     def _float(self) -> None:
-        """Take the view in use out of its place as a window of its own, or put it back."""
+        """Float the current view as a window, or dock it again."""
         area = self._main.study.area
         dock = area.current_dock() if area is not None else None
         if dock is not None:
