@@ -1,6 +1,6 @@
 """The link to a target, here the simulated one: programs, processes and results.
 
-What reads the results of runs, and numpy with it, is loaded when it is first requested: a request needs only names.
+The code that reads results, and numpy with it, is imported on first use: a request needs only the names.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The account of a measured run: the monitor's ticks by processor, region and category, made whole.
+"""The account of a measured run: the monitor's ticks by processor, region and category, completed so that they add up.
 
-The monitor accounts for every tick of every thread. Here ticks of threads become ticks of processors: what the kernel
-says of the share of other programs and what the monitor itself cost are taken out, and where there were more
-threads than processors, waiting of the surplus is left out. So of each run the categories add up to N x T.
+The monitor accounts for every tick of every thread. Here the ticks of threads become ticks of processors: the time that
+other programs took (according to the kernel) and the monitor's own cost are taken out, and where there were more
+threads than processors, waiting of the surplus threads is dropped. The categories of every run therefore add up to N x
+T.
 """
 
 from __future__ import annotations
@@ -26,35 +27,35 @@ TOGETHER, OPERATION = "idle_collective", "prim_collective"
 # By process id: ticks by thread and region.
 Operating: TypeAlias = Mapping[str, Mapping[tuple[int, int], int]]
 _AS_WRITTEN = "busy_int"  # where the monitor counts computing, see runtime/monitor/sgm.h
-# A thread that sleeps, or is not there, is not ready: it is on no run queue.
+# A thread that sleeps, or has not started or has ended, is not ready: it is on no run queue.
 _ASLEEP = {"idle_wait", "idle_not_started", "idle_finished", LEFT}
-# Waiting of threads that are too many, in the order in which it is left out.
+# Waiting of surplus threads, in the order in which it is dropped.
 _SURPLUS = (LEFT, "idle_not_started", "idle_finished", "idle_wait", "idle_serial", PREEMPTED)
 _EVENTS_OF_A_VISIT = 2
-_TICK_S = 0.01  # the kernel brings the time of a running thread up to date at its clock ticks, 100 a second at least
+_TICK_S = 0.01  # the kernel updates the time of a running thread at its clock ticks, at least 100 a second
 _HARDWARE = ("hw_cycles", "hw_instructions", "hw_cache_misses", "hw_stalled")
 
 
 @dataclass
 class _Thread:
-    """Ticks of one thread by region and category, and what the kernel says of it."""
+    """Ticks of one thread by region and category, and the kernel's figures for it."""
 
     rows: dict[int, dict[str, int]] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
     waited: int = 0  # ticks on the run queue
     events: int = 0
-    processor: int = 0  # of the computer
+    processor: int = 0  # processor of the host
 
     def sum(self, names: Iterable[str] | None = None) -> int:
-        """Return the ticks in the categories *names*, in all if it is None."""
+        """Return the ticks in the categories *names*, or in all if it is None."""
         wanted = None if names is None else set(names)
         return sum(
             ticks for row in self.rows.values() for name, ticks in row.items() if wanted is None or name in wanted
         )
 
     def move(self, source: str, target: str, ticks: int) -> int:
-        """Move *ticks* from one category to another, over the regions by what they have; return how many moved."""
+        """Move *ticks* from one category to another, each region in proportion; return how many moved."""
         have = self.sum((source,))
         wanted = left = min(ticks, have)
         for row in self.rows.values():
@@ -65,7 +66,7 @@ class _Thread:
         return wanted - left
 
     def drop(self, source: str, ticks: int) -> int:
-        """Leave out at most *ticks* of a category; return how many were left out."""
+        """Drop at most *ticks* of a category; return how many were dropped."""
         done = self.move(source, "", ticks)
         for row in self.rows.values():
             row.pop("", None)
@@ -74,14 +75,14 @@ class _Thread:
 
 @dataclass(frozen=True)
 class Account:
-    """The account of a run. *ticks* is its elapsed time, *hertz* ticks a second, *processors* one row each."""
+    """The account of a run. *ticks*: its elapsed time; *hertz*: ticks a second; *processors*: one row each."""
 
     ticks: int
     hertz: float
     processors: tuple[_Thread, ...]
     threads: int
     event_ticks: float
-    elapsed: Mapping[int, int]  # of the main thread by region, what it calls included
+    elapsed: Mapping[int, int]  # of the main thread by region, including callees
     hardware: Mapping[str, int]
 
     def categories(self) -> dict[str, int]:
@@ -89,14 +90,14 @@ class Account:
         return {name: sum(values) for name, values in self.by_processor().items()}
 
     def by_processor(self) -> dict[str, list[int]]:
-        """Return ticks by category and processor: of computing, and of every kind of waiting and overhead."""
+        """Return ticks by category and processor, for computing and every kind of waiting and overhead."""
         names = {name for thread in self.processors for row in thread.rows.values() for name, n in row.items() if n}
         names |= {name for name, group in CATEGORY_GROUPS.items() if group in ("idle", "primitive")}
         order = [name for name in CATEGORY_GROUPS if name in names]
         return {name: [thread.sum((name,)) for thread in self.processors] for name in order}
 
     def counters(self) -> dict[str, int]:
-        """Return counts of events over all processors: those that the monitor counts, and the hardware's."""
+        """Return event counts over all processors: the monitor's and the hardware's."""
         names = ("barriers", "locks", "chunks", "visits", "tasks")
         found = {name: sum(thread.counters.get(name, 0) for thread in self.processors) for name in names}
         return {**found, **self.hardware}
@@ -123,7 +124,7 @@ class Account:
         return {region for region, n in visits.items() if region and n and elapsed[region] < n * limit}
 
     def regions(self, folded: Mapping[int, int]) -> tuple[RegionCost, ...]:
-        """Return the cost of each region; one in *folded* counts for the region that is named there."""
+        """Return the cost of each region; that of a region in *folded* is added to the region it maps to."""
         parts: dict[int, list[_Thread]] = defaultdict(lambda: [_Thread() for _ in self.processors])
         for number, thread in enumerate(self.processors):
             for region, row in thread.rows.items():
@@ -151,7 +152,7 @@ class Account:
 def combined(job: Job, results: Sequence[Result], operating: Operating | None = None) -> Account:
     """Return the account of a run of *job* whose processes left *results*.
 
-    *operating*: of the time in collective operations, what was not waiting for others.
+    *operating*: the part of the time in collective operations that was not waiting for others.
     """
     main = max(results, key=lambda one: int(one.meta["time_cycles"]) / float(one.meta["frequency_hz"]))
     chosen = sorted(results, key=lambda one: int(one.meta["rank"])) if job.processes else [main]
@@ -173,19 +174,19 @@ def combined(job: Job, results: Sequence[Result], operating: Operating | None = 
 
 
 def computer(result: Result) -> str:
-    """Return what distinguishes the computer of *result*: the name that its kernel has since it was started."""
+    """Return the boot id of *result*'s computer, which distinguishes it from others."""
     return result.meta.get("computer", "").partition(" ")[0]
 
 
 def foreign(results: Iterable[Result], one: Result) -> bool:
-    """Whether some of *results* are of other computers than *one*."""
+    """Whether any of *results* is from another computer than *one*."""
     return any(computer(result) != computer(one) for result in results)
 
 
 def _threads(
     result: Result, ticks: int, hertz: float, operating: Mapping[tuple[int, int], int], scale: float
 ) -> list[_Thread]:
-    """Return the threads of a process, each with *ticks* in all. *scale*: ticks for one of its own."""
+    """Return the threads of a process, each with *ticks* in total. *scale*: our ticks per tick of its own."""
     found: dict[int, _Thread] = defaultdict(_Thread)
     for cost in result.rows("COSTS"):
         thread = found[cost["processor"]]
@@ -208,17 +209,17 @@ def _threads(
         thread.events, thread.processor = events, processor
         thread.waited = round(waited * 1e-9 * hertz)
         row = thread.rows.setdefault(0, {})
-        row["idle_finished"] = row.get("idle_finished", 0) + ticks - own  # the longest of the processes counts
+        row["idle_finished"] = row.get("idle_finished", 0) + ticks - own  # the longest process sets the end of the run
         _share_of_others(thread, round(ran * 1e-9 * hertz), round(_TICK_S * hertz))
     return [found[number] for number in sorted(found)]
 
 
 def _share_of_others(thread: _Thread, ran: int, late: int) -> None:
-    """Take out of the thread's accounts the time for which, as the kernel says, it did not run.
+    """Take the time for which the kernel says the thread did not run out of its account.
 
-    A thread that computes and neither *ran* nor was ready was blocked in the system, in nothing that the monitor
-    observes. Its time on the run queue is spread over all that it did but sleeping, and leaves what it *ran*, a tick at
-    least: part of that time may have been in a sleep. *late*: how far behind the kernel may be.
+    A thread that the monitor saw computing, but that neither *ran* nor was ready, was blocked in a system call that the
+    monitor does not observe. Its time on the run queue is spread over everything but sleep, and leaves at least what it
+    *ran*, or one tick: part of the queueing may have followed a sleep. *late*: how far the kernel's figures may lag.
     """
     working = [name for name, group in CATEGORY_GROUPS.items() if group in ("busy", "primitive")]
     blocked = thread.sum(working) - ran - thread.waited
@@ -233,7 +234,7 @@ def _share_of_others(thread: _Thread, ran: int, late: int) -> None:
 
 
 def _on_processors(threads: list[_Thread], count: int, ticks: int) -> list[_Thread]:
-    """Return *count* processors: missing ones had no thread, threads that are too many share the last one."""
+    """Return *count* processors: missing threads become idle processors, surplus threads are merged into others."""
     while len(threads) < count:
         threads.append(_Thread(rows={0: {"idle_not_started": ticks}}))
     if len(threads) == count:
@@ -264,7 +265,7 @@ def _merge(into: _Thread, other: _Thread) -> None:
 
 
 def _level(processors: Sequence[_Thread], ticks: int) -> None:
-    """Bring every processor down to *ticks*: what is above goes from waiting, then from computing, to those below."""
+    """Bring every processor down to *ticks*: the excess, waiting first and computing last, moves to those below."""
     for thread in processors:
         above = thread.sum() - ticks
         names = sorted({name for row in thread.rows.values() for name in row}, key=lambda name: name == COMPUTING)
@@ -280,7 +281,7 @@ def _level(processors: Sequence[_Thread], ticks: int) -> None:
 
 
 def _compensate(thread: _Thread, cost: float) -> None:
-    """Move what the probes of each region cost from computing to the monitor's category."""
+    """Move the cost of each region's probes from computing to the monitor's category."""
     for region, visits in thread.visits.items():
         row = thread.rows.get(region)
         if row is None or not visits:
@@ -291,14 +292,14 @@ def _compensate(thread: _Thread, cost: float) -> None:
 
 
 def _left(thread: _Thread, ticks: int) -> None:
-    """Book what is missing from *ticks* as not attributed."""
+    """Book the ticks missing from *ticks* as not attributed."""
     missing = ticks - thread.sum()
     row = thread.rows.setdefault(0, {})
     row[LEFT] = row.get(LEFT, 0) + max(missing, 0)
 
 
 def _hardware(results: Sequence[Result]) -> dict[str, int]:
-    """Return the sums of the hardware's counters, none where the kernel does not allow them."""
+    """Return the sums of the hardware counters; empty where the kernel does not allow them."""
     found: dict[str, int] = {}
     for result in results:
         for key, text in result.meta.items():

@@ -1,4 +1,4 @@
-"""What each processor and each region cost, by category and counter: from the runtime's records to those of a run."""
+"""What each processor and each region cost, by category and counter: from the runtime's records to the run's."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _USEFUL = [index for index, name in enumerate(CATEGORY_NAMES) if CATEGORY_GROUPS
 
 
 class Accounts:
-    """The COST records of *result* by field: many, where many processors are in many regions.
+    """The COST records of *result* by field: there are many, where many processors enter many regions.
 
-    *categories*: of each, the cycles of processor 0, 1, .., an empty list if it has none; *counters*: sums.
+    *categories*: for each, the cycles of processor 0, 1, .., or an empty list if it has none; *counters*: sums.
     """
 
     def __init__(self, result: Result) -> None:
@@ -33,7 +33,7 @@ class Accounts:
         return bool(self._processor)
 
     def _by_processor(self, column: Sequence[int]) -> list[int]:
-        """Return what the records of each processor add up to, an empty list if that is nothing."""
+        """Sum the records of each processor; return an empty list if all are 0."""
         if not any(column):
             return []
         found = [0] * self._processors
@@ -42,7 +42,7 @@ class Accounts:
         return found
 
     def fault(self, time_cycles: int) -> str:
-        """Return a sentence when some processor's categories do not add up to *time_cycles*, else an empty string."""
+        """Return a sentence if some processor's categories do not add up to *time_cycles*, otherwise ""."""
         if not self:
             return "the simulator's result has no accounts; please report this"
         sums = list(map(sum, zip(*filter(None, self.categories), strict=True))) or [0] * self._processors
@@ -55,7 +55,7 @@ class Accounts:
         )
 
     def regions(self, result: Result) -> tuple[RegionCost, ...]:
-        """Return the costs of each region that has any, in order of their numbers."""
+        """Return the costs of each region that has any, by region number."""
         parts = causes.grouped(result.rows("CAUSES"), "region")
         spread = causes.grouped(result.rows("WIDTHS"), "region")
         blames = causes.grouped(result.rows("BLAMES"), "region")
@@ -81,9 +81,9 @@ class Accounts:
         )
 
     def _sums(self, categories: Sequence[int]) -> list[int]:
-        """Return for each record the sum of some *categories*, by number."""
+        """Return the sum of the given *categories* for each record."""
         return list(map(sum, zip(*(self._records["categories"][number] for number in categories), strict=True)))
 
     def _named(self, names: Sequence[str], field: str, places: Sequence[int]) -> dict[str, int]:
-        """Return by name what the array *field* of the records at *places* adds up to."""
+        """Sum the array *field* of the records at *places*, per name."""
         return causes.named(names, (sum(map(column.__getitem__, places)) for column in self._records[field]))

@@ -1,11 +1,11 @@
-"""Perfect balance, computed from a run: what it would take if the work between barriers were evenly divided.
+"""Perfect balance, computed from a run: how long it would take if the work between barriers were evenly divided.
 
 Between two barriers a processor that arrives early waits for the others. With the same work evenly divided all would
-arrive at the mean of the times, so T_para falls by the mean of the waiting times; summed over all phases that is the
-mean over the processors of what they wait at barriers and for tasks. This is exact where all processors meet at the
-barriers; where smaller teams do, their waiting is spread over all processors, which saves less than evenly divided
-teams would. Waiting for locks, for one's turn and for serial parts stays. It is computed, not run again: a program
-whose work is divided otherwise would be another program.
+arrive at the mean time, so T_para falls by the mean waiting time; over all phases that is the mean over processors of
+their waiting at barriers and for tasks. This is exact where all processors meet at the barriers; where smaller teams
+do, their waiting is spread over all processors, which saves less than evenly divided teams would. Waiting for locks,
+for one's turn and for serial parts stays. The result is computed, not simulated: a program that divides its work
+differently would be another program.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ WAITS = ("idle_barrier", "idle_task")
 
 
 def balanced(record: RunRecord) -> RunRecord:
-    """Return *record* with its work perfectly balanced; a run without a time or without categories stays as it is.
+    """Return *record* with its work perfectly balanced; a run without a time or categories stays as it is.
 
-    Every processor gets the same share of each category; less than one cycle a processor, which cannot be divided,
-    stays in ``idle_barrier``. So the accounting identity holds. Costs of lines are left out: their idle time is of all
-    kinds. So is what waiting is charged to, since what a region causes at barriers and elsewhere is one number.
+    Every processor gets the same share of each category; a remainder of less than one cycle a processor stays in
+    ``idle_barrier``, so the accounting identity holds. Costs of lines are dropped, as their idle time mixes all kinds.
+    So are the causes of waiting, since a region has one number for what it causes at barriers and elsewhere.
     """
     if not record.ok or record.time_cycles is None or not record.categories or not record.clock_hz:
         return record
@@ -48,7 +48,7 @@ def balanced(record: RunRecord) -> RunRecord:
 
 
 def _evenly(categories: dict[str, int], n: int) -> dict[str, list[int]]:
-    """Return every category in *n* shares; what is left of the divisions goes round, so that the sums are equal."""
+    """Divide every category into *n* shares; remainders are dealt round robin, so all processors get equal sums."""
     shares: dict[str, list[int]] = {}
     turn = 0
     for name in CATEGORY_NAMES:

@@ -15,7 +15,7 @@ Place: TypeAlias = tuple[str, int, str]  # file, line, function
 
 
 def by_cause_and_category(records: Iterable[Row]) -> Blames:
-    """Return the waiting of BLAME *records* that a cause explains: cause -> category -> cycles, without zeros."""
+    """Return the waiting in BLAME *records* that a cause explains: cause -> category -> cycles, without zeros."""
     sums: dict[int, list[int]] = {}
     for record in records:
         before = sums.get(record["cause"])
@@ -31,7 +31,7 @@ def by_cause_and_category(records: Iterable[Row]) -> Blames:
 
 
 def caused(records: Iterable[Row]) -> dict[str, int]:
-    """Return the waiting of BLAME *records* by what caused it, where it was caused: cause -> cycles, without zeros."""
+    """Return the waiting in BLAME *records* at the place that caused it: cause -> cycles, without zeros."""
     sums: dict[int, int] = {}
     for record in records:
         sums[record["cause"]] = sums.get(record["cause"], 0) + record["caused"]
@@ -39,10 +39,10 @@ def caused(records: Iterable[Row]) -> dict[str, int]:
 
 
 def blamed_sites(result: Result) -> list[list[int]]:
-    """Return what is blamed on each of *result*'s sites: cycles waited, then caused by cause."""
+    """Return the blame of each of *result*'s sites: cycles waited, then caused by cause."""
     sites = result.rows("SITES")
     rows = [[0] * (1 + len(BLAME_NAMES)) for _ in sites]
-    # A block and a call may have one address: the record of either takes what both are blamed for.
+    # A block and a call may share an address: either record takes the blame of both.
     place = {site["address"]: row for site, row in zip(sites, rows, strict=True)}
     for record in result.rows("BLAMED_SITES"):
         row = place.get(record["address"])
@@ -52,9 +52,9 @@ def blamed_sites(result: Result) -> list[list[int]]:
 
 
 def start_lines(build: Build, result: Result, places: Sequence[Place]) -> list[Place]:
-    """Return *places*, of each of *result*'s sites, with the line of the region where a site starts teams.
+    """Return *places*, one per site of *result*; a site that starts teams gets the line of its region.
 
-    Compilers give the call that starts a team the line of the statement before it, if they move it there.
+    Compilers may give the call that starts a team the line of the statement before it, if they move it there.
     """
     known = {region.id: region for region in build.regions}
     started = {record["address"]: record["region"] for record in result.rows("BLAMED_SITES") if record["region"]}

@@ -23,16 +23,16 @@ class BuiltSource:
 
     file: str  # as the user named it
     text: str
-    instrumented: str  # equals text when the file went in without probes
+    instrumented: str  # equals text if the file was compiled without probes
 
 
 @dataclass(frozen=True)
 class AsItIs:
-    """How a command is measured as it is, for which nothing is built. A job's arguments are all of its words.
+    """How a command is measured as it is, without a build. The job's arguments are all of its words.
 
-    *time_from*, *rate_from*: patterns that find its time, or its rate, in what it prints; *work*: how much of the work
-    that a rate counts the run has, 1 at the base size. *processes*, *threads* of each, *nodes*: what N is for it.
-    *stacks*: one more run samples its call paths.
+    *time_from*, *rate_from*: patterns that find its time or rate in its output; *work*: the amount of work that the
+    rate counts, 1 at the base size. *processes*, *threads* per process, *nodes*: what N means for it. *stacks*: sample
+    its call paths in one more run.
     """
 
     time_from: str = ""
@@ -46,26 +46,26 @@ class AsItIs:
 
 @dataclass(frozen=True)
 class Build:
-    """A program built for a target, or what stands for a *command*, which needs no build.
+    """A program built for a target, or a stand-in for a *command*, which needs no build.
 
-    *lines* and *variables* are read when a run's costs are first attributed to them: from the file *places*, or where
-    there is none from the executable's debug information. *plain* builds the same program without hooks, once, for a
-    machine that charges loops as what they are then; None where that is not possible.
+    *lines* and *variables* are read when a run's costs are first attributed to them: from the file *places*, or else
+    from the executable's debug information. *plain* builds the same program without hooks, once, for a machine whose
+    pipeline model needs the loops as they are without hooks; None where that is not possible.
     """
 
     program: str  # name for display: the first source without its directory and ending
     executable: Path
-    launcher: Path  # what starts it, see runtime.library
+    launcher: Path  # program that starts it, see runtime.library
     blocks: Path  # block table, see runtime.format
     regions: tuple[Region, ...]
     sources: tuple[BuiltSource, ...]
     remarks: tuple[str, ...]  # the compiler's warnings and ours, each with the user's file:line
-    digest: str  # of what it does: runs of programs that have the same can be compared
-    file_digest: str = ""  # of an executable of the user's; studies of ScaleGraph 0.1.0 may know it by that
-    root: str = ""  # files are named relative to it; as given to the compiler, if it is empty
+    digest: str  # of its behaviour: runs of programs with the same digest can be compared
+    file_digest: str = ""  # of a user's executable; studies of ScaleGraph 0.1.0 may use it as the key
+    root: str = ""  # files are named relative to it; if empty, as given to the compiler
     places: Path | None = None  # see instrument.places
-    mpi: bool = False  # an MPI program: its processors are processes, of one thread or more
-    command: bool = False  # a command: no file of it is ours, and its places are not known
+    mpi: bool = False  # an MPI program: its processors are processes with one or more threads
+    command: bool = False  # a command: we built none of its files and do not know its places
     plain: Callable[[CancelToken], Plain] | None = field(default=None, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _places: list[Places] = field(default_factory=list, repr=False, compare=False)
@@ -88,7 +88,7 @@ class Build:
             return self._variables[0]
 
     def _found(self) -> Places:
-        """Return places and symbols; modules are imported late, as only a run that touches lines needs them."""
+        """Return places and symbols; imports late, as only a run with costs by line needs those modules."""
         if not self._places:
             if self.places is not None:
                 from scalegraph.instrument.places import load
@@ -105,10 +105,10 @@ class Build:
 class Measuring:
     """How a real run is measured.
 
-    *pin*: which processor of the host a thread may use: ``close`` the next one, ``spread`` as far apart as possible,
-    ``none`` any. *warm_up*: runs before the measured one whose times are not kept; *fold_s*: regions whose visits take
-    less time on average are added to their parents. *disturbed*: share of a processor that other programs may take, and
-    by which its frequency may change, before the run is repeated.
+    *pin*: which host processor a thread may use: ``close`` the next one, ``spread`` as far apart as possible, ``none``
+    any. *warm_up*: unmeasured runs before the measured one; *fold_s*: regions whose visits take less time than this on
+    average are added to their parents. *disturbed*: the run is repeated if other programs take more than this share of
+    a processor, or its frequency changes by more.
     """
 
     pin: str = "close"
@@ -119,11 +119,11 @@ class Measuring:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run may use at most; the defaults are those of requests, too.
+    """The most that one run may use; the defaults are also those of requests.
 
-    *time_s*: host seconds; *memory_bytes*: what the program may allocate on the simulated machine; *output_bytes*: of
-    standard output and of standard error each that are kept (the rest is read and dropped, with a remark);
-    *stack_bytes*: of each simulated processor (only what is used is taken).
+    *time_s*: host seconds; *memory_bytes*: what the program may allocate on the simulated machine; *output_bytes*: how
+    much is kept of each of standard output and standard error (the rest is read and dropped, with a remark);
+    *stack_bytes*: of each simulated processor (only the used part occupies memory).
     """
 
     time_s: float = 600.0

@@ -1,4 +1,4 @@
-"""Counts by cause, variable and class: from the runtime's records to those of a run."""
+"""Counts by cause, variable and class: from the runtime's records to the run's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scalegraph.runtime.format import (
 from scalegraph.runtime.layout import Row
 from scalegraph.runtime.results import Result
 
-_SHOWN_VARIABLES = 400  # the others are one row
+_SHOWN_VARIABLES = 400  # the rest are one row
 _SHOWN_USERS = 64  # of one line
 # The runtime's own variables, for display.
 _OWN_WORDS = {
@@ -48,17 +48,17 @@ _CALL = pattern(r"\b\w*(?:alloc|new)\w*\b")
 
 
 def named(names: Sequence[str], values: Iterable[int]) -> dict[str, int]:
-    """Return the values that are not 0 by name."""
+    """Return the nonzero values by name."""
     return {name: value for name, value in zip(names, values, strict=True) if value}
 
 
 def sums(rows: Sequence[Row], field: str) -> list[int]:
-    """Return the sums of an array *field* over *rows*, of which there is one or more."""
+    """Sum the array *field* over *rows*, which must not be empty."""
     return [sum(values) for values in zip(*(row[field] for row in rows), strict=True)]
 
 
 def grouped(rows: Iterable[Row], field: str) -> dict[int, list[Row]]:
-    """Return *rows* by the value of *field*, which is a number, in its order."""
+    """Group *rows* by the number in *field*, in ascending order."""
     found: dict[int, list[Row]] = {}
     for row in rows:
         found.setdefault(row[field], []).append(row)
@@ -66,7 +66,7 @@ def grouped(rows: Iterable[Row], field: str) -> dict[int, list[Row]]:
 
 
 def by_cause(records: Iterable[Row]) -> Causes:
-    """Return counters and stall cycles by cause, added up over the regions of *records* (CAUSE)."""
+    """Return counters and stall cycles by cause, summed over the regions of *records* (CAUSE)."""
     return {
         CAUSE_NAMES[number]: named(CAUSE_COUNTERS, sums(mine, "counters")) | named(STALL_NAMES, sums(mine, "stalls"))
         for number, mine in grouped(records, "cause").items()
@@ -74,7 +74,7 @@ def by_cause(records: Iterable[Row]) -> Causes:
 
 
 def classes_by_cause(records: Iterable[Row]) -> Causes:
-    """Return misses by cause and class, added up over the regions of *records* (CAUSE)."""
+    """Return misses by cause and class, summed over the regions of *records* (CAUSE)."""
     found = {
         CAUSE_NAMES[number]: named(CLASS_NAMES, sums(mine, "classes"))
         for number, mine in grouped(records, "cause").items()
@@ -83,7 +83,7 @@ def classes_by_cause(records: Iterable[Row]) -> Causes:
 
 
 def widths(records: Iterable[Row]) -> Widths:
-    """Return the widths of invalidations by cause, added up over the regions of *records* (WIDTH)."""
+    """Return the widths of invalidations by cause, summed over the regions of *records* (WIDTH)."""
     found: Widths = {}
     for record in records:
         part = found.setdefault(CAUSE_NAMES[record["cause"]], {})
@@ -93,7 +93,7 @@ def widths(records: Iterable[Row]) -> Widths:
 
 @dataclass(frozen=True)
 class _Named:
-    """A variable in the program's words."""
+    """A variable as the program names it."""
 
     kind: str
     name: str
@@ -103,7 +103,7 @@ class _Named:
 
 
 class Variables:
-    """Names the VARIABLE records of a result."""
+    """Names for the VARIABLE records of a result."""
 
     def __init__(self, build: Build, result: Result, collected: Sequence[str]) -> None:
         self._build = build
@@ -115,7 +115,7 @@ class Variables:
         self._places = dict(zip(heap, places, strict=True))
 
     def named(self, number: int) -> _Named:
-        """Return what record *number* is."""
+        """Return the variable of record *number*."""
         record = self._records[number]
         kind = KIND_NAMES[record["kind"]]
         if kind == "global":
@@ -134,13 +134,13 @@ class Variables:
             if function == "__wrap_main":
                 return _Named("heap", "arguments of the program")
             return _Named("heap", f"allocated by {function}" if function else "allocated by libraries")
-        if file.startswith("/usr/") and function:  # in a header of the compiler: a container's
+        if file.startswith("/usr/") and function:  # in a header of the compiler, so it belongs to a container
             return _Named("heap", f"allocated in {function}")
         name = assigned(self._texts.get(file, ()), line)
         return _Named("heap", name or f"allocated at {file}:{line}", file, line, function)
 
     def costs(self) -> tuple[VariableCost, ...]:
-        """Return the variables that anything happened to, the most expensive first, the many cheap ones as one."""
+        """Return the variables with any events, the most expensive first; the many cheap ones become one row."""
         found: dict[_Named, list[int]] = {}
         fields = ("bytes", "blocks", "references", "misses", "remote", "upgrades", "invalidations", "cycles")
         for number, record in enumerate(self._records):
@@ -178,7 +178,7 @@ class Variables:
 
 
 def assigned(text: Sequence[str], line: int) -> str:
-    """Return what *text* assigns an allocation at *line* (from 1) to: ``a[i]`` of ``a[i] = malloc(n)``, or ""."""
+    """Return the target of the assignment at *line* (from 1) of *text*: ``a[i]`` in ``a[i] = malloc(n)``, or ""."""
     if not 1 <= line <= len(text):
         return ""
     statement = re.split(r"[;{}]", "\n".join(text[max(0, line - 4) : line - 1]))[-1] + "\n" + text[line - 1]
@@ -208,7 +208,7 @@ def shared_lines(build: Build, result: Result, variables: Variables) -> tuple[Sh
 def _shared_line(
     build: Build, result: Result, variables: Variables, line: Row, known: tuple[Sequence[Row], Sequence[Row]]
 ) -> SharedLine:
-    """Return *line*, of which its LINE_USER and LINE_PART records are *known*."""
+    """Return the shared line of one LINE record; *known*: its LINE_USER and LINE_PART records."""
     users, parts = sorted(known[0], key=lambda user: user["processor"]), known[1]
     writers = sorted(range(len(users)), key=lambda number: users[number]["written"] == 0)[:_SHOWN_USERS]
     words = _Words(build, result, variables, parts)
@@ -243,13 +243,13 @@ def _part(build: Build, result: Result, variables: Variables, part: Row) -> Line
 
 
 class _Words:
-    """Names the bytes of a line, whose *parts* are LINE_PART records."""
+    """Names for the bytes of a line, whose *parts* are LINE_PART records."""
 
     def __init__(self, build: Build, result: Result, variables: Variables, parts: Sequence[Row]) -> None:
         self._build, self._result, self._variables, self._parts = build, result, variables, parts
 
     def at(self, byte: int) -> str:
-        """Return what is at *byte* of the line: ``counts[3]``; "" if that is not known."""
+        """Return the element at *byte* of the line: ``counts[3]``; "" if unknown."""
         for part in self._parts:
             first = part["address"] - part["line"]
             if first <= byte < first + part["bytes"]:
@@ -257,7 +257,7 @@ class _Words:
         return ""
 
     def _offset(self, byte: int) -> int | None:
-        """Return how far *byte* is behind the beginning of its heap block; None elsewhere."""
+        """Return the distance of *byte* from the beginning of its heap block; None outside the heap."""
         for part in self._parts:
             first = part["address"] - part["line"]
             if first <= byte < first + part["bytes"]:
@@ -273,7 +273,7 @@ class _Words:
         return name.name + element
 
     def spans(self, mask: int, grain: int) -> tuple[str, ...]:
-        """Return the names of the runs of set bits, those of several elements as ``a[0] .. a[3]``."""
+        """Return the names of the runs of set bits; several elements are named ``a[0] .. a[3]``."""
         found = []
         for first, size in _spans(mask, grain):
             names = [self.at(byte) for byte in range(first, first + size, grain)]
@@ -307,6 +307,6 @@ def _spans(mask: int, grain: int) -> tuple[tuple[int, int], ...]:
 
 
 def resources(columns: Mapping[str, Sequence[Any]]) -> ResourceCosts:
-    """Return how busy the parts of the network and the memory were, from RESOURCE records by field."""
+    """Return how busy the parts of the network and the memory were, from columns of RESOURCE records."""
     texts = {name: [text.decode("ascii", "replace") for text in columns[name]] for name in ("kind", "name")}
     return ResourceCosts({**columns, **texts})

@@ -1,4 +1,4 @@
-"""What made others wait: from the runtime's CONTEXT and DELAY records to those of a run."""
+"""What made others wait: from the runtime's CONTEXT and DELAY records to the run's."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scalegraph.runtime.results import Result
 
 _CALL = re.compile(r"\b(?:P?MPI_\w+|pthread_\w+|omp_\w+|std::\w+)(?=\s*[(<])", re.IGNORECASE)
 _CAUSES = {"held": "lock", "runtime": "fork_join"}  # of `runtime.format.BLAMES`
-_WRAPS = 16  # a function of at most so many lines that calls MPI without a loop wraps the call
+_WRAPS = 16  # a function of at most this many lines, without a loop, that makes one MPI call is a wrapper
 
 
 def delays(build: Build, result: Result) -> tuple[Delay, ...]:
-    """Return the DELAY records, those of one place and category added up."""
+    """Return the DELAY records, summed by place and category."""
     rows = result.rows("DELAYS")
     if not rows:
         return ()
@@ -56,7 +56,7 @@ def delays(build: Build, result: Result) -> tuple[Delay, ...]:
 
 
 def _paths(contexts: Sequence[Row]) -> list[tuple[int, ...]]:
-    """Return the regions of each context from number 0, the program, on; parents come before their children."""
+    """Return each context's region path, starting at number 0, the program; parents come before children."""
     found: list[tuple[int, ...]] = [()]
     for row in contexts:
         found.append((*found[row["parent"]], row["region"]) if row["region"] else found[row["parent"]])
@@ -68,7 +68,7 @@ def _text(texts: Mapping[str, Sequence[str]], file: str) -> Sequence[str]:
 
 
 def _call(texts: Mapping[str, Sequence[str]], file: str, line: int) -> str:
-    """Return what is called at a line, or where its statement ends, as the source has it; empty if it does not say."""
+    """Return the call at a line, or where its statement ends, as written in the source; empty if there is none."""
     if not line:
         return ""
     for text in _text(texts, file)[line - 1 : line + 3]:
@@ -78,7 +78,7 @@ def _call(texts: Mapping[str, Sequence[str]], file: str, line: int) -> str:
 
 
 def _caller(texts: Mapping[str, Sequence[str]], path: Sequence[Region], line: int) -> str:
-    """Return where the function around *line* is called, if it does no more than to wrap the call at *line*."""
+    """Return where the function around *line* is called, if it only wraps the call at *line*."""
     if not line or len(path) < 2 or path[-1].kind != "function":
         return ""
     inner, outer = path[-1], path[-2]
@@ -97,7 +97,7 @@ def _caller(texts: Mapping[str, Sequence[str]], path: Sequence[Region], line: in
 
 
 def by_region(found: Sequence[Delay], costs: Sequence[RegionCost]) -> tuple[RegionCost, ...]:
-    """Return *costs* with the waiting of *found* where it was waited, and where it was caused."""
+    """Return *costs* with the waiting in *found* added to the regions that waited and to those that caused it."""
     waited: dict[int, dict[str, dict[str, int]]] = {}
     caused: dict[int, dict[str, int]] = {}
     for delay in found:
@@ -118,9 +118,9 @@ def by_region(found: Sequence[Delay], costs: Sequence[RegionCost]) -> tuple[Regi
 
 
 def by_line(found: Sequence[Delay], lines: Sequence[LineCost], regions: Sequence[Region]) -> tuple[LineCost, ...]:
-    """Return *lines* with the waiting of *found* where it was waited, and where it was caused.
+    """Return *lines* with the waiting in *found* added to the lines that waited and to those that caused it.
 
-    What a call caused is at its line; what the work of a region caused is at its lines, by what they cost.
+    Waiting caused by a call goes to its line; waiting caused by a region's work is spread over its lines by their cost.
     """
     sums: dict[tuple[str, int], tuple[int, dict[str, int]]] = {}
 
@@ -163,7 +163,7 @@ def by_line(found: Sequence[Delay], lines: Sequence[LineCost], regions: Sequence
 
 
 def _innermost(lines: Sequence[LineCost], regions: Sequence[Region]) -> dict[int, list[LineCost]]:
-    """Return the lines that belong to each region and to none inside it."""
+    """Return the lines of each region that belong to no region inside it."""
     by_file: dict[str, list[Region]] = {}
     for region in regions:
         by_file.setdefault(region.file, []).append(region)

@@ -1,4 +1,4 @@
-"""Programs for another architecture than the host's run under QEMU's user mode."""
+"""QEMU's user mode, which runs programs for another architecture than the host's."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _MACHINE_AT: Final = 18
 
 
 def architecture_of(head: bytes) -> str | None:
-    """Return the kernel's name of the architecture of an ELF file that begins with *head*; None of any other file."""
+    """Return the kernel's name for the architecture of the ELF file with this *head*; None for any other file."""
     return _MACHINES.get(int.from_bytes(head[_MACHINE_AT:_HEAD], "little")) if head[:4] == b"\x7fELF" else None
 
 
 def emulator(executable: Path) -> tuple[str, ...]:
-    """Return the command that runs *executable* on this host, empty where it runs as it is.
+    """Return the command that runs *executable* on this host; empty if it runs natively.
 
-    It is what ``SCALEGRAPH_EMULATOR`` says (QEMU's user mode, with its options), else ``qemu-ARCHITECTURE`` with the
+    ``SCALEGRAPH_EMULATOR`` names it (QEMU's user mode, with its options); the default is ``qemu-ARCHITECTURE`` with the
     cross compiler's C library, where Debian puts it. Raises `MissingTool` if there is none.
     """
     head = b""
     with (
         contextlib.suppress(OSError),
         executable.open("rb") as stream,
-    ):  # the function that starts it reports why it cannot be
+    ):  # the function that starts it reports why that fails
         head = stream.read(_HEAD)
     machine = architecture_of(head)
     if machine is None or machine == platform.machine():

@@ -1,4 +1,4 @@
-"""A job: one run to be done, as one object that all layers between a request and the target pass on."""
+"""A job: one run to be done, as a single object that all layers between a request and the target pass on."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ if TYPE_CHECKING:
 class Job:
     """A run: *build* with *args* on *point.processors* of *machine*.
 
-    *point*: the run's coordinates in a study, its variant included; *machine* has the values of that variant already.
+    *point*: the run's coordinates in a study, including its variant; *machine* already has the values of that variant.
     *stdin*: a file or its content, empty input if None. *cwd*: the program's working directory, the caller's if None.
-    *env*: set besides a few variables of the user (PATH, HOME, locale, ..); OMP_STACKSIZE and OMP_SCHEDULE are heeded.
-    *schedule*: for ``schedule(runtime)``, in OMP_SCHEDULE's syntax. *collect*: what is collected besides and costs host
-    time (``classes``: misses by class). *program*: its name in the record, that of the build if it is empty.
-    *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark. *trace*: a trace is
-    written of it; nothing else of the record is different then, but the host's time. *estimate_s*: host seconds that it
-    is expected to take, if known; used for the time left only. *threads_per_process*: N processors are N / T processes
-    of an MPI program; of others it is 1. *ranks_per_node*: see `machine.active.spread`.
-    *command*: of one that is measured as it is. *measuring*, *settings*: of real
-    targets, see `link.targets.base`.
+    *env*: added to a few of the user's variables (PATH, HOME, locale, ..); OMP_STACKSIZE and OMP_SCHEDULE are
+    respected. *schedule*: for ``schedule(runtime)``, in OMP_SCHEDULE's syntax. *collect*: extra data that costs host
+    time (``classes``: misses by class). *program*: its name in the record, the build's if empty. *accept_exit*: exit
+    codes besides 0 that count as success, with a remark. *trace*: the trace to write; but for host time, the rest of
+    the record stays the same. *estimate_s*: expected host seconds, if known; used only for the time left.
+    *threads_per_process*: N processors are N / T processes of an MPI program; 1 for others. *ranks_per_node*: see
+    `machine.active.spread`. *command*: set if a command is measured as it is. *measuring*, *settings*: of real targets,
+    see `link.targets.base`.
     """
 
     build: Build
@@ -56,7 +55,7 @@ class Job:
 
     @property
     def processes(self) -> int:
-        """How many processes of an MPI program share the processors out; 0 of any other program.
+        """How many MPI processes share the processors; 0 for any other program.
 
         One processor is one process of one thread.
         """
@@ -69,7 +68,7 @@ class Job:
 
 
 def cancelled(job: Job) -> RunRecord:
-    """Return the record of *job*, which was stopped or never begun."""
+    """Return the record of *job* that was stopped or never begun."""
     return RunRecord(
         source="simulated",
         program=job.name,
@@ -84,7 +83,7 @@ class Link(Protocol):
     """A target that can run jobs; see `link.Simulated.run`."""
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Run once; the outcome is in the record."""
+        """Run once; the record has the outcome."""
 
 
 Placed: TypeAlias = Callable[[str], None]
@@ -93,13 +92,13 @@ Placed: TypeAlias = Callable[[str], None]
 
 @runtime_checkable
 class QueuedLink(Link, Protocol):
-    """A target with workers of its own, where a job waits for one; see `link.cluster`.
+    """A target with workers of its own, for which a job waits; see `link.cluster`.
 
-    *at_once*: jobs that may wait there. `run` calls *placed* whenever a worker has begun the job: again if that worker
-    is lost and another takes its place.
+    *at_once*: jobs that may wait there. `run` calls *placed* whenever a worker has begun the job, so again if that
+    worker is lost and another takes over.
     """
 
     at_once: int
 
     def run(self, job: Job, cancel: CancelToken | None = None, placed: Placed = ...) -> RunRecord:
-        """Run once; the outcome is in the record."""
+        """Run once; the record has the outcome."""

@@ -1,4 +1,4 @@
-"""How busy the links of the interconnect were: from the runtime's records to those of a run."""
+"""How busy the links of the interconnect were: from the runtime's records to the run's."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scalegraph.runtime.results import Result
 
 
 def link_loads(job: Job, result: Result) -> LinkLoads | None:
-    """Return the loads of links, by the LINK records; ``None`` on a machine without links, or if none was used."""
+    """Return the loads of links from the LINK records; ``None`` if the machine has no links or none was used."""
     columns, wire = result.columns("LINKS"), job.machine.interconnect
     if not columns["name"] or wire is None:
         return None
     values = wire.model_dump()
     each = job.machine.nodes.processors or 1
-    # not checked: the runtime's format has such numbers only, and each check takes as long as reading them
+    # Not validated: the runtime's format has only such numbers, and a check takes as long as reading them.
     return LinkLoads.model_construct(
         kind=str(values["kind"]),
         shape={name: value for name, value in values.items() if isinstance(value, int) and value >= 0},

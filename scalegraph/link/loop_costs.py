@@ -1,4 +1,4 @@
-"""What loops cost under their schedules: from the runtime's records to those of a run."""
+"""What loops cost under their schedules: from the runtime's records to the run's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CYCLES = ("body", "stall", "asking", "lock", "ending")
 
 
 def loop_costs(build: Build, result: Result) -> tuple[LoopCost, ...]:
-    """Return the loops by the LOOP, LOOP_PART and CHUNK records, in the order in which the run came to them."""
+    """Return the loops from the LOOP, LOOP_PART and CHUNK records, in the order in which the run reached them."""
     loops = result.rows("LOOPS")
     places = _places(build, loops) if loops else []
     parts: dict[int, list[Row]] = defaultdict(list)
@@ -41,9 +41,9 @@ def loop_costs(build: Build, result: Result) -> tuple[LoopCost, ...]:
 
 
 def _places(build: Build, loops: Sequence[Row]) -> list[tuple[str, int]]:
-    """Return file and line of each loop: of its directive, or where the call is if no region says what it belongs to.
+    """Return file and line of each loop: of its directive, or of the call if no region is known for it.
 
-    Compilers give the call that starts a parallel loop the line of the statement before it, if they move it there.
+    Compilers may give the call that starts a parallel loop the line of the statement before it, if they move it there.
     """
     regions = {region.id: region for region in build.regions}
     found = []
@@ -70,7 +70,7 @@ def _parts(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _has_lines(rows: Sequence[Row]) -> bool:
-    """Return whether the run recorded lines: iterations use some, if it did."""
+    """Return whether the run recorded lines: if so, some iteration used some."""
     return any(row["lines"] for row in rows)
 
 

@@ -1,12 +1,10 @@
-"""Which loop runs under which schedule: from what a user writes to what the runtime reads.
+"""Schedules of loops: from the user's notation to what the runtime reads.
 
-| text | which loops |
-| --- | --- |
-| ``EA``, ``EA,alpha=32``, ``dynamic,4``, ``mine.c,size=8`` | all worksharing loops |
-| ``solve.c:88=EA`` | the loop at this line: that of its directive or of its ``for`` |
-| ``runtime=guided`` | those with ``schedule(runtime)``, as OMP_SCHEDULE does |
+| text | which loops | | --- | --- | | ``EA``, ``EA,alpha=32``, ``dynamic,4``, ``mine.c,size=8`` | all worksharing loops
+| | ``solve.c:88=EA`` | the loop at this line: that of its directive or of its ``for`` | | ``runtime=guided`` | those
+with ``schedule(runtime)``, as OMP_SCHEDULE does |
 
-Several are separated by semicolons; a loop that is named has its own. The runtime's side is csrc/schedules.
+Semicolons separate several; a loop's own entry takes precedence. The runtime's side is csrc/schedules.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from scalegraph.runtime.schedules import Schedule
 RUNTIME = "runtime"
 AUTOMATIC = "automatic"
 _CHOICE = pattern(r"(?:(?P<loop>runtime|[^=,;]+:[1-9][0-9]*)=)?(?P<name>[^=,;:]+)(?P<rest>(,[^,;]+)*)")
-_LIBGOMP = ("static", "dynamic", "guided")  # names of schedules that OMP_SCHEDULE takes and we have, too
+_LIBGOMP = ("static", "dynamic", "guided")  # names of schedules that OMP_SCHEDULE takes and that we have, too
 _CHUNK = pattern(r"[1-9][0-9]{0,17}")
 _VALUE = pattern(
     r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>FACTOR([*/]FACTOR)*)".replace(
@@ -38,7 +36,7 @@ FORM = "expected a schedule with its parameters, as in EA,alpha=N/P, dynamic,4 o
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A schedule for loops; *loop*: ``FILE:LINE``, `RUNTIME`, or empty for all of them."""
+    """A schedule for loops; *loop*: ``FILE:LINE``, `RUNTIME`, or empty for all."""
 
     loop: str
     name: str
@@ -46,14 +44,14 @@ class Choice:
 
     @property
     def text(self) -> str:
-        """The schedule and its options as one writes them."""
+        """The schedule and its options as written."""
         return ",".join((self.name, *self.options))
 
 
 def parse(text: str) -> tuple[Choice, ...]:
-    """Return the choices that *text* makes, without looking up loops and parameters.
+    """Parse the choices in *text*, without looking up loops and parameters.
 
-    Raises `ValueError` with the form, or with the name of a schedule that there is not.
+    Raises `ValueError` with the expected form, or with the name of an unknown schedule.
     """
     found: list[Choice] = []
     if text == AS_WRITTEN:
@@ -76,12 +74,12 @@ def parse(text: str) -> tuple[Choice, ...]:
 
 
 def is_automatic(text: str) -> bool:
-    """Whether the schedules of *text* are to be chosen from runs."""
+    """Whether *text* asks for schedules to be chosen from runs."""
     return text.strip().lower() == AUTOMATIC
 
 
 def written_or_automatic(text: str) -> str:
-    """Return *text*, a choice as `parse` takes it or `AUTOMATIC`; raise `ValueError` for anything else."""
+    """Return *text*, if `parse` accepts it or it is `AUTOMATIC`; raise `ValueError` otherwise."""
     if is_automatic(text):
         return AUTOMATIC
     parse(text)
@@ -89,9 +87,9 @@ def written_or_automatic(text: str) -> str:
 
 
 def alternatives(text: str) -> tuple[str, ...]:
-    """Return the choices that a list with commas names: ``static,dynamic,4,EA,alpha=2`` are three.
+    """Split a list with commas into choices: ``static,dynamic,4,EA,alpha=2`` are three.
 
-    A chunk or a parameter belongs to the schedule in front of it. Raises `ValueError` where an item is empty.
+    A chunk size or parameter belongs to the schedule before it. Raises `ValueError` for an empty item.
     """
     found: list[str] = []
     for item in (one.strip() for one in text.split(",")):
@@ -106,19 +104,19 @@ def alternatives(text: str) -> tuple[str, ...]:
 
 
 def chosen(text: str) -> bool:
-    """Whether *text* chooses schedules of loops that may be static: the program has to be compiled for that."""
+    """Whether *text* chooses schedules for loops that may be static, for which the program needs a special build."""
     return is_automatic(text) or any(choice.loop != RUNTIME for choice in parse(text))
 
 
 def served(text: str) -> bool:
-    """Whether runs on a computer under *text* need our library of schedules: libgomp does not serve it alone."""
+    """Whether measured runs under *text* need our schedule library: libgomp alone does not have these schedules."""
     return any(choice.loop != RUNTIME or choice.name.lower() not in _LIBGOMP for choice in parse(text))
 
 
 def library_variables(text: str) -> dict[str, str]:
-    """Return the environment in which libgomp, and our library before it, run loops under *text*; see sgn_wanted.c.
+    """Return the variables with which libgomp, and our library before it, run loops under *text*; see sgn_wanted.c.
 
-    Raises `InputError` for a schedule that there is not.
+    Raises `InputError` for an unknown schedule.
     """
     choices = parse(text)
     if not served(text):
@@ -132,7 +130,7 @@ def library_variables(text: str) -> dict[str, str]:
 
 
 def unmeasured(text: str) -> str:
-    """Return why no measured run can have the schedules *text*, empty if one can."""
+    """Return why no measured run can use the schedules *text*; empty if one can."""
     if is_automatic(text):
         return f"{AUTOMATIC} is chosen from simulated runs; measure the schedule that they choose"
     for choice in parse(text):
@@ -144,7 +142,7 @@ def unmeasured(text: str) -> str:
 
 
 def faults(choices: tuple[Choice, ...]) -> list[Fault]:
-    """Return a fault for each schedule and parameter that there is not."""
+    """Return a fault for each unknown schedule and parameter."""
     found: list[Fault] = []
     for choice in choices:
         try:
@@ -162,9 +160,9 @@ def faults(choices: tuple[Choice, ...]) -> list[Fault]:
 
 
 def loops_file(build: Build, choices: tuple[Choice, ...]) -> str:
-    """Return the file of loops and schedules for a run of *build*, empty if nothing is chosen.
+    """Return the file of loops and schedules for a run of *build*; empty if none is chosen.
 
-    Raises `InputError` with every schedule, parameter and loop that there is not.
+    Raises `InputError` with every unknown schedule, parameter and loop.
     """
     problems = faults(choices)
     lines: list[str] = []
@@ -188,15 +186,15 @@ def loops_file(build: Build, choices: tuple[Choice, ...]) -> str:
 
 
 def of_runtime(choices: tuple[Choice, ...]) -> str:
-    """Return the schedule for loops with ``schedule(runtime)``, empty if none is chosen."""
+    """Return the schedule for loops with ``schedule(runtime)``; empty if none is chosen."""
     return next((choice.text for choice in reversed(choices) if choice.loop == RUNTIME), "")
 
 
 def _places(build: Build, loop: str) -> list[str]:
-    """Return how the runtime knows the loop at FILE:LINE: its regions, and the code of its head.
+    """Return how the runtime identifies the loop at FILE:LINE: its regions, and the code of its head.
 
-    The head is its directive with its ``for`` or ``do``. Compilers give the call of a parallel loop the line of a
-    statement before it, too, so a loop that is a region is known by that.
+    The head is its directive with its ``for`` or ``do``. Compilers may also give the call of a parallel loop the line
+    of a statement before it, so a loop that is a region is identified by the region.
     """
     file, _, line = loop.rpartition(":")
     first = last = int(line)
@@ -220,6 +218,6 @@ def _places(build: Build, loop: str) -> list[str]:
 
 
 def _in_head(text: list[str], line: int) -> bool:
-    """Whether *line* of *text*, from 1 on, is of a loop's head in front of its ``for`` or ``do``."""
+    """Whether *line* of *text* (from 1) belongs to a loop's head before its ``for`` or ``do``."""
     here, before = text[line - 1], text[line - 2] if line > 1 else ""
     return _DIRECTIVE.match(here) is not None or any(one.rstrip().endswith("\\") for one in (here, before))

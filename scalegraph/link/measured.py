@@ -1,4 +1,4 @@
-"""The record of a measured run, from the outcome of its process and what the monitor wrote."""
+"""The record of a measured run, from the outcome of its process and the monitor's results."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from scalegraph.link.words import failure_message
 from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.runtime.results import Result
 
-_NOTICED = 0.02  # share of the processors' time that another program took which is worth a remark
-_STARTING = 0.1  # share of the time that MPI takes to start and end which is said
-_DISTURBED = 0.1  # share that the monitor itself took
+_NOTICED = 0.02  # another program's share of the processors' time that is worth a remark
+_STARTING = 0.1  # share of the time spent starting and ending MPI that is worth a remark
+_DISTURBED = 0.1  # the monitor's own share that is worth a remark
 _LISTED = 6
 
 
@@ -32,11 +32,10 @@ def make_measured(
     remarks: Iterable[str] = (),
     operating: accounting.Operating | None = None,
 ) -> RunRecord:
-    """Return the record of a measured run of *job* at *place*; what was not measured is ``None``.
+    """Return the record of a measured run of *job* at *place*; values that were not measured are ``None``.
 
-    *results*: what the monitor left, one for each process; *operating*: see `accounting.combined`. ``time_s`` is the
-    time of the program from before its ``main`` to its exit, that of the whole process where there is no monitor, in
-    seconds.
+    *results*: the monitor's, one per process; *operating*: see `accounting.combined`. ``time_s`` (s) is the program's
+    time from before its ``main`` to its exit, or the whole process's where there is no monitor.
     """
     status = status_of(job, outcome)
     timed = status in ("ok", "failed")
@@ -66,7 +65,7 @@ def make_measured(
 
 
 def _costs(job: Job, account: Account) -> dict[str, Any]:
-    """Return the fields of the record that the monitor's *account* gives."""
+    """Return the fields of the record that come from the monitor's *account*."""
     categories = account.categories()
     groups = dict.fromkeys(("busy", "idle", "primitive"), 0)
     for name, ticks in categories.items():
@@ -86,14 +85,14 @@ def _costs(job: Job, account: Account) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Folding:
-    """Regions whose visits take less than *limit_s* on average are added to the regions that contain them."""
+    """Regions whose visits take less than *limit_s* on average, added to the regions that contain them."""
 
     regions: tuple[Region, ...]
     account: Account
     limit_s: float
 
     def targets(self) -> dict[int, int]:
-        """Return the region that counts for each one that is too cheap to be shown by itself."""
+        """Return, for each region too cheap to be shown by itself, the region that it is added to."""
         parents = {region.id: region.parent or 0 for region in self.regions}
         cheap = self.account.cheap(self.limit_s)
         found = {}
@@ -120,7 +119,7 @@ def status_of(job: Job, outcome: Outcome) -> Status:
 
 
 def end_remarks(job: Job, outcome: Outcome) -> Iterable[str]:
-    """Yield a remark on an exit code that is accepted, and on output that was cut off."""
+    """Yield remarks on an accepted exit code and on truncated output."""
     if outcome.exit_code and outcome.exit_code in job.accept_exit:
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
     for name in outcome.truncated:
@@ -128,7 +127,7 @@ def end_remarks(job: Job, outcome: Outcome) -> Iterable[str]:
 
 
 def _observations(job: Job, account: Account) -> Iterable[str]:
-    """Yield what was noticed: other programs, too many threads, the monitor's own cost, regions that were folded."""
+    """Yield remarks: other programs, too many threads, the monitor's own cost, folded regions."""
     for processor, share in account.taken().items():
         if share > _NOTICED:
             yield f"other programs took {percent(share)} of the time of the thread on processor {processor}"

@@ -1,4 +1,4 @@
-"""What messages cost by rank, communicator and partner: from the runtime's records to those of a run."""
+"""What messages cost by rank, communicator and partner: from the runtime's records to the run's."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from scalegraph.runtime.results import Result
 
 
 def message_costs(build: Build, result: Result) -> MessageCosts | None:
-    """Return what messages cost, by the MESSAGE and COMMUNICATOR records; ``None`` where there are none."""
+    """Return the cost of messages from the MESSAGE and COMMUNICATOR records; ``None`` if there are none."""
     series = result.series("MESSAGES")
     columns = {name: lists[0] for name, lists in series.items()}
     if not columns["rank"]:
         return None
     cycles = zip(observed.MESSAGE_CATEGORIES, series["cycles"], strict=True)
-    # not checked: the runtime's format has such numbers only, and each check takes as long as reading them
+    # Not validated: the runtime's format has only such numbers, and a check takes as long as reading them.
     return MessageCosts.model_construct(
         communicators=_communicators(build, result, set(columns["communicator"])),
         rank=tuple(columns["rank"]),

@@ -17,15 +17,15 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.link.emulator import emulator
 
 _POLL_S = 0.05  # how long a request to stop, or the time limit, may go unnoticed
-_GRACE_S = 2.0  # between the polite signal and the one that cannot be refused
+_GRACE_S = 2.0  # between SIGTERM and SIGKILL
 _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
 class Command:
-    """What to start: *launcher* starts *executable*, which sees *arguments* (the first is its name).
+    """What to start: *launcher* starts *executable*, which gets *arguments* (the first is its name).
 
-    Either may be for another architecture than the host's and then runs under an emulator, see `emulator`.
+    Either may be for another architecture than the host's; it then runs under an emulator, see `emulator`.
     """
 
     launcher: Path
@@ -46,25 +46,25 @@ class Outcome:
     cancelled: bool
     stdout: str
     stderr: str
-    truncated: tuple[str, ...]  # names of the streams of which a part was dropped
+    truncated: tuple[str, ...]  # names of truncated streams
     host_s: float
     host_cpu_s: float | None = None
 
 
 @dataclass
 class _Child:
-    """A started process; *cpu_s*: the processor time that it took, once it ended."""
+    """A started process; *cpu_s*: its processor time, once it has ended."""
 
     process: subprocess.Popen[bytes]
     cpu_s: float | None = None
 
     def ended(self, *, wait: bool = False) -> bool:
-        """Return whether the process ended; *wait* until it has."""
+        """Return whether the process has ended; *wait* until it has."""
         if self.process.returncode is not None:
             return True
         try:
             pid, status, usage = os.wait4(self.process.pid, 0 if wait else os.WNOHANG)
-        except ChildProcessError:  # where the signal of its end is ignored
+        except ChildProcessError:  # where SIGCHLD is ignored
             self.process.wait()
             return True
         if not pid:
@@ -95,8 +95,8 @@ class _Stream:
 def run(command: Command, *, time_s: float, output_bytes: int, cancel: CancelToken) -> Outcome:
     """Run *command* to its end, its time limit or a request to stop; never leaves a child behind.
 
-    At *time_s* host seconds the child gets SIGTERM, and SIGKILL two seconds later; a request to stop kills at once.
-    Of each output stream *output_bytes* are kept. Raises `OSError` when it cannot be started.
+    At *time_s* host seconds the child gets SIGTERM, and SIGKILL two seconds later; a request to stop kills at once. The
+    first *output_bytes* of each output stream are kept. Raises `OSError` if it cannot be started.
     """
     streams = (_Stream("standard output", output_bytes), _Stream("standard error", output_bytes))
     begin = time.monotonic()
@@ -104,7 +104,7 @@ def run(command: Command, *, time_s: float, output_bytes: int, cancel: CancelTok
     try:
         timed_out, cancelled = _follow(child, streams, begin + time_s, cancel)
     finally:
-        _kill(child, signal.SIGKILL)  # also what the program may have started
+        _kill(child, signal.SIGKILL)  # including anything the program may have started
         child.ended(wait=True)
         for pipe in (child.process.stdout, child.process.stderr):
             if pipe is not None:
@@ -144,7 +144,7 @@ def _start(command: Command) -> _Child:
 
 
 def _words(command: Command) -> list[str]:
-    """Return the command line; the emulator of a launcher starts the program's emulator as a program of the host."""
+    """Return the command line; under an emulated launcher, the program's emulator is started as a host program."""
     launcher = [*emulator(command.launcher), str(command.launcher), str(os.getpid())]
     emulated = emulator(command.executable)
     if not emulated:
@@ -161,7 +161,7 @@ def _memory_file(data: bytes) -> IO[bytes]:
 
 
 def _follow(child: _Child, streams: tuple[_Stream, _Stream], deadline: float, cancel: CancelToken) -> tuple[bool, bool]:
-    """Collect output until the child ends; return whether it was stopped by its time limit, by the user."""
+    """Collect output until the child ends; return whether the time limit, and whether the user, stopped it."""
     timed_out = False
     with selectors.DefaultSelector() as selector:
         for pipe, stream in zip((child.process.stdout, child.process.stderr), streams, strict=True):
@@ -171,7 +171,7 @@ def _follow(child: _Child, streams: tuple[_Stream, _Stream], deadline: float, ca
         while True:
             ended = _wait(child, selector)
             if ended:
-                _kill(child, signal.SIGKILL)  # what it started may hold the pipes open
+                _kill(child, signal.SIGKILL)  # a process that it started may hold the pipes open
                 _drain(selector)
                 return timed_out, False
             if cancel.cancelled:
@@ -194,7 +194,7 @@ def _wait(child: _Child, selector: selectors.BaseSelector) -> bool:
 
 
 def _read(selector: selectors.BaseSelector, wait_s: float = _POLL_S) -> bool:
-    """Read what is there, waiting up to *wait_s* for it; return whether there was anything."""
+    """Read available output, waiting up to *wait_s*; return whether there was any."""
     ready = selector.select(wait_s)
     for key, _ in ready:
         data = os.read(key.fd, _CHUNK)
@@ -206,7 +206,7 @@ def _read(selector: selectors.BaseSelector, wait_s: float = _POLL_S) -> bool:
 
 
 def _drain(selector: selectors.BaseSelector) -> None:
-    """Read what the pipes still hold; a bounded number of steps, since a runaway might go on filling them."""
+    """Read what is left in the pipes; bounded, since a runaway process might keep filling them."""
     for _ in range(64):
         if not selector.get_map() or not _read(selector, 0):
             return

@@ -34,7 +34,7 @@ from scalegraph.runtime.results import Result
 
 
 def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iterable[str] = ()) -> RunRecord:
-    """Return the record of a run; *result* is ``None`` when the runtime left no readable one."""
+    """Return the record of a run; *result* is ``None`` if the runtime left no readable one."""
     waits = _waits(job, result)
     status, message = _status(job, outcome, result, waits)
     warnings = [*remarks, *_remarks(job, outcome, result, ok=status == "ok")]
@@ -45,7 +45,7 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
         broken = accounts.fault(int(result.meta.get("time_cycles", "0"))) if status in ("ok", "failed") else ""
         if broken:
             status, message = "internal", broken
-    if status not in ("ok", "failed"):  # how far a stopped run came is no time of the program
+    if status not in ("ok", "failed"):  # how far a stopped run got is not the program's time
         fields |= {"time_cycles": None, "time_s": None}
     return RunRecord(
         source="simulated",
@@ -137,7 +137,7 @@ def _causes(job: Job, result: Result) -> dict[str, Any]:
 
 
 def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
-    """Costs of addresses, added up by the source line they belong to; addresses without a line are left out."""
+    """Return costs by source line, summed over its addresses; addresses without a line are left out."""
     sites = result.rows("SITES")
     if not sites:
         return ()
@@ -149,7 +149,7 @@ def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
         row = [site["executions"], site["references"], site["misses"], *site["cycles"]]
         row += [site["remote"], site["upgrades"], site["invalidations"], *site["causes"], *site["classes"], *blamed]
         if (before := sums.get((file, line))) is not None:
-            executions = max(row[0], before[0])  # a line of several blocks ran as often as its busiest
+            executions = max(row[0], before[0])  # a line of several blocks executed as often as its busiest one
             row = list(map(int.__add__, row, before))
             row[0] = executions
         sums[file, line] = row
@@ -208,7 +208,7 @@ def _status(job: Job, outcome: Outcome, result: Result | None, waits: tuple[Wait
 
 
 def _with_places(build: Build, text: str) -> str:
-    """Return *text* with code addresses that have a source line replaced by it."""
+    """Return *text* with code addresses replaced by their source lines, where known."""
 
     def place(match: re.Match[str]) -> str:
         file, line, function = build.lines.lookup([int(match[1], 16)])[0]
@@ -236,7 +236,7 @@ def _remarks(job: Job, outcome: Outcome, result: Result | None, *, ok: bool) -> 
         yield from _with_places(job.build, result.meta["warnings"]).split("; ")
     if outcome.exit_code and outcome.exit_code in job.accept_exit:
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
-    threads = result if ok and not job.processes else None  # a run that failed may have ended before its threads
+    threads = result if ok and not job.processes else None  # a run that failed may have ended before its threads did
     if threads is not None and (remark := thread_remark(threads, job.point.processors)):
         yield remark
     for name in outcome.truncated:
@@ -244,7 +244,7 @@ def _remarks(job: Job, outcome: Outcome, result: Result | None, *, ok: bool) -> 
 
 
 def thread_remark(result: Result, processors: int) -> str:
-    """Return a remark on a program whose number of threads does not follow the *processors*, empty if it does.
+    """Return a remark if the program's number of threads does not follow *processors*; empty if it does.
 
     One thread more than processors is usual: a main thread that waits for its workers.
     """

@@ -1,10 +1,9 @@
-"""What the samples of a run say: intervals of its numbers, or why it was simulated as a whole.
+"""What the samples of a run yield: confidence intervals, or the reason why the whole run was simulated.
 
-A phase is a stratum. Of it some visits are measured at regular distances; each stands for the visits near it that were
-skipped. The variance of one visit is the larger of half the mean square of the differences of successive samples
-(Wolter, Introduction to Variance Estimation, 2007, chapter 8) and of the variance of all samples: a change over the run
-may be one of the sampling itself, of caches that skipped visits would have filled. What the interval does not see is in
-docs/SIMULATOR.md, "Sampling".
+A phase is a stratum. Some of its visits are measured at regular distances; each stands for the visits near it that were
+skipped. The variance of one visit is the larger of half the mean square of successive differences (Wolter, Introduction
+to Variance Estimation, 2007, chapter 8) and the variance of all samples: a trend over the run may be an artefact of
+sampling, as skipped visits leave caches cold. What the interval does not cover is in docs/SIMULATOR.md, "Sampling".
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from scalegraph.runtime.format import CATEGORY_NAMES, COUNTER_NAMES
 from scalegraph.runtime.observed import PHASE_KINDS
 from scalegraph.runtime.results import Result
 
-_LEAST_VISITS = 6  # of a phase: the first is not measured, four are, and the next may be skipped
-_RECENT, _DRIFT, _LEAST_DRIFT = 8, 0.6, 0.003  # of samples that go one way, as the runtime has them
+_LEAST_VISITS = 6  # of a phase: one not measured, four measured, then one that may be skipped
+_RECENT, _DRIFT, _LEAST_DRIFT = 8, 0.6, 0.003  # criteria for a trend in successive samples, as in the runtime
 _REFUSED = "the run is not sampled: "
-_PART = 1024  # work is in such parts of a cycle
+_PART = 1024  # work is counted in these fractions of a cycle
 
 
 @dataclass(frozen=True)
 class _Stratum:
-    """The measured visits of a phase: what each cost, its work, and what it stands for."""
+    """The measured visits of a phase: their costs, their work, and the skipped visits that each stands for."""
 
     values: list[dict[str, int]]
     works: list[float]
@@ -46,13 +45,13 @@ class _Stratum:
 
     @property
     def per_work(self) -> list[float]:
-        """The same by the visit's work."""
+        """Cycles per unit of work of each visit."""
         return [time / work for time, work in zip(self.times, self.works, strict=True)]
 
     def drifts(self, part: float) -> bool:
-        """Whether visits still became cheaper, or dearer, one after the other when the last was measured.
+        """Whether visits were still getting cheaper, or dearer, when the last was measured.
 
-        *part*: of the time of all phases that this one takes; what it changes of that must matter.
+        *part*: the phase's share of the time of all phases; a trend counts only if it matters for the total.
         """
         last = (self.per_work if self.by_work() else self.times)[-_RECENT:]
         if len(last) < 2 or statistics.stdev(last) * part <= _LEAST_DRIFT * sum(last) / len(last):
@@ -60,11 +59,11 @@ class _Stratum:
         return _successive(last) < _DRIFT * statistics.variance(last)
 
     def by_work(self) -> bool:
-        """Whether the time of a visit is better known by its work, as the runtime decides it."""
+        """Whether a visit's time is predicted better by its work; the same rule as in the runtime."""
         return _spread(self.per_work) < _spread(self.times)
 
     def error(self, name: str) -> float:
-        """Return the standard error of what the skipped visits cost."""
+        """Return the standard error of the estimated cost of the skipped visits."""
         by_work = self.by_work()
         units = self.works if by_work else [1.0] * len(self.works)
         costs = [value[name] / unit for value, unit in zip(self.values, units, strict=True)]
@@ -76,9 +75,9 @@ class _Stratum:
 
 
 def noted(record: RunRecord, build: Build, result: Result) -> RunRecord:
-    """Return *record*, a run that was to be sampled, with what *result* says of that, and a remark for all who read it.
+    """Return *record*, of a run that was to be sampled, with the sampling results in *result* and a remark for readers.
 
-    What the program timed itself is left out of estimates: it has no samples.
+    Times that the program took itself are dropped from estimates: they have no samples.
     """
     found = _found(build, result, record.warnings)
     remarks = tuple(text for text in record.warnings if not text.startswith(_REFUSED))
@@ -121,18 +120,18 @@ def _stratum(result: Result, phase: int) -> _Stratum:
 
 
 def _signed(value: int) -> int:
-    """Return a difference of counts as it is: a processor that came late to a barrier waits less than nothing."""
+    """Return a difference of counts as signed: a processor that came late to a barrier waits less than before."""
     return value - 2**64 if value >= 2**63 else value
 
 
 def _successive(values: Sequence[float]) -> float:
-    """Return the variance of one of *values* from the differences of successive ones; 0 of one value."""
+    """Return the variance of *values* from successive differences; 0 for a single value."""
     steps = [(b - a) ** 2 for a, b in itertools.pairwise(values)]
     return sum(steps) / (2 * len(steps)) if steps else 0.0
 
 
 def _variance(values: Sequence[float]) -> float:
-    """Return the variance of one of *values*: what goes one way over the run counts in full; 0 of one value."""
+    """Return the variance of *values*, the larger of two estimates, so that a trend counts in full; 0 for one value."""
     return max(_successive(values), statistics.variance(values)) if len(values) > 1 else 0.0
 
 
@@ -142,7 +141,7 @@ def _spread(values: Sequence[float]) -> float:
 
 
 def _intervals(strata: Sequence[_Stratum]) -> dict[str, float]:
-    from scipy.special import stdtrit  # runs that are not sampled do without
+    from scipy.special import stdtrit  # imported late: runs without sampling do not need it
 
     used = [stratum for stratum in strata if len(stratum.values) > 1 and any(stratum.skipped)]
     reaches = [float(stdtrit(len(stratum.values) - 1, (1 + CONFIDENCE) / 2)) for stratum in used]
@@ -170,7 +169,7 @@ def _phases(build: Build, rows: Sequence[Any], strata: Sequence[_Stratum]) -> tu
 
 
 def _why(phases: Sequence[SampledPhase], strata: Sequence[_Stratum]) -> str:
-    """Return why no visit was skipped, in a sentence that goes on after a colon."""
+    """Return why no visit was skipped, as the part of a sentence after a colon."""
     if not phases:
         return "the program has no parallel region of OpenMP, so it has no phases"
     most = max(phases, key=lambda phase: phase.visits)

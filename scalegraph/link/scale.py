@@ -1,23 +1,20 @@
-"""Virtual speedups: from what a user names to the scale file that the runtime reads (csrc/observe/sg_whatif.c).
+"""Virtual speedups: from the user's names to the scale file that the runtime reads (csrc/observe/sg_whatif.c).
 
-A target is a kind and a name, and for code a part if only its computation or only its memory stalls shall be faster:
+A target is a kind and a name; for code also a part, if only its computation or only its memory stalls are sped up:
 
-| target | what is divided by the factor |
-| --- | --- |
-| ``line:FILE:LINE``, ``line:FILE:FIRST-LAST`` | cost of the blocks and memory stalls of these lines |
-| ``region:NAME``, ``region:FILE:LINE``, ``region:#ID`` | what is charged to the region itself: its own row |
-| ``within:`` ditto | besides, everything that is called inside |
-| ``lock:NAME`` | the lock's own operations (`prim_lock`); waiting follows |
-| ``held:NAME`` | computation and memory stalls of the lock's holder |
-| ``data:NAME``, ``data:0xLOW-0xHIGH`` | memory stalls of references to the variable or the range of addresses |
-| ``heap:FILE:LINE``, ``heap:NAME`` | the same, of what is allocated at the line, or at the lines that assign to NAME |
-| ``cost:`` and a region | all that is charged to the region itself: what the runtime does for it, too |
-| ``whole:`` and a region | the same with all that is called inside |
-| ``section:FILE:LINE`` | computation and memory stalls while a lock is held that was taken at the line |
-| ``call:FILE:LINE`` | the line, what the runtime does at its calls, and the messages that these send |
+| target | what is divided by the factor | | --- | --- | | ``line:FILE:LINE``, ``line:FILE:FIRST-LAST`` | cost of the
+blocks and memory stalls of these lines | | ``region:NAME``, ``region:FILE:LINE``, ``region:#ID`` | costs charged to the
+region itself: its own row | | ``within:`` ditto | and everything that is called inside | | ``lock:NAME`` | the lock's
+own operations (`prim_lock`); waiting follows | | ``held:NAME`` | computation and memory stalls of the lock's holder | |
+``data:NAME``, ``data:0xLOW-0xHIGH`` | memory stalls of references to the variable or the range of addresses | |
+``heap:FILE:LINE``, ``heap:NAME`` | the same for memory allocated at the line, or at the lines that assign to NAME | |
+``cost:`` and a region | all costs charged to the region itself, including the runtime's work for it | | ``whole:`` and
+a region | the same with all that is called inside | | ``section:FILE:LINE`` | computation and memory stalls while
+holding a lock taken at the line | | ``call:FILE:LINE`` | the line, the runtime's work at its calls, and the messages
+that they send |
 
-Parts: ``line:FILE:LINE/compute``, ``line:FILE:LINE/memory``; the same for region, within and held. A lock is the
-variable that it is, ``critical`` (all sections without a name), ``critical:NAME`` or ``atomic``.
+Parts: ``line:FILE:LINE/compute``, ``line:FILE:LINE/memory``; the same for region, within and held. A lock is named by
+its variable, or as ``critical`` (all sections without a name), ``critical:NAME`` or ``atomic``.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ _Ranges = list[tuple[int, int]]
 
 
 class Target(NamedTuple):
-    """A target taken apart: *part* is empty for both."""
+    """A target taken apart: *part* is empty for both parts."""
 
     kind: str
     name: str
@@ -53,7 +50,7 @@ class Target(NamedTuple):
 
 
 def factor_of(text: str) -> Fraction | None:
-    """Return the factor that *text* means, None for ``inf``; raise `ValueError` with what was expected."""
+    """Return the factor in *text*, None for ``inf``; raise `ValueError` saying what was expected."""
     if text.strip().lower() in ("inf", "infinity", "∞"):
         return None
     try:
@@ -66,7 +63,7 @@ def factor_of(text: str) -> Fraction | None:
 
 
 def parse(target: str) -> Target:
-    """Take *target* apart without looking anything up; raise `ValueError` with what was expected."""
+    """Take *target* apart without looking anything up; raise `ValueError` saying what was expected."""
     kind, colon, rest = target.partition(":")
     if kind not in KINDS or not colon or not rest:
         hint = near(kind, KINDS) if colon else ""
@@ -80,9 +77,9 @@ def parse(target: str) -> Target:
 
 
 def scale_file(build: Build, variant: Variant) -> str:
-    """Return the scale file for the speedups of *variant*, empty if it has none; factors of 1 are left out.
+    """Return the scale file for the speedups of *variant*; empty if it has none. Factors of 1 are left out.
 
-    Raises `InputError` with every target that is not there.
+    Raises `InputError` with every target that does not exist.
     """
     faults: list[Fault] = []
     text: list[str] = []
@@ -101,7 +98,7 @@ def scale_file(build: Build, variant: Variant) -> str:
         parts = 2 if kind in ("data", "heap") else _PARTS[target.part]
         text.append(f"item {kind} {parts} {multiplier} {divisor}")
         text += [f"range {low} {high}" for low, high in ranges]
-        if kind == "call":  # the line itself besides
+        if kind == "call":  # and the line itself
             text += [f"item code 3 {multiplier} {divisor}", *(f"range {low} {high}" for low, high in ranges)]
     if sum(line.startswith("item") for line in text) > _MOST:
         faults.append(Fault(f"more than {_MOST} virtual speedups in one run", key="speedup"))
@@ -111,7 +108,7 @@ def scale_file(build: Build, variant: Variant) -> str:
 
 
 def same_file(known: str, named: str) -> bool:
-    """Whether the path *known* may be meant by *named*: it ends with it."""
+    """Whether *named* may mean the path *known*, which then ends with it."""
     parts, wanted = PurePath(known).parts, PurePath(named).parts
     return parts[-len(wanted) :] == wanted
 
@@ -127,9 +124,9 @@ def _file(known: Iterable[str], named: str) -> str:
 
 
 def lines_of(build: Build, name: str, *, begun: bool = False) -> _Ranges:
-    """Return the code addresses of FILE:LINE or FILE:FIRST-LAST; raise `ValueError` if no code comes from there.
+    """Return the code addresses of FILE:LINE or FILE:FIRST-LAST; raise `ValueError` if there is no code.
 
-    *begun*: with the code in front that begins these lines, see `LineMap.begun`.
+    *begun*: including the code before them that begins these lines, see `LineMap.begun`.
     """
     match = _LINES.fullmatch(name)
     if match is None:
@@ -145,7 +142,7 @@ def lines_of(build: Build, name: str, *, begun: bool = False) -> _Ranges:
 
 
 def _returns_of(build: Build, name: str) -> _Ranges:
-    """Return the code of FILE:LINE as return addresses of its calls: one behind a call may belong to the next line."""
+    """Return FILE:LINE's code as return addresses of its calls: the one after a call may belong to the next line."""
     return [(low + 1, high + 1) for low, high in lines_of(build, name)]
 
 
@@ -200,7 +197,7 @@ def _of_data(build: Build, name: str) -> _Ranges:
 def _of_heap(build: Build, name: str) -> _Ranges:
     if _LINES.fullmatch(name):
         return lines_of(build, name)
-    from scalegraph.link.causes import assigned  # with numpy, which names alone do not need
+    from scalegraph.link.causes import assigned  # needs numpy, which plain names do not
 
     texts = {source.file: source.text.splitlines() for source in build.sources}
     places = [(file, n) for file, text in texts.items() for n in range(1, len(text) + 1) if assigned(text, n) == name]

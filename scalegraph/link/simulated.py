@@ -25,29 +25,29 @@ from scalegraph.link.timing import timed_blocks
 from scalegraph.machine.active import active, spread
 from scalegraph.runtime.results import Result, ResultError, read_result, write_config
 
-# What the program sees of the user's environment, besides what the request sets: enough to find its files, and no more,
-# so that the same request means the same run in another shell.
+# The user's variables that the program sees besides the request's: enough to find its files, and no more, so that the
+# same request means the same run in another shell.
 _ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 
 
-# How far a processor may run ahead of the others on hits alone; one that spins gives way to them then.
+# How far a processor may run ahead of the others on cache hits alone; a spinning one then yields to them.
 _QUANTUM_CYCLES = 1000
 _STACK_LEAST, _STACK_MOST = 2**16, 2**36
 _NO_PLAIN = "no build without hooks came with the program"
-_LIMIT_REACHED = "the trace has reached its limit"  # as the runtime says it; a trace that is kept says it with more
+_LIMIT_REACHED = "the trace has reached its limit"  # the runtime's own wording; the remark about a kept trace says more
 
 
 class Simulated:
-    """Runs built programs on simulated machines; stateless, so one may serve many threads."""
+    """Runs built programs on simulated machines; stateless, so threads may share one."""
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Return everything known about a run of *job*; the fields of `Job` say what they mean.
+        """Run *job*; return everything known about the run. `Job` documents its fields.
 
-        However the program ends, the outcome is in the record's status and message; see `Limits` for the limits.
-        What the point's variant says is done here, but for its machine values, which the job's machine has already.
+        However the program ends, the outcome is in the record's status and message; see `Limits` for the limits. The
+        point's variant is applied here, except for machine values, which the job's machine already has.
 
-        Raises `InputError` when the number of processors is not between 1 and the machine's maximum or is none that
-        whole processes fill, `RunError` when the program cannot be started at all.
+        Raises `InputError` if the number of processors is not between 1 and the machine's maximum or not a multiple of
+        the threads per process, `RunError` if the program cannot be started at all.
         """
         processors = job.point.processors
         if job.build.mpi:
@@ -66,7 +66,7 @@ class Simulated:
             raise RunError(f"{job.name}: cannot be started: {reason(error)}") from error
 
     def _run(self, job: Job, place: Path, traced: Path | None, cancel: CancelToken) -> RunRecord:
-        """Run *job* with its files in *place* and its trace, if it has one, in *traced*."""
+        """Run *job* with its files in *place* and its trace, if any, in *traced*."""
         env = program_environment({**thread_variables(job), **job.env})
         env["SCALEGRAPH_CONFIG"] = str(place / "config")
         result_path = place / "result"
@@ -85,7 +85,7 @@ class Simulated:
         result, remarks = _result(result_path)
         record = make_record(job, outcome, result, (*unplain, *remarks))
         if SAMPLES in job.collect and result is not None and record.ok:
-            from scalegraph.link import sampled  # with modules that other runs do without
+            from scalegraph.link import sampled  # imports modules that other runs do not need
 
             record = sampled.noted(record, job.build, result)
         if traced is not None and record.status != "cancelled":
@@ -94,7 +94,7 @@ class Simulated:
 
 
 def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, blocks: Path) -> dict[str, str]:
-    """Return the runtime's configuration of *job*, but for its trace; write the scale file that it names."""
+    """Return the runtime's configuration of *job*, without its trace; write the scale file that it names."""
     values = {
         **job.machine.runtime_config(),
         "run.processors": str(job.point.processors),
@@ -123,9 +123,9 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, bl
 
 
 def _blocks(job: Job, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:
-    """Return the block table of *job*: that of its build, or one with what blocks take on the machine.
+    """Return the block table of *job*: the build's, or one with block times on the machine; and a remark.
 
-    And a remark if loops are other code without hooks, which is not known.
+    The remark says that loops are charged as the code with hooks, if a build without hooks is not available.
     """
     build, machine = job.build, job.machine
     if not machine.times_blocks:
@@ -148,7 +148,7 @@ def _trace_config(job: Job, traced: Path | None) -> dict[str, str]:
 
 
 def _with_trace(record: RunRecord, job: Job, traced: Path, result: Result | None, cancel: CancelToken) -> RunRecord:
-    """Return *record* with the trace that the run left, or cancelled if there was a request to stop meanwhile."""
+    """Return *record* with the run's trace, or as cancelled if there was a request to stop meanwhile."""
     assert job.trace is not None
     try:
         kept, remarks = tracing.keep(
@@ -168,7 +168,7 @@ def _with_trace(record: RunRecord, job: Job, traced: Path, result: Result | None
 
 
 def _stack_bytes(env: Mapping[str, str], limits: Limits) -> int:
-    """Return the stack of each processor: as OMP_STACKSIZE says (OpenMP's syntax, K without a unit), else the limit."""
+    """Return each processor's stack size: from OMP_STACKSIZE (OpenMP's syntax, K without a unit), else the limit."""
     match = re.fullmatch(r"\s*(\d{1,12})\s*([BKMG]?)\s*", env.get("OMP_STACKSIZE", ""), re.IGNORECASE)
     if match is None:
         return limits.stack_bytes
@@ -186,11 +186,11 @@ def _result(path: Path) -> tuple[Result | None, tuple[str, ...]]:
 
 
 def thread_variables(job: Job) -> dict[str, str]:
-    """Return how many threads OpenMP takes in each process, if the user does not say it: an MPI program's share."""
+    """Return the number of OpenMP threads per process, unless the user sets it: an MPI program's share."""
     return {"OMP_NUM_THREADS": str(job.point.processors // job.processes)} if job.processes else {}
 
 
 def program_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Return what a program sees of the user's environment, with *extra* added."""
+    """Return the part of the user's environment that a program sees, with *extra* added."""
     kept = {name: os.environ[name] for name in os.environ if name in _ENVIRONMENT or name.startswith("LC_")}
     return {**kept, **extra}

@@ -1,6 +1,6 @@
-"""What the text of a program says of its static worksharing loops: compilers deal out their iterations themselves.
+"""Static worksharing loops, read from a program's text: compilers deal out their iterations without the runtime.
 
-Loops under other schedules ask the runtime, which knows more of them (`base.loops`).
+Loops under other schedules call the runtime, which knows more about them (`base.loops`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def with_schedules(regions: Sequence[Region], sources: Iterable[BuiltSource]) -> tuple[Region, ...]:
-    """Return *regions* with the schedule and, where the text has numbers for it, the iterations of static loops."""
+    """Return *regions* with the schedule of static loops and, where the text has numbers for it, their iterations."""
     texts = {source.file: source.text for source in sources}
-    chosen = any(_TEAM.search(text) for text in texts.values())  # how many threads there are is not known then
+    chosen = any(_TEAM.search(text) for text in texts.values())  # the number of threads is then unknown
     found = tuple(_described(region, texts) if region.is_loop else region for region in regions)
     return tuple(one.model_copy(update={"iterations": None}) for one in found) if chosen else found
 
@@ -55,7 +55,7 @@ def _described(region: Region, texts: dict[str, str]) -> Region:
 
 
 def _trips(loop: re.Match[str], text: str) -> int | None:
-    """Return how often a loop runs; ``None`` where a bound has no value in the text."""
+    """Return the trip count of a loop; ``None`` if the text gives no value for a bound."""
     part = loop.groupdict()
     first, last = _number(part["first"], text), _number(part["last"], text)
     step = _number(part["step"], text) if part.get("step") else 1
@@ -71,7 +71,7 @@ def _trips(loop: re.Match[str], text: str) -> int | None:
 
 
 def _number(text: str, whole: str) -> int | None:
-    """Return the value of *text*, whose names the program's text *whole* gives one value each."""
+    """Return the value of *text*, in which each name has a single value in the program's text *whole*."""
     names = {name: _constant(name, whole) for name in set(_NAME.findall(text))}
     known = {name: value for name, value in names.items() if value is not None}
     if len(known) < len(names):
@@ -84,7 +84,7 @@ def _number(text: str, whole: str) -> int | None:
 
 
 def _constant(name: str, text: str) -> int | None:
-    """Return the only value that *name* is given in *text*, if that is a whole number and nothing else changes it."""
+    """Return the only value that *text* gives to *name*, if it is a whole number and nothing else changes it."""
     given = re.findall(rf"#\s*define\s+{name}\s+(.+)|\b{name}\s*=(?!=)\s*([^,;\n)}}]+)", text)
     changed = re.search(rf"\b{name}\s*(?:\+\+|--|[-+*/%]=)|(?:\+\+|--|&)\s*{name}\b", text)
     values = {(macro or value).strip() for macro, value in given}

@@ -1,4 +1,4 @@
-"""What the blocks of a program take on a machine that times them: found once for each program and processor."""
+"""Block times on a machine with a pipeline: computed once for each program and processor."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ _TABLE: Final = "blocks"
 
 
 def timed_blocks(build: Build, machine: Machine, plain: Plain | None) -> Path:
-    """Return the block table of *build* with what blocks take on *machine*; *plain*: see `instrument.timed.timing`.
+    """Return the block table of *build* with block times on *machine*; *plain*: see `instrument.timed.timing`.
 
-    The model of the pipeline takes seconds for a large program, so its results are kept in the cache, by the program,
-    the processor and our code.
+    The pipeline model takes seconds for a large program, so its results are cached by program, processor and our code.
 
-    Raises `InputError` if the program is damaged or not for an architecture whose pipeline is modelled, `WorkError` if
-    the cache cannot be written.
+    Raises `InputError` if the program is damaged or its architecture has no pipeline model, `WorkError` if the cache
+    cannot be written.
     """
 
     def make(place: Path) -> None:
-        from scalegraph.instrument.timed import timed_table  # loads numpy and the disassembler
+        from scalegraph.instrument.timed import timed_table  # imports numpy and the disassembler
 
         lines = None if plain is None else build.lines
         table = timed_table(build.blocks.read_bytes(), build.executable, machine, lines, plain)
@@ -46,8 +45,8 @@ def timed_blocks(build: Build, machine: Machine, plain: Plain | None) -> Path:
 
 
 def _digest(build: Build, machine: Machine, plain: Plain | None) -> str:
-    """Return a digest of all that the table depends on."""
-    processor = machine.processor.model_dump_json(exclude={"count", "clock_mhz"})  # all is in cycles of one processor
+    """Return a digest of everything that the table depends on."""
+    processor = machine.processor.model_dump_json(exclude={"count", "clock_mhz"})  # all in cycles of one processor
     total = hashlib.sha256(processor.encode())
     programs = [build.executable, build.blocks, *([] if plain is None else [plain.executable, plain.places])]
     code = sorted(path for path in Path(instrument.__file__).parent.rglob("*.*") if path.suffix in (".py", ".c", ".h"))

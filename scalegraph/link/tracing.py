@@ -1,4 +1,4 @@
-"""The trace of a simulated run: what the runtime collects, and the file that is kept of it."""
+"""The trace of a simulated run: what the runtime records, and the file that is kept."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from scalegraph.runtime.results import Result
 
 SUFFIX = ".sgtrace"
-RAW = "raw"  # what the runtime writes
-RUN = "run"  # property of a trace: which run it is of
+RAW = "raw"  # the runtime's output
+RUN = "run"  # property of a trace: the run that it is of
 _MOST_NAMES = 1000
 _LONGEST = 255  # characters of trace.region, see csrc/core/sg_config.h
 
 
 @dataclass(frozen=True)
 class TraceOrder:
-    """What one run's trace shall hold, and where it goes: *directory*/*name*.sgtrace.
+    """What to trace in one run, and where the trace goes: *directory*/*name*.sgtrace.
 
-    Times are cycles of the machine; *end* None: to the end; *interval*: over which shares and counters are added up, 0:
-    no limit. *regions*: numbers, with all that is called inside; empty: everything. *limit*: bytes. *identity* names
-    the run from any other: a file of the same name that is of another run is left alone and a number added to the
-    name. *asked* goes into the record.
+    Times are cycles of the machine; *end* None: to the end; *interval*: over which shares and counters are summed, 0:
+    no limit. *regions*: numbers, including everything called inside; empty: everything. *limit*: bytes. *identity*
+    distinguishes the run from any other: a file with the same name from another run is left alone, and a number added
+    to the name. *asked* is copied into the record.
     """
 
     directory: Path
@@ -63,7 +63,7 @@ class TraceOrder:
 
 
 def regions_of(build: Build, name: str) -> tuple[int, ...]:
-    """Return the numbers of the regions called *name* (NAME, FILE:LINE, #ID); raise `InputError` if there is none."""
+    """Return the numbers of the regions called *name* (NAME, FILE:LINE, #ID); raise `InputError` if there are none."""
     found = tuple(region.id for region in build.regions if is_region(region, name))
     if not found:
         names = sorted({_short(region) for region in build.regions if region.name})
@@ -79,9 +79,9 @@ def _short(region: Region) -> str:
 
 @contextmanager
 def workplace(order: TraceOrder) -> Iterator[Path]:
-    """Yield a directory for what becomes the trace, on the same disk; removed at the end, with all that is in it.
+    """Yield a directory for the unfinished trace, on the same disk; removed at the end with its content.
 
-    So a run that is cancelled or killed leaves no half trace: what a killed ScaleGraph left is removed by the next.
+    A run that is cancelled or killed thus leaves no half trace: the next run removes what a killed ScaleGraph left.
     """
     order.directory.mkdir(parents=True, exist_ok=True)
     with workplaces.workplace(".tracing", order.directory) as place:
@@ -100,11 +100,11 @@ def keep(
     measured: bool = False,
     cancel: CancelToken,
 ) -> tuple[TraceFile | None, tuple[str, ...]]:
-    """Make a trace of what the runtime left in *place* and publish it; return it and remarks for the run's record.
+    """Publish a trace of the runtime's output in *place*; return it and remarks for the run's record.
 
-    *place* is `workplace`'s. A run that was stopped has a trace up to there. Raises `Cancelled`.
+    *place*: from `workplace`. A run that was stopped has a trace up to there. Raises `Cancelled`.
     """
-    # traces are read and written by much code that a run without one does not need
+    # imported late: reading and writing traces takes much code that a run without a trace does not need
     from scalegraph.runtime.trace import write_trace
 
     fresh = place / f"trace{SUFFIX}"
@@ -131,7 +131,7 @@ def keep(
 
 
 def publish(fresh: Path, order: TraceOrder) -> Path:
-    """Move the finished file *fresh* to its name and return it; a file of another run is never replaced."""
+    """Move the finished file *fresh* to its name and return the path; never replaces a file of another run."""
     for number in range(1, _MOST_NAMES):
         more = f"-{number}" if number > 1 else ""
         path = order.directory / f"{order.name}{more}{SUFFIX}"
@@ -141,7 +141,7 @@ def publish(fresh: Path, order: TraceOrder) -> Path:
             fresh.replace(path)
             return path
         try:
-            os.link(fresh, path)  # refuses a name that another process has just created
+            os.link(fresh, path)  # fails if another process has just created the name
         except FileExistsError:
             continue
         except OSError:  # a file system without links

@@ -33,7 +33,7 @@ _WAITS = {
 }
 _LISTED = 8  # threads named in a sentence
 _WHAT_LENGTH, _NAME_LENGTH, _LAST_LENGTH = 200, 80, 200
-_RULES = " \t-=*_#+"  # lines of these separate others
+_RULES = " \t-=*_#+"  # lines of these characters are separators
 _WHAT = pattern(
     r"^terminate called after throwing an instance of '.*'\n  what\(\):  (?P<what>(?:.*\n?)+?)(?=scalegraph: |\Z)",
     re.MULTILINE,
@@ -44,9 +44,9 @@ _IN_CALL = pattern(r"(?P<thread>thread \d+) waits in (?P<call>\w+) at ")
 
 
 def wait_in_words(category: str, thing: int, holder: int | None = None) -> str:
-    """Return what a thread that waits in *category* is doing.
+    """Return in words what a thread that waits in *category* is doing.
 
-    *thing* is the address of what it waits for, or 0; *holder*, of a signal, the thread whose end would give it.
+    *thing*: address of what it waits for, or 0; *holder*: for a signal, the thread whose end would send it.
     """
     if category == "idle_wait" and holder is not None:
         return f"waits for the end of thread {holder}"
@@ -57,7 +57,7 @@ def wait_in_words(category: str, thing: int, holder: int | None = None) -> str:
 
 
 def waits_in_words(waits: Sequence[Wait]) -> str:
-    """Return which thread waits for what, where, and which holds it, one clause a thread; equal ones merged."""
+    """Return which thread waits for what, where, and who holds it, one clause a thread; equal ones merged."""
     clauses: dict[tuple[str, str, str, int | None], list[int]] = {}
     for wait in waits:
         what, number = wait.who
@@ -90,7 +90,7 @@ def _plural(doing: str) -> str:
 
 
 def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence[Wait], time_s: float) -> str:
-    """Return the sentence for a run that ended with *status*; empty if it ended well. *told*: the runtime's own."""
+    """Return the sentence for a run that ended with *status*; empty if it succeeded. *told*: the runtime's message."""
     if status == "ok":
         return ""
     if status == "cancelled":
@@ -116,7 +116,7 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
 
 
 def _with_last_words(told: str, outcome: Outcome) -> str:
-    """Return the sentence *told* with what a rank that ended too early printed before, right behind that."""
+    """Return the message *told* with the last output of a rank that ended too early inserted after its mention."""
     end = _RANK_ENDED.match(told)
     said = [line for line in outcome.stderr.splitlines() if line.strip(_RULES) and not line.startswith("scalegraph: ")]
     if end is None or not said:
@@ -125,7 +125,7 @@ def _with_last_words(told: str, outcome: Outcome) -> str:
 
 
 def _with_calls(waits: str, told: str) -> str:
-    """Return the sentence *waits* with the calls of the system in which threads wait, as the runtime has *told*."""
+    """Return the sentence *waits* with the system calls in which threads wait, as reported in *told*."""
     for one in _IN_CALL.finditer(told):
         thread = one["thread"]
         waits = waits.replace(f"{thread} sleeps", f"{thread} waits in {one['call']}, where nothing can come,", 1)
@@ -133,7 +133,7 @@ def _with_calls(waits: str, told: str) -> str:
 
 
 def with_what(told: str, stderr: str) -> str:
-    """Return the sentence *told* about an exception with its own text, as the C++ library printed it."""
+    """Return the message *told* about an exception with the exception's text, as printed by the C++ library."""
     said = _WHAT.search(stderr)
     if said is None or not told.startswith("an exception of type "):
         return told
@@ -143,9 +143,9 @@ def with_what(told: str, stderr: str) -> str:
 
 
 def plain_name(function: str) -> str:
-    """Return the C++ name of a *function* without its parameters, as c++filt knows it; others as they are.
+    """Return the C++ name of *function* without its parameters, as c++filt prints it; other names unchanged.
 
-    "" where that would fill lines: what templates of a library make of a function is no name that a user wrote.
+    Returns "" for names that would fill lines: a library template's function has no name that a user wrote.
     """
     if not function.startswith("_Z"):
         return function
@@ -169,9 +169,9 @@ def _signal_in_words(number: int) -> str:
 
 
 def _last_words(outcome: Outcome) -> str:
-    """Return the last line of what the program said: of its standard error, or of its standard output if that is empty.
+    """Return the last line of the program's standard error, or of its standard output if that is empty.
 
-    Programs that do not like their arguments print how to use them on either.
+    Programs that reject their arguments print their usage on either.
     """
     said = outcome.stderr if outcome.stderr.strip() else outcome.stdout
     lines = [line for line in said.splitlines() if line.strip(_RULES)]

@@ -1,4 +1,4 @@
-"""What a worker answers, and what of it is accepted: data that is checked, never an object of the worker's choosing."""
+"""A worker's answers, and the checks before one is accepted: they are data, never objects of the worker's choosing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from scalegraph.link.cluster import frames
 from scalegraph.link.job import Job
 from scalegraph.runtime.checked import accounts_fault, categories_fault
 
-_LONGEST_RECORD: Final = 512 * 2**20  # bytes, as the study reads at most
-_LONGEST_SENTENCE: Final = 2000  # characters of what a worker says in words
-_TRACE_SLACK: Final = 1.5  # a trace of ours may be that much longer than its limit, which counts what the runtime wrote
+_LONGEST_RECORD: Final = 512 * 2**20  # bytes; the most that a study reads
+_LONGEST_SENTENCE: Final = 2000  # characters of a worker's message
+_TRACE_SLACK: Final = 1.5  # a trace file may be this much larger than its limit, which counts what the runtime wrote
 
 
 def answer(host: str, record: RunRecord, trace: bytes | None = None) -> bytes:
@@ -27,15 +27,15 @@ def answer(host: str, record: RunRecord, trace: bytes | None = None) -> bytes:
 
 
 def refused(host: str, sentence: str, *, of_run: bool = False) -> bytes:
-    """Return the answer of *host* that could not run what was requested, for the reason *sentence*.
+    """Return the answer of *host* that refuses a run because of *sentence*.
 
-    *of_run*: any other worker would say the same; else the run may fare better elsewhere.
+    *of_run*: the run is at fault, and any other worker would refuse it too; otherwise it may succeed elsewhere.
     """
     return frames.pack({"host": host, "refused": sentence, **({"of_run": True} if of_run else {})})
 
 
 def is_good(data: bytes) -> bool:
-    """Whether the answer *data* has the record of a run that ended well."""
+    """Whether the answer *data* holds the record of a successful run."""
     try:
         head, blobs = frames.unpack(data)
         return "refused" not in head and RunRecord.model_validate_json(blobs[0]).ok
@@ -44,12 +44,12 @@ def is_good(data: bytes) -> bool:
 
 
 def accepted(data: object, job: Job, source: Source = "simulated") -> RunRecord:
-    """Return the record in the answer *data* to *job*, its trace published where the job wants it.
+    """Return the record in the answer *data* to *job*, with its trace published where the job wants it.
 
     The machine of a measured run is the name of the computer that answers.
 
-    Whatever a worker may send, the result is a record of that run that a study can keep, or `RunError` with one
-    sentence: a refusal, no answer of ScaleGraph, the record of another run, accounts that do not add up.
+    Whatever a worker sends, this returns a record of that run that a study can keep, or raises `RunError` with one
+    sentence: a refusal, not an answer of ScaleGraph, the record of another run, or accounts that do not add up.
     """
     if not isinstance(data, bytes):
         raise RunError(f"a worker answered with a value of type {type(data).__name__}; bytes were expected")
@@ -84,7 +84,7 @@ def _record(text: bytes, host: str) -> RunRecord:
 
 
 def _mismatch(record: RunRecord, job: Job, source: Source) -> str:
-    """Return a sentence if *record* is not of *job*, else an empty string."""
+    """Return a sentence if *record* does not belong to *job*, otherwise an empty string."""
     pairs: Iterable[tuple[str, object, object]] = (
         ("run", record.point.label(), job.point.label()),
         ("run", record.point.key, job.point.key),
@@ -105,7 +105,7 @@ def _machine(record: RunRecord, job: Job) -> tuple[tuple[str, object, object], .
 
 
 def _impossible(record: RunRecord, build: Build) -> str:
-    """Return a sentence if *record* says what no run of *build* can, else an empty string."""
+    """Return a sentence if *record* holds what no run of *build* can produce, otherwise an empty string."""
     if fault := accounts_fault(record) if record.source == "simulated" else categories_fault(record):
         return fault
     unknown = {cost.region for cost in record.regions}.difference({0, *(region.id for region in build.regions)})
@@ -118,7 +118,7 @@ def _impossible(record: RunRecord, build: Build) -> str:
 
 
 def _with_trace(record: RunRecord, data: bytes | None, job: Job) -> RunRecord:
-    """Return *record* with its trace, checked and at the place that *job* wants; without one if there is none."""
+    """Return *record* with its trace, checked and moved to where *job* wants it; unchanged if there is no trace."""
     order = job.trace
     assert order is not None
     kept = record.trace

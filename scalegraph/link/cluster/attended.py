@@ -1,8 +1,8 @@
-"""A scheduler or worker of Dask on a computer that SSH reaches: ``python -m scalegraph.link.cluster.attended``.
+"""A Dask scheduler or worker on a computer reached by SSH: ``python -m scalegraph.link.cluster.attended``.
 
-The first line of standard input says what it is, and has the certificates: arguments of a process can be read by other
-accounts, its standard input cannot. Further lines are signs of life. When they stay away, or the connection ends, this
-process ends with all that it has started: nothing stays on a computer from which ScaleGraph was cut off.
+The first line of standard input says which of the two it is and carries the certificates: other accounts can read a
+process's arguments, but not its standard input. Further lines are heartbeats. When they stop, or the connection ends,
+this process ends with everything it started: nothing keeps running on a computer that ScaleGraph can no longer reach.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import IO, Any, Final
 from scalegraph.base.workplaces import workplace
 from scalegraph.link.cluster.certificates import Certificates
 
-BEAT_S: Final = 5.0  # between two signs of life
-READY: Final = "scalegraph-ready"  # begins the line that says the address
-DIRECTORY: Final = "scalegraph-worker"  # begins the name of what Dask writes into
-_SILENCE_S: Final = 45.0  # without a sign of life
+BEAT_S: Final = 5.0  # between two heartbeats
+READY: Final = "scalegraph-ready"  # prefix of the line with the address
+DIRECTORY: Final = "scalegraph-worker"  # prefix of Dask's working directory
+_SILENCE_S: Final = 45.0  # without a heartbeat
 _CLOSING_S: Final = 10.0
 CONFIG: Final = {
     "distributed.admin.large-graph-warning-threshold": "4 GiB",
@@ -30,14 +30,14 @@ CONFIG: Final = {
     "distributed.admin.tick.interval": "500ms",
     "distributed.comm.timeouts.connect": "20s",
     "distributed.scheduler.active-memory-manager.start": False,
-    "distributed.scheduler.allowed-failures": 20,  # of schedulers started here: a lost worker is no fault of a run
+    "distributed.scheduler.allowed-failures": 20,  # of schedulers started here: a run is not to blame for a lost worker
     "distributed.scheduler.unknown-task-duration": "1s",
     "distributed.scheduler.worker-saturation": 1.0,
-    "distributed.scheduler.worker-ttl": "30s",  # a worker that stopped is given up after once or twice that time
-    "distributed.scheduler.http.routes": [],  # pages that need no certificate
+    "distributed.scheduler.worker-ttl": "30s",  # a stopped worker is given up after one to two times this
+    "distributed.scheduler.http.routes": [],  # web pages that need no certificate
     "distributed.worker.http.routes": [],
-    "distributed.worker.profile.enabled": False,  # nobody looks at it, and it looks at every thread each 10 ms
-    "distributed.worker.memory.terminate": False,  # the program's memory is limited by its request
+    "distributed.worker.profile.enabled": False,  # nobody reads the profile, and it samples every thread each 10 ms
+    "distributed.worker.memory.terminate": False,  # the request limits the program's memory
 }
 """Dask's settings in every process that ScaleGraph starts."""
 
@@ -74,7 +74,7 @@ def _attend(over: threading.Event) -> None:
     over.set()
 
 
-_heard = [0.0]  # when the last sign of life came
+_heard = [0.0]  # time of the last heartbeat
 
 
 async def _main(order: dict[str, Any], out: IO[str]) -> None:
@@ -86,7 +86,7 @@ async def _main(order: dict[str, Any], out: IO[str]) -> None:
             await asyncio.sleep(0.5)
         over.set()
         await asyncio.sleep(_CLOSING_S)
-        os._exit(1)  # what does not close by then is killed: its processes watch this one
+        os._exit(1)  # whatever has not closed by then is killed: its processes watch this one
 
     watching = asyncio.create_task(watch())
     await _serve(order, over, out)
@@ -94,7 +94,7 @@ async def _main(order: dict[str, Any], out: IO[str]) -> None:
 
 
 def main() -> None:
-    """Be what the first line of standard input says, as long as signs of life come."""
+    """Be the scheduler or worker that the first line of standard input describes, as long as heartbeats come."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     warnings.simplefilter("ignore")

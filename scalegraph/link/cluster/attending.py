@@ -19,7 +19,7 @@ _CLOSING_S: Final = 10.0
 
 
 class Attended(ProcessInterface):
-    """A scheduler or a worker on a host, which lives as long as this sends signs of life; see `attended`."""
+    """A scheduler or worker on a host, kept alive by heartbeats from here; see `attended`."""
 
     def __init__(
         self, scheduler: str = "", name: str = "", *,
@@ -53,20 +53,20 @@ class Attended(ProcessInterface):
         raise Refused(f"{self._host.name}: its {self._order['what']} did not start: {last}")
 
     async def _live(self) -> None:
-        """Send signs of life."""
+        """Send heartbeats."""
         with contextlib.suppress(OSError):
             while True:
                 await asyncio.sleep(BEAT_S)
                 self._process.stdin.write("\n")
 
     async def _drain(self) -> None:
-        """Drop what it prints: nothing waits there until somebody reads."""
+        """Discard its output, so that it never blocks on a full pipe."""
         with contextlib.suppress(OSError):
             while await self._process.stdout.read(2**16):
                 pass
 
     async def close(self) -> None:
-        """End it: the end of its standard input is the request to close."""
+        """End it by closing its standard input."""
         for task in self._tasks:
             task.cancel()
         if self._process is not None:

@@ -1,8 +1,8 @@
 """Runs as files: orders that batch jobs carry out, where nothing may keep running on the host that wrote them.
 
-A directory of jobs has ``orders/KEY.order``, ``programs/SHA256.parcel`` and, as they are done, ``answers/KEY.answer``:
-the same bytes that go over the network in `engine`. KEY is the beginning of the order's SHA-256. ``run.sh`` carries out
-all that have no answer yet; ``slurm.sh``, ``pbs.sh`` and ``sge.sh`` do so as an array of batch jobs.
+A job directory has ``orders/KEY.order``, ``programs/SHA256.parcel`` and, once done, ``answers/KEY.answer``: the same
+bytes that `engine` sends over the network. KEY is the beginning of the order's SHA-256. ``run.sh`` carries out all
+orders without an answer; ``slurm.sh``, ``pbs.sh`` and ``sge.sh`` do so as an array of batch jobs.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ ORDERS, PROGRAMS, ANSWERS = "orders", "programs", "answers"
 _KEY: Final = 32
 _MEMORY: Final = "2G"
 _WALLTIME: Final = "01:00:00"
-# The number in an array: of PBS, of Torque, of Slurm, whose commands may be named as those of PBS.
+# The index in a job array: of PBS, Torque and Slurm, which may offer commands named like those of PBS.
 _PBS_TASK: Final = "${PBS_ARRAY_INDEX:-${PBS_ARRAYID:-${SLURM_ARRAY_TASK_ID:-0}}}"
 
 
 class JobWriter:
-    """A link that writes every job into *directory* and runs none; after the first round of jobs it stops the request.
+    """A link that writes every job into *directory* and runs none; it stops the request after the first round of jobs.
 
-    Which runs a search wants next is known only when the results of these have been collected.
+    Which runs a search wants next is known only once these results have been collected.
     """
 
     def __init__(self, directory: Path, stop: CancelToken) -> None:
@@ -50,7 +50,7 @@ class JobWriter:
             raise InputError(Fault(f"cannot be written: {reason(error)}", file=str(directory))) from error
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Write *job*; return the record of a run that was not begun."""
+        """Write *job*; return a record with status cancelled."""
         parcel = self._parcels.of(job, cancel)
         program = self._directory / PROGRAMS / f"{parcel.digest}.parcel"
         if not program.exists():
@@ -62,13 +62,13 @@ class JobWriter:
         return cancelled(job)
 
     def end_round(self) -> None:
-        """Stop the request if there were jobs to write."""
+        """Stop the request if any job was written."""
         if self.written:
             self._stop.cancel()
 
 
 def orders(directory: Path) -> list[tuple[str, bytes]]:
-    """Return (key, order) of every job in *directory*; raise `InputError` if it has none or one is damaged."""
+    """Return (key, order) of every job in *directory*; raise `InputError` if there is none or one is damaged."""
     paths = sorted((directory / ORDERS).glob("*.order"))
     if not paths:
         raise InputError(
@@ -84,12 +84,12 @@ def orders(directory: Path) -> list[tuple[str, bytes]]:
 
 
 def answer_of(directory: Path, key: str) -> Path:
-    """Return where the answer to the order *key* is, or will be."""
+    """Return the path of the answer to the order *key*, which need not exist yet."""
     return directory / ANSWERS / f"{key}.answer"
 
 
 def program_of(directory: Path, digest: str) -> bytes:
-    """Return the program whose SHA-256 is *digest*; `order.build_of` checks that it is that."""
+    """Return the program whose SHA-256 is *digest*; `order.build_of` verifies it."""
     path = directory / PROGRAMS / f"{digest}.parcel"
     try:
         return path.read_bytes()
@@ -175,7 +175,7 @@ def _more(where: Where) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out the jobs of a directory that have no answer yet, or the share of one task of several."""
+    """Carry out a directory's unanswered jobs, or one task's share of them."""
     from scalegraph.link.cluster.worker import answered
 
     parser = argparse.ArgumentParser(description="Carry out runs that 'scalegraph run --write-jobs' wrote.")

@@ -1,7 +1,7 @@
-"""What deletes a cluster's batch jobs when the process that submitted them was killed, also those that still wait.
+"""Deletes a cluster's batch jobs, running or queued, when the process that submitted them was killed.
 
-``python -m scalegraph.link.cluster.batch_reaper KIND`` reads numbers of batch jobs from standard input. When that ends,
-whoever submitted them is gone; it deletes those that wait or run, and ends.
+``python -m scalegraph.link.cluster.batch_reaper KIND`` reads job numbers from standard input. End of input means that
+the submitter is gone: it deletes those jobs and exits.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Final, Self
 from scalegraph.link.cluster.batch_workers import delete, living
 
 _MODULE: Final = "scalegraph.link.cluster.batch_reaper"
-_LOOKS: Final = 10  # at the list of batch jobs, while the system does not answer or still has some
+_LOOKS: Final = 10  # attempts to list the batch jobs, while the system does not answer or some are left
 _LOOK_S: Final = 5.0
 
 
 class Reaper:
-    """A process of its own that hears of each batch job of the system *kind*; to be closed when they are deleted."""
+    """The reaper's process, told of each batch job of the system *kind*; close it once they are deleted."""
 
     def __init__(self, kind: str) -> None:
         self._process = subprocess.Popen(
@@ -29,7 +29,7 @@ class Reaper:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # what ends a terminal or a group of processes does not end it
+            start_new_session=True,  # survives what ends a terminal or a process group
             text=True,
         )
 
@@ -38,7 +38,7 @@ class Reaper:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """End the process: the batch jobs are deleted already."""
+        """End the process: the batch jobs are already deleted."""
         self._process.kill()
         self._process.wait()
         if self._process.stdin is not None:
@@ -46,14 +46,14 @@ class Reaper:
                 self._process.stdin.close()
 
     def hear(self, number: str) -> None:
-        """Let the process know of the batch job *number*."""
+        """Tell the process about the batch job *number*."""
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.write(f"{number}\n")
             self._process.stdin.flush()
 
     def jobs_of(self, kind: Any) -> Any:
-        """Return the class of dask-jobqueue's jobs of the cluster class *kind*, which report their numbers to this."""
+        """Return dask-jobqueue's job class for the cluster class *kind*, extended to report job numbers here."""
         hear = self.hear
 
         class Heard(kind.job_cls):  # type: ignore[misc]
@@ -65,7 +65,7 @@ class Reaper:
 
 
 def main() -> None:
-    """Delete the batch jobs whose numbers were read, once standard input has ended."""
+    """Read batch job numbers until standard input ends, then delete those jobs."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     kind, numbers = sys.argv[1], {line.strip() for line in sys.stdin}

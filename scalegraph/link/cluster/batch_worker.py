@@ -9,7 +9,7 @@ from scalegraph.link.cluster.attended import CONFIG, DIRECTORY
 
 
 def main() -> None:
-    """Be a worker whose files are in a directory of its own, which the next one removes if this one is killed."""
+    """Run a worker whose files are in a directory of its own; if this one is killed, the next removes it."""
     import dask
     from distributed.cli.dask_worker import main as dask_worker
 

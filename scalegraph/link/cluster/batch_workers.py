@@ -1,4 +1,4 @@
-"""Workers that are batch jobs: one whose time is over is submitted again, one that never begins ends the request."""
+"""Workers in batch jobs: one whose time is up is resubmitted; jobs that end before their workers begin end the run."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from scalegraph.link.cluster.places import Where
 
-_EVERY: Final = 5  # counts of the workers from one list of batch jobs to the next
+_EVERY: Final = 5  # the batch jobs are listed once per this many counts of the workers
 _COUNT_S: Final = 1.0
 _LISTING_S: Final = 60.0
-# The user's batch jobs that wait or run, their numbers first in each line.
+# Commands that list the user's queued and running batch jobs, with the number first in each line.
 _LISTS: Final = {
     "slurm": ("squeue", "--noheader", "--format=%i", "--user={user}"),
     "pbs": ("qstat", "-u", "{user}"),
@@ -24,17 +24,17 @@ _LISTS: Final = {
     "lsf": ("bjobs", "-noheader", "-o", "jobid", "-u", "{user}"),
 }
 _DELETES: Final = {"slurm": "scancel", "pbs": "qdel", "sge": "qdel", "lsf": "bkill"}
-_NONE: Final = "No unfinished job"  # what LSF says of an empty list, with an exit code of a failure
-_READ: Final = 2000  # bytes at the end of what a batch job printed
+_NONE: Final = "No unfinished job"  # LSF's message for an empty list, which comes with a failing exit code
+_READ: Final = 2000  # bytes from the end of a batch job's output
 _SHOWN: Final = 300
-OWN_LOGS: Final = ".scalegraph-batch"  # the directory of logs where the user names none
+OWN_LOGS: Final = ".scalegraph-batch"  # log directory where the user names none
 
 
 async def keep(cluster: Any, where: Where, number: int) -> str:
-    """Keep *number* batch jobs of a dask-jobqueue *cluster*; return a sentence when there is no use in going on.
+    """Keep *number* batch jobs of a dask-jobqueue *cluster* going; return a sentence when that is hopeless.
 
-    A batch job ends when its time is over, or when the batch system or its user ends it. Then another is submitted.
-    There is no use where jobs end before their workers begin: the only one, or as many as shall be there and one more.
+    A batch job that ends, by its time limit, the batch system or its user, is replaced. It is hopeless if jobs end
+    before their workers begin: the only job, or one more than there should be.
     """
     joined: set[str] = set()
     early = 0
@@ -55,13 +55,13 @@ async def keep(cluster: Any, where: Where, number: int) -> str:
                 if early > number or (not present and len(over) == len(missing)):
                     return f"{where.name}: batch job {job.job_id} ended before its worker began{printed(where, job)}"
         if len(cluster.workers) < number:
-            with contextlib.suppress(OSError, RuntimeError):  # the batch system may be away: the next time
+            with contextlib.suppress(OSError, RuntimeError):  # the batch system may be down; try again next time
                 cluster.scale(jobs=number)
                 await cluster
 
 
 def living(kind: str) -> set[str] | None:
-    """Return the numbers of the user's batch jobs that wait or run, None where the batch system does not answer."""
+    """Return the numbers of the user's queued and running batch jobs; None if the batch system does not answer."""
     words = [word.format(user=getpass.getuser()) for word in _LISTS[kind]]
     try:
         done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=_LISTING_S, check=False)
@@ -73,7 +73,7 @@ def living(kind: str) -> set[str] | None:
 
 
 def delete(kind: str, numbers: Iterable[str]) -> None:
-    """Delete those of the batch jobs *numbers* that wait or run: none goes on when its cluster has ended."""
+    """Delete the batch jobs *numbers* that are queued or running, so that none outlives its cluster."""
     left = set(numbers) & (living(kind) or set())
     if left:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
@@ -82,7 +82,7 @@ def delete(kind: str, numbers: Iterable[str]) -> None:
 
 
 def printed(where: Where, job: Any) -> str:
-    """Return what the batch *job* printed last, empty if it printed nothing into the directory of its logs."""
+    """Return the last output of the batch *job*; empty if its log directory has none."""
     place = Path(where.settings.get("log-directory", "."))
     lines = [line for file in _logs(place, str(job.job_id)) for line in _end(file).splitlines() if line.strip()]
     if lines:
@@ -94,7 +94,7 @@ def printed(where: Where, job: Any) -> str:
 def _logs(place: Path, number: str) -> Iterator[Path]:
     with contextlib.suppress(OSError):
         found = (file for file in place.iterdir() if re.search(rf"(?<!\d){number}(?!\d)", file.name))
-        yield from sorted(found, key=lambda file: (file.suffix.startswith(".e"), file.name))  # its errors last
+        yield from sorted(found, key=lambda file: (file.suffix.startswith(".e"), file.name))  # errors last
 
 
 def _end(file: Path) -> str:

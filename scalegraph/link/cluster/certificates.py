@@ -1,4 +1,4 @@
-"""Certificates of one cluster: who does not have them, runs nothing there and cannot pass for its scheduler."""
+"""Certificates of one cluster: without them nobody can run code there or pose as its scheduler."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scalegraph.base.private import write_private
 
 @dataclass(frozen=True)
 class Certificates:
-    """A *certificate* that signs itself, and its *key*, in PEM: of scheduler, workers and clients alike.
+    """A self-signed *certificate* and its *key*, in PEM, shared by scheduler, workers and clients.
 
-    Each side of a connection demands that the other has exactly this certificate.
+    Each side of a connection demands exactly this certificate of the other.
     """
 
     certificate: str
@@ -22,7 +22,7 @@ class Certificates:
 
     @classmethod
     def made(cls) -> Self:
-        """Make new ones; takes a tenth of a second."""
+        """Make new certificates; takes a tenth of a second."""
         from distributed.security import Security
 
         made = Security.temporary()
@@ -34,16 +34,16 @@ class Certificates:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self | None:
-        """Return those of `values`, None if they are not there."""
+        """Return the certificates in `values`; None if they are missing."""
         texts = [values.get(name) for name in ("certificate", "key")]
         return cls(*map(str, texts)) if all(isinstance(text, str) and "\n" in text for text in texts) else None
 
     def security(self) -> Any:
-        """Return what Dask takes, for every role: connections without the certificate are refused."""
+        """Return Dask's security settings for every role: connections without the certificate are refused."""
         return _security(self.certificate, self.key)
 
     def written(self, place: Path) -> Any:
-        """Return what Dask takes, of files in the directory *place*, which this user alone reads."""
+        """Return Dask's security settings with the files in *place*, a directory that only this user can read."""
         files = place / "certificate.pem", place / "key.pem"
         for file, text in zip(files, (self.certificate, self.key), strict=True):
             write_private(file, text)

@@ -1,12 +1,12 @@
-"""The process that speaks with Dask for a ScaleGraph that must not: ``python -m scalegraph.link.cluster.courier``.
+"""The process that speaks Dask on ScaleGraph's behalf: ``python -m scalegraph.link.cluster.courier``.
 
-Standard input brings frames, standard output takes them; `engine` is at the other end. Dask unpickles what its peers
-send, so a peer that lies can do in this process whatever it likes. It has no study open, and it hands over bytes
-that `answers` checks. It also has Dask's threads, loggers and warnings to itself.
+Frames come in on standard input and go out on standard output; `engine` is at the other end. Dask unpickles what its
+peers send, so a malicious peer can do anything in this process. It therefore has no study open and hands over only
+bytes, which `answers` checks. It also keeps Dask's threads, loggers and warnings to itself.
 
-When standard input ends without a request to close, the other end was killed. Runs of a scheduler elsewhere go on there
-without this process. A cluster that this process has started goes on until its runs have ended, and for some time
-after, so that the next ScaleGraph can fetch what was done.
+When standard input ends without a request to close, the other end was killed. Runs at a scheduler elsewhere go on
+without this process. A cluster that this process started keeps going until its runs have ended, and for a while after
+that, so that the next ScaleGraph can fetch the results.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from scalegraph.link.cluster.places import OTHERS, Where
 from scalegraph.link.cluster.routes import Routes, refusal_in
 from scalegraph.link.cluster.worker import TOPIC, carry_out, carry_out_several, program, stop, unfit
 
-_PUBLISHED: Final = "scalegraph"  # the beginning of every name that we publish at a scheduler
+_PUBLISHED: Final = "scalegraph"  # prefix of every name that we publish at a scheduler
 _WORKERS_S: Final = 2.0  # between two counts of the workers
-_BRIEF_S: Final = 0.05  # how long requests to stop are gathered
-_LONGEST_NAME: Final = 100  # characters of the name of a worker
-_FORGETTING_S: Final = 15.0  # for the scheduler to forget what is in the study, at the end
+_BRIEF_S: Final = 0.05  # requests to stop within this time are sent together
+_LONGEST_NAME: Final = 100  # characters of a worker's name
+_FORGETTING_S: Final = 15.0  # for the scheduler, at the end, to forget what is already in the study
 _TRIES: Final = 3  # of a run whose workers were lost more often than the scheduler allows
-_PROBING_S: Final = 20.0  # for a new worker to say whether it can carry runs out
+_PROBING_S: Final = 20.0  # for a new worker to say whether it can carry out runs
 _AT_ONCE: Final = 8  # requests to keep a result
 _STOPPING_S: Final = 10.0  # for workers to stop programs
 _OPEN_TO_OTHERS: Final = {
@@ -47,7 +47,7 @@ _OPEN_TO_OTHERS: Final = {
 
 @dataclass
 class _Run:
-    """A run that was requested: its *future*, of the attempt *number*, for the workers *allowed*, any if empty."""
+    """A requested run: its *future* for attempt *number*; only workers in *allowed* may run it, any if empty."""
 
     job: str
     program: str
@@ -56,13 +56,13 @@ class _Run:
     future: Any = None
     number: int = 0
     allowed: frozenset[str] = frozenset()
-    placed: str = ""  # the address of the worker that has begun it
+    placed: str = ""  # address of the worker that has begun it
     begun: float = 0.0  # when that was
     ended: bool = False
 
 
 class Courier:
-    """One connection: a Dask client, the programs and runs that were requested, and how they ended."""
+    """One connection: a Dask client, the programs and runs requested, and how they ended."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
@@ -73,24 +73,24 @@ class Courier:
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping: list[str] = []
         self._forgetting: list[asyncio.Task[None]] = []
-        self._known: set[str] = set()  # runs that the scheduler had before
+        self._known: set[str] = set()  # runs that the scheduler already had
         self._published: set[str] = set()  # runs whose results it keeps
         self._keeping: list[asyncio.Task[None]] = []
         self._publishing = asyncio.Semaphore(_AT_ONCE)
-        self._own = False  # the scheduler: it lives as long as this process, and no longer
+        self._own = False  # whether we started the scheduler, which then lives exactly as long as this process
         self._expected = 0
-        self._idle = 0  # workers that were said to have no run
+        self._idle = 0  # number of idle workers last reported
         self._routes = Routes(lambda text: self.say("note", text=text))
         self._lane = Lane(self._carry, lambda: max(self._count()["slots"], self._expected))
-        self._shared: dict[Any, list[_Run]] = {}  # runs by the future of a task that they share
+        self._shared: dict[Any, list[_Run]] = {}  # runs by the future of the task that they share
 
     def say(self, what: str, *blobs: bytes, **values: Any) -> None:
-        """Send a frame to the other end; one that is gone does not hear it."""
+        """Send a frame to the other end; do nothing if it is gone."""
         with contextlib.suppress(OSError, ValueError):
             frames.write(self._out, frames.pack({"is": what, **values}, *blobs))
 
     async def serve(self, inbox: Inbox) -> None:
-        """Do what the frames of *inbox* say, up to the one that says ``close``, or to None."""
+        """Act on the frames of *inbox*, up to ``close`` or the end (None)."""
         first = await inbox.get()
         if first is None:
             return
@@ -147,8 +147,8 @@ class Courier:
         return False
 
     async def _part(self, *, closed: bool, where: Where, found: dask_clusters.Connected) -> None:
-        """End: what was started here, or by a ScaleGraph that was killed, ends with a request to close."""
-        if not closed and found.own:  # who comes next finds the results, also of runs that have not ended
+        """Shut down; stop a scheduler started here, or left by a killed ScaleGraph, only on a request to close."""
+        if not closed and found.own:  # the next ScaleGraph finds the results, also of runs still going
             for run in self._lane.drain():
                 await self._submit(run)
             runs = [run for run in self._runs.values() if run.future is not None and run.job not in self._published]
@@ -164,10 +164,10 @@ class Courier:
             await lingering.wait(self._client, where.number("linger", dask_clusters.LINGER_S))
 
     async def _run(self, run: _Run) -> None:
-        """Carry one run out, or take up one that the scheduler has already; report how it ended."""
+        """Carry out one run, or adopt it if the scheduler already has it; report how it ended."""
         self._runs[run.job] = run
         try:
-            if not self._own or run.job in self._known:  # elsewhere each run has a result that outlives this process
+            if not self._own or run.job in self._known:  # a scheduler elsewhere keeps a result for each run
                 await self._alone(run)
                 return
             async with self._lane.turn(run) as answer:
@@ -181,7 +181,7 @@ class Courier:
             self._fail(run, f"{type(error).__name__}: {error}")
 
     async def _alone(self, run: _Run) -> None:
-        """Carry *run* out as a task of its own."""
+        """Carry out *run* as a task of its own."""
         await self._submit(run)
         while run.job in self._runs and (refused := await self._await_answer(run)):
             if not await self._left_out(run, refused):
@@ -193,7 +193,7 @@ class Courier:
             await self._again(run)
 
     async def _carry(self, runs: list[_Run]) -> list[object | None]:
-        """Return the answers to *runs* of one program as one task; None for those that are to be carried out alone."""
+        """Return the answers to *runs* of one program as one task; None for each that must be carried out alone."""
         if self._routes.restricted() or not all(run.job in self._runs for run in runs):
             return [None] * len(runs)
         future = self._client.submit(
@@ -216,24 +216,24 @@ class Courier:
         return [None if isinstance(one, bytes) and refusal_in(one) else one for one in answers]
 
     def _learn(self, runs: list[_Run]) -> None:
-        """Take in how long *runs* of one task have taken, which have just ended."""
+        """Note how long the *runs* of a task took that has just ended."""
         if runs[0].begun:
             self._lane.note(runs[0].program, (asyncio.get_running_loop().time() - runs[0].begun) / len(runs))
 
     def _program(self, run: _Run) -> Any:
-        """Return the program of *run* as the scheduler has it, where it goes once."""
+        """Return the scheduler's handle for the program of *run*; it is sent only once."""
         if run.program not in self._sent:
             key = f"{_PUBLISHED}-program-{run.program[:32]}"
             self._sent[run.program] = self._client.submit(program, self._programs[run.program], key=key)
         return self._sent[run.program]
 
     async def _submit(self, run: _Run) -> None:
-        """Hand *run* to the scheduler: for any worker, or for those that are left if some were left out."""
+        """Hand *run* to the scheduler: for any worker, or for the remaining ones if some are excluded."""
         allowed = self._routes.good() if self._routes.restricted() else frozenset[str]()
         run.allowed, run.placed = allowed, ""
         if run.job in self._known:
             self._known.remove(run.job)
-            with contextlib.suppress(KeyError):  # forgotten meanwhile
+            with contextlib.suppress(KeyError):  # forgotten in the meantime
                 run.future = await self._client.get_dataset(run.job)
                 return
         key = run.job if not run.number else f"{run.job}-{run.number}"
@@ -245,13 +245,13 @@ class Courier:
             self._keeping.append(self._task(self._publish(run, run.future)))
 
     async def _publish(self, run: _Run, future: Any) -> None:
-        """Have the scheduler keep the result of *run* when this process is gone; a few at a time, beside the runs."""
+        """Have the scheduler keep the result of *run* after this process is gone; only a few requests at a time."""
         async with self._publishing:
-            with contextlib.suppress(OSError, RuntimeError, TimeoutError):  # the run goes on without
+            with contextlib.suppress(OSError, RuntimeError, TimeoutError):  # the run goes on regardless
                 if run.future is future and run.job in self._runs:
                     await self._client.publish_dataset(future, name=run.job, override=True)
                     self._published.add(run.job)
-                if run.job not in self._runs:  # it has ended meanwhile
+                if run.job not in self._runs:  # it has ended in the meantime
                     await self._unpublish(run.job)
 
     async def _unpublish(self, job: str) -> None:
@@ -260,7 +260,7 @@ class Courier:
             await self._client.unpublish_dataset(job)
 
     async def _again(self, run: _Run) -> None:
-        """Hand *run* to the scheduler once more, under another name, and let it forget the earlier attempt."""
+        """Submit *run* again under another name, and let the scheduler forget the earlier attempt."""
         before, run.number = run.future, run.number + 1
         await self._submit(run)
         with contextlib.suppress(OSError, RuntimeError, TimeoutError):
@@ -269,7 +269,7 @@ class Courier:
         before.release()
 
     async def _await_answer(self, run: _Run) -> str:
-        """Report the answer to *run*; return why the worker refused it instead, if it did."""
+        """Report the answer to *run*, or return why the worker refused it."""
         from distributed import CancelledError, KilledWorker
 
         why = ""
@@ -282,7 +282,7 @@ class Courier:
                 if attempt + 1 < _TRIES:
                     await self._client.retry([future])
             except CancelledError:
-                if run.future is not future:  # it was handed over once more meanwhile
+                if run.future is not future:  # it was resubmitted in the meantime
                     return await self._await_answer(run)
                 if run.job in self._runs:
                     self._lost("the scheduler has dropped the runs or does not answer any more")
@@ -302,7 +302,7 @@ class Courier:
         self.say("failed", job=run.job, why=why)
 
     def _answered(self, run: _Run, answer: object) -> str:
-        """Pass the *answer* of a worker on; return why it refused to run anything, if it did."""
+        """Pass on the *answer* of a worker, or return why it refused to run anything."""
         if not isinstance(answer, bytes):
             self._fail(run, f"a worker answered with {type(answer).__name__}, not with bytes")
         elif refused := refusal_in(answer):
@@ -315,20 +315,20 @@ class Courier:
         return ""
 
     async def _left_out(self, run: _Run, refused: str) -> bool:
-        """Leave the worker out that has *refused* to carry *run* out; return whether that is known and left out."""
+        """Exclude the worker that *refused* to carry out *run*; return whether it was identified and excluded."""
         found = await self._client.who_has([run.future])
         for address in (address for addresses in found.values() for address in addresses):
             self._routes.refuse(str(address), refused)
             return True
         if run.future.status != "error":
             return True  # the worker is gone, and its answer with it
-        # Dask does not say where an exception was raised: all are asked
+        # Dask does not say which worker raised an exception, so all are probed.
         before = len(self._routes.refused)
         await asyncio.gather(*map(self._probe, self._routes.good()))
         return len(self._routes.refused) > before or bool(self._routes.refused and not run.allowed)
 
     async def _probe(self, address: str) -> None:
-        """Ask the worker at *address* whether it can carry runs out, and leave it out if it cannot."""
+        """Ask the worker at *address* whether it can carry out runs, and exclude it if not."""
         with contextlib.suppress(OSError, RuntimeError, TimeoutError):
             asked = self._client.run(unfit, scalegraph.__version__, workers=[address], on_error="return")
             answers = await asyncio.wait_for(asked, _PROBING_S)
@@ -339,7 +339,7 @@ class Courier:
                 self._routes.refuse(address, said)
 
     def _look(self, workers: dict[str, Any], *, first: bool = False) -> None:
-        """Take in what the scheduler says of its *workers*; ask those that are new whether they can carry runs out."""
+        """Update the known *workers* from the scheduler's list; probe new ones."""
         before = set(self._routes.live)
         self._routes.observe(workers, first=first)
         for address in set(self._routes.live) - before:
@@ -349,11 +349,11 @@ class Courier:
         await asyncio.sleep(_BRIEF_S)
         jobs, self._stopping = self._stopping, []
         await self._forget(jobs)
-        with contextlib.suppress(Exception):  # a worker that is just being lost runs nothing any more
+        with contextlib.suppress(Exception):  # a worker that is being lost runs nothing any more
             await asyncio.wait_for(self._client.run(stop, jobs, on_error="ignore"), _STOPPING_S)
 
     async def _forget(self, jobs: list[str]) -> None:
-        """Let the scheduler forget *jobs*, whether this process or an earlier one has requested them."""
+        """Let the scheduler forget *jobs*, requested by this process or an earlier one."""
         runs = [run for job in jobs if (run := self._runs.pop(job, None)) is not None and run.future is not None]
         mine = [run.future for run in runs]
         with contextlib.suppress(OSError, RuntimeError, TimeoutError):
@@ -366,12 +366,12 @@ class Courier:
                 await self._client.cancel(under_way, force=True)
         for future in mine:
             future.release()
-        if again := [run.job for run in runs if run.number]:  # another attempt may still be under way
+        if again := [run.job for run in runs if run.number]:  # another attempt may still be running
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(self._client.run(stop, again, on_error="ignore"), _STOPPING_S)
 
     def _begun(self, event: Any) -> None:
-        """Pass on what a worker says of a run: that it has begun, or waits. Its event may be anything."""
+        """Pass on a worker's message about a run: that it has begun, or waits. The event may have any content."""
         message = event[1] if isinstance(event, tuple | list) and len(event) == 2 else None
         if not isinstance(message, dict):
             return
@@ -387,17 +387,17 @@ class Courier:
             self.say("placed", job=run.job, where=where)
 
     async def _workers(self) -> dict[str, Any]:
-        """Return what the scheduler knows of each worker, by its address."""
+        """Return the scheduler's information on each worker, by address."""
         return dict((await self._client.scheduler.identity())["workers"])
 
     def _count(self, busy: int | None = None) -> dict[str, int]:
-        """Return how many workers there are, the runs they do side by side, and how many have none of *busy*."""
+        """Return the number of workers, the runs that they do side by side, and how many workers are not in *busy*."""
         good = self._routes.good()
         slots = sum(self._routes.live[address].threads for address in good)
         return {"workers": len(good), "slots": slots, "idle": 0 if busy is None else len(good) - busy}
 
     async def _watch(self, *, adopted: bool) -> None:
-        """Count the workers, and give those up that are not heard of, as long as this lives."""
+        """Count the workers regularly, and give up silent ones, as long as this lives."""
         before = self._count()
         while True:
             await asyncio.sleep(_WORKERS_S)
@@ -419,7 +419,7 @@ class Courier:
                 self._say_idle(now)
 
     def _say_idle(self, now: dict[str, int]) -> None:
-        """Say once that some workers have nothing to do while others still run."""
+        """Say once that some workers are idle while others still run."""
         waiting = [run for run in self._runs.values() if not run.ended]
         if len(waiting) < now["slots"] and self._idle < now["idle"] < now["workers"]:
             self._idle = now["idle"]
@@ -428,12 +428,12 @@ class Courier:
             )
 
     async def _reroute(self, stuck: set[str]) -> None:
-        """Hand over once more what is *stuck* at silent workers, or was for other workers than are good now."""
+        """Resubmit the runs *stuck* at silent workers, and those restricted to a set of workers that has changed."""
         good = self._routes.good()
         if not good:
             return
         if lost := [future for future in self._shared if future.key in stuck]:
-            await self._client.cancel(lost, force=True)  # each of their runs is carried out alone then
+            await self._client.cancel(lost, force=True)  # each of their runs is then carried out alone
         for run in list(self._runs.values()):
             if run.future is None or run.future.done():
                 continue
@@ -443,7 +443,7 @@ class Courier:
                 await self._again(run)
 
     async def _hear(self, failure: asyncio.Task[str]) -> None:
-        """Pass on why no worker will come any more; this end being stopped does not stop *failure*."""
+        """Pass on why no more workers will come; stopping this does not stop *failure*."""
         with contextlib.suppress(Exception):
             self._lost(await asyncio.shield(failure))
 
@@ -463,9 +463,9 @@ async def _main(out: IO[bytes]) -> None:
 
 def main() -> None:
     """Serve the process at the other end of standard input and output."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the other end decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from the terminal: the other end decides
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what Dask and its children print is no frame
+    os.dup2(2, 1)  # output of Dask and its children must not mix with frames
     warnings.simplefilter("ignore")
     import dask
 

@@ -1,4 +1,4 @@
-"""Connections to Dask: a scheduler that runs already, or a cluster that is started; for the courier's process only."""
+"""Connections to Dask, to a running scheduler or to a cluster started here; only the courier's process uses this."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from scalegraph.link.cluster.ssh_hosts import why
 
 LINGER_S: Final = 45.0
 _TIMEOUT_S: Final = 20.0
-_STARTING_S: Final = 180.0  # for workers to be started, or submitted
+_STARTING_S: Final = 180.0  # for workers to start or be submitted
 _CLOSING_S: Final = 20.0
-_BEFORE_S: Final = 3.0  # for a scheduler that an earlier ScaleGraph has left, which may be gone
+_BEFORE_S: Final = 3.0  # for a scheduler left by an earlier ScaleGraph, which may be gone
 _NEVER: Final = "365 days"
-_ORPHANED_S: Final = 30  # for which the worker of a batch job looks for its scheduler
+_ORPHANED_S: Final = 30  # how long a batch job's worker searches for its scheduler
 _MEMORY: Final = "2 GiB"
 _BATCH_CLASSES: Final = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster", "sge": "SGECluster"}
-_PROJECT: Final = ("lsf", "sge")  # where an account is called a project
+_PROJECT: Final = ("lsf", "sge")  # systems that call an account a project
 
 
 class Unreachable(Exception):  # noqa: N818 - reads as what it is in an except clause
-    """There is no connection; the text is a sentence."""
+    """There is no connection; the text is a full sentence."""
 
 
 @dataclass(frozen=True)
 class Connected:
-    """A *client*, and how a later ScaleGraph reaches the same scheduler: *contact*, empty where it needs no help.
+    """A *client*, and how a later ScaleGraph reaches the same scheduler: *contact*, empty where the address is enough.
 
-    *own*: it was started here; *adopted*: an earlier ScaleGraph left it. *expected*: workers that were requested.
-    *failure*: ends with a sentence when no worker will come any more.
+    *own*: it was started here; *adopted*: an earlier ScaleGraph left it. *expected*: workers requested. *failure*: ends
+    with a sentence when no more workers will come.
     """
 
     client: Any
@@ -55,9 +55,9 @@ class Connected:
 
 @contextlib.asynccontextmanager
 async def connected(where: Where, before: Mapping[str, str]) -> AsyncIterator[Connected]:
-    """Yield a connection to *where*; to the scheduler of *before*, a contact that was left there, if it still answers.
+    """Yield a connection to *where*, or to an earlier ScaleGraph's scheduler (contact *before*) if it still answers.
 
-    Only a scheduler that has the certificate of that contact is taken for the one that was left. Raises `Unreachable`.
+    That scheduler must present the certificate in the contact. Raises `Unreachable`.
     """
     if (certificates := Certificates.of(before)) is not None and before["scheduler"].startswith("tls://"):
         with contextlib.suppress(OSError, TimeoutError):
@@ -82,7 +82,7 @@ async def connected(where: Where, before: Mapping[str, str]) -> AsyncIterator[Co
         try:
             yield Connected(client, contact, own=True, expected=expected, failure=kept)
         finally:
-            if kept is not None:  # before the workers end: it would have others submitted in their place
+            if kept is not None:  # before the workers end, or it would submit replacements
                 kept.cancel()
                 await asyncio.gather(kept, return_exceptions=True)
 
@@ -94,7 +94,7 @@ async def _parted(client: Any) -> None:
 
 
 async def _ended(cluster: Any, where: Where) -> None:
-    """Close *cluster*; delete batch jobs that are still there."""
+    """Close *cluster*; delete the batch jobs that are left."""
     numbers = {str(job.job_id) for job in cluster.workers.values() if getattr(job, "job_id", None)}
     with contextlib.suppress(Exception):
         await asyncio.wait_for(cluster.close(), _CLOSING_S)
@@ -105,9 +105,9 @@ async def _ended(cluster: Any, where: Where) -> None:
 
 @contextlib.contextmanager
 def _prepared(where: Where, certificates: Certificates) -> Iterator[tuple[Where, Any]]:
-    """Yield *where*, with directories for what its workers write, and the security of its connections.
+    """Yield *where* with directories for its workers' files, and the security settings of its connections.
 
-    Dask would write, and take Python's modules, from a directory with a name that is known to every account.
+    By default Dask would write to, and import Python modules from, a directory with a name that every account knows.
     """
     import dask
 
@@ -117,14 +117,14 @@ def _prepared(where: Where, certificates: Certificates) -> Iterator[tuple[Where,
             yield where, certificates.security()
             return
         there = stack.enter_context(logged(where))
-        # beside what the jobs print: the nodes and this computer share that directory
+        # Next to the jobs' logs: that directory is shared between the nodes and this computer.
         place = _own_place(where, stack)
         yield there, certificates.written(place)
 
 
 @contextlib.contextmanager
 def logged(where: Where) -> Iterator[Where]:
-    """Yield *where*, of a batch system with a directory for what its jobs print; removed at the end if it is ours."""
+    """Yield *where*, a batch system with a log directory; removed at the end if we made it."""
     if where.kind not in _BATCH_CLASSES or "log-directory" in where.settings:
         yield where
         return
@@ -133,7 +133,7 @@ def logged(where: Where) -> Iterator[Where]:
 
 
 def _own_place(where: Where, stack: contextlib.ExitStack) -> Path:
-    """Return a directory of this user's that the nodes of a batch system have too."""
+    """Return a private directory that the nodes of a batch system share."""
     try:
         return stack.enter_context(workplace(OWN_LOGS, Path.cwd(), shared=True))
     except OSError as error:
@@ -142,7 +142,7 @@ def _own_place(where: Where, stack: contextlib.ExitStack) -> Path:
 
 
 async def _started(where: Where, certificates: Certificates, security: Any, reaper: Reaper | None) -> tuple[Any, int]:
-    """Return the cluster of *where*, its workers started or submitted, and how many that shall be."""
+    """Start or submit the workers of *where*; return the cluster and their number."""
     cluster = None
     try:
         cluster, expected = await _cluster(where, certificates, security, reaper)
@@ -161,7 +161,7 @@ async def _started(where: Where, certificates: Certificates, security: Any, reap
 
 
 async def _reached(where: Where) -> Any:
-    """Return a client of the scheduler at *where*; whatever listens there, after `_TIMEOUT_S` at most."""
+    """Return a client of the scheduler at *where*, within `_TIMEOUT_S`, whatever listens there."""
     security = None
     if where.kind == "tls":
         from distributed.security import Security
@@ -175,7 +175,7 @@ async def _reached(where: Where) -> Any:
         )
     try:
         async with asyncio.timeout(_TIMEOUT_S):
-            await _listening(where)  # Dask itself would go on asking a port that is closed
+            await _listening(where)  # Dask itself would keep retrying a closed port
             return await _client(where.address, _TIMEOUT_S, security)
     except TimeoutError as error:
         raise Unreachable(
@@ -194,9 +194,9 @@ async def _listening(where: Where) -> None:
 
 
 async def _client(address: Any, timeout: float, security: Any, first: float | None = None) -> Any:
-    """Return a client that is connected after *first* seconds, *timeout* if None, which its later requests may take.
+    """Return a client connected within *first* seconds, or *timeout* if None; *timeout* applies to later requests.
 
-    Nothing of it stays when this is stopped or fails.
+    If this is stopped or fails, the client is closed.
     """
     from distributed import Client
 
@@ -212,12 +212,12 @@ async def _client(address: Any, timeout: float, security: Any, first: float | No
 
 
 async def _cluster(where: Where, certificates: Certificates, security: Any, reaper: Reaper | None) -> tuple[Any, int]:
-    """Return a cluster that is started, and the workers that it shall have; *reaper* hears of its batch jobs."""
+    """Start a cluster; return it and the number of workers that it should have. *reaper* is told of its batch jobs."""
     if where.kind == "local":
         import dask
         from distributed import LocalCluster
 
-        # Dask gives a place up whose worker is not back by then, and on a busy computer it is not
+        # Dask gives up a place whose worker is not back in time, which happens on a busy computer.
         dask.config.set({"distributed.deploy.lost-worker-timeout": _NEVER})
         number = int(where.rest)
         threads = int(where.number("threads", 1))
@@ -244,7 +244,7 @@ async def _cluster(where: Where, certificates: Certificates, security: Any, reap
 
 
 def batch_options(where: Where) -> dict[str, Any]:
-    """Return the options of dask-jobqueue for the settings of *where*."""
+    """Return dask-jobqueue's options for the settings of *where*."""
     settings = where.settings
     options: dict[str, Any] = {
         "cores": int(where.number("cores", 1)),

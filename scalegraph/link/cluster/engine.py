@@ -1,4 +1,4 @@
-"""The link to a cluster: jobs go to a courier, records come back, whatever happens to workers in between."""
+"""The link to a cluster: jobs go to a courier, records come back, even if workers are lost in between."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from scalegraph.link.job import Job, Placed, cancelled
 
 _POLL_S: Final = 0.2  # how long a request to stop may go unnoticed
 _CLOSING_S: Final = 30.0
-_SHOWN: Final = 500  # characters of what a courier that ended has said
+_SHOWN: Final = 500  # characters of the last output of a courier that ended
 _LONGEST_NOTE: Final = 1000
 _AT_ONCE: Final = 512
 
 
 @dataclass
 class State:
-    """What is known of the place: its workers now and the runs they do side by side; *known*: jobs it had before.
+    """The state of the place: its workers, and how many runs they do side by side; *known*: jobs it had before.
 
-    *contact*: how another ScaleGraph reaches what was started here. *idle*: workers that have no run. The workers are
-    those that runs may go to.
+    *contact*: how another ScaleGraph reaches what was started here. *idle*: workers without a run. Only workers that
+    runs may go to are counted.
     """
 
     contact: Mapping[str, str] = field(default_factory=dict)
@@ -49,11 +49,11 @@ class State:
 
 
 class Cluster:
-    """Runs jobs on the workers of *where*; to be closed, as a context manager is. May be used from several threads.
+    """Runs jobs on the workers of *where*; a context manager, usable from several threads.
 
     *name* distinguishes the jobs of one study from those of any other. *before*: the contact of a scheduler that an
-    earlier ScaleGraph left for the same study. In a thread of its own *changed* is called when workers come or go, and
-    *said* with sentences about them.
+    earlier ScaleGraph left for the same study. A separate thread calls *changed* when workers come or go, and *said*
+    with sentences about them.
 
     Raises `MissingTool` without Dask, `LinkLost` when nothing answers, `Cancelled`.
     """
@@ -118,14 +118,14 @@ class Cluster:
         self.close()
 
     def job_id(self, job: Job) -> str:
-        """Return the name of *job* at the scheduler: the same for the same run of the same study, else another."""
+        """Return the name of *job* at the scheduler, which is the same whenever this study repeats the run."""
         return self._id(_order(job, self._parcels.of(job)))
 
     def run(self, job: Job, cancel: CancelToken | None = None, placed: Placed = lambda _where: None) -> RunRecord:
-        """Return the record of *job*, run by a worker; *placed* is called with the worker's name when it begins there.
+        """Return the record of *job*, run by a worker; *placed* is called with the worker's name when the job begins.
 
-        A worker that is lost is replaced by another. Raises `RunError` when no worker can carry the job out or its
-        answer is not accepted, `LinkLost` when the place does not answer any more.
+        A lost worker is replaced by another. Raises `RunError` if no worker can carry out the job or its answer is
+        rejected, `LinkLost` if the place no longer answers.
         """
         cancel = cancel or CancelToken()
         parcel = self._parcels.of(job)
@@ -143,7 +143,7 @@ class Cluster:
         try:
             return self._await(job, name, box, placed)
         except RunError:
-            self.forget([name])  # or the same failure would be fetched the next time
+            self.forget([name])  # or the same failure would be fetched again next time
             raise
         finally:
             with self._mutex:
@@ -151,13 +151,13 @@ class Cluster:
                 self._tokens.pop(name, None)
 
     def forget(self, names: Iterable[str]) -> None:
-        """Let the place forget the jobs *names*: their records are in the study, or they are not wanted any more."""
+        """Let the place forget the jobs *names*: their records are in the study, or no longer wanted."""
         if names := list(names):
             with contextlib.suppress(LinkLost), self._mutex:
                 self._send(frames.pack({"do": "forget", "jobs": names}))
 
     def close(self) -> None:
-        """End the connection, and the workers that were started for it. May be called again."""
+        """End the connection, and the workers started for it. May be called repeatedly."""
         if self._process.stdin is None or self._process.stdin.closed:
             return
         self._closing.set()
@@ -193,7 +193,7 @@ class Cluster:
                     raise LinkLost(news.text)
 
     def _watch_tokens(self) -> None:
-        """Tell runs of requests to stop: one thread looks, so that the hundreds that wait need not."""
+        """Tell runs about requests to stop: one thread polls, so that hundreds of waiting threads need not."""
         while not self._closing.wait(_POLL_S):
             with self._mutex:
                 for name in [name for name, token in self._tokens.items() if token.cancelled]:
@@ -213,7 +213,7 @@ class Cluster:
             raise LinkLost(self._gone or f"{self.where.name}: {self._last_words()}") from None
 
     def _listen(self) -> None:
-        """Take what the courier says, until it ends."""
+        """Handle the courier's frames until it ends."""
         stream: IO[bytes] | None = self._process.stdout
         assert stream is not None
         try:
@@ -260,7 +260,7 @@ class Cluster:
         self._opened.set()
 
     def _last_words(self) -> str:
-        """Return how the courier ended, which was not asked to."""
+        """Return how the courier ended unexpectedly."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_POLL_S)
         if (code := self._process.returncode) is not None and code < 0:
@@ -272,7 +272,7 @@ class Cluster:
 
 
 def _order(job: Job, parcel: Parcel) -> bytes:
-    """Return the order of *job*: a worker simulates it, or measures it as target ``host``, or ``mpi``, does there."""
+    """Return the order of *job*: a worker simulates it, or measures it as target ``host`` or ``mpi`` would."""
     return pack_order(job, parcel, target=measured_by(job) if job.point.target else "")
 
 

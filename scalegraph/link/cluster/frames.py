@@ -1,4 +1,4 @@
-"""Frames: a JSON object and byte strings, as one byte string; all that crosses between processes and machines."""
+"""Frames: a JSON object and byte strings packed into one; nothing else crosses between processes and machines."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write(stream: IO[bytes], frame: bytes) -> None:
 
 
 def read(stream: IO[bytes]) -> bytes | None:
-    """Return the next frame of a pipe, None at its end; raise `ValueError` for one longer than `LONGEST`."""
+    """Return the next frame from a pipe, None at its end; raise `ValueError` for one longer than `LONGEST`."""
     first = stream.read(_LENGTH.size)
     if len(first) < _LENGTH.size:
         return None

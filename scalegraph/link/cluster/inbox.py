@@ -1,4 +1,4 @@
-"""What the other end of standard input says, frame by frame, and what is given up when it closes."""
+"""Frames from standard input, and waiting that is given up when it closes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Frame: TypeAlias = tuple[dict[str, Any], list[bytes]]
 
 
 class Inbox:
-    """The frames of standard input, None after the last; *closed* is set as soon as no other will come."""
+    """The frames of standard input, then None; *closed* is set as soon as no more will come."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._frames: asyncio.Queue[_Frame | None] = asyncio.Queue()
@@ -41,7 +41,7 @@ class Inbox:
 
 
 async def unless_closed(entered: Coroutine[Any, Any, _Entered], inbox: Inbox) -> _Entered | None:
-    """Return what *entered* returns; None, and *entered* is stopped, if the other end closes or is gone before."""
+    """Return the result of *entered*; if the other end closes or goes away first, stop *entered* and return None."""
     opening = asyncio.ensure_future(entered)
     closing = asyncio.ensure_future(inbox.closed.wait())
     try:

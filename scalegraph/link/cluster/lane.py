@@ -1,7 +1,7 @@
-"""Which runs a cluster gets next, and how many of them at once: short ones share a task of Dask.
+"""Which runs a cluster gets next, and how many at once: short ones share a Dask task.
 
 A task costs Dask some 15 ms of processor time, whatever it does. Short runs are therefore handed over several at a
-time, as soon as it is known how long those of the same program take.
+time, as soon as the duration of runs of the same program is known.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Final, Generic, Protocol, TypeVar
 
-_TASK_S: Final = 0.3  # how long a task is to take that has several runs
-_SHORT_S: Final = 0.1  # a run that takes longer has a task of its own
-_SEEN: Final = 4  # runs of a program before their time is believed
-_MOST: Final = 16  # runs of a task
+_TASK_S: Final = 0.3  # target duration of a task with several runs
+_SHORT_S: Final = 0.1  # a longer run gets a task of its own
+_SEEN: Final = 4  # runs of a program before their mean time is trusted
+_MOST: Final = 16  # runs per task
 _AGAIN: Final = object()
-_AHEAD: Final = 2  # tasks for each slot: one under way, one that the scheduler has ready
+_AHEAD: Final = 2  # tasks per slot: one running, one ready at the scheduler
 
 
 class Waiting(Protocol):
-    """A run that waits: the digest of its *program*, and its *priority*: the estimate of its time (s), 0 if unknown."""
+    """A waiting run: the digest of its *program*, and its *priority*: its estimated time (s), 0 if unknown."""
 
     @property
     def program(self) -> str: ...  # noqa: D102
@@ -33,10 +33,10 @@ Run = TypeVar("Run", bound=Waiting)
 
 
 class Lane(Generic[Run]):
-    """Runs by priority, as many tasks under way as the workers need to be busy.
+    """Runs by priority, with as many tasks at the scheduler as keep the workers busy.
 
-    *carry* hands several runs over as one task and returns their answers in their order, None for those that are to be
-    carried out alone. *slots* says how many runs the workers do side by side.
+    *carry* hands over several runs as one task and returns their answers in order, None for each that must be carried
+    out alone. *slots*: how many runs the workers do side by side.
     """
 
     def __init__(
@@ -45,20 +45,20 @@ class Lane(Generic[Run]):
         self._carry = carry
         self._slots = slots
         self._waiting: list[tuple[Run, asyncio.Future[object | None]]] = []
-        self._alone: list[Run] = []  # that shared a task in vain
-        self._taken: dict[str, tuple[int, float]] = {}  # of a program: runs that were seen, their mean time (s)
+        self._alone: list[Run] = []  # that shared a task without getting an answer
+        self._taken: dict[str, tuple[int, float]] = {}  # per program: number of runs seen, their mean time (s)
         self._under_way = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def note(self, program: str, seconds: float) -> None:
-        """Take in that a run of *program* took *seconds* on a worker."""
+        """Note that a run of *program* took *seconds* on a worker."""
         number, mean = self._taken.get(program, (0, 0.0))
-        number = min(number + 1, 2 * _SEEN)  # later runs may take longer than the first ones
+        number = min(number + 1, 2 * _SEEN)  # weights recent runs more: they may take longer than the first ones
         self._taken[program] = number, mean + (seconds - mean) / number
 
     @contextlib.asynccontextmanager
     async def turn(self, run: Run) -> AsyncIterator[object | None]:
-        """Wait for the turn of *run*; the value is its answer, or None if it is to be carried out meanwhile, alone."""
+        """Wait for the turn of *run*; return its answer, or None if it must now be carried out alone."""
         answer: object | None = None
         for _attempt in range(2):
             entry = run, asyncio.get_running_loop().create_future()
@@ -81,13 +81,13 @@ class Lane(Generic[Run]):
             self._end()
 
     def drain(self) -> list[Run]:
-        """Return the runs that still wait; they get no turn any more."""
+        """Return the runs that still wait; they will not get a turn."""
         left = [run for run, _future in self._waiting]
         self._waiting.clear()
         return left
 
     def advance(self) -> None:
-        """Hand over what the workers have room for; to be called when more of them are there, too."""
+        """Hand over as many tasks as the workers have room for; also to be called when workers join."""
         while self._waiting and self._under_way < max(1, self._slots()) * _AHEAD:
             self._under_way += 1
             chosen = self._next()
@@ -101,7 +101,7 @@ class Lane(Generic[Run]):
             task.add_done_callback(self._tasks.discard)
 
     def _next(self) -> list[tuple[Run, asyncio.Future[object | None]]]:
-        """Return the runs of the next task: that of the highest priority, and short ones of the same program."""
+        """Return the runs of the next task: the one with the highest priority, and short ones of the same program."""
         first = max(self._waiting, key=lambda entry: entry[0].priority)
         number, mean = self._taken.get(first[0].program, (0, math.inf))
         spent = max(mean, first[0].priority)

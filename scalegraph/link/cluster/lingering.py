@@ -1,4 +1,4 @@
-"""How long a cluster outlives the ScaleGraph that was killed: until its runs have ended and nobody has come since."""
+"""How long a cluster outlives a killed ScaleGraph: until its runs have ended and nobody has come for a while."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import asyncio
 import contextlib
 from typing import Any, Final
 
-_NAME: Final = "scalegraph-taken-over"  # what a ScaleGraph that took the cluster over writes at the scheduler
+_NAME: Final = "scalegraph-taken-over"  # what a ScaleGraph that took over the cluster writes at the scheduler
 _LOOK_S: Final = 0.5
 _ENDING_S: Final = 20.0
 _PART: Final = -1
 
 
 async def beat(client: Any) -> None:
-    """Say that this ScaleGraph uses the cluster that another one has started."""
+    """Tell a cluster started by another ScaleGraph that this one uses it."""
     await client.set_metadata([_NAME], asyncio.get_running_loop().time())
 
 
 async def end(client: Any) -> None:
-    """Have the process that started the cluster end it, and what belongs to it; return when that is done."""
+    """Have the process that started the cluster end it; return when that is done."""
     with contextlib.suppress(Exception):
         await client.set_metadata([_NAME], _PART)
         async with asyncio.timeout(_ENDING_S):
@@ -29,7 +29,7 @@ async def end(client: Any) -> None:
 
 
 async def wait(client: Any, seconds: float) -> None:
-    """Return when nothing has run at the scheduler of *client* for *seconds* and nobody has used it meanwhile."""
+    """Return once, for *seconds*, nothing has run at *client*'s scheduler and nobody has used it."""
     left, seen = seconds, None
     while left > 0 and client.status == "running":
         await asyncio.sleep(min(_LOOK_S, left))

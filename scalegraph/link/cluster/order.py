@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scalegraph.instrument.plain import Plain
 
 FORMAT: Final = 3
-_FILES: Final = ("executable", "launcher", "blocks", "places")  # of `Build`, in the order in which they travel
+_FILES: Final = ("executable", "launcher", "blocks", "places")  # fields of `Build`, in the order in which they are sent
 _PLAIN: Final = ("plain", "plain_places")  # of its plain build, for machines with a pipeline
 _PROGRAMS: Final = ("executable", "launcher")
 _TRACE: Final = ("name", "what", "begin", "end", "interval", "regions", "limit", "identity", "asked")
@@ -44,11 +44,11 @@ class _Strict(BaseModel):
 
 
 class Order(_Strict):
-    """One run, complete but for the program's files, which *parcel* names by their SHA-256.
+    """One run, complete but for the program's files, which *parcel* identifies by their SHA-256.
 
-    *format*, *version*, *results*, *architecture*: what the worker must agree with. *trace*: the values of a
-    `TraceOrder` but for its directory. *machine*: the values of its file. *target*: who runs it there, the simulated
-    machine if it is empty; *measuring*: how it is measured; *settings*: of that target.
+    *format*, *version*, *results*, *architecture*: what the worker must match. *trace*: the values of a `TraceOrder`
+    but for its directory. *machine*: the values of its file. *target*: the target that runs it there, the simulated
+    machine if empty; *measuring*: how it is measured; *settings*: of that target.
     """
 
     format: int = FORMAT
@@ -80,7 +80,7 @@ class Order(_Strict):
         return _machine(json.dumps(self.machine))
 
     def job(self, build: Build, stdin: bytes | None, trace_directory: Path | None = None) -> Job:
-        """Return the job to run here, its program being *build*."""
+        """Return the job to run here, with *build* as its program."""
         values = self.trace
         trace = None
         if values is not None and trace_directory is not None:
@@ -110,12 +110,12 @@ class Order(_Strict):
 
 @lru_cache(maxsize=16)
 def _machine(values: str) -> Machine:
-    """Return the machine of *values*, which the runs of a sweep have in common; machines do not change."""
+    """Return the machine with these *values*; cached, as the runs of a sweep share it and machines are immutable."""
     return Machine.model_validate(json.loads(values))
 
 
 class Parcel:
-    """A built program as bytes, with their SHA-256: what its runs need; the sources name what is allocated.
+    """The files of a built program as bytes, with their SHA-256; includes its sources, which name allocations.
 
     *plain*: its plain build, if its runs need that too.
     """
@@ -149,14 +149,14 @@ class Parcel:
 
 
 class Parcels:
-    """The parcels of jobs, each made once; safe for threads."""
+    """The parcels of jobs, each made only once; thread-safe."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[str, bool], Parcel] = {}
         self._mutex = threading.Lock()
 
     def of(self, job: Job, cancel: CancelToken | None = None) -> Parcel:
-        """Return the parcel of the program of *job*: with its plain build if the machine has a pipeline."""
+        """Return the parcel of the program of *job*, with its plain build if the machine has a pipeline."""
         build = job.build
         needs_plain = job.machine.processor.pipeline.is_given and not job.point.target and build.plain is not None
         key = build.digest, needs_plain
@@ -166,22 +166,22 @@ class Parcels:
                 if needs_plain and build.plain is not None:
                     with contextlib.suppress(
                         BuildError
-                    ):  # the run says that its loops are charged as the code with hooks
+                    ):  # the run remarks that its loops are charged as the code with hooks
                         plain = build.plain(cancel or CancelToken())
                 self._made[key] = Parcel(build, plain)
             return self._made[key]
 
 
 def measured_by(job: Job) -> str:
-    """Return the name of the target that measures *job* on a worker: processes of MPI, or one program."""
+    """Return the target that measures *job* on a worker: ``mpi`` for MPI processes, ``host`` for a single program."""
     return "mpi" if job.build.mpi else "host"
 
 
 def pack_order(job: Job, parcel: Parcel, target: str = "", settings: Mapping[str, str] | None = None) -> bytes:
-    """Return the order of *job* as bytes, its standard input included; equal jobs have equal orders.
+    """Return the order of *job* as bytes, including its standard input; equal jobs have equal orders.
 
-    *target*: the name of who runs it there, the simulated machine if it is empty; *settings*: of that target, which are
-    not those of the job's own target.
+    *target*: the target that runs it there, the simulated machine if empty; *settings*: of that target, not of the
+    job's own.
     """
     limits = job.limits
     order = Order(
@@ -227,7 +227,7 @@ def _input(job: Job) -> bytes | None:
 
 
 def unpack_order(data: bytes) -> tuple[Order, bytes | None]:
-    """Return (order, standard input) of bytes that `pack_order` made; raise `InputError` for anything else."""
+    """Return (order, standard input) from the bytes of `pack_order`; raise `InputError` for anything else."""
     try:
         head, blobs = frames.unpack(data)
         return Order.model_validate(head.get("order")), blobs[0] if blobs else None
@@ -239,7 +239,7 @@ def unpack_order(data: bytes) -> tuple[Order, bytes | None]:
 
 
 def refusal(order: Order, host: str) -> str:
-    """Return a sentence if the machine called *host* cannot carry *order* out, else an empty string."""
+    """Return a sentence if the machine called *host* cannot carry out *order*, otherwise an empty string."""
     here = platform.machine()
     if (order.version, order.results, order.format) != (scalegraph.__version__, RESULTS, FORMAT):
         return (
@@ -258,7 +258,7 @@ def refusal(order: Order, host: str) -> str:
 def build_of(parcel: bytes, digest: str) -> Build:
     """Return the program of *parcel*, kept in this machine's cache.
 
-    Raises `RunError` when the bytes are not those whose SHA-256 is *digest*.
+    Raises `RunError` if the SHA-256 of the bytes is not *digest*.
     """
     if hashlib.sha256(parcel).hexdigest() != digest:
         raise RunError("the program that arrived is not the one that was sent: its SHA-256 differs")
@@ -297,7 +297,7 @@ def build_of(parcel: bytes, digest: str) -> Build:
 
 
 def _plain(directory: Path, cancel: CancelToken) -> Plain:
-    """Return the plain build that came with a program into *directory*."""
+    """Return the plain build that was sent with a program, unpacked in *directory*."""
     from scalegraph.instrument.plain import Plain
 
     cancel.check()

@@ -1,9 +1,9 @@
-"""One run through a pipe: a command that starts `main` on another computer gets the order and gives the answer.
+"""One run through a pipe: a command that starts `main` on another computer gets the order and returns the answer.
 
 ``ssh HOST python -m scalegraph.link.cluster.piped`` or ``srun python -m ..``: no files, no network of our own, no Dask.
-The other end greets before it runs anything: where no greeting comes, the place is at fault, not the run. The pipe to
-the other end stays open while the answer is wanted. When it ends, the program there is stopped: none goes on after
-ScaleGraph was interrupted, or killed.
+The other end sends a greeting before it runs anything: without it, the place is at fault, not the run. The pipe to the
+other end stays open while the answer is wanted. When it closes, the program there is stopped, so none outlives a
+ScaleGraph that was interrupted or killed.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ _DESCRIBE: Final = "--describe"
 _DESCRIBED_S: Final = 30
 _POLL_S: Final = 0.2
 _GRACE_S: Final = 10.0  # for a command to end by itself
-_SHOWN: Final = 500  # characters of what the command says when it fails
+_SHOWN: Final = 500  # characters of a failed command's output
 _LINES: Final = 3  # .. and its last lines
 _NO_PYTHON: Final = re.compile(r"No module named '?scalegraph|No such file|not found", re.IGNORECASE)
 _SILENT: Final = Sentences()
 
 
 def python() -> list[str]:
-    """Return the words that start the other end: Python there is what the variable says, or at the path of this one."""
+    """Return the words that start the other end: the Python named by the variable, or the path of this one."""
     return [*shlex.split(os.environ.get(VARIABLE, sys.executable)), "-m", _MODULE]
 
 
 def python_here() -> list[str]:
-    """Return the words that start the other end on this computer, in a batch job whose nodes have the ranks."""
+    """Return the words that start the other end on this computer, in a batch job whose nodes run the ranks."""
     return [sys.executable, "-m", _MODULE]
 
 
@@ -69,11 +69,10 @@ def measured_there(
 ) -> RunRecord:
     """Return the record of *job*, measured by target ``host``, or ``mpi``, where *command* starts `main`.
 
-    The record's machine is the name of that computer, or of the nodes of the batch job that the command is in. *place*
-    is its name in sentences; *lost*: the exit code by which the command reports that it has lost the other computer;
-    *settings*: of the target there; *sentences*: what the command itself may say. Raises `LinkLost` when no other run
-    would fare better: the command reaches no ScaleGraph, or loses it. Raises `RunError` when the run was ended there,
-    or when its answer is not accepted.
+    The record's machine is the name of that computer, or of the nodes of the command's batch job. *place*: its name in
+    sentences; *lost*: the command's exit code for a lost connection; *settings*: of the target there; *sentences*:
+    messages that the command itself may print. Raises `LinkLost` if other runs would fail too: the command reaches no
+    ScaleGraph, or loses the connection. Raises `RunError` if the run was ended there or its answer is rejected.
     """
     parcel = Parcel(job.build)
     order = frames.pack({}, pack_order(job, parcel, measured_by(job), settings), parcel.data)
@@ -88,9 +87,9 @@ def measured_there(
 
 
 def describe(command: Sequence[str], place: str, cancel: CancelToken | None = None) -> str:
-    """Return what *command*, which starts `main`, reaches: ScaleGraph's version, architecture, processors, host.
+    """Return what *command*, which starts `main`, finds there: ScaleGraph's version, architecture, processors, host.
 
-    Raises `LinkLost` if that is nothing, or another version, and after half a minute; `Cancelled`.
+    Raises `LinkLost` if there is none, or another version, or no answer within half a minute; `Cancelled`.
     """
     stop = AnyToken(cancel or CancelToken())
     late = threading.Timer(_DESCRIBED_S, stop.cancel)
@@ -120,7 +119,7 @@ class _Said:
 def _said(
     command: Sequence[str], order: bytes | None, stop: CancelToken, sentences: Sentences = _SILENT
 ) -> _Said | None:
-    """Return how *command* ended, which gets *order*; None after a request to *stop*, which ends it."""
+    """Run *command* with *order* as input; return how it ended, or None after a request to *stop*, which ends it."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with _started(command, order, out, err) as child:
             while child.poll() is None and not stop.cancelled and not sentences.hopeless.search(_written(err)):
@@ -136,7 +135,7 @@ def _said(
 
 
 def _whole(said: _Said, place: str) -> bytes:
-    """Return the answer of a command that ended well; raise `LinkLost` for another."""
+    """Return the answer of a command that ended normally; raise `LinkLost` otherwise."""
     if said.begun and not said.code:
         return said.answer
     hint = f"; set {VARIABLE} to a Python there that has ScaleGraph" if _NO_PYTHON.search(said.words) else ""
@@ -148,9 +147,9 @@ def _whole(said: _Said, place: str) -> bytes:
 def _started(
     command: Sequence[str], order: bytes | None, out: IO[bytes], err: IO[bytes]
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Yield *command*, which gets *order* through a pipe that stays open; at the end it is stopped if it still runs.
+    """Yield *command*, which gets *order* through a pipe that stays open; stop it at the end if it still runs.
 
-    It has a session of its own: Ctrl+C in the terminal is for ScaleGraph, which then ends it.
+    It has its own session: Ctrl+C in the terminal goes to ScaleGraph only, which then ends it.
     """
     try:
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True)
@@ -180,12 +179,12 @@ def _started(
 
 
 def _written(file: IO[bytes]) -> str:
-    """Return the beginning of what a command has written into *file*; where it goes on writing stays as it is."""
+    """Return the beginning of what a command wrote into *file*, without moving the file position."""
     return os.pread(file.fileno(), 4096, 0).decode("utf-8", "replace")
 
 
 def last_lines(data: bytes, progress: re.Pattern[str]) -> str:
-    """Return the last lines of what a command said, but for its *progress*."""
+    """Return the last lines of a command's output, without its *progress*."""
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
     lines = [line for line in lines if not progress.search(line)]
     return "; ".join(lines[-_LINES:])[-_SHOWN:]

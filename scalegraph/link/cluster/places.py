@@ -1,4 +1,4 @@
-"""Where runs are carried out: the addresses of ``--on``, and the settings that each kind of place has."""
+"""Where runs are carried out: the addresses of ``--on``, and the settings of each kind of place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD: Final = re.compile(r"[^\x00-\x1f\x7f]+")
 
 @dataclass(frozen=True)
 class Setting:
-    """A value that a place takes (``--set NAME=VALUE``); a *number* or a word."""
+    """A setting of a place (``--set NAME=VALUE``); a *number* or a word."""
 
     name: str
     help: str
@@ -28,7 +28,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Place:
-    """A kind of place: *name* begins its addresses, of which *example* is one; *needs*: modules of Python."""
+    """A kind of place: *name* begins its addresses, *example* is one of them; *needs*: Python modules."""
 
     name: str
     title: str
@@ -116,7 +116,7 @@ class Where:
         return shlex.join([self.address, *(f"{name}={value}" for name, value in self.settings.items())])
 
     def number(self, name: str, otherwise: float) -> float:
-        """Return the setting *name*, which is a number; *otherwise* where it is not set."""
+        """Return the numeric setting *name*; *otherwise* if it is not set."""
         return float(self.settings.get(name, otherwise))
 
 
@@ -158,7 +158,7 @@ def parse(address: str, settings: Sequence[str] = ()) -> Where:
 
 
 def _certificate_faults(values: Mapping[str, str], address: str) -> list[Fault]:
-    """Return a fault for what lacks of the files without which no encrypted connection is possible."""
+    """Return a fault for each missing or unreadable file that an encrypted connection needs."""
     names = [item.name for item in _TLS]
     if lacking := [name for name in names if name not in values]:
         words = " ".join(f"--set {name}=FILE" for name in lacking)
@@ -171,7 +171,7 @@ def _certificate_faults(values: Mapping[str, str], address: str) -> list[Fault]:
 
 
 def parse_line(text: str) -> Where | None:
-    """Return the place of a *text* like ``slurm: partition=night workers=4``, None for an empty one; as `parse`."""
+    """Parse a *text* like ``slurm: partition=night workers=4``; return None if it is empty. Raises as `parse` does."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -180,7 +180,7 @@ def parse_line(text: str) -> Where | None:
 
 
 def check_installed(where: Where) -> None:
-    """Raise `MissingTool` if a module of Python that *where* needs is not installed."""
+    """Raise `MissingTool` if a Python module that *where* needs is not installed."""
     if missing := lacking(where.kind):
         raise MissingTool(f"runs on '{where.address}' need {' and '.join(missing)}; install with: {INSTALL}")
 

@@ -1,4 +1,4 @@
-"""Which workers runs may go to: those that refused are left out, those that are not heard of are given up for now."""
+"""Which workers runs may go to: workers that refused are excluded, silent ones are given up for now."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from scalegraph.link.cluster import frames
 
 SILENT_S: Final = 60.0
 """How long nothing is heard of a worker before its runs go to others."""
-_LONGEST: Final = 500  # characters of what a worker says
-_SHOWN: Final = 3  # workers that a sentence names
+_LONGEST: Final = 500  # characters of a worker's message
+_SHOWN: Final = 3  # workers named in a sentence
 
 
 @dataclass
 class Seen:
-    """A worker as the scheduler sees it: its *name*, the runs it does side by side, and when it was heard of."""
+    """A worker as the scheduler sees it: its *name*, the runs it does side by side, and when it was last heard of."""
 
     name: str
     threads: int
-    mark: float = 0.0  # the scheduler's time of the last sign of life; it changes while the worker lives
-    heard: float = 0.0  # on our clock, when that changed last
+    mark: float = 0.0  # the scheduler's time of its last heartbeat; changes while the worker lives
+    heard: float = 0.0  # when *mark* last changed, on our clock
 
 
 @dataclass
 class Routes:
-    """The workers of a place by address, and why runs go to some of them no more; *say* passes a sentence on."""
+    """The workers of a place by address, and why some get no more runs; *say* passes on a sentence."""
 
     say: Callable[[str], None]
     clock: Callable[[], float] = time.monotonic
     live: dict[str, Seen] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)  # address: reason; of workers that are there
+    refused: dict[str, str] = field(default_factory=dict)  # address: reason; of present workers
     silent: set[str] = field(default_factory=set)
-    _reasons: dict[str, str] = field(default_factory=dict)  # name: reason, of all that ever refused
+    _reasons: dict[str, str] = field(default_factory=dict)  # name: reason; of all that ever refused
 
     def good(self) -> frozenset[str]:
         """Return the addresses of the workers that runs may go to."""
         return frozenset(self.live) - set(self.refused) - self.silent
 
     def restricted(self) -> bool:
-        """Whether some worker is there that runs must not go to."""
+        """Whether some present worker must not get runs."""
         return bool(self.refused or self.silent)
 
     def observe(self, workers: Mapping[str, Mapping[str, Any]], *, first: bool = False) -> bool:
-        """Take in what the scheduler says of its *workers*; return whether others are there than before.
+        """Update the workers from the scheduler's list *workers*; return whether any came or went.
 
-        Says which joined and which are lost, but for the *first* time.
+        Reports which joined and which were lost, except the *first* time.
         """
         now, fresh = self.clock(), {}
         for address, about in workers.items():
@@ -75,7 +75,7 @@ class Routes:
             self.say(f"{_named(joined, 'has', 'have')} joined; {there}")
 
     def _listen(self, now: float) -> None:
-        """Give up, or take back, workers by whether they were heard of."""
+        """Give up workers that are silent, and take back those that are heard of again."""
         quiet = {address for address, seen in self.live.items() if now - seen.heard > SILENT_S}
         if gone := sorted(self.live[address].name for address in quiet - self.silent):
             words = _named(gone, "has", "have")
@@ -85,7 +85,7 @@ class Routes:
         self.silent = quiet
 
     def refuse(self, address: str, why: str) -> None:
-        """Leave the worker at *address* out, and say so once."""
+        """Exclude the worker at *address*, and say so once."""
         if address not in self.live or address in self.refused:
             return
         self.refused[address] = why
@@ -95,7 +95,7 @@ class Routes:
         self._reasons[name] = why
 
     def hopeless(self, expected: int) -> str:
-        """Return a sentence if every worker has refused and of *expected* no other is to come, else an empty string."""
+        """Return a sentence if every worker has refused and none of *expected* is still to come, otherwise ""."""
         if not self.refused or self.good() or self.silent or len(self.live) < expected:
             return ""
         shown = list(dict.fromkeys(self.refused.values()))[:_SHOWN]
@@ -103,10 +103,10 @@ class Routes:
 
 
 def refusal_in(answer: bytes) -> str:
-    """Return why the worker that gave *answer* can carry out no run of ours; empty if it does not say that.
+    """Return why the worker that gave *answer* can carry out no run of ours; empty if it can.
 
-    Workers of earlier versions do not distinguish a refusal from what is wrong with the run. As they differ in version,
-    they can carry out none.
+    Earlier versions do not distinguish a refusal from a faulty run. A worker of another version can carry out none
+    anyway.
     """
     if not answer.startswith(frames.MAGIC):
         return ""
@@ -120,7 +120,7 @@ def refusal_in(answer: bytes) -> str:
 
 
 def _name(address: str, about: Mapping[str, Any]) -> str:
-    """Return the name of a worker in sentences: computer and port, as runs are said to begin there."""
+    """Return a worker's name for sentences: computer and port, as in messages about runs that begin there."""
     host, port = str(about.get("host") or ""), address.rpartition(":")[2]
     given = str(about.get("name", ""))[:_LONGEST]
     return f"{given} at {host}:{port}" if given and given != address else f"{host}:{port}"

@@ -1,4 +1,4 @@
-"""What a command that starts the other end of a pipe, as `piped`, says of its own accord."""
+"""Messages printed by the command that starts the other end of a pipe (see `piped`)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _NEVER: Final = re.compile(r"(?!)")
 
 @dataclass(frozen=True)
 class Sentences:
-    """What a command says of its own accord, by what it means.
+    """A command's own messages, by meaning.
 
-    *refused*: this run will never start, while others may; *hopeless*: the command would wait for ever and is ended;
-    *progress*: lines that say nothing of a failure; *ended*: somebody ended the run before it had begun.
+    *refused*: this run will never start, though others may; *hopeless*: the command would wait for ever and is ended;
+    *progress*: lines that do not explain a failure; *ended*: somebody ended the run before it had begun.
     """
 
     refused: re.Pattern[str] = _NEVER

@@ -1,4 +1,4 @@
-"""Clusters on hosts that SSH reaches: a scheduler and workers, each attended by a connection of its own."""
+"""Clusters on hosts reached by SSH: a scheduler and workers, each attended by a connection of its own."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from scalegraph.link.cluster.certificates import Certificates
 from scalegraph.link.cluster.places import Where
 
 _TIMEOUT_S: Final = 20.0
-_IMPORTING_S: Final = 90.0  # for Python there to load what a worker needs, perhaps from a file system far away
+_IMPORTING_S: Final = 90.0  # for Python there to load a worker's modules, perhaps from a remote file system
 _OPTIONS: Final = {
     "connect_timeout": _TIMEOUT_S,
     "login_timeout": _TIMEOUT_S,
     "keepalive_interval": 15,
     "keepalive_count_max": 4,
 }
-_VERSION: Final = "scalegraph-version"  # after what a login prints
+_VERSION: Final = "scalegraph-version"  # comes after anything that a login prints
 
 
 class Refused(Exception):  # noqa: N818 - reads as what it is in an except clause
-    """Hosts cannot have a scheduler or a worker; the text says which and why."""
+    """Hosts cannot run a scheduler or a worker; the text says which and why."""
 
 
 def why(error: OSError) -> str:
-    """Return the system's words for *error*; the resolver's have numbers of their own, below 0."""
+    """Return the system's words for *error*; the resolver numbers its own errors below 0."""
     if error.errno and error.errno > 0:
         return os.strerror(error.errno).lower()
     return (error.strerror or str(error) or "no answer").lower()
@@ -40,14 +40,14 @@ def why(error: OSError) -> str:
 
 @dataclass(frozen=True)
 class Host:
-    """A computer that SSH reaches: its *name*, and *options* of the connection."""
+    """A computer reached by SSH: its *name*, and *options* of the connection."""
 
     name: str
     options: dict[str, Any]
 
 
 def host_of(text: str, where: Where) -> Host:
-    """Return the computer of ``user@name:port``, of which user and port may be missing."""
+    """Parse ``user@name:port``, where user and port are optional."""
     user, _at, rest = text.rpartition("@")
     name, _colon, port = rest.partition(":")
     user = user or where.settings.get("user", "")
@@ -56,7 +56,7 @@ def host_of(text: str, where: Where) -> Host:
 
 
 async def cluster(where: Where, certificates: Certificates) -> tuple[Any, int]:
-    """Return a cluster on the hosts of *where*, and how many workers it shall have; raise `Refused`."""
+    """Start a cluster on the hosts of *where*; return it and its number of workers; raise `Refused`."""
     from distributed.deploy.spec import SpecCluster
 
     from scalegraph.link.cluster.attending import Attended
@@ -66,7 +66,7 @@ async def cluster(where: Where, certificates: Certificates) -> tuple[Any, int]:
     found = await asyncio.gather(*(_found(host, python) for host in hosts))
     if faults := [one for one in found if isinstance(one, str)]:
         raise Refused(f"no runs can go to {'; '.join(faults)}")
-    # a scheduler and workers that are all on this computer need not listen to others
+    # A scheduler and workers that are all on this computer need not listen to others.
     here = {"host": "127.0.0.1"} if all(one is True for one in found) else {}
     common = {"python": python, "certificates": certificates}
     options = {"nthreads": int(where.number("threads", 1)), "memory_limit": 0, **here}
@@ -83,12 +83,12 @@ async def cluster(where: Where, certificates: Certificates) -> tuple[Any, int]:
         return await made, len(hosts)
     except BaseException:
         with contextlib.suppress(Exception):
-            await made.close()  # what has started already
+            await made.close()  # whatever has already started
         raise
 
 
 async def _found(host: Host, python: str) -> str | bool:
-    """Return why *host* cannot have a worker; whether it is this computer by a loopback address, if it can."""
+    """Return why *host* cannot run a worker; if it can, whether it is this computer by a loopback address."""
     import asyncssh
 
     program = f"import distributed, scalegraph; print({_VERSION!r}, scalegraph.__version__)"

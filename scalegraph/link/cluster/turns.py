@@ -1,4 +1,4 @@
-"""Turns of measurements: what is measured on a computer is alone there, as far as this user's ScaleGraphs go."""
+"""Turns of measurements: only one at a time on a computer, among this user's ScaleGraphs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from scalegraph.base.files import reason
 from scalegraph.base.locks import FileLock, Taken
 from scalegraph.base.private import private_directory, state_root
 
-_TURN_S: Final = 0.2  # how long the end of another measurement, or a request to stop, may go unnoticed
+_TURN_S: Final = 0.2  # delay in noticing the end of another measurement, or a request to stop
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")  # the same in every container of a computer
 
 
 @contextlib.contextmanager
 def alone(cancel: CancelToken, waits: Callable[[str], None] = lambda _why: None) -> Iterator[float]:
-    """Wait until nothing else is measured on this computer for the same user; yield how long that took, in seconds.
+    """Wait until nothing else is measured on this computer for the same user; yield the waiting time in seconds.
 
     *waits* is called once, with a sentence, if there is a wait. Raises `Cancelled`, and `RunError` where no lock can be
-    had at all: without one, two measurements would falsify each other.
+    taken: without one, two measurements would distort each other.
     """
     began, lock = time.monotonic(), None
     path = _lock_path()
@@ -50,10 +50,10 @@ def _silent(_why: str) -> None:
 
 
 def _lock_path() -> Path:
-    """Return the file that is locked: in a directory of this user's, never in one that others write.
+    """Return the lock file, in a directory that only this user can write.
 
-    It is in the state directory, which every process of the user has, and only where that cannot be written in the
-    directory of what runs now.
+    It is in the state directory, which all of the user's processes share; if that cannot be written, in the runtime
+    directory.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     places = [state_root(), *([Path(runtime) / "scalegraph"] if runtime else [])]
@@ -70,7 +70,7 @@ def _lock_path() -> Path:
 
 
 def _computer() -> str:
-    """Return what distinguishes this computer from others that share the user's home directory."""
+    """Return an identifier of this computer that differs from others with the same home directory."""
     try:
         return _BOOT.read_text(encoding="ascii").strip()
     except OSError:

@@ -1,7 +1,7 @@
-"""What runs on a worker: one order, carried out by the same code as a run on this machine, answered in bytes.
+"""What runs on a worker: one order, carried out by the same code as a local run, answered in bytes.
 
-`carry_out` is what Dask calls by its name: no code of the submitting side travels. Orders that are files are carried
-out by `batch`, which calls `answered` too.
+`carry_out` is what Dask calls by its name: no code of the submitting side is sent. `batch`, which carries out orders in
+files, calls `answered` too.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from scalegraph.link.simulated import Simulated
 from scalegraph.link.targets import _nodes
 from scalegraph.runtime.cache import cache_root
 
-TOPIC: Final = "scalegraph"  # of the events by which a worker says that it has begun a run
+TOPIC: Final = "scalegraph"  # of the events with which a worker reports that it has begun a run
 _BUILDS_KEPT: Final = 8
-_PLACE: Final = "scalegraph-run"  # begins the directories of runs that need one
+_PLACE: Final = "scalegraph-run"  # prefix of the directories of runs that need one
 _KEPT_S: Final = 86400.0
-_WORTH_KEEPING_S: Final = 0.25  # what took less is done again as soon as it is found
-_LATE_S: Final = 1.0  # of several runs: what has not begun until then is handed back
+_WORTH_KEEPING_S: Final = 0.25  # repeating a faster run takes no longer than finding its answer
+_LATE_S: Final = 1.0  # with several runs in a task: those not begun by then are handed back
 _PURGE_S: Final = 3600.0
 _WORTH_SAYING_S: Final = 1.0  # of a wait for another measurement
 _PROBE_BYTES: Final = 2**16
@@ -48,7 +48,7 @@ _LIBRARY: Final = re.compile(r"error while loading shared libraries: .*")  # as 
 
 _mutex = threading.Lock()
 _running: dict[str, CancelToken] = {}
-_purge_at = [0.0]  # when old answers are removed next, on the monotonic clock
+_purge_at = [0.0]  # next time to remove old answers, on the monotonic clock
 _builds: OrderedDict[str, Build] = OrderedDict()
 
 
@@ -58,10 +58,10 @@ def program(data: bytes) -> bytes:
 
 
 def carry_out(order: bytes, parcel: bytes, job: str) -> bytes:
-    """Return the answer to *order*, whose program is *parcel*; nothing is raised. *job* names it for `stop`.
+    """Return the answer to *order*, whose program is *parcel*; raise nothing. *job* names it for `stop`.
 
-    Answers of runs that took a while are kept in the cache of this host for a day: one that is lost with its worker
-    before anybody has fetched it is there for the next worker that shares the cache.
+    Answers of longer runs stay in this host's cache for a day: if an answer is lost with its worker before it is
+    fetched, the next worker with the same cache finds it.
     """
     if (before := _kept(job)) is not None:
         return before
@@ -71,9 +71,9 @@ def carry_out(order: bytes, parcel: bytes, job: str) -> bytes:
 
 
 def carry_out_several(orders: Sequence[bytes], parcel: bytes, jobs: Sequence[str]) -> list[bytes | None]:
-    """Return the answers to *orders* as `carry_out` does, one after the other.
+    """Return the answers to *orders*, carried out one after the other as `carry_out` does.
 
-    Those are None that have not begun because the runs before took longer than short ones do.
+    The answer is None for runs not begun because those before took longer than short runs do.
     """
     made: list[bytes | None] = []
     began = time.monotonic()
@@ -87,7 +87,7 @@ def carry_out_several(orders: Sequence[bytes], parcel: bytes, jobs: Sequence[str
 
 @contextlib.contextmanager
 def _stoppable(jobs: Sequence[str]) -> Iterator[dict[str, CancelToken]]:
-    """Yield a token for each of *jobs*, which `stop` knows meanwhile."""
+    """Yield a token for each of *jobs*, registered for `stop` meanwhile."""
     tokens = {job: CancelToken() for job in jobs}
     with _mutex:
         _running.update(tokens)
@@ -112,7 +112,7 @@ def _place(job: str) -> Path:
 
 
 def _kept(job: str) -> bytes | None:
-    """Return the answer to *job* that a worker with the same cache has given, None if there is none."""
+    """Return the answer to *job* that another worker with the same cache left, or None."""
     try:
         return _place(job).read_bytes()
     except OSError:
@@ -120,7 +120,7 @@ def _kept(job: str) -> bytes | None:
 
 
 def _keep(job: str, made: bytes) -> None:
-    """Keep the answer *made* to *job* if its run ended well; remove those that are old."""
+    """Keep the answer *made* to *job* if its run succeeded; remove old answers."""
     if not answers.is_good(made):
         return
     place = _place(job)
@@ -136,7 +136,7 @@ def _keep(job: str, made: bytes) -> None:
 
 
 def stop(jobs: Sequence[str]) -> None:
-    """Stop those of *jobs* that run in this process."""
+    """Stop the *jobs* that run in this process."""
     with _mutex:
         for job in jobs:
             if job in _running:
@@ -144,7 +144,7 @@ def stop(jobs: Sequence[str]) -> None:
 
 
 def unfit(version: str) -> str:
-    """Return why this worker can carry no run of ScaleGraph *version* out, empty if it can."""
+    """Return why this worker cannot carry out runs of ScaleGraph *version*; empty if it can."""
     host = _nodes.names() or socket.gethostname()
     if version != scalegraph.__version__:
         return (
@@ -163,7 +163,7 @@ def unfit(version: str) -> str:
 def answered(
     order: bytes, parcel: bytes, cancel: CancelToken, waits: Callable[[str], None] = lambda _why: None
 ) -> bytes:
-    """Return the answer to *order*, whose program is *parcel*; raise nothing. *waits* hears of a wait for a turn."""
+    """Return the answer to *order*, whose program is *parcel*; raise nothing. *waits* is told of a wait for a turn."""
     host = _nodes.names() or socket.gethostname()
     of_run = False
     try:
@@ -174,7 +174,7 @@ def answered(
         if sentence := refusal(asked, host):
             return answers.refused(host, sentence)
         return _answered(asked, stdin, parcel, host, cancel, waits)
-    except (InputError, Cancelled) as error:  # what is wrong with the run, is wrong on every worker
+    except (InputError, Cancelled) as error:  # a fault of the run itself, on every worker
         sentence, of_run = str(error), True
     except ScaleGraphError as error:
         sentence = str(error)
@@ -212,7 +212,7 @@ def _answered(
 
 
 def _build(parcel: bytes, digest: str) -> Build:
-    """Return the program of *parcel*; one that this process has used is kept, with the places it has read."""
+    """Return the program of *parcel*; cached in this process, together with the places it has read."""
     with _mutex:
         if digest in _builds:
             _builds.move_to_end(digest)
@@ -230,7 +230,7 @@ def _trace(record: RunRecord) -> bytes | None:
 
 
 def _report(job: str, **more: str | list[str]) -> None:
-    """Say to who waits for *job* that it has begun, and where, or what *more* says; outside of Dask there is nobody."""
+    """Tell whoever waits for *job* that it has begun, and where, or *more*; outside of Dask nobody is told."""
     if "distributed" not in sys.modules:
         return
     from distributed import get_worker

@@ -1,1 +1,1 @@
-"""Commands measured as they are: no build, no hooks, nothing that knows what they compute."""
+"""Commands measured as they are: no build, no hooks, no knowledge of what they compute."""

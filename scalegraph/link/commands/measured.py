@@ -1,4 +1,4 @@
-"""One measured run of a command as it is: warm-up, the run, and the record of what it took."""
+"""One measured run of a command as it is: warm-up, the run, and its record."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _USUAL_LINE: Final = 64
 
 
 def run(job: Job, machine: str, cancel: CancelToken, more: Mapping[str, str] | None = None) -> RunRecord:
-    """Return the record of one run of the command of *job* on this computer, which is called *machine*.
+    """Run *job*'s command once on this computer, called *machine*; return the record.
 
-    It sees all of the environment here, what the job sets and *more*. Raises `RunError` when it cannot be started.
+    The command sees all environment variables here, those of the job, and *more*. Raises `RunError` if it cannot be
+    started.
     """
     command = job.command
     assert command is not None
@@ -59,7 +60,7 @@ def run(job: Job, machine: str, cancel: CancelToken, more: Mapping[str, str] | N
 
 
 def _with_stacks(record: RunRecord, start: started.Start, job: Job, cancel: CancelToken) -> RunRecord:
-    """Return *record* with the call paths of one more run, or a remark on why there are none."""
+    """Return *record* with the call paths from one more run, or a remark on why there are none."""
     from scalegraph.link.commands import stacks
 
     found, why = stacks.sampled(start, job.point.processors, job.limits, cancel)
@@ -69,9 +70,9 @@ def _with_stacks(record: RunRecord, start: started.Start, job: Job, cancel: Canc
 
 
 def processors(pin: str, count: int, usable: Sequence[int]) -> list[int]:
-    """Return the processors that a command on *count* of those *usable* may use; empty where the system chooses.
+    """Return the processors of *usable* that a command on *count* may use; empty where the system chooses.
 
-    ``close`` are the first ones, ``spread`` are as far apart as possible.
+    ``close``: the first ones; ``spread``: as far apart as possible.
     """
     from scalegraph.link.targets.host import pinned
 
@@ -80,7 +81,7 @@ def processors(pin: str, count: int, usable: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Own:
-    """What the program says of its own time: fields of `Usage`, the time, and remarks, or why it says nothing."""
+    """The program's own time: fields of `Usage`, the time, and remarks, or why it reports none."""
 
     usage: Mapping[str, Any]
     time_s: float | None
@@ -131,7 +132,7 @@ def _record(job: Job, command: AsItIs, ended: started.Ended, machine: str, remar
 
 
 def _own(command: AsItIs, output: str) -> _Own:
-    """Return the time that the program reports, or that of its work where it reports a rate."""
+    """Return the time that the program reports, or computes from the rate it reports."""
     try:
         if command.time_from:
             said = reported.time(command.time_from, output)
@@ -146,7 +147,7 @@ def _own(command: AsItIs, output: str) -> _Own:
 
 
 def _counters(found: Mapping[str, int]) -> dict[str, int]:
-    """Return hardware counters with the bytes that last-level misses bring from memory: a line each."""
+    """Return hardware counters with the bytes moved from memory by last-level misses, one line each."""
     if (misses := found.get("hw_cache_misses")) is None:
         return dict(found)
     try:

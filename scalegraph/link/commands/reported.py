@@ -1,4 +1,4 @@
-"""The time or rate that a program prints of itself, found by a pattern, with its unit."""
+"""The time or rate that a program prints about itself, found by a pattern, with its unit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True)
 class Reported:
-    """What was printed: *seconds* of a time or *rate* with its *unit*; the *text* that says it; *remarks*."""
+    """What was printed: *seconds* of a time or *rate* with its *unit*; the matching *text*; *remarks*."""
 
     text: str
     seconds: float | None = None
@@ -34,7 +34,7 @@ class Reported:
 
 
 def fault(text: str) -> str:
-    """Return what is wrong with the pattern *text*, empty if nothing is."""
+    """Return what is wrong with the pattern *text*; empty if nothing is."""
     try:
         found = re.compile(text)
     except re.error as error:
@@ -45,11 +45,10 @@ def fault(text: str) -> str:
 
 
 def time(pattern: str, output: str) -> Reported:
-    """Return the time that *output* reports: the last match of *pattern*, its first group being the number.
+    """Return the time that *output* reports: the number in the first group of the pattern's last match.
 
-    The unit is the group named ``unit``, else the word behind the number or before it (``in ms:``), else seconds, with
-    a remark.
-    Raises `ValueError` where nothing matches or it is no time.
+    The unit is the group named ``unit``, or else the word after the number or before it (``in ms:``), or else seconds,
+    with a remark. Raises `ValueError` if nothing matches or it is not a time.
     """
     found, many = _last(pattern, output)
     text = _value(found)
@@ -69,9 +68,9 @@ def time(pattern: str, output: str) -> Reported:
 
 
 def rate(pattern: str, output: str) -> Reported:
-    """Return the rate that *output* reports, as `time` does; its unit is what stands behind the number.
+    """Return the rate that *output* reports, as `time` does; its unit is the text after the number.
 
-    Prefixes are resolved, and the time that the unit names becomes a second: runs may print MB/s and GB/s.
+    Prefixes are resolved, and the unit's time becomes a second, so that runs may print MB/s as well as GB/s.
     """
     found, many = _last(pattern, output)
     whole = found[0].strip()[:_LONGEST]
@@ -86,7 +85,7 @@ def rate(pattern: str, output: str) -> Reported:
 
 
 def _plain(unit: str) -> tuple[float, str]:
-    """Return what a rate's *unit* is in a unit without prefix for each second: ``MB/s`` is (1e6, "B/s")."""
+    """Return a rate's *unit* as a factor and a unit without prefix per second: ``MB/s`` is (1e6, "B/s")."""
     what, slash, per = unit.partition("/")
     factor = 1.0
     if slash and (seconds := _DAY if per.lower() == "day" else SECONDS.get(per.lower())):
@@ -112,7 +111,7 @@ def _remarks(many: int) -> tuple[str, ...]:
 
 
 def _group(found: re.Match[str]) -> int:
-    """Return the number of the group that holds the number: the first that is not the unit."""
+    """Return the index of the group with the number: the first one that is not the unit."""
     unit = found.re.groupindex.get("unit")
     return 2 if unit == 1 and found.re.groups > 1 else 1
 
@@ -130,7 +129,7 @@ def _number(text: str) -> float:
 
 
 def _unit(found: re.Match[str], output: str) -> str:
-    """Return the word that says the unit of the number in *found*, empty where none does."""
+    """Return the unit of the number in *found*; empty if there is none."""
     if named := found.groupdict().get("unit"):
         return named
     text = _value(found)

@@ -1,12 +1,12 @@
-"""Starts one command, times it and writes down what it used. A program of its own, with the standard library only.
+"""Starts one command, times it and writes down what it used. A separate program that needs only the standard library.
 
-``python -I -S runner.py CONTROL RESULT``: it reads its orders (JSON, a line) from the descriptor CONTROL and writes
-what it found to RESULT: a line of JSON, then the kept output. It has one thread and nothing else to do, so its clock is
-read when the command ends, however busy the window is that ordered the run. Where CONTROL is closed, nobody wants the
-result any more, and the command is stopped.
+``python -I -S runner.py CONTROL RESULT``: it reads its orders (JSON, one line) from the descriptor CONTROL and writes
+its findings to RESULT: a line of JSON, then the kept output. It has one thread and nothing else to do, so it reads the
+clock as soon as the command ends, however busy the window is that ordered the run. When CONTROL is closed, nobody wants
+the result any more, and the command is stopped.
 
-All descendants of the command are this process's: one that lost its parent becomes its child (child subreaper), so
-that its processor time is counted and nothing is left behind.
+All descendants of the command belong to this process: an orphan becomes its child (child subreaper), so that its
+processor time is counted and nothing is left behind.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _PERF = {"x86_64": 298, "aarch64": 241}  # perf_event_open
 _ATTRIBUTES = 128  # bytes
 _FLAGS = 1 | 1 << 1 | 1 << 5 | 1 << 6 | 1 << 12  # disabled, inherit, without kernel and hypervisor, enable on exec
 _FORMAT = 1 | 2  # time enabled, time running
-_FIRST_S, _LONGEST_S, _COST = 0.001, 0.1, 50  # of samples: the first, the longest distance, its least in their cost
-_SHORT_S = 0.05  # a run that is over so soon may have had more memory than samples saw
+_FIRST_S, _LONGEST_S, _COST = 0.001, 0.1, 50  # between samples: first, longest, in sample costs
+_SHORT_S = 0.05  # in a shorter run, memory may have peaked between samples
 _GRACE_S = 2.0
-_TIME = 8  # bytes of a time on the way from the command
+_TIME = 8  # bytes of the command's time stamp
 _CHUNK = 1 << 20
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -47,14 +47,14 @@ def _read(path: str) -> str:
 
 
 class Tree:
-    """The processes below one, and the most memory that they had at one time (bytes)."""
+    """The descendants of a process, and their peak memory together (bytes)."""
 
     def __init__(self, root: int) -> None:
         self.root = root
         self.peak = 0
 
     def pids(self) -> list[int]:
-        """Return all processes below this one: of the command, and those that it left behind."""
+        """Return all processes below this one: the command's, and those that it left behind."""
         found, left = [], [os.getpid()]
         while left:
             pid = left.pop()
@@ -64,13 +64,13 @@ class Tree:
         return found[1:]
 
     def sample(self) -> None:
-        """Look at the memory once."""
+        """Sample the memory once."""
         pids = self.pids()
         total = 0
         for pid in pids:
             words = _read(f"/proc/{pid}/statm").split()
             total += int(words[1]) * _PAGE if len(words) > 1 else 0
-        if len(pids) == 1:  # of one process the kernel knows the most, between samples too
+        if len(pids) == 1:  # for a single process the kernel knows the peak, between samples too
             total = max(total, highest(pids[0]))
         self.peak = max(self.peak, total)
 
@@ -84,14 +84,14 @@ class Tree:
 
 
 def highest(pid: int) -> int:
-    """Return the most memory that a process has had, in bytes."""
+    """Return the peak memory of a process, in bytes."""
     text = _read(f"/proc/{pid}/status")
     found = text.partition("VmHWM:")[2].split(None, 1)
     return int(found[0]) * 1024 if found else 0
 
 
 def throttled(processors: list[int]) -> int | None:
-    """Return how often *processors* slowed down so far, None where the kernel does not count it."""
+    """Return how often *processors* have been throttled so far; None where the kernel does not count it."""
     counts = [
         int(text)
         for cpu in processors
@@ -102,7 +102,7 @@ def throttled(processors: list[int]) -> int | None:
 
 
 def clock_mhz(processors: list[int]) -> float | None:
-    """Return the mean clock of *processors* now, None where it is not shown."""
+    """Return the mean clock of *processors* now; None where it is not shown."""
     found = []
     for cpu in processors:
         text = _read(f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq").strip()
@@ -115,7 +115,7 @@ def clock_mhz(processors: list[int]) -> float | None:
 
 
 def spent() -> tuple[float | None, float | None]:
-    """Return the processor time of all programs of this computer so far, and what was stolen from it, in s."""
+    """Return the processor time of all programs of this computer so far, and the stolen time, in s."""
     words = _read("/proc/stat").partition("\n")[0].split()[1:]
     if len(words) <= _STEAL:
         return None, None
@@ -125,7 +125,7 @@ def spent() -> tuple[float | None, float | None]:
 
 
 def counters(pid: int, events: dict[str, list[int]]) -> tuple[dict[str, int], int]:
-    """Return descriptors of the counters *events* (type and configuration) of *pid* and its children, or an error."""
+    """Return descriptors of the counters *events* (type and configuration) for *pid* and its children, or an error."""
     number = _PERF.get(os.uname().machine)
     if number is None or not events:
         return {}, errno.ENOSYS if events else 0
@@ -143,7 +143,7 @@ def counters(pid: int, events: dict[str, list[int]]) -> tuple[dict[str, int], in
 
 
 def counted(opened: dict[str, int]) -> dict[str, int]:
-    """Return what was counted, scaled where counters had to take turns; those that never ran are left out."""
+    """Return the counts, scaled where counters had to take turns; counters that never ran are left out."""
     found = {}
     for name, handle in opened.items():
         value, enabled, running = struct.unpack("=QQQ", os.read(handle, 24))
@@ -154,7 +154,7 @@ def counted(opened: dict[str, int]) -> dict[str, int]:
 
 
 class Run:
-    """The command on its way."""
+    """The running command."""
 
     def __init__(self, order: dict[str, Any], control: int) -> None:
         self.order, self.control = order, control
@@ -179,7 +179,7 @@ class Run:
             self._become(go_read, ready_write, failed_write, stdin)
         for fd in (self.pipes[0][1], self.pipes[1][1], go_read, ready_write, failed_write, stdin):
             os.close(fd)
-        os.read(ready_read, 1)  # until the other process has nothing left to do but to become the command
+        os.read(ready_read, 1)  # until the other process only has to exec the command
         os.close(ready_read)
         self.tree = Tree(pid)
         self.opened, self.uncounted = counters(pid, order["events"])
@@ -189,7 +189,7 @@ class Run:
         self.started = time.time()
         os.close(go_write)
         said = b""
-        while more := os.read(failed_read, 64):  # nothing more comes once the command has taken over
+        while more := os.read(failed_read, 64):  # nothing more comes once exec has succeeded
             said += more
         os.close(failed_read)
         self.clock, error = struct.unpack_from("=d", said)[0] if len(said) >= _TIME else 0.0, said[_TIME:]
@@ -197,7 +197,7 @@ class Run:
             raise OSError(int(error), os.strerror(int(error)))
 
     def _become(self, go: int, ready: int, failed: int, stdin: int) -> None:
-        """Become the command, once the other side closes *go*."""
+        """Exec the command once the other side closes *go*."""
         order, begun = self.order, False
         try:
             os.setsid()
@@ -253,13 +253,13 @@ class Run:
                     poll.unregister(fd)
 
     def _reap(self, wake: int) -> None:
-        """Take note of processes that ended; the command's own end ends the run."""
+        """Reap processes that ended; the end of the command itself ends the run."""
         ended = time.monotonic()
         os.read(wake, 4096)
         self._children(ended)
 
     def _children(self, ended: float) -> bool:
-        """Wait for children that have ended; return whether there are any left."""
+        """Reap children that have ended; return whether any are left."""
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -274,7 +274,7 @@ class Run:
                 self.status, self.ended = status, ended
 
     def _take(self, fd: int) -> bool:
-        """Keep what the command printed; return whether more may come."""
+        """Keep the command's output; return whether more may come."""
         at = int(fd == self.pipes[1][0])
         try:
             data = os.read(fd, _CHUNK)
@@ -286,10 +286,10 @@ class Run:
         return bool(data)
 
     def end(self) -> dict[str, Any]:
-        """Return what is known of the run, once nothing of it is left."""
+        """Return the run's results, once all its processes are gone."""
         after = (clock_mhz(self.processors), throttled(self.processors), spent())
         self.tree.kill(signal.SIGKILL)
-        until = time.monotonic() + _GRACE_S  # what belongs to another user may not end
+        until = time.monotonic() + _GRACE_S  # a process of another user may not end
         while self._children(self.ended) and time.monotonic() < until:
             self.tree.kill(signal.SIGKILL)
             time.sleep(_FIRST_S)
@@ -297,7 +297,7 @@ class Run:
             for _turn in range(64):
                 if not self._take(fd):
                     break
-        own = highest(os.getpid())  # a process has as much before it becomes the command
+        own = highest(os.getpid())  # a process has this much before it execs the command
         wall = self.ended - self.clock
         peak = max(self.largest if self.largest > own else 0, self.tree.peak if wall > _SHORT_S else 0)
         code = os.waitstatus_to_exitcode(self.status or 0)
@@ -331,7 +331,7 @@ class Run:
 
 
 def main() -> None:
-    """Carry out the order that comes on the descriptor of the first argument; answer on that of the second."""
+    """Carry out the order from the first argument's descriptor; write the answer to the second's."""
     control, result = int(sys.argv[1]), int(sys.argv[2])
     for fd in (control, result):
         os.set_inheritable(fd, False)

@@ -1,8 +1,8 @@
 """Call paths of a command, sampled in a run of their own: py-spy for Python, perf for anything else.
 
 A sample is a stretch of time in which a thread computed with a stack. While fewer threads compute than there are
-processors, the others wait for those that do: their time is charged to what these do meanwhile (Tallent and
-Mellor-Crummey 2009), so that a serial function is named and not the pool that waits for it.
+processors, the others wait for them: their time is charged to what these threads do meanwhile (Tallent and
+Mellor-Crummey 2009), so that the blame falls on a serial function and not on the thread pool that waits for it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
     from scalegraph.link.build import Limits
 
-RATE_HZ: Final = 199  # no divisor of what programs do in regular intervals
+RATE_HZ: Final = 199  # no divisor of the periods at which programs do things
 _PYTHON: Final = re.compile(r"(python|pypy)[\d.]*")
 _HEAD: Final = re.compile(r"^(?P<comm>\S.*?)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<time>\d+\.\d+):")
 _FRAME: Final = re.compile(r"^\s+[0-9a-f]+ (?P<symbol>.+?)(?:\+0x[0-9a-f]+)? \((?P<file>.*)\)$")
-# Libraries whose functions begin programs and threads.
+# Libraries whose functions start programs and threads.
 _BEGINS: Final = re.compile(r"(libc|libpthread|ld-linux|libgomp|libomp|libiomp|\[vdso\])\b")
-_LEAST: Final = 1e-4  # share of the processors' time of a stack that is kept by itself
-_DEEPEST: Final = 64  # frames of a stack that are kept, from its root
+_LEAST: Final = 1e-4  # smallest share of the processors' time for a stack to be kept by itself
+_DEEPEST: Final = 64  # frames kept of a stack, from its root
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A stretch in which one thread computed with a *stack*, its root first; times in s."""
+    """A stretch of time in which one thread computed with a *stack*, root first; times in s."""
 
     begin: float
     end: float
@@ -47,7 +47,7 @@ class Slice:
 def sampled(
     start: started.Start, processors: int, limits: Limits, cancel: CancelToken
 ) -> tuple[tuple[StackShare, ...], str]:
-    """Return the call paths of one more run of *start* on *processors*, or none and why there are none."""
+    """Return the call paths of one more run of *start* on *processors*, or none and why."""
     if away := words.outside(start.words, 1):
         return (), away
     with tempfile.TemporaryDirectory(prefix="scalegraph-stacks-", ignore_cleanup_errors=True) as place:
@@ -67,7 +67,7 @@ def sampled(
 
 
 def _python(start: started.Start, file: Path) -> started.Start | None:
-    """Return *start* under py-spy if it starts Python and that is there."""
+    """Return *start* under py-spy if it starts Python and py-spy is installed."""
     found = shutil.which("py-spy") or shutil.which("py-spy", path=str(Path(sys.executable).parent))
     if found is None or not _is_python(start.words[0], start.cwd):
         return None
@@ -88,7 +88,7 @@ def _is_python(word: str, cwd: Path | None) -> bool:
 
 
 def _perf(start: started.Start, file: Path) -> started.Start | None:
-    """Return *start* under perf, which samples by the kernel's clock where there are no hardware counters."""
+    """Return *start* under perf, sampling by the kernel's clock where there are no hardware counters."""
     found = shutil.which("perf")
     if found is None:
         return None
@@ -107,7 +107,7 @@ def _read(tool: started.Start, file: Path, limits: Limits, cancel: CancelToken) 
 
 
 def of_perf(text: str) -> Iterator[Slice]:
-    """Yield the samples that ``perf script`` prints: each stands for the time since the one before it."""
+    """Yield the samples in the output of ``perf script``: each stands for the time since the one before."""
     at: float | None = None
     frames: list[Frame] = []
     for line in [*text.splitlines(), ""]:
@@ -122,13 +122,13 @@ def of_perf(text: str) -> Iterator[Slice]:
 
 
 def _own(stack: Sequence[Frame]) -> tuple[Frame, ...]:
-    """Return *stack* from the first function that no thread or program begins with, so that all threads' agree."""
+    """Return *stack* without the leading functions that start programs and threads, so that all threads agree."""
     own = list(itertools.dropwhile(lambda frame: _BEGINS.match(frame.file), stack)) or list(stack[-1:])
     return tuple(own or [Frame(name="unknown")])[:_DEEPEST]
 
 
 def of_chrome(events: Sequence[dict[str, Any]]) -> Iterator[Slice]:
-    """Yield the stretches with a stack of the begin and end events that py-spy writes, thread by thread."""
+    """Yield the stretches with a stack from py-spy's begin and end events, thread by thread."""
     threads: dict[tuple[int, int], list[dict[str, Any]]] = {}
     for event in events:
         threads.setdefault((event["pid"], event["tid"]), []).append(event)
@@ -149,7 +149,7 @@ def of_chrome(events: Sequence[dict[str, Any]]) -> Iterator[Slice]:
 
 
 def shares(slices: Iterable[Slice], processors: int) -> tuple[StackShare, ...]:
-    """Return what each stack has of the time of *processors*: computing, and the others' waiting for it meanwhile."""
+    """Return each stack's share of the time of *processors*: computing, and the others' waiting for it."""
     edges = [(time, change, one) for one in slices for time, change in ((one.begin, 1), (one.end, -1))]
     edges.sort(key=lambda edge: edge[:2])
     if not edges:
@@ -162,7 +162,7 @@ def shares(slices: Iterable[Slice], processors: int) -> tuple[StackShare, ...]:
         span = time - before
         if span > 0 and active:
             idle = max(processors - len(active), 0) * span / len(active)
-            scale = min(1.0, processors / len(active))  # more threads than processors share these
+            scale = min(1.0, processors / len(active))  # more threads than processors share them
             for each in active:
                 busy[each.stack] = busy.get(each.stack, 0.0) + span * scale
                 waited[each.stack] = waited.get(each.stack, 0.0) + idle

@@ -1,4 +1,4 @@
-"""One run of a command in a process of its own, `runner`, that times it: how it ended, as data."""
+"""One run of a command, timed by a process of its own, `runner`; the outcome is data."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ EVENTS: Final[Mapping[str, tuple[int, int]]] = {
 
 @dataclass(frozen=True)
 class Start:
-    """What is started: *words* with all of *env*, in *cwd*; *processors* that it may use, all if empty.
+    """What to start: *words* with exactly the variables *env*, in *cwd*; *processors* that it may use, all if empty.
 
-    *stdin*: a file or its content; *events*: counters by name, their type and configuration.
+    *stdin*: a file or its content; *events*: counters by name, with type and configuration.
     """
 
     words: Sequence[str]
@@ -46,7 +46,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its *outcome*, and *found*, what `runner` writes down."""
+    """How a command ended: its *outcome*, and *found*, the figures from `runner`."""
 
     outcome: Outcome
     found: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Ended:
 def run(start: Start, *, time_s: float, output_bytes: int, cancel: CancelToken) -> Ended:
     """Run a command to its end, its time limit or a request to stop; never leaves a process behind.
 
-    Raises `OSError` when it cannot be started, `RunError` when what times it is lost.
+    Raises `OSError` if it cannot be started, `RunError` if the process that times it is lost.
     """
     with contextlib.ExitStack() as stack:
         order = _order(start, time_s, output_bytes, stack)
@@ -93,7 +93,7 @@ def _order(start: Start, time_s: float, output_bytes: int, stack: contextlib.Exi
 
 
 def _answer(order: bytes, cancel: CancelToken, stack: contextlib.ExitStack) -> bytes:
-    """Return what `runner` answers to *order*; a request to stop closes its pipe, which it takes for that."""
+    """Return `runner`'s answer to *order*; on a request to stop its pipe is closed, which tells it to stop."""
     control_read, control = os.pipe()
     result, result_write = os.pipe()
     stack.callback(os.close, result)

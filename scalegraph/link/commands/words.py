@@ -1,4 +1,4 @@
-"""The words of a command: split as a shell does, with what stands for N and parameters filled in."""
+"""The words of a command: split as a shell does, with values filled in for N and parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scalegraph.base.run import Value
 COUNTS: Final = ("N", "threads", "processes", "nodes")
 """What stands in a command for the processors of a run, and what follows of them."""
 _PLACE = pattern(r"\{\{(?P<kept>[A-Za-z_]\w*)\}\}|(?<!\$)\{(?P<name>[A-Za-z_]\w*)\}")
-# Programs that start others, whose own name says nothing.
+# Programs that only start others, so that their own name says nothing.
 _STARTERS: Final = frozenset(
     (
         "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "srun", "env", "time", "nice", "taskset", "numactl", "stdbuf",
@@ -26,14 +26,14 @@ _STARTERS: Final = frozenset(
 )  # fmt: skip
 MPI_STARTERS: Final = frozenset(("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prun", "srun", "ibrun", "aprun"))
 """Programs that start ranks on the nodes of a batch job."""
-# What they start is a daemon's, or on other computers.
+# They have a daemon start the processes, or start them on other computers.
 _OUTSIDE: Final = frozenset(("docker", "nerdctl", "ssh", "srun", "ibrun", "aprun", "jsrun", "kubectl", "qrsh", "bsub"))
 SHELL: Final = "/bin/sh"
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What N processors are for a command: *processes* of *threads* each, on *nodes*."""
+    """What N processors mean for a command: *processes* of *threads* each, on *nodes*."""
 
     processors: int
     threads: int
@@ -41,15 +41,15 @@ class Counts:
     nodes: int = 1
 
     def values(self) -> dict[str, Value]:
-        """Return what stands for each of `COUNTS`."""
+        """Return the value of each of `COUNTS`."""
         return dict(zip(COUNTS, (self.processors, self.threads, self.processes, self.nodes), strict=True))
 
 
 def counts(texts: Sequence[str], processors: int, threads_per_process: int, settings: Mapping[str, str]) -> Counts:
-    """Return what *processors* are for the command *texts* (its words and values of its environment).
+    """Return what *processors* mean for the command *texts* (its words and the values of its environment).
 
-    One that names ``{processes}``, has several threads each, or starts ranks of MPI, has N / T processes of T threads;
-    any other is one process of N threads. Nodes are those of the target's *settings*.
+    A command that names ``{processes}``, has several threads per process, or starts MPI ranks, has N / T processes of T
+    threads; any other is one process of N threads. Nodes come from the target's *settings*.
     """
     several = threads_per_process > 1 or any("processes" in names(text) for text in texts) or is_mpi(texts)
     processes = max(processors // threads_per_process, 1) if several else 1
@@ -61,7 +61,7 @@ def counts(texts: Sequence[str], processors: int, threads_per_process: int, sett
 
 
 def is_mpi(words: Sequence[str]) -> bool:
-    """Return whether a command of these *words* starts ranks of MPI."""
+    """Whether a command of these *words* starts MPI ranks."""
     return bool(words) and Path(words[0]).name in MPI_STARTERS
 
 
@@ -69,9 +69,9 @@ _NODES: Final = ("nodes", "ranks_per_node")
 
 
 def split(command: str, *, shell: bool) -> tuple[str, ...]:
-    """Return the words of *command* as a shell splits it; a *shell* takes it whole.
+    """Split *command* into words as a shell does; *shell*: pass it to a shell as a whole.
 
-    Raises `ValueError` where quotes do not match, or nothing is there.
+    Raises `ValueError` for unmatched quotes or an empty command.
     """
     if not command.strip():
         raise ValueError("a command was expected")
@@ -84,14 +84,14 @@ def split(command: str, *, shell: bool) -> tuple[str, ...]:
 
 
 def names(text: str) -> list[str]:
-    """Return the names that stand in braces in *text*."""
+    """Return the names in braces in *text*."""
     return [found["name"] for found in _PLACE.finditer(text) if found["name"]]
 
 
 def fill(text: str, values: Mapping[str, Value]) -> str:
-    """Return *text* with each ``{name}`` replaced by its value; ``{{name}}`` is ``{name}``, ``${name}`` a shell's.
+    """Return *text* with values for each ``{name}``; ``{{name}}`` becomes ``{name}``, ``${name}`` is left to the shell.
 
-    Braces around anything but a name stay as they are. Raises `ValueError` naming a name that has no value.
+    Braces around anything but a name stay. Raises `ValueError` for a name without a value.
     """
     for name in names(text):
         if name not in values:
@@ -105,7 +105,7 @@ def fill(text: str, values: Mapping[str, Value]) -> str:
 
 
 def title(words: Sequence[str], directory: Path) -> str:
-    """Return the name of the program that a command runs: of what it starts, where it only starts another."""
+    """Return the name of the program that a command runs; for a command that only starts another, that of the other."""
     known = [Path(word).name for word in words]
     first = known[0] if known else ""
     if first not in _STARTERS:
@@ -119,9 +119,9 @@ def title(words: Sequence[str], directory: Path) -> str:
 
 
 def outside(words: Sequence[str], nodes: int) -> str:
-    """Return why the processes of a command are none of this one's, so that nobody can add them up; empty if they are.
+    """Return why the command's processes are not our descendants, whose use we could add up; empty if they are.
 
-    A daemon has them, or they are on other computers.
+    They belong to a daemon, or are on other computers.
     """
     first = Path(words[0]).name if words else ""
     if first in _OUTSIDE:

@@ -1,4 +1,4 @@
-"""The targets that a request may name: one module each, with a `TARGET`; `base` says how one works."""
+"""The targets that a request may name: one module each, with a `TARGET`; `base` documents the interface."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _of_module(name: str) -> Target:
 
 def named(name: str) -> Target:
     """Return the target *name*, the simulated one for an empty name; raise `InputError` if there is none."""
-    if (name or SIMULATED) in _modules():  # a run does not wait for the others' modules
+    if (name or SIMULATED) in _modules():  # a run need not wait for the other targets' imports
         found = _of_module(name or SIMULATED)
         if found.name == (name or SIMULATED):
             return found

@@ -1,4 +1,4 @@
-"""Nodes of Slurm that are held for the runs of a command: one batch job for each N, or one for all."""
+"""Slurm nodes held for the runs of a command: one batch job for each N, or one for all."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 EACH, ONE = "each", "one"
 _READY: Final = b"\0ready\0"
-# What the job runs: it prints what tells commands of their nodes, then lasts as long as its standard input, so that the
-# nodes are given back when ScaleGraph ends, however it does.
+# The job prints the variables that tell commands about their nodes, then waits for the end of its standard input, so
+# that the nodes are given back however ScaleGraph ends.
 _HOLDS: Final = r"""env -0 | grep -z '^SLURM'; printf '\0ready\0'; exec cat > /dev/null"""
 _POLL_S: Final = 0.1
 _GRACE_S: Final = 10.0
@@ -37,7 +37,7 @@ _GRACE_S: Final = 10.0
 
 @dataclass
 class _Held:
-    """A batch job that is held for *key*: its process, its *variables*, and how long it waited for nodes."""
+    """A batch job held for *key*: its process, its *variables*, and how long it waited for nodes."""
 
     key: str
     process: subprocess.Popen[bytes]
@@ -62,12 +62,12 @@ class Allocations:
     def __init__(
         self, settings: Mapping[str, str], wanted: Callable[[Job], Sequence[str]], largest: Job | None
     ) -> None:
-        """*wanted*: the words that get nodes for a job; *largest*: what one job for all needs, None for one each."""
+        """*wanted*: words that get nodes for a job; *largest*: the needs of one job for all runs, None for several."""
         self._settings, self._wanted, self._largest = settings, wanted, largest
         self._held: _Held | None = None
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Return the record of one run; raises as `Target.run` says."""
+        """Return the record of one run; raises as `Target.run` does."""
         assert job.command is not None
         stop = cancel or CancelToken()
         key = ONE if self._largest is not None else str(job.point.processors)
@@ -98,7 +98,7 @@ class Allocations:
         return record.model_copy(update={"usage": usage, "counters": {}, "warnings": (*record.warnings, away)})
 
     def _on_node(self, held: _Held, job: Job, stop: CancelToken) -> RunRecord:
-        """Run a command of one process where ``srun`` starts ScaleGraph, on the node."""
+        """Run a single-process command on the node, where ``srun`` starts ScaleGraph."""
         job_id = held.variables.get("SLURM_JOB_ID", "")
         step = ["srun", "--quiet", f"--jobid={job_id}", "--nodes=1", "--ntasks=1", "--cpu-bind=none"]
         step += [f"--cpus-per-task={job.point.processors}", *piped.python()]
@@ -114,12 +114,12 @@ class Allocations:
             with contextlib.suppress(OSError):
                 pipe.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            held.process.wait(_GRACE_S)  # what it runs ends with its input
+            held.process.wait(_GRACE_S)  # it ends when its input does
         _end(held.process)
         held.said.close()
 
     def _hold(self, key: str, job: Job, stop: CancelToken) -> _Held | None:
-        """Return a batch job with nodes for *job*, once it has them; None after a request to stop.
+        """Wait for nodes for *job*; return the batch job that has them, None after a request to stop.
 
         Raises `RunError` where Slurm grants none.
         """
@@ -142,7 +142,7 @@ class Allocations:
             hopeless = _nodes.SENTENCES.hopeless.search(text.decode("utf-8", "replace"))
             if stop.wait(_POLL_S) or process.poll() is not None or hopeless:
                 _end(process)
-                text = os.pread(said.fileno(), 4096, 0)  # once more: it may have said why between the look and its end
+                text = os.pread(said.fileno(), 4096, 0)  # it may have said why since the last read
                 words_ = piped.last_lines(text, _nodes.SENTENCES.progress)
                 said.close()
                 if stop.cancelled:
@@ -174,9 +174,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def starts_ranks(job: Job) -> bool:
-    """Return whether the command of *job* starts processes on the nodes of a batch job; the setting ``mpi`` may say it.
+    """Return whether *job*'s command starts processes on the nodes of a batch job, or what the setting ``mpi`` says.
 
-    Raises `InputError` for a setting that is neither yes nor no.
+    Raises `InputError` if that setting is neither yes nor no.
     """
     assert job.command is not None
     said = job.settings.get("mpi", "")
@@ -188,7 +188,7 @@ def starts_ranks(job: Job) -> bool:
 
 
 def kind(settings: Mapping[str, str]) -> str:
-    """Return which runs share a batch job, `EACH` N or all in `ONE`; raise `InputError` for anything else."""
+    """Return which runs share a batch job: `EACH` N or all in `ONE`; raise `InputError` for anything else."""
     said = settings.get("allocation", "") or EACH
     if said not in (EACH, ONE):
         text = f"'{said}' is no allocation; expected each (a batch job for each N) or one (for all runs)"

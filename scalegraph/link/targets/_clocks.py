@@ -1,9 +1,9 @@
-"""What the time stamps of ranks on several computers mean on another.
+"""Conversion of time stamps between ranks on several computers.
 
-Every rank compares its clock with that of rank 0 when MPI begins and when it ends (runtime/monitor/sgm_mpi_clock.c).
-A line through both gives the time of rank 0 for every time stamp, to half of the shortest exchange of messages. Where
-these are too close together for that, the better one and the measured frequencies give it. Ranks on one computer share
-its time stamp: of their comparisons with rank 0 the one with the least error is that of all.
+Every rank compares its clock with rank 0's when MPI begins and when it ends (runtime/monitor/sgm_mpi_clock.c). A line
+through both points gives rank 0's time for every time stamp, to half of the fastest message exchange. If the two points
+are too close together for that, the better one and the measured frequencies are used. Ranks on one computer share its
+time stamp counter, so the most exact of their comparisons with rank 0 serves all of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FREQUENCY: Final = 5e-5  # relative error of the frequency that the monitor mea
 
 @dataclass(frozen=True)
 class Clock:
-    """How time stamps of one process become those of rank 0. *error*: of that, in ticks of rank 0."""
+    """Converts time stamps of one process to those of rank 0. *error*: of the conversion, in ticks of rank 0."""
 
     own: float = 0.0
     there: float = 0.0
@@ -44,7 +44,7 @@ class Clock:
 
 
 def clocks(results: Sequence[Result]) -> tuple[list[Clock], str]:
-    """Return the clock of each process, and a remark where they are on several computers.
+    """Return the clock of each process, and a remark if they are on several computers.
 
     *results*: of all processes by rank.
     """
@@ -66,7 +66,7 @@ def clocks(results: Sequence[Result]) -> tuple[list[Clock], str]:
 
 
 def _clock(result: Result, first: Result, hertz: float) -> Clock | None:
-    """Return how the clock of *result* compares with that of *first*, None if nobody compared them."""
+    """Return the conversion from the clock of *result* to that of *first*; None if they were not compared."""
     if computer(result) == computer(first):
         return Clock()
     compared = [tuple(map(int, result.meta[name].split())) for name in ("clock.0", "clock.1") if name in result.meta]

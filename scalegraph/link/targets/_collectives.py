@@ -1,12 +1,12 @@
 """Waiting in collective operations, separated from the operations themselves.
 
-Each process records when it came into each operation and when it left. All processors of a computer share the time
-stamp, and members number the operations of a group alike; so after the run the times of all members are known, and
-nothing is exchanged during the run. A member waits
+Each process records when it entered and left each operation. All processors of a computer share the time stamp
+counter, and all members number a group's operations alike, so the times of all members are known after the run and
+nothing is exchanged during it. A member waits
 
-- in an operation of all with all: until the last one has come;
-- in one that takes from a root: until the root has come;
-- in one whose root collects: only the root waits, until the last one has come;
+- in an all-to-all operation: until the last member has come;
+- in one that distributes from a root: until the root has come;
+- in one that collects at a root: only the root waits, until the last member has come;
 - in a scan: until all members before it have come;
 - between two groups (intercommunicators): for the other group only, or for the root in it.
 
@@ -39,14 +39,14 @@ _TO_ROOT = (Operation.REDUCE, Operation.GATHER, Operation.GATHER_VARIED)
 _IN_TURN = (Operation.SCAN, Operation.EXCLUSIVE_SCAN)
 _TOGETHER = CATEGORY_NAMES.index("idle_collective")
 _OPERATION = list(CATEGORY_GROUPS).index("prim_collective")
-_APART_S = 1e-6  # by which a member may seem to leave an operation before the last one has come
-_WRONG = 0.01  # share of the operations in which that may happen before the clocks are not believed
+_APART_S = 1e-6  # how much earlier than the last arrival a member may seem to leave an operation
+_WRONG = 0.01  # if that happens in a larger share of the operations, the clocks are not trusted
 
 
 def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence[str]]:
-    """Return ticks in collective operations that were no waiting, by process, thread and region; and remarks.
+    """Return the ticks in collective operations that were not waiting, by process, thread and region; and remarks.
 
-    *raw*: where the processes that left *results* wrote their records. Source: ScaleGraph.
+    *raw*: where the processes of *results* wrote their records. Source: ScaleGraph.
     """
     if not results:
         return {}, ()
@@ -79,7 +79,7 @@ def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence
 
 
 def operations(parts: Sequence[Process]) -> tuple[Records, Records]:
-    """Return the records of all operations of all processes, with the second record of each."""
+    """Return the operation records of all processes, and the second record of each."""
     rows, carried = [], []
     for part in parts:
         at = np.flatnonzero(part.records["event"][:-1] == EVENT["collective"])
@@ -89,11 +89,11 @@ def operations(parts: Sequence[Process]) -> tuple[Records, Records]:
 
 
 def waits(rows: Records, carried: Records, hertz: float, apart: float = _APART_S) -> tuple[Array, Array, Array, int]:
-    """Return until when each operation was waiting, for whom, which are known, and in how many the clocks are wrong.
+    """Return when each operation's waiting ended, for whom it was, which are known, and how many contradict the clocks.
 
-    *rows*: ``collective`` records, one for each member; *carried*: the second record of each, with its number among
-    those of its group and the side of two groups; *hertz*: ticks a second; *apart*: seconds by which clocks may differ.
-    Of operations between two groups, of which the members on one side do not know the root, all of *rows* get it.
+    *rows*: ``collective`` records, one for each member; *carried*: the second record of each, with its number within
+    the group and, between two groups, the side; *hertz*: ticks a second; *apart*: seconds by which clocks may differ.
+    If members on one side of an operation between two groups do not know the root, *rows* of all of them are updated.
 
     Shape: (rows,) each, the last a count. Unit: ticks; location.
     """
@@ -105,9 +105,9 @@ def waits(rows: Records, carried: Records, hertz: float, apart: float = _APART_S
 
 
 def until_when(rows: Records, carried: Records) -> tuple[Array, Array, Array]:
-    """Return before when no member can have left its operation, for whom it waits, and which operation that is.
+    """Return when each member can leave its operation at the earliest, for whom it waits, and the operation's number.
 
-    The last is -1 where not all members were recorded. *rows*, *carried*: as `waits` has them.
+    The number is -1 where not all members were recorded. *rows*, *carried*: as in `waits`.
 
     Shape: (rows,) each. Unit: ticks; location; none.
     """
@@ -133,7 +133,7 @@ def until_when(rows: Records, carried: Records) -> tuple[Array, Array, Array]:
 
 
 def divided(records: Records, hertz: float) -> Records:
-    """Return the *records* of all processes, in which time and waits in operations end when the last one has come."""
+    """Return the *records* of all processes, with the waiting in each operation ended at the last arrival."""
     at = np.flatnonzero(records["event"] == EVENT["collective"])
     rows = records[at]
     if not len(at):
@@ -169,7 +169,7 @@ def divided(records: Records, hertz: float) -> Records:
 
 
 def _until_other(rows: Records, side: Array) -> Array:
-    """Return when each member of an operation between two groups has no one on the other *side* to wait for."""
+    """Return when each member of an operation between two groups stops waiting for those on the other *side*."""
     begin, operation, root = rows["first"].astype(np.int64), int(rows["what"][0]), int(rows["second"][0]) - 1
     is_root = rows["processor"] == root
     last = {int(one): begin[side != one].max(initial=0) for one in np.unique(side)}
@@ -184,7 +184,7 @@ def _until_other(rows: Records, side: Array) -> Array:
 
 
 def _until(rows: Records) -> Array:
-    """Return when each member of an operation, in the order of ranks, has no one to wait for any more."""
+    """Return when each member of an operation, in rank order, stops waiting."""
     begin, operation, root = rows["first"].astype(np.int64), int(rows["what"][0]), int(rows["second"][0]) - 1
     is_root = rows["processor"] == root
     if operation in _FROM_ROOT:

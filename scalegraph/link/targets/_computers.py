@@ -1,4 +1,4 @@
-"""Ranks on several computers: which, and the directory that they share."""
+"""Ranks on several computers: their hosts, and the directory that they share."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from scalegraph.link.targets import _nodes
 if TYPE_CHECKING:
     from scalegraph.link.job import Job
 
-PLACE: Final = ".scalegraph-mpi"  # begins the name of the directory that the computers of a run share
-VARIABLE: Final = "SCALEGRAPH_COMPUTERS"  # of the monitor: processes may be on several
+PLACE: Final = ".scalegraph-mpi"  # prefix of the directory that the computers of a run share
+VARIABLE: Final = "SCALEGRAPH_COMPUTERS"  # tells the monitor that processes may be on several
 _HOST: Final = re.compile(r"(?P<name>[A-Za-z0-9_][\w.-]*)(:(?P<slots>[1-9]\d{0,4}))?")
 _LINE: Final = re.compile(r"(?P<name>\S+)(\s+slots\s*=\s*(?P<slots>[1-9]\d{0,4}))?(\s.*)?")
 
 
 def several(settings: Mapping[str, str]) -> bool:
-    """Whether the ranks of a run with *settings* may be on other computers than this one."""
+    """Whether the ranks of a run with *settings* may be on other computers."""
     return bool(settings.get("hosts") or settings.get("hostfile")) or _nodes.elsewhere()
 
 
 def hosts(settings: Mapping[str, str], processes: int) -> list[tuple[str, int]]:
-    """Return (computer, ranks at most) in order; none where the batch job decides.
+    """Return (computer, most ranks) in order; empty where the batch job decides.
 
-    A computer without a number gets its even share of *processes*. Raises `InputError` for what is no computer.
+    A computer without a number gets an even share of *processes*. Raises `InputError` for an invalid computer name.
     """
     found: list[tuple[str, str]] = []
     if listed := settings.get("hosts", ""):
@@ -49,7 +49,7 @@ def hosts(settings: Mapping[str, str], processes: int) -> list[tuple[str, int]]:
 
 
 def _of_file(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield what a file of hosts lists, in the form of MPICH (``node1:4``) or of Open MPI (``node1 slots=4``)."""
+    """Yield the entries of a host file, in the form of MPICH (``node1:4``) or of Open MPI (``node1 slots=4``)."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Whether this kernel lets a program count events of the processor, as the monitor requests it."""
+"""Whether this kernel lets a program count processor events the way the monitor does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXCLUDE_KERNEL_AND_HYPERVISOR: Final = (1 << 5) | (1 << 6)
 
 
 def hardware_counters() -> tuple[bool, str]:
-    """Return whether processor cycles can be counted here, and how that was found out in words."""
+    """Return whether processor cycles can be counted here, and a sentence saying how that was found."""
     number = _CALLS.get(platform.machine())
     if number is None:
         return False, f"not known for {platform.machine()}"
@@ -30,7 +30,7 @@ def hardware_counters() -> tuple[bool, str]:
 
 
 def refused(code: int) -> str:
-    """Return in words why counters were not opened, from the error number *code*."""
+    """Return in words why counters could not be opened, from the error number *code*."""
     if code in (errno.EACCES, errno.EPERM):
         return "the kernel does not allow them (kernel.perf_event_paranoid)"
     if code == errno.ENOSYS:

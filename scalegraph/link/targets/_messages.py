@@ -1,7 +1,7 @@
-"""Messages of measured runs: which receive got which message, and whom waits for messages were waits for.
+"""Messages of measured runs: which receive got which message, and for whom each wait was.
 
-Each process records its own sends and receives; nothing is added to a message, and nothing is sent for it. The time
-stamp is the same for all processors of a computer, so times of sender and receiver can be compared.
+Each process records its own sends and receives; nothing is added to a message, and no extra message is sent. All
+processors of a computer share the time stamp, so times of sender and receiver can be compared.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from scalegraph.traces.kinds import Array
 
 _COMMUNICATOR: Final = {name: number for number, (name, _) in enumerate(TRACE_COMMUNICATORS)}
-_NUMBER: Final = (1 << 32) - 1  # of a stream: its communicator; 0 is MPI_COMM_WORLD, the tag is above
+_NUMBER: Final = (1 << 32) - 1  # of a stream: its communicator, 0 for MPI_COMM_WORLD; the tag is in the higher bits
 
 
 def matched(records: Records, threads: int) -> Records:
-    """Return *records* of all processes with messages in place of sends and receives; waits for them have a holder.
+    """Return *records* of all processes with messages in place of sends and receives; waits for them get a holder.
 
-    *threads*: locations of each process. Sends that nobody received, and receives whose send was not recorded, are
-    left out.
+    *threads*: locations of each process. Sends that nobody received, and receives whose send was not recorded, are left
+    out.
     """
     is_send, is_receive = records["event"] == EVENT["sent"], records["event"] == EVENT["taken"]
     at = np.flatnonzero(is_send | is_receive)
@@ -62,13 +62,13 @@ def _messages(sent: Records, sizes: Records, taken: Records) -> Records:
 
 
 def _find_senders(records: Records, sent: Records, taken: Records) -> None:
-    """Give waits for messages their holder: who sent the last one, if that was after the wait began.
+    """Set the holder of waits for messages: the sender of the last one, if it was sent after the wait began.
 
-    A wait for a receiver is one for whoever posts the receive, if that was after the wait began.
+    For a wait for a receiver, it is whoever posts the receive, if that was after the wait began.
     """
     waits = np.flatnonzero(records["event"] == EVENT["wait"])
     for why, own, other in ((Wait.RECEIVE, taken, sent), (Wait.SEND, sent, taken)):
-        moment = other["first"]  # when the other one began to send, or posted its receive
+        moment = other["first"]  # when the partner began to send, or posted its receive
         mine = waits[records["what"][waits] == why]
         order = np.argsort(moment, kind="stable")
         found = _last(own[order], records[mine])
@@ -80,7 +80,7 @@ def _find_senders(records: Records, sent: Records, taken: Records) -> None:
 
 
 def _last(ends: Records, waits: Records) -> Array:
-    """Return the last of *ends* that has the location and the time of each of *waits*; -1 where none has."""
+    """Return the last of *ends* with the location and the time of each of *waits*; -1 if there is none."""
     places = np.concatenate([np.stack([rows["processor"], rows["time"]], axis=1) for rows in (ends, waits)])
     number = np.unique(places.astype(np.int64), axis=0, return_inverse=True)[1].reshape(-1)
     last = np.full(len(places), -1)

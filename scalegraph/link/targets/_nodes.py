@@ -1,4 +1,4 @@
-"""The batch job of Slurm that this process is in: its nodes, and what starts the ranks of a program on them."""
+"""The Slurm batch job around this process: its nodes, and the launcher that starts ranks on them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _JOB, _NODES, _COUNT, _HERE = "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_N
 
 
 def elsewhere() -> bool:
-    """Whether ranks in the batch job, if this process is in one, may be on other computers than this one.
+    """Whether ranks in the surrounding batch job, if any, may be on other computers.
 
-    What ``salloc`` starts is on the computer where it was called, which is no node of the job in general.
+    A command of ``salloc`` runs where salloc was called, which in general is not a node of the job.
     """
     nodes = os.environ.get(_COUNT, "1")
     if nodes.isdecimal() and int(nodes) > 1:
@@ -36,12 +36,12 @@ def elsewhere() -> bool:
 
 
 def names() -> str:
-    """Return the nodes of the batch job as Slurm writes them, ``node[1-4]``; nothing if the ranks are here."""
+    """Return the nodes of the batch job as Slurm writes them, ``node[1-4]``; empty if the ranks are here."""
     return os.environ.get(_NODES, "") if elsewhere() else ""
 
 
 def variables() -> dict[str, str]:
-    """Return what a launcher knows the batch job by; it binds no rank to processors, which the monitor does."""
+    """Return the variables by which a launcher knows the batch job; it must not bind ranks: the monitor does."""
     job = {name: value for name, value in os.environ.items() if name.startswith("SLURM")}
     return {**job, "SLURM_CPU_BIND": "none"}
 
@@ -62,7 +62,7 @@ SENTENCES: Final = Sentences(
 
 
 def launcher(settings: Mapping[str, str]) -> str:
-    """Return what starts the ranks, if *settings* say it; raise `InputError` for what is no launcher or PMI."""
+    """Return the launcher that *settings* name, if any; raise `InputError` for an invalid launcher or PMI."""
     given, spoken = settings.get(LAUNCHER.name, ""), settings.get(PMI.name, "")
     if given and given not in _LAUNCHERS:
         raise InputError(Fault(f"'{given}' is no launcher; expected mpirun or srun", key="target.settings.launcher"))
@@ -72,7 +72,7 @@ def launcher(settings: Mapping[str, str]) -> str:
 
 
 def is_srun(settings: Mapping[str, str], mpi: HostMpi) -> bool:
-    """Return whether ``srun`` starts the ranks; raise `InputError` for what is no launcher, or without a batch job."""
+    """Return whether ``srun`` starts the ranks; raise `InputError` for an invalid launcher, or outside a batch job."""
     given = launcher(settings)
     job = bool(os.environ.get(_JOB))
     if given == "srun" and not job:
@@ -82,7 +82,7 @@ def is_srun(settings: Mapping[str, str], mpi: HostMpi) -> bool:
 
 
 def srun(processes: int, threads: int, settings: Mapping[str, str], mpi: HostMpi) -> list[str]:
-    """Return the words of ``srun`` that start so many *processes* of *threads* processors in the batch job."""
+    """Return the ``srun`` command that starts *processes* of *threads* processors each in the batch job."""
     spoken = settings.get(PMI.name, "") or ("pmix" if mpi.open_mpi else "pmi2")
     found = shutil.which("srun")
     if found is None:

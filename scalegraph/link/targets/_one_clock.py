@@ -1,13 +1,13 @@
-"""What ranks on several computers recorded, brought to one clock: that of rank 0.
+"""Records of ranks on several computers, converted to one clock: that of rank 0.
 
-The comparison of the clocks leaves an error that may be longer than a message takes. So a message may still be received
-before it was sent, and a member may leave a collective operation before it can. Where that is so, the controlled
-logical clock moves the receive, and with it what follows on its computer, to the moment of the send. Later times are
-moved less and less: stretches after it are shorter by 1/128 until the times are those of the clock again. All ranks
-of a computer are moved alike, as they have one clock.
+The error of the clock comparison may be longer than a message takes. So a message may still be received before it was
+sent, and a member may leave a collective operation before it can. In those cases the controlled logical clock moves the
+receive, and everything after it on that computer, to the moment of the send. The correction then decays: stretches
+after it are shortened by 1/128 until the times agree with the clock again. All ranks of a computer are moved alike, as
+they share a clock.
 
 Source: R. Rabenseifner, The controlled logical clock - a global time for trace based software monitoring of parallel
-applications in workstation clusters (1997), with control variable 127/128 and no least time of a message; collective
+applications in workstation clusters (1997), with control variable 127/128 and no minimum message time; collective
 operations as by D. Becker, R. Rabenseifner, F. Wolf, J. C. Linford, Scalable timestamp synchronization for event traces
 of message-passing applications (2009). Times before a late receive are left alone (no backward amortization).
 """
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _BEGINNING: Final = [EVENT[name] for name in ("share", "wait", "sent", "taken", "collective")]  # `first` is a time, too
 _MESSAGES: Final = [EVENT["sent"], EVENT["taken"]]
 _OF_HEADER: Final = ("begin", "end", "asked_begin", "asked_end")
-_ABSORBED: Final = 128  # ticks after which a time is moved by one tick less
-_ROUNDS: Final = 64  # times that were moved may move others, each time on another computer
+_ABSORBED: Final = 128  # ticks after which the correction shrinks by one tick
+_ROUNDS: Final = 64  # a correction may require others, each on another computer
 
 
 def _none() -> Array:
@@ -46,25 +46,25 @@ def _none() -> Array:
 
 @dataclass
 class _Moved:
-    """How times of one computer are moved. *at*: from where on; *most*: the greatest need * 128 + at up to there."""
+    """The correction of one computer's times. *at*: from when on; *most*: the maximum of need * 128 + at so far."""
 
     at: Array = field(default_factory=_none)
     most: Array = field(default_factory=_none)
 
     @classmethod
     def by(cls, at: Array, need: Array) -> _Moved:
-        """Return what moves each time *at* by *need* at least."""
+        """Return the correction that moves each time *at* by at least *need*."""
         order = np.argsort(at, kind="stable")
         at, need = at[order], need[order]
         return cls(at, np.maximum.accumulate(need * _ABSORBED + at))
 
     @property
     def greatest(self) -> int:
-        """By how much a time is moved at most."""
+        """The largest correction."""
         return int((self.most - self.at).max(initial=0)) // _ABSORBED
 
     def applied(self, ticks: Array) -> Array:
-        """Return where *ticks* are moved to; their order stays. Shape: that of *ticks*."""
+        """Return the corrected *ticks*; their order is preserved. Shape: that of *ticks*."""
         if not len(self.at):
             return ticks
         place = np.searchsorted(self.at, ticks, side="right") - 1
@@ -74,10 +74,10 @@ class _Moved:
 
 
 def convert(parts: Sequence[Process], results: Sequence[Result]) -> tuple[str, ...]:
-    """Change all times of *parts* to those of rank 0, if they are of several computers; return a remark on that.
+    """Convert all times of *parts* to those of rank 0, if they are from several computers; return a remark on that.
 
-    *results*: what the same processes left. A time is right to the error of the clocks, which a remark has.
-    Raises `WorkError` if nobody compared the clocks.
+    *results*: of the same processes. A time is right to the error of the clocks, which the remark states. Raises
+    `WorkError` if the clocks were not compared.
     """
     each, compared = clocks(results)
     if not compared:
@@ -93,7 +93,7 @@ def convert(parts: Sequence[Process], results: Sequence[Result]) -> tuple[str, .
 
 
 def _apply(part: Process, change: Callable[[Array], Array]) -> None:
-    """Replace every time of *part* by what *change* returns for it."""
+    """Replace every time of *part* with *change* of it."""
     event, records = part.records["event"], part.records
     for name, rows in (("time", event != EVENT["carried"]), ("first", np.isin(event, _BEGINNING))):
         records[name][rows] = change(records[name][rows].astype(np.int64))
@@ -105,7 +105,7 @@ def _apply(part: Process, change: Callable[[Array], Array]) -> None:
 
 
 def _in_order(parts: Sequence[Process], where: Array) -> str:
-    """Move times of *parts*, of the computers *where*, so that nothing is received before it was sent; return how."""
+    """Correct times of *parts*, on the computers *where*, so that every receive follows its send; return a remark."""
     links = _Links(parts, where)
     messages, members, moved = links.settled()
     said = f"{messages or 'none'} of {links.count} messages between computers"
@@ -121,7 +121,7 @@ def _in_order(parts: Sequence[Process], where: Array) -> str:
 
 
 class _Links:
-    """What orders the times of different computers: messages, and members of a collective operation who wait."""
+    """Order constraints between computers: messages, and members of a collective operation that wait."""
 
     def __init__(self, parts: Sequence[Process], where: Array) -> None:
         self._where, self._threads = where, parts[0].threads
@@ -142,9 +142,9 @@ class _Links:
         return len(self._end)
 
     def settled(self) -> tuple[int, int, list[_Moved] | None]:
-        """Return how many messages and members are in the wrong order, and how each computer's times are moved.
+        """Return how many messages and members violate the order, and the correction of each computer.
 
-        The last is None if no order is without contradiction.
+        The last is None if the constraints contradict each other.
         """
         moved = [_Moved() for _ in range(int(self._where.max()) + 1)]
         messages = members = 0
@@ -164,7 +164,7 @@ class _Links:
         return messages, members, None
 
     def _last_of_others(self, moved: Sequence[_Moved]) -> tuple[Array, Array]:
-        """Return when the one came for whom a member of an operation waits, if it is elsewhere; and which members."""
+        """Return the arrivals that members of an operation wait for, if on another computer; and which members."""
         if not len(self._members):
             return _none(), _none()
         rows = self._members.copy()
@@ -176,7 +176,7 @@ class _Links:
 
 
 def _by_computer(moved: Sequence[_Moved], ticks: Array, where: Array) -> Array:
-    """Return *ticks* as each one's computer, *where*, has *moved* them. Shape: that of *ticks*."""
+    """Return *ticks* with the correction in *moved* of each one's computer, *where*. Shape: that of *ticks*."""
     found = ticks.copy()
     for number, one in enumerate(moved):
         mine = where == number

@@ -1,7 +1,7 @@
-"""Parts of measured runs: the windows of time that a trace was to have, and the records cut to them.
+"""Parts of measured runs: the time windows that a trace was to cover, and the records cut to them.
 
-The monitor records whole stretches that overlap a window, and all messages and collective operations: which of those
-belong together is found from the order of all.
+The monitor records whole stretches that overlap a window, and all messages and collective operations: they are matched
+by the order of all of them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _ALWAYS = [EVENT[name] for name in ("message", "parcel", "collective", "carried"
 
 
 def windows_of(parts: Sequence[Process], regions: Sequence[int], end: int) -> Windows | None:
-    """Return begin and end of each window in ticks, one after the other; None where the whole run was to be recorded.
+    """Return begin and end of each window in ticks, one after the other; None if the whole run was to be recorded.
 
-    *regions*: those inside which all is recorded, none: everywhere; *end*: of the trace. A process has the windows of
+    *regions*: inside which everything is recorded; empty: everywhere; *end*: of the trace. A process has the windows of
     the others, too.
     """
     if not regions and not any(part.header["asked_begin"] or part.header["asked_end"] for part in parts):
@@ -61,7 +61,7 @@ def _of_process(part: Process, regions: Sequence[int], end: int) -> Windows:
 
 
 def whole_operations(records: Records, windows: Windows) -> Records:
-    """Return *records* without the collective operations that not all members left within one window."""
+    """Return *records* without collective operations that some member did not leave within the same window."""
     at = np.flatnonzero(records["event"] == EVENT["collective"])
     if not len(at):
         return records
@@ -82,7 +82,7 @@ def whole_operations(records: Records, windows: Windows) -> Records:
 
 
 def cut(records: Records, windows: Windows) -> Records:
-    """Return what of *records*, in the order of time, is within *windows*; regions are left at the end of each."""
+    """Return the *records*, in time order, within *windows*; open regions are left at the end of each."""
     if not windows:
         return records[:0]
     return np.concatenate([_within(records, begin, end) for begin, end in windows])
@@ -95,7 +95,7 @@ def _within(records: Records, begin: int, end: int) -> Records:
     first = np.where(stretch, records["first"].astype(np.int64), time)
     kept = (time >= begin) & (first <= end)
     kept &= ~stretch | ((first < end) & (time > begin))
-    kept &= ~np.isin(event, _ALWAYS) | (time <= end)  # what is not complete in the window has another end elsewhere
+    kept &= ~np.isin(event, _ALWAYS) | (time <= end)  # an event incomplete in the window has its other end elsewhere
     kept[second] = kept[second - 1]
     found = records[kept].copy()
     stretch, shares = np.isin(found["event"], _STRETCHES), found["event"] == EVENT["share"]
@@ -111,7 +111,7 @@ def _within(records: Records, begin: int, end: int) -> Records:
 
 
 def _released(records: Records) -> Records:
-    """Return *records* without releases of locks that were acquired before them."""
+    """Return *records* without releases of locks acquired before them."""
     rows = np.flatnonzero(records["event"] == EVENT["lock"])
     if not len(rows):
         return records
@@ -126,7 +126,7 @@ def _released(records: Records) -> Records:
 
 
 def closed(records: Records, end: int) -> Records:
-    """Return *records* without leaves of regions that were not entered; all that is open is left at *end*."""
+    """Return *records* without leaves of regions that were not entered; everything open is left at *end*."""
     rows = np.flatnonzero(records["event"] == EVENT["call"])
     calls = records[rows]
     enters = calls["what"] == What.ENTER
@@ -137,14 +137,14 @@ def closed(records: Records, end: int) -> Records:
 
 
 def leaves(entered: Records, end: int) -> Records:
-    """Return the ends, at *end*, of the regions *entered*, the last one first."""
+    """Return the leave records, at *end*, for the regions *entered*, innermost first."""
     left: Records = np.asarray(entered[::-1], TRACE_RECORD).copy()
     left["what"], left["time"] = What.LEAVE, end
     return left
 
 
 def moments(records: Records) -> Array:
-    """Return when each record's event was, that of the first of two for both.
+    """Return the time of each record's event; of an event with two records, the first one's time.
 
     Shape: (records,). Unit: ticks. Source: ScaleGraph.
     """

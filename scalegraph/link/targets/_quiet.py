@@ -1,4 +1,4 @@
-"""What disturbed a measured run: other programs, the host of a virtual machine, a frequency that changed."""
+"""What disturbed a measured run: other programs, the host of a virtual machine, a changing frequency."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from scalegraph.base.units import si
 from scalegraph.runtime.results import Result
 
 _STAT = Path("/proc/stat")
-_STEAL = 8  # the column of the time in which the host of a virtual machine ran something else
+_STEAL = 8  # the column of steal time
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
 class Disturbance:
-    """The largest disturbance of a run: its *share* of a processor, or of the frequency, and what it was in *words*."""
+    """The largest disturbance of a run: its *share* of a processor or of the frequency, and *words* for it."""
 
     share: float = 0.0
     words: str = ""
 
 
 def stolen_s() -> float:
-    """Return the seconds for which the host of this virtual machine has kept its processors, 0 where none says."""
+    """Return the seconds of steal time on this virtual machine's processors; 0 where not reported."""
     try:
         first = _STAT.read_text(encoding="ascii").partition("\n")[0].split()
     except (OSError, UnicodeDecodeError):
@@ -34,9 +34,9 @@ def stolen_s() -> float:
 
 
 def disturbance(results: Sequence[Result], processors: int, host_s: float, stolen: float) -> Disturbance:
-    """Return what disturbed a run most that left *results*.
+    """Return the largest disturbance of the run that left *results*.
 
-    *processors*: of the run; *host_s*: how long it took; *stolen*: seconds that `stolen_s` grew by meanwhile.
+    *processors*: of the run; *host_s*: its duration; *stolen*: the increase of `stolen_s` meanwhile, in s.
     """
     found = [*_others(results, processors), *_frequency(results)]
     if host_s > 0 and stolen > 0:
@@ -46,7 +46,7 @@ def disturbance(results: Sequence[Result], processors: int, host_s: float, stole
 
 
 def _others(results: Sequence[Result], processors: int) -> Iterator[Disturbance]:
-    """Yield the share that other programs took of each thread, unless the run's own threads share the processors."""
+    """Yield the share of each thread's time taken by other programs, unless the run's own threads share processors."""
     threads = [
         (list(map(int, text.split())), result)
         for result in results

@@ -23,7 +23,7 @@ _AS_WRITTEN = CATEGORY_NAMES.index("busy_int")  # where the monitor counts compu
 
 @dataclass(frozen=True)
 class Process:
-    """What one process recorded. *first*: the location of its first thread; *threads*: how many locations it has."""
+    """Records of one process. *first*: the location of its first thread; *threads*: its number of locations."""
 
     header: Any
     records: Records
@@ -32,10 +32,10 @@ class Process:
 
 
 def processes(raw: Path, results: Sequence[Result], each: int = 0) -> list[Process]:
-    """Return what the processes that left *results*, in the order of their ranks, recorded at ``RAW.PID``.
+    """Return the records at ``RAW.PID`` of the processes of *results*, in rank order.
 
-    *each*: threads of a process that count, the main one and those that record most; all if 0. Raises `WorkError` if
-    one left nothing that can be read.
+    *each*: threads kept per process, the main one and those with most records; all if 0. Raises `WorkError` if one left
+    nothing readable.
     """
     found = []
     for result in results:
@@ -58,7 +58,7 @@ def processes(raw: Path, results: Sequence[Result], each: int = 0) -> list[Proce
 
 
 def _busiest(records: Records, count: int) -> Records:
-    """Return the *records* of the main thread and of the others that did most, *count* in all, numbered anew.
+    """Return *records* of the main thread and of the busiest others, *count* in total, renumbered.
 
     Threads of the MPI library wait in the system and record next to nothing; they are left out.
     """
@@ -71,10 +71,10 @@ def _busiest(records: Records, count: int) -> Records:
 
 
 def _placed(records: Records, first: int, threads: int) -> Records:
-    """Return the *records* of a process with the locations of its threads, and locks and tasks of its own."""
+    """Return the *records* of a process with global locations for its threads, and lock and task ids of its own."""
     records["processor"] += first
     shares = records["event"] == EVENT["share"]
-    records["what"][shares & (records["what"] == _AS_WRITTEN)] = len(CATEGORY_NAMES)  # the first that is measured only
+    records["what"][shares & (records["what"] == _AS_WRITTEN)] = len(CATEGORY_NAMES)  # the first measured-only category
     for borrowed, name in BORROWED.items():
         taken = shares & (records["what"] == CATEGORY_NAMES.index(borrowed))
         records["what"][taken] = list(CATEGORY_GROUPS).index(name)

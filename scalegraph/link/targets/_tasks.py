@@ -1,8 +1,8 @@
 """Tasks of measured runs: their numbers, and who ended the waits for them.
 
-The monitor numbers tasks by the thread that creates them, and says of a new task which one created it. A wait that
-ended because a task was created or ended has exactly the time of that. A wait for children ends some time after the
-last one did, on whatever thread.
+The monitor numbers tasks per creating thread, and records which task created a new one. A wait that ended because a
+task was created or ended has exactly the time of that event. A wait for children ends some time after the last one did,
+on any thread.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from scalegraph.runtime.results import Records
     from scalegraph.traces.kinds import Array
 
-ADDRESS_BITS: Final = 48  # of which an address of a program, and a task's number, has no more: above it is the process
+ADDRESS_BITS: Final = 48  # addresses of a program and task numbers use these bits; above them is the process
 _OWN: Final = np.uint64((1 << ADDRESS_BITS) - 1)
 
 
 def find_parents(records: Records) -> None:
-    """Put who ended the last child into the second record of each wait for children. *records*: in order of time."""
+    """Set the second record of each wait for children to who ended the last child. *records*: in time order."""
     waits, created, ended = _waits(records)
     of_task = (records["second"][waits] & _OWN) != 0
     if not len(created) or not len(ended) or not of_task.any():
@@ -35,7 +35,7 @@ def find_parents(records: Records) -> None:
 
 
 def find_others(records: Records) -> None:
-    """Put who ended the last task of its process into the second record of each wait for tasks that has no holder."""
+    """Set the second record of waits for tasks without a holder to who ended the last task of their process."""
     waits, _created, ended = _waits(records)
     if len(waits) and len(ended):
         process = np.uint64(ADDRESS_BITS)
@@ -51,11 +51,11 @@ def _waits(records: Records) -> tuple[Array, Records, Records]:
 
 
 def _find(records: Records, waits: Array, ended: Records, theirs: Array, mine: Array) -> None:
-    """Give each of *waits* for *mine* who ended the last of *theirs* within it, if that is another location."""
+    """Set each of *waits*, for *mine*, to who ended the last of *theirs* within it, if that is another location."""
     place = np.unique(np.concatenate([theirs, mine]), return_inverse=True)[1].reshape(-1)
     groups = place[: len(theirs)]
     order = np.lexsort((ended["time"], groups))
-    # the last end of the same group that is not after the wait's: the place where the wait would be among the ends
+    # The last end of the same group that is not after the wait's end: where the wait would sort among the ends.
     both = np.concatenate([ended["time"], records["time"][waits]]).astype(np.int64)
     is_wait = np.repeat([False, True], [len(ended), len(waits)])
     merged = np.lexsort((is_wait, both, place))
@@ -73,10 +73,10 @@ def _find(records: Records, waits: Array, ended: Records, theirs: Array, mine: A
 
 
 def numbered(records: Records) -> Records:
-    """Return *records* whose tasks are numbered from 1 in the order in which they were created.
+    """Return *records* with tasks numbered from 1 in the order of their creation.
 
-    Steps of tasks whose creation was not recorded are left out; a switch to one is a switch to none. *records* are in
-    the order of time.
+    Steps of tasks whose creation was not recorded are left out; a switch to one becomes a switch to none. *records*: in
+    time order.
     """
     rows = np.flatnonzero(records["event"] == EVENT["task"])
     if not len(rows):

@@ -1,4 +1,4 @@
-"""One more run of a measured program, of which the monitor writes a trace."""
+"""One more run of a measured program, for which the monitor writes a trace."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from scalegraph.link.targets.base import Place
 
 _MONITOR, _RECORDS = "monitor", "records"
-_READINGS = 2000  # of counters in a run, about
-_SHORTEST_S = 1e-4  # from one reading to the next, which takes about a microsecond
+_READINGS = 2000  # of counters in a run, approximately
+_SHORTEST_S = 1e-4  # between readings, each of which takes about a microsecond
 
 
 def traced_run(
@@ -35,7 +35,7 @@ def traced_run(
 ) -> tuple[TraceFile | None, tuple[str, ...]]:
     """Run *command*, that of *job*, once more with a trace; return the trace and remarks for the run's record.
 
-    *elapsed_s*: what the run took without; *shared*: a new directory in which processes on all computers can write.
+    *elapsed_s*: of the run without a trace; *shared*: a new directory that processes on all computers can write.
 
     Raises `Cancelled`.
     """
@@ -71,7 +71,7 @@ def traced_run(
 
 
 def part_variables(job: Job, elapsed_s: float) -> dict[str, str]:
-    """Return what the monitor reads of the part of the run that *job* is to trace; *elapsed_s*: of the whole run."""
+    """Return the monitor's variables for the part of the run that *job* is to trace; *elapsed_s*: of the whole run."""
     order, hertz = job.trace, job.machine.clock_hz
     assert order is not None
     interval = order.interval / hertz if order.interval else max(elapsed_s / _READINGS, _SHORTEST_S)
@@ -86,7 +86,7 @@ def part_variables(job: Job, elapsed_s: float) -> dict[str, str]:
 
 
 def _results(work: Path, job: Job) -> list[Result]:
-    """Return what the processes of *job* left, by rank; of a program without MPI the one that ran longest."""
+    """Return the results of *job*'s processes, by rank; for a program without MPI only the longest-running one."""
     found = []
     for path in work.glob(f"{_MONITOR}.*"):
         try:
@@ -111,7 +111,7 @@ def _cost(results: list[Result], events: int) -> str:
 
 
 def _uncounted(job: Job, results: list[Result]) -> tuple[str, ...]:
-    """Return why the trace has no counters of the processor, if it was to have counters and has none."""
+    """Return why the trace lacks the processor counters that it was to have; empty if it has them."""
     why = results[0].meta.get("hardware", "counted")
     if job.trace is None or "counters" not in job.trace.what or why == "counted":
         return ()

@@ -1,8 +1,8 @@
-"""Traces of measured runs: what the monitor recorded in each process, merged into one trace.
+"""Traces of measured runs: the records of each process, merged into one trace.
 
-Each process leaves records with time stamps, which all processors of a computer share. A wait has no holder yet: that
-is the thread whose record has the time at which the wait was ended (the last one at a barrier, the one that forked,
-the one that created or ended a task); of a lock it is the thread that gave it back last.
+Each process leaves records with time stamps from a clock that all processors of a computer share. At first a wait has
+no holder. It is the thread whose record has the time at which the wait was ended (the last one at a barrier, the one
+that forked, the one that created or ended a task); for a lock, the thread that released it last.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ _STATE = {name: number for number, (name, _) in enumerate(TRACE_STATES)}
 
 
 def merge(parts: Sequence[Process], out: Path, what: int, regions: Sequence[int] = ()) -> int:
-    """Write the records of *parts* as one file for `runtime.trace.write_trace`; return how many there are.
+    """Write the records of *parts* as one file for `runtime.trace.write_trace`; return their number.
 
-    *what*: bits of what is recorded; *regions*: inside which, everywhere if none. Times are ticks since the first
+    *what*: bits of what is recorded; *regions*: inside which, everywhere if empty. Times are ticks since the first
     process began.
     """
     origin = min(int(part.header["begin"]) for part in parts)
     full = [int(part.header["end"]) for part in parts if part.header["state"] == _STATE["full"]]
     end = min(full) if full else max(int(part.header["end"]) for part in parts)
     records = np.concatenate([part.records for part in parts])
-    records = records[(records["event"] != EVENT["share"]) | (records["second"] > 0)]  # to a slower clock
+    records = records[(records["event"] != EVENT["share"]) | (records["second"] > 0)]  # relative to a slower clock
     records = np.concatenate([records, _ends(records, origin, end)])
-    records = records[np.argsort(records["processor"], kind="stable")]  # both records of an event stay together
+    records = records[np.argsort(records["processor"], kind="stable")]  # keeps both records of an event together
     windows = windows_of(parts, regions, end)
     if windows is not None:
         records = whole_operations(records, windows)
@@ -87,14 +87,14 @@ def merge(parts: Sequence[Process], out: Path, what: int, regions: Sequence[int]
 
 
 def _unwanted(what: int) -> list[int]:
-    """Return the events that the monitor records for parts of a run even if they are not among *what*."""
+    """Return the events that the monitor records for parts of a run even if *what* does not include them."""
     return [
         EVENT[event] for event, name in (("call", "regions"), ("share", "shares")) if not what >> TRACED.index(name) & 1
     ]
 
 
 def _ends(records: Records, origin: int, end: int) -> Records:
-    """Return a record for the time before each location's first event, and one for that after its last."""
+    """Return records for the time before each location's first event and after its last."""
     shares = records[records["event"] == EVENT["share"]]
     found = []
     for location in np.unique(shares["processor"]):
@@ -108,7 +108,7 @@ def _ends(records: Records, origin: int, end: int) -> Records:
 
 
 def _find_holders(records: Records) -> None:
-    """Put the location that ended each wait into its second record (+ 1; 0 where nobody is known)."""
+    """Set the location that ended each wait in its second record (+ 1; 0 if unknown)."""
     waits = np.flatnonzero(records["event"] == EVENT["wait"])
     why = records["what"][waits]
     marks = records[records["event"] == EVENT["mark"]]
@@ -125,7 +125,7 @@ def _find_holders(records: Records) -> None:
 
 
 def _find(records: Records, waits: Array, marks: Records) -> None:
-    """Give *waits* the holder whose mark has exactly the time at which the wait was ended."""
+    """Set the holder of each of *waits* to the mark with exactly the time at which the wait ended."""
     marks = marks[np.argsort(marks["time"], kind="stable")]
     if not len(marks):
         return
@@ -136,7 +136,7 @@ def _find(records: Records, waits: Array, marks: Records) -> None:
 
 
 def _find_releases(records: Records, waits: Array, releases: Records) -> None:
-    """Give *waits* for locks the thread that gave the lock back last before the wait ended, and when it did."""
+    """Set the holder of *waits* for locks: the thread that last released the lock before the wait ended, and when."""
     releases = releases[np.lexsort((releases["time"], releases["first"]))]
     for lock in np.unique(records["second"][waits]):
         mine = waits[records["second"][waits] == lock]
@@ -151,7 +151,7 @@ def _find_releases(records: Records, waits: Array, releases: Records) -> None:
 
 
 def _number_locks(records: Records) -> None:
-    """Count the acquisitions of each lock; a release has the number of the acquisition before."""
+    """Give each acquisition of a lock its number; a release gets the number of the acquisition before it."""
     rows = np.flatnonzero(records["event"] == EVENT["lock"])
     locks = records["first"][rows]
     for lock in np.unique(locks):
@@ -160,7 +160,7 @@ def _number_locks(records: Records) -> None:
 
 
 def _shift(records: Records, origin: int) -> None:
-    """Make all times relative to *origin*; what was before it happened at it."""
+    """Make all times relative to *origin*; earlier ones become 0."""
     event = records["event"]
     start = np.uint64(origin)
     own = np.isin(event, [EVENT["share"], EVENT["wait"], EVENT["message"], EVENT["collective"]])

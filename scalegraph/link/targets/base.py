@@ -1,13 +1,13 @@
-"""The interface of targets: what each says of itself, and how it runs a `Job` and returns a record.
+"""The interface of targets: how each describes itself, runs a `Job` and returns a record.
 
 A target is one module of `scalegraph.link.targets` with a `TARGET`, an instance of a class derived from `Target`.
 Option ``--target``, the request's table ``[target]``, the request panel and ``scalegraph doctor`` are built from it.
 
-How a target works, for whoever adds one:
+To add a target:
 
 - `Target.run` gets a `Job`: the build, the arguments, the environment, the limits and the point (`RunPoint`), whose
   ``target`` is the target's name. ``job.measuring`` says how a real run is measured, ``job.settings`` has the target's
-  own settings by name (`Target.settings` declares them; they were checked before).
+  own settings by name (`Target.settings` declares them; they are already validated).
 - It returns a `RunRecord` for every outcome of the program: a crash, a time limit and a request to stop are statuses
   with a sentence in ``message``, never exceptions. It raises `InputError` for a number of processors that the target
   does not have and `RunError` when the program cannot be started at all. ``record.source`` is `Target.source`,
@@ -15,7 +15,7 @@ How a target works, for whoever adds one:
 - What was not measured is ``None`` in the record, never 0.
 - `run` may be called from several threads at once if `Target.side_by_side`; a target keeps no state between runs.
 - `Target.builds` names what ``job.build`` is: ``simulated`` a program linked with the simulator (`control.build`),
-  ``host`` one of the user's own flags for this computer, with the monitor (`control.host_build`), ``mpi`` the same
+  ``host`` one with the user's own flags for this computer, with the monitor (`control.host_build`), ``mpi`` the same
   with the MPI library of this computer. Of a target with `Target.takes_mpi` that is ``mpi`` for MPI programs.
 - A target that hands its runs to another one (to a worker on another computer) calls that one's `run` there and
   returns its record. `targets.named("host")` is the target that measures one program here.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scalegraph.link.job import Job, Link
 
 Builds: TypeAlias = Literal["simulated", "host", "mpi"]
-# What a target may measure, and what that is in words.
+# What a target may measure, in words.
 MEASURES: Mapping[str, str] = {
     "time": "elapsed time",
     "work": "operations, floating-point operations",
@@ -52,13 +52,13 @@ MEASURES: Mapping[str, str] = {
     "what_if": "runs with something different: ideal parts, virtual speedups, values of the machine",
 }
 
-# How a request says who its workers are.
+# How a request names its workers.
 WORKERS: Final = "scalegraph run REQUEST --on ADDRESS, or a cluster under 'Runs on'"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What `Target.check` found. *advice* says what to install or set where *state* is not ``ok``."""
+    """A result of `Target.check`. *advice*: what to install or set if *state* is not ``ok``."""
 
     state: Literal["ok", "missing", "remark"]
     found: str
@@ -74,7 +74,7 @@ class Setting:
     help: str
 
 
-# Of targets that take MPI programs and others.
+# For targets that take both MPI programs and others.
 IS_MPI: Final = Setting("mpi", "", "yes or no: whether the program is one of MPI; its sources say so if this is empty")
 
 
@@ -90,12 +90,12 @@ class Place:
 class Target(ABC):
     """A place where requests are carried out; the module's docstring says how one works.
 
-    *source*: what the records are; *builds*: what the program is built for; *measures*: keys of `MEASURES`;
-    *side_by_side*: whether several runs may go on at once without falsifying each other; *elsewhere*: whether the
-    program leaves this computer, which a request that came in a file may do after consent only; *on_workers*: whether
-    the workers of a cluster carry its runs out, so that it needs some (``--on``); *takes_mpi*: whether MPI programs are
-    measured as target ``mpi`` does, built with this computer's MPI library; it has the setting `IS_MPI` then;
-    *holds_nodes*: whether its `session` holds nodes for all runs of commands on the same N.
+    *source*: kind of the records; *builds*: what the program is built for; *measures*: keys of `MEASURES`;
+    *side_by_side*: whether runs may overlap without distorting each other; *elsewhere*: whether the program leaves this
+    computer, which needs consent if the request came in a file; *on_workers*: whether workers of a cluster carry out
+    its runs, so that ``--on`` is needed; *takes_mpi*: whether MPI programs are measured as by target ``mpi``, built
+    with this computer's MPI library; it then has the setting `IS_MPI`; *holds_nodes*: whether its `session` holds nodes
+    for all runs of commands on the same N.
     """
 
     name: ClassVar[str]
@@ -114,32 +114,31 @@ class Target(ABC):
 
     @abstractmethod
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Run *job* once and return its record; see the module's docstring for what is raised."""
+        """Run *job* once and return its record; the module's docstring lists the exceptions."""
 
     @abstractmethod
     def check(self) -> Finding:
-        """Return whether the target can be used here, in a second at most; for ``doctor`` and the request panel."""
+        """Return whether the target can be used here, within a second; for ``doctor`` and the request panel."""
 
     def reached(self, settings: Mapping[str, str]) -> Finding:  # noqa: ARG002 - targets elsewhere use them
-        """Return whether runs with *settings* can be carried out, in half a minute at most: for *Test*.
+        """Return whether runs with *settings* can be carried out, within half a minute; for the button *Test*.
 
-        A target elsewhere connects. Raises `InputError` for settings that it does not take.
+        A target elsewhere connects. Raises `InputError` for invalid settings.
         """
         return self.check()
 
     def begin(self, settings: Mapping[str, str], cancel: CancelToken) -> None:  # noqa: B027 - those elsewhere do
-        """Raise before anything is built if no run with *settings* can be carried out, as far as that is known soon.
+        """Raise before the build if no run with *settings* can be carried out, as far as a quick check shows.
 
-        Raises `InputError` for settings that it does not take, `LinkLost` for a place that does not answer, and
-        `Cancelled`.
+        Raises `InputError` for invalid settings, `LinkLost` for a place that does not answer, and `Cancelled`.
         """
 
     @abstractmethod
     def processors(self) -> int | None:
-        """Return the most processors a run may have, ``None`` where the machine of the request or the site decides."""
+        """Return the largest number of processors, ``None`` where the request's machine or the site decides."""
 
     def place(self) -> Place | None:
-        """Return where the runs happen, ``None`` where the machine of the request says it."""
+        """Return where the runs happen, ``None`` where the request's machine says it."""
         return None
 
     def away(self, settings: Mapping[str, str]) -> bool:  # noqa: ARG002 - some targets send programs away by a setting
@@ -147,9 +146,9 @@ class Target(ABC):
         return self.elsewhere
 
     def built_for(self, settings: Mapping[str, str], uses_mpi: Callable[[], bool]) -> Builds:
-        """Return what a program is built for; *uses_mpi* finds out whether it is one of MPI.
+        """Return what a program is built for; *uses_mpi* finds out whether it is an MPI program.
 
-        Raises `InputError` for a setting `IS_MPI` that is neither yes nor no.
+        Raises `InputError` if the setting `IS_MPI` is neither yes nor no.
         """
         if not self.takes_mpi:
             return self.builds
@@ -159,7 +158,7 @@ class Target(ABC):
         return "mpi" if said == "yes" or (not said and uses_mpi()) else self.builds
 
     def refusal(self, processors: int, settings: Mapping[str, str] | None = None) -> str:  # noqa: ARG002
-        """Return why no run with *settings* can have so many *processors*, empty if one can."""
+        """Return why no run with *settings* can have that many *processors*; empty if one can."""
         most = self.processors()
         if most is None or 1 <= processors <= most:
             return ""
@@ -167,7 +166,7 @@ class Target(ABC):
 
     @contextmanager
     def session(self, jobs: Sequence[Job]) -> Iterator[Link]:  # noqa: ARG002 - a batch system holds nodes for them
-        """Yield what runs the *jobs*, commands that are measured as they are, and gives back what it holds for them."""
+        """Yield a runner for the *jobs*, commands measured as they are; give back the nodes it holds at the end."""
         yield self
 
     def capabilities(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Computers of a Dask cluster: each run is measured on one of them, which does nothing else for us meanwhile."""
+"""Computers of a Dask cluster: each run is measured on one of them, which runs nothing else of ours meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Dask(Target):
-    """Runs a program on the workers that ``--on`` names, which have the same ScaleGraph and architecture."""
+    """Runs a program on the workers that ``--on`` names; they need the same ScaleGraph and architecture."""
 
     name = "dask"
     title = "Computers of a Dask cluster"
@@ -28,11 +28,11 @@ class _Dask(Target):
     order = 22
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:  # noqa: ARG002 - nothing is run here
-        """Refuse *job*: it is the link to the workers that runs it, and there is none."""
+        """Refuse *job*: the link to the workers runs it, and there is none."""
         raise InputError(Fault(f"target 'dask' has no workers; expected {WORKERS}", key="target.name"))
 
     def check(self) -> Finding:
-        """Return whether Dask is installed; workers are reached with the first run only."""
+        """Return whether Dask is installed; workers are reached only with the first run."""
         from importlib.metadata import version
 
         from scalegraph.link.cluster.places import INSTALL, lacking
@@ -46,7 +46,7 @@ class _Dask(Target):
         return None
 
     def place(self) -> Place:
-        """Return the workers' computers; each run's record has the name of its own."""
+        """Return the workers' computers; each run's record names its own."""
         return Place("dask", "computers of a Dask cluster", {})
 
 

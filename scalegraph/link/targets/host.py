@@ -1,4 +1,4 @@
-"""The computer itself: the program runs natively, its threads on the processors."""
+"""The user's computer itself: the program runs natively, its threads on the processors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Host(Target):
     order = 1
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Return the record of one measured run; raises as `Target.run` says."""
+        """Return the record of one measured run; raises as `Target.run` does."""
         from scalegraph.base.cancel import CancelToken
 
         if job.command is None and (refusal := self.refusal(job.point.processors, job.settings)):
@@ -58,7 +58,7 @@ class Host(Target):
 
     @contextmanager
     def workplace(self, job: Job) -> Iterator[tuple[Path, Job]]:
-        """Yield a directory for what the monitor writes, and *job* with its program where the processes find it."""
+        """Yield a directory for the monitor's files, and *job* with its program where the processes find it."""
         with workplace("scalegraph-host") as place:
             yield place, job
 
@@ -95,7 +95,7 @@ class Host(Target):
         )
 
     def stolen_s(self, job: Job) -> float:  # noqa: ARG002
-        """Return the seconds for which the host of a virtual machine has kept the processors that *job* runs on."""
+        """Return the seconds of steal time on the processors that *job* runs on."""
         return stolen_s()
 
     def traced(
@@ -106,7 +106,7 @@ class Host(Target):
         place: Path,  # noqa: ARG002 - targets on top of it have
         cancel: CancelToken,
     ) -> RunRecord:
-        """Return *record* with a trace, which is of a run of its own: *record* keeps times without it.
+        """Return *record* with a trace from a separate run: *record* keeps the times without it.
 
         *place*: the run's `workplace`.
         """
@@ -120,15 +120,15 @@ class Host(Target):
         return (), {}
 
     def results(self, job: Job, result: Path) -> tuple[list[Result], list[str]]:  # noqa: ARG002
-        """Return what the monitor wrote, one for each process, and remarks on what cannot be used."""
+        """Return the monitor's results, one per process, and remarks on any that cannot be used."""
         return read_results(result)
 
     def operating(self, job: Job, result: Path, found: Sequence[Result]) -> tuple[Operating, Sequence[str]]:  # noqa: ARG002
-        """Return what of the time in collective operations was no waiting, and remarks; there are none here."""
+        """Return the time in collective operations that was not waiting, and remarks; none here."""
         return {}, ()
 
     def check(self) -> Finding:
-        """Return whether programs can be compiled here, and on how many processors they run."""
+        """Return whether programs can be compiled here, and the number of processors."""
         from scalegraph.runtime.compiler import INSTALL, find_compiler
 
         try:
@@ -145,7 +145,7 @@ class Host(Target):
         return len(os.sched_getaffinity(0))
 
     def place(self) -> Place:
-        """Return the computer: its processor's name, and what the kernel says of it."""
+        """Return this computer: its processor's name, and facts from the kernel."""
         model = processor_name()
         values: dict[str, str | int | float] = {
             "processors": os.cpu_count() or 1,
@@ -157,7 +157,7 @@ class Host(Target):
 
 
 def _least_disturbed(runs: Sequence[tuple[Disturbance, RunRecord]], limit: float) -> RunRecord:
-    """Return the least disturbed of *runs*, with a remark on those that were repeated; one that failed is the last."""
+    """Return the least disturbed of *runs*, with a remark on repetitions; if the last one failed, that one."""
     best = runs[-1] if not runs[-1][1].ok else min(runs, key=lambda run: run[0].share)
     if len(runs) == 1:
         return best[1] if best[0].share <= limit else _remarked(best[1], best[0].words)
@@ -173,7 +173,7 @@ def _remarked(record: RunRecord, said: str) -> RunRecord:
 
 
 def processor_name() -> str:
-    """Return the name of this computer's processors as the kernel has it, else the architecture."""
+    """Return the kernel's name of this computer's processors, else the architecture."""
     try:
         lines = _CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -183,7 +183,7 @@ def processor_name() -> str:
 
 
 def monitor_variables(job: Job, result: Path) -> dict[str, str]:
-    """Return the environment that the monitor of a run of *job* reads; it writes ``RESULT.PID`` when a process ends."""
+    """Return the environment for the monitor in a run of *job*; it writes ``RESULT.PID`` when a process ends."""
     pins = pinned(job.measuring.pin, sorted(os.sched_getaffinity(0)))
     records = {"SCALEGRAPH_TRACE": str(result.with_name("records"))}
     return {
@@ -194,7 +194,7 @@ def monitor_variables(job: Job, result: Path) -> dict[str, str]:
 
 
 def pinned(policy: str, processors: Sequence[int]) -> list[int]:
-    """Return the processor of each thread in turn under a pinning *policy*, none for ``none``.
+    """Return the processors of the threads, in order, under a pinning *policy*; empty for ``none``.
 
     ``spread`` takes the first processor of each half, then of each quarter, and so on.
     """
@@ -208,13 +208,13 @@ def pinned(policy: str, processors: Sequence[int]) -> list[int]:
 
 
 def clear_results(result: Path) -> None:
-    """Remove what an earlier run of the same job left."""
+    """Remove the results of an earlier run of the same job."""
     for path in result.parent.iterdir():
         path.unlink(missing_ok=True)
 
 
 def read_results(result: Path) -> tuple[list[Result], list[str]]:
-    """Return what the monitor wrote, one for each process, and remarks on what cannot be read."""
+    """Return the monitor's results, one per process, and remarks on any that cannot be read."""
     found, remarks = [], []
     for path in sorted(result.parent.glob(f"{result.name}.*")):
         try:
@@ -225,7 +225,7 @@ def read_results(result: Path) -> tuple[list[Result], list[str]]:
 
 
 def openmp_variables(job: Job) -> Mapping[str, str]:
-    """Return OpenMP's variables of the run, if the user does not set them."""
+    """Return OpenMP's variables of the run, unless the user sets them."""
     threads = job.point.processors // job.processes if job.processes else job.point.processors
     return {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false", **loops.library_variables(job.schedule)}
 

@@ -1,4 +1,4 @@
-"""Processes of an MPI program on this computer or on several, started by the ``mpirun`` of its MPI library."""
+"""Processes of an MPI program on this computer or several, started by the ``mpirun`` of its MPI library."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _OURS = ("SCALEGRAPH_MONITOR", "SCALEGRAPH_TRACE", "SCALEGRAPH_PIN")
 _REACHED_S = 30
 _COLLECTIVES = 1 << TRACED.index("messages")
 _PROGRAM = re.compile(rf"(?P<place>[^\s:'\"]*)/{re.escape(_computers.PLACE)}[^/\s]*/program\b")
-_ABSENT = re.compile(r"No such file|not found|could not (access|find)")  # as srun, MPICH and Open MPI say it
-_MOST_BYTES = 2**26  # of the records of collective operations, of each process
+_ABSENT = re.compile(r"No such file|not found|could not (access|find)")  # as srun, MPICH and Open MPI put it
+_MOST_BYTES = 2**26  # of each process's records of collective operations
 
 
 class _Mpi(Host):
-    """Runs an MPI program with the MPI library of this computer."""
+    """Runs an MPI program with this computer's MPI library."""
 
     name = "mpi"
     title = "MPI on this computer, or on hosts"
@@ -54,7 +54,7 @@ class _Mpi(Host):
     order = 2
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Return the record of one measured run; raises as `Target.run` says."""
+        """Return the record of one measured run; raises as `Target.run` does."""
         threads = job.threads_per_process
         if job.point.processors > 1 and job.point.processors % threads:
             raise InputError(f"{job.point.processors} processors: no multiple of {threads} threads a process")
@@ -81,7 +81,7 @@ class _Mpi(Host):
             return found.start(processes), more
         more[_computers.VARIABLE] = "1"
         if job.measuring.pin == "close":
-            more["SCALEGRAPH_PIN"] = "own"  # processors have other numbers there
+            more["SCALEGRAPH_PIN"] = "own"  # processors are numbered differently there
         elif job.measuring.pin == "spread":
             more["SCALEGRAPH_PIN"] = ""
         names = sorted({*more, *_OURS, *openmp_variables(job), *job.env})
@@ -93,12 +93,12 @@ class _Mpi(Host):
 
     @contextmanager
     def workplace(self, job: Job) -> Iterator[tuple[Path, Job]]:
-        """Yield a directory for what the monitor writes, which all computers of the run share, and the placed *job*."""
+        """Yield a directory for the monitor's files, which all computers of the run share, and the placed *job*."""
         with _computers.shared_place(job) if _computers.several(job.settings) else super().workplace(job) as found:
             yield found
 
     def results(self, job: Job, result: Path) -> tuple[list[Result], list[str]]:
-        """Return what the monitor wrote, none if a rank on another computer wrote it to a directory of its own."""
+        """Return the monitor's results; none if a rank on another computer wrote to a directory of its own."""
         found, remarks = super().results(job, result)
         if len(found) > 1 and all(one.meta.get("rank") == "0" for one in found):
             raise RunError(
@@ -112,29 +112,29 @@ class _Mpi(Host):
         return found, remarks
 
     def stolen_s(self, job: Job) -> float:
-        """Return what `Host.stolen_s` does; of the nodes of a batch job nothing is known."""
+        """Return steal time as `Host.stolen_s` does; 0 for the nodes of a batch job, where it is unknown."""
         return 0.0 if _nodes.elsewhere() else super().stolen_s(job)
 
     def traced(self, record: RunRecord, job: Job, command: Command, place: Path, cancel: CancelToken) -> RunRecord:
-        """Return *record* with a trace; ranks on several computers record in *place*, which these share."""
+        """Return *record* with a trace; ranks on several computers record in *place*, which they share."""
         from scalegraph.link.targets._traced import part_variables, traced_run
 
         if not _computers.several(job.settings):
             return super().traced(record, job, command, place, cancel)
         elapsed = record.time_s or 0.0
         passed = command.arguments
-        if not _nodes.is_srun(job.settings, host_mpi()):  # which passes all variables on
+        if not _nodes.is_srun(job.settings, host_mpi()):  # which passes on all variables
             passed = host_mpi().passing(passed, sorted(part_variables(job, elapsed)))
         (shared := place / "traced").mkdir()
         kept, remarks = traced_run(job, replace(command, arguments=passed), self.place(), elapsed, cancel, shared)
         return record.model_copy(update={"trace": kept, "warnings": (*record.warnings, *remarks)})
 
     def away(self, settings: Mapping[str, str]) -> bool:
-        """Whether the ranks run on other computers that the settings name."""
+        """Whether the settings put ranks on other computers."""
         return bool(settings.get("hosts") or settings.get("hostfile"))
 
     def refusal(self, processors: int, settings: Mapping[str, str] | None = None) -> str:
-        """Return why no run can have so many *processors*; hosts may have any number."""
+        """Return why no run can have that many *processors*; with hosts any number is allowed."""
         return "" if _computers.several(settings or {}) else super().refusal(processors)
 
     def reached(self, settings: Mapping[str, str]) -> Finding:
@@ -151,24 +151,24 @@ class _Mpi(Host):
         except subprocess.TimeoutExpired:
             return Finding("missing", f"no answer of all hosts in {_REACHED_S} s: {' '.join(words)}")
         if done.returncode:
-            said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]  # what follows is a trace
+            said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]  # the rest is a backtrace
             return Finding(
                 "missing", f"{mpi.name} starts no processes on {settings.get('hosts') or 'the hosts'}: {said}"
             )
         return Finding("ok", f"{mpi.name} starts processes on {', '.join(done.stdout.split())}")
 
     def operating(self, job: Job, result: Path, found: Sequence[Result]) -> tuple[Operating, Sequence[str]]:
-        """Return what of the time in collective operations was no waiting, and remarks."""
+        """Return the time in collective operations that was not waiting, and remarks."""
         from scalegraph.link.targets._collectives import separated
 
         return separated(result.with_name("records"), found) if job.processes > 1 else ({}, ())
 
     def begin(self, settings: Mapping[str, str], cancel: CancelToken) -> None:  # noqa: ARG002 - nothing is waited for
-        """Read the computers that *settings* name: a wrong one is named before the program is built."""
+        """Read the computers that *settings* name, so that a wrong one is reported before the build."""
         _computers.hosts(settings, 1)
 
     def check(self) -> Finding:
-        """Return which MPI library there is, and whether programs can be compiled."""
+        """Return the MPI library found, and whether programs can be compiled."""
         finding = super().check()
         if finding.state != "ok":
             return finding

@@ -26,13 +26,13 @@ class _Simulated(Target):
     order = 0
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Return the record of a simulated run; raises as `link.Simulated.run`."""
+        """Return the record of a simulated run; raises as `link.Simulated.run` does."""
         from scalegraph.link.simulated import Simulated
 
         return Simulated().run(job, cancel)
 
     def check(self) -> Finding:
-        """Return whether there is a compiler; ``doctor`` examines the rest one by one."""
+        """Return whether there is a compiler; ``doctor`` checks the rest in detail."""
         from scalegraph.runtime.compiler import INSTALL, find_compiler
 
         try:
@@ -42,7 +42,7 @@ class _Simulated(Target):
         return Finding("ok", f"simulated here, programs compiled by {' '.join(found.command)} {found.version}")
 
     def processors(self) -> int | None:
-        """Return ``None``: the machine of the request decides."""
+        """Return ``None``: the request's machine decides."""
         return None
 
 

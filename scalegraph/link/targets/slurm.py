@@ -1,4 +1,4 @@
-"""Nodes of a cluster, by Slurm: each run has a node of its own, or several if it is of MPI, and is measured there."""
+"""Nodes of a cluster, by Slurm: each run is measured on a node of its own, or on several for MPI."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _SHARED: Final = "measured on a node that other jobs could use at the same time"
 class _Slurm(Target):
     """Runs a program on whole nodes, which need the same architecture.
 
-    One process is measured where ``srun`` starts ScaleGraph, which the node needs. Ranks of MPI are started from here
-    in a job of ``salloc``: their nodes need the MPI library and a directory that this computer shares.
+    A single process is measured where ``srun`` starts ScaleGraph, which the node needs. MPI ranks are started from here
+    in a job of ``salloc``: their nodes need the MPI library and a directory shared with this computer.
     """
 
     name = "slurm"
@@ -59,7 +59,7 @@ class _Slurm(Target):
     order = 21
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Return the record of one run that is measured on a node; raises as `Target.run` says."""
+        """Return the record of one run measured on a node; raises as `Target.run` does."""
         from scalegraph.link.cluster import piped
 
         if job.command is not None:
@@ -76,7 +76,7 @@ class _Slurm(Target):
         return record.model_copy(update={"warnings": (*record.warnings, _SHARED)}) if shared else record
 
     def _srun(self, settings: Mapping[str, str], processors: int) -> list[str]:
-        """Return the words of ``srun`` that start one task, which may use all processors that it gets."""
+        """Return the ``srun`` command that starts one task, which may use all its processors."""
         for name in _OF_RANKS:
             if settings.get(name):
                 text = "is for programs of MPI; this one has one process, which uses one node"
@@ -85,9 +85,9 @@ class _Slurm(Target):
         return [*words, *self._wanted(settings)]
 
     def _salloc(self, job: Job) -> list[str]:
-        """Return the words of ``salloc`` that get nodes for the ranks of *job*, for the command that follows them.
+        """Return the ``salloc`` command that gets nodes for the ranks of *job*; the command to run follows it.
 
-        What ends the job ends the command, too (``--kill-command``), and its end ends the job.
+        When the job ends, so does the command (``--kill-command``), and vice versa.
         """
         settings, ranks = job.settings, job.processes
         threads = job.threads_per_process
@@ -98,7 +98,7 @@ class _Slurm(Target):
         if nodes and each and ranks > nodes * each:
             text = f"{ranks} ranks: nodes={nodes} with ranks_per_node={each} have room for {nodes * each}"
             raise InputError(Fault(text, key="target.settings.ranks_per_node"))
-        if nodes:  # shared out evenly, on fewer nodes if there are fewer ranks
+        if nodes:  # distributed evenly, on fewer nodes if there are fewer ranks
             nodes, each = min(nodes, ranks), each or -(-ranks // min(nodes, ranks))
         words = ["salloc", "--kill-command=TERM", f"--ntasks={ranks}", f"--cpus-per-task={threads}"]
         words += [f"--nodes={nodes}"] if nodes else []
@@ -107,7 +107,7 @@ class _Slurm(Target):
 
     @contextmanager
     def session(self, jobs: Sequence[Job]) -> Iterator[Link]:
-        """Yield what runs commands on nodes that it holds: in a batch job for each N, or in one for all of *jobs*."""
+        """Yield a runner for commands on nodes that it holds: a batch job for each N, or one for all of *jobs*."""
         from scalegraph.link.targets import _allocations
 
         settings = jobs[0].settings if jobs else {}
@@ -120,7 +120,7 @@ class _Slurm(Target):
             held.close()
 
     def _wanted(self, settings: Mapping[str, str]) -> list[str]:
-        """Return the words that any job has."""
+        """Return the options common to all jobs."""
         words = ["--job-name=scalegraph"]
         words += [] if settings.get("shared", "no") == "yes" else ["--exclusive"]
         for name in ("partition", "account", "time", "constraint"):
@@ -155,12 +155,12 @@ class _Slurm(Target):
         return None
 
     def place(self) -> Place:
-        """Return the nodes; each run's record has the name of its own."""
+        """Return the nodes; each run's record names its own."""
         return Place("slurm", "nodes of Slurm", {})
 
 
 def _number(settings: Mapping[str, str], name: str) -> int:
-    """Return a setting that is a number from 1, 0 if it is not given."""
+    """Return a numeric setting (from 1), 0 if it is not given."""
     text = settings.get(name, "")
     if text and not (text.isdecimal() and 0 < int(text) < _MOST):
         raise InputError(Fault(f"'{text}' is no number of {name}", key=f"target.settings.{name}"))

@@ -1,4 +1,4 @@
-"""Another computer, reached by SSH: the program is built here, runs there and is measured there."""
+"""Another computer, reached by SSH: the program is built here, and runs and is measured there."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from scalegraph.base.run import RunRecord
     from scalegraph.link.job import Job
 
-# A computer that is down fails a run after 20 s, one that vanishes during a run after a minute.
+# With these options a computer that is down fails a run after 20 s, one that vanishes during a run after a minute.
 _OPTIONS: Final = ("BatchMode=yes", "ConnectTimeout=20", "ServerAliveInterval=15", "ServerAliveCountMax=4")
-_FAILED: Final = 255  # exit code of ssh when the connection fails, not the command
+_FAILED: Final = 255  # exit code of ssh if the connection fails, not the command
 _HOST: Final = re.compile(r"([A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9_][\w.:-]*")
 
 
@@ -36,14 +36,14 @@ class _Ssh(Target):
     order = 20
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
-        """Return the record of one run that is measured there; raises as `Target.run` says."""
+        """Return the record of one run measured there; raises as `Target.run` does."""
         from scalegraph.link.cluster import piped
 
         command, host = self._command(job.settings)
         return piped.measured_there(command, job, cancel, host, lost=_FAILED)
 
     def _command(self, settings: Mapping[str, str]) -> tuple[list[str], str]:
-        """Return the words that start ScaleGraph on the computer, and its name."""
+        """Return the command that starts ScaleGraph on the computer, and the computer's name."""
         from scalegraph.link.cluster import piped
 
         host = settings.get("host", "")
@@ -51,10 +51,10 @@ class _Ssh(Target):
             text = f"'{host}' is no host" if host else "target 'ssh' has no host"
             raise InputError(Fault(f"{text}; expected host=NAME or host=USER@NAME", key="target.settings.host"))
         options = [word for option in _OPTIONS for word in ("-o", option)]
-        return ["ssh", *options, host, shlex.join(piped.python())], host  # SSH hands it to a shell
+        return ["ssh", *options, host, shlex.join(piped.python())], host  # SSH passes it to a shell
 
     def reached(self, settings: Mapping[str, str]) -> Finding:
-        """Return what the computer has; it is reached and asked."""
+        """Connect, and return a description of the computer."""
         from scalegraph.link.cluster import piped
 
         command, host = self._command(settings)
@@ -64,13 +64,13 @@ class _Ssh(Target):
             return Finding("missing", str(error))
 
     def begin(self, settings: Mapping[str, str], cancel: CancelToken) -> None:
-        """Reach the computer once: a host that is wrong is named before the program is built."""
+        """Connect once, so that a wrong host is reported before the build."""
         from scalegraph.link.cluster import piped
 
         piped.describe(*self._command(settings), cancel)
 
     def check(self) -> Finding:
-        """Return whether there is SSH; a host is reached with the first run only."""
+        """Return whether SSH is installed; a host is reached only with the first run."""
         found = shutil.which("ssh")
         if found is None:
             return Finding("remark", "'ssh' was not found", "apt-get install openssh-client")
