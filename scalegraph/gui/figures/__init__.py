@@ -1,1 +1,1 @@
-"""Figures on the screen: a panel for each kind."""
+"""Figures on the screen, one panel per kind."""

@@ -11,36 +11,36 @@ from scalegraph.gui.base.tints import bar_tint, tint
 from scalegraph.gui.base.widgets import elided
 from scalegraph.gui.figures.table.model import BAR_ROLE, SHARE_ROLE
 
-BAR = 16  # pixels of a scroll bar, and more
-_DENSE = 0.34  # share of its colour that a bar behind a number has at most
-_LINES = 3  # of a sentence, at most
-_SIDES = 10  # pixels that a style leaves beside a text, left and right
+BAR = 16  # pixels of a scroll bar, with some margin
+_DENSE = 0.34  # maximum opacity of a bar behind a number
+_LINES = 3  # maximum lines of a sentence
+_SIDES = 10  # pixels that a style leaves on both sides of a text
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 def room_for(text: int, *, bar: bool) -> int:
-    """Return the pixels of a cell whose text is *text* pixels wide, with a *bar* behind it or without."""
+    """Return the width of a cell whose text is *text* pixels wide, with a *bar* behind it or not."""
     return text + _SIDES + (30 if bar else 8)
 
 
 class BarDelegate(QStyledItemDelegate):
-    """Draws a bar as long as the cell's share of the column's largest value, and the number on top."""
+    """Draws a bar, scaled to the column's largest value, with the number on top."""
 
     theme = "light"
-    sentences: frozenset[int] = frozenset()  # columns whose texts have several lines
+    sentences: frozenset[int] = frozenset()  # columns whose texts may wrap
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._heights: dict[int, int] = {}  # pixels of a cell of one line, by the height of its font
+        self._heights: dict[int, int] = {}  # pixels of a one-line cell, by font height
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Paint bar and number."""
+        """Qt: paint bar and number."""
         role, share = index.data(BAR_ROLE), index.data(SHARE_ROLE)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         if role and share is not None:
-            # while the row is selected the style paints over the bar, so the bar moves to the foot of the cell
+            # the style paints the selection over the bar, so a selected row has a thin bar at the bottom of the cell
             super().paint(painter, option, index) if selected else None
             self._bar(painter, QRectF(option.rect), role, share, foot=selected)
             if selected:
@@ -56,7 +56,7 @@ class BarDelegate(QStyledItemDelegate):
         painter.fillRect(bar, tint(role, self.theme) if foot else bar_tint(role, self.theme, _DENSE))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Take a little more than the text, so that bars of neighbouring rows stay apart."""
+        """Qt: return a little more than the text's size, which keeps bars of neighbouring rows apart."""
         if index.column() in self.sentences and isinstance(view := option.widget, QTreeView):
             room = view.columnWidth(index.column()) - _SIDES - BAR
             lines = elided(str(index.data()), option.fontMetrics, room, _LINES)
@@ -64,15 +64,15 @@ class BarDelegate(QStyledItemDelegate):
             return QSize(box.width() + _SIDES, box.height() + 7)
         metrics = option.fontMetrics
         if (height := self._heights.get(metrics.height())) is None:
-            # Qt requests every cell of rows that differ in height, and at every polish the cells of a row where they
-            # do not; it would work out all that they are painted with each time
+            # cached: Qt asks for every cell of rows of different height, and otherwise for one row's cells at every
+            # polish; each time it would compute everything needed to paint them
             height = max(super().sizeHint(option, index).height(), metrics.height() + 7)
             self._heights[metrics.height()] = height
         width = metrics.horizontalAdvance(str(index.data()))
         return QSize(room_for(width, bar=bool(index.data(BAR_ROLE))), height)
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Long names are cut at their end, with the place in the source first."""
+        """Qt: elide long names at the end, after shortening their middle before a source location."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideRight
         if index.column() not in self.sentences:

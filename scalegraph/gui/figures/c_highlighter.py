@@ -1,4 +1,4 @@
-"""Colours of C: comments, strings, preprocessor lines, keywords, numbers. For reading, not for parsing."""
+"""Syntax highlighting for C: comments, strings, preprocessor lines, keywords, numbers. Does not parse."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class CHighlighter(QSyntaxHighlighter):
         self.set_theme(theme)
 
     def set_theme(self, theme: str) -> None:
-        """Take the colours of *theme*."""
-        if theme == self._theme:  # colouring a long file again takes a turn
+        """Use the colours of *theme*."""
+        if theme == self._theme:  # highlighting a long file takes time
             return
         self._theme = theme
         for name, value in _COLOURS["dark" if theme == "dark" else "light"].items():
@@ -60,7 +60,7 @@ class CHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line; a comment may go on from the line before."""
+        """Qt: highlight one line; a comment may continue from the previous one."""
         at = 0
         self.setCurrentBlockState(0)
         if self.previousBlockState() == _INSIDE_COMMENT:

@@ -1,4 +1,4 @@
-"""The scale beside a heat map: which colour is which value."""
+"""The colour scale beside a heat map."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BAR = 14
 
 
 class ColourBar(QWidget):
-    """An upright bar with its *label* turned beside it."""
+    """A vertical colour scale with its *label* rotated beside it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,9 +33,9 @@ class ColourBar(QWidget):
         colour_map: ColourMapName,
         ticks: Sequence[tuple[float, str]] = (),
     ) -> None:
-        """Show *colour_map* from the lower to the upper of *limits*.
+        """Show *colour_map* between *limits*.
 
-        *ticks* are (share of the bar from below, text); without any there are five, evenly spaced.
+        *ticks* are (fraction of the bar from below, text); without them there are five, evenly spaced.
         """
         self._label, self._limits, self._map = label, limits, colour_map
         self._given = tuple(ticks)
@@ -44,17 +44,17 @@ class ColourBar(QWidget):
         self.update()
 
     def show_title(self, on: bool) -> None:
-        """Show the label beside the numbers, or save its room; a screen reader has it either way."""
+        """Show or hide the label beside the numbers; screen readers have it either way."""
         if self._titled != on:
             self._titled = on
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return room for bar, numbers and the turned label."""
+        """Qt: return the size of bar, numbers and rotated label."""
         return QSize(self.width_with(title=self._titled), 120)
 
     def width_with(self, *, title: bool) -> int:
-        """Return the pixels across of bar and numbers, with the turned label or without."""
+        """Return the width in pixels of bar and numbers, with or without the label."""
         numbers = max(self.fontMetrics().horizontalAdvance(text) for _, text in self._ticks())
         return _BAR + numbers + (self.fontMetrics().height() if title else 0) + (14 if title else 8)
 
@@ -65,7 +65,7 @@ class ColourBar(QWidget):
         return [(f, significant(low + f * (high - low), 3)) for f in (0.0, 0.25, 0.5, 0.75, 1.0)]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Qt: draw bar, numbers and label."""
         painter = QPainter(self)
         metrics = self.fontMetrics()
         half = metrics.height() / 2
@@ -92,7 +92,7 @@ class ColourBar(QWidget):
 
 
 class TurnedLabel(QWidget):
-    """Text that runs upwards, for the rows' label of a matrix."""
+    """Text that runs upwards, for a matrix's row label."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,11 +106,11 @@ class TurnedLabel(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the width of one turned line."""
+        """Qt: return the size of one rotated line."""
         return QSize(self.fontMetrics().height() + 4, 40)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Qt: draw the rotated text."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         painter.translate(0, self.height())

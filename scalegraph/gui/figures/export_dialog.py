@@ -1,4 +1,4 @@
-"""Saving a figure: format, size on paper, and a preview of exactly what will be written."""
+"""Saves a figure: format, paper size, and a preview of the exact output."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _FORMATS: Final = {
 }
 _COLOURS: Final = {"print": "On white, for print", "light": "As on the light screen", "dark": "As on the dark screen"}
 _PREVIEW_DPI: Final = 72
-_PREVIEW_TEXT: Final = 20_000  # characters of a large file that the preview shows
+_PREVIEW_TEXT: Final = 20_000  # characters of a large file shown in the preview
 _DELAY_MS: Final = 200
 
 
 class ExportDialog(QDialog):
-    """Asks how to save *figure*; *stem* is the file's proposed name. *saved* says the path."""
+    """Asks how to save *figure*; *stem* is the proposed file name. *saved* has the path."""
 
     saved = Signal(object)
     previewed = Signal()
@@ -113,7 +113,7 @@ class ExportDialog(QDialog):
         )
 
     def _begin(self, settings: Settings | None) -> None:
-        """Begin with the format, size and colours of the preferences."""
+        """Set format, size and colours from the preferences."""
         if settings is None:
             return
         wanted = read(settings)
@@ -163,26 +163,26 @@ class ExportDialog(QDialog):
         row.addWidget(self._shown, 1)
 
     def sizeHint(self) -> QSize:
-        """Return room for form and preview."""
+        """Qt: return room for form and preview."""
         return QSize(900, 520)
 
-    # what is chosen
+    # choices
 
     @property
     def ending(self) -> str:
-        """The chosen format as the ending of the file."""
+        """The chosen format's file ending."""
         return str(self.format.currentData())
 
     def said(self) -> str:
-        """Return the sentence below the form: what was written, or why not."""
+        """Return the message below the form: the path written, or the error."""
         return self._said.text()
 
     def preview_text(self) -> str:
-        """Return the text that the preview shows of a data format."""
+        """Return the preview's text of a data format."""
         return self._text.toPlainText()
 
     def preview_size(self) -> QSize:
-        """Return the size in pixels of the picture in the preview."""
+        """Return the pixel size of the preview's picture."""
         return self._picture.size()
 
     def _asked(self) -> dict[str, Any]:
@@ -214,9 +214,9 @@ class ExportDialog(QDialog):
         def draw(reporter: Reporter) -> bytes:
             reporter.token.check()
             if picture:
-                # a picture in lines looks the same in pixels, and Qt need not read PDF
+                # a vector picture previews as pixels, so Qt need not read PDF
                 return render.content(figure, "png", **{**asked, "dpi": _PREVIEW_DPI})
-            # of Parquet the same numbers, as text
+            # Parquet is previewed as text with the same numbers
             return render.content(figure, "csv" if ending == "parquet" else ending, **asked)
 
         self._previews.ask(draw, self._previewed_picture if picture else self._previewed_text, self._failed)
@@ -252,14 +252,14 @@ class ExportDialog(QDialog):
         self._image.setPixmap(self._picture if small else self._picture.scaled(room, keep, smooth))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the preview the room there is."""
+        """Qt: scale the preview to the new size."""
         super().resizeEvent(event)
         self._fit()
 
     # saving
 
     def save(self) -> None:
-        """Request a file and write it in another thread."""
+        """Ask for a file and write it in another thread."""
         folder = self._folder()
         proposed = str(folder / f"{self._stem}.{self.ending}")
         title = _FORMATS.get(self.ending, self.ending)
@@ -297,7 +297,7 @@ class ExportDialog(QDialog):
         mark(self._said, "role", "fault" if fault else "muted")
 
     def done(self, result: int) -> None:
-        """Close, and drop the preview that is being drawn."""
+        """Qt: close, and cancel the preview."""
         self._later.stop()
         self._previews.stop()
         super().done(result)

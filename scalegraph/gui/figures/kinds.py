@@ -1,4 +1,4 @@
-"""The kinds of panels that a figure has: the widget that shows each, what its tab says, the room it needs."""
+"""The kinds of panels in figures: widget, tab text and minimum size of each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PanelWidget: TypeAlias = (
     | FlamePanel
     | DiagramPanel
 )  # a field is a plot
-# width and height in pixels with which a panel is still read with ease
+# width and height in pixels at which a panel is still easy to read
 LEAST: Final[dict[type, tuple[int, int]]] = {
     PlotPanel: (320, 230),
     GridPanel: (420, 300),
@@ -69,7 +69,7 @@ KINDS: Final[dict[type, type]] = {
 
 
 def update(widget: PanelWidget, panel: Panel) -> None:
-    """Have *widget* show *panel*, which is of its kind."""
+    """Show *panel* in *widget*, which is of its kind."""
     setters: dict[type, Callable[..., None]] = {
         PlotPanel: PlotPanel.set_plot,
         GridPanel: GridPanel.set_grid,

@@ -1,4 +1,4 @@
-"""The line above a plot that says which colour is what, when names do not fit at the curves, and what markers mean."""
+"""The legend above a plot, for names that do not fit at the curves, and the meaning of markers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SPACE = 10
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """What is in the legend: a sign of *shape* in *colour*, and its *text*.
+    """One legend entry: a sign of *shape* in *colour*, and its *text*.
 
-    *size* is how much of the picture it takes: where not all fit, the largest are named.
+    *size* is its share of the picture: if not all entries fit, the largest are kept.
     """
 
     text: str
@@ -29,12 +29,12 @@ class LegendEntry:
 
 
 class LegendStrip(QWidget):
-    """Entries that flow into as many rows as they need; hidden when there are none."""
+    """Entries that wrap into as many rows as needed; hidden if there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._given: list[LegendEntry] = []
-        self._entries: list[LegendEntry] = []  # in the order in which they stand
+        self._entries: list[LegendEntry] = []  # in display order
         self._most_rows = 100
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.hide()
@@ -48,15 +48,15 @@ class LegendStrip(QWidget):
         self.update()
 
     def entries(self) -> list[LegendEntry]:
-        """Return what is shown."""
+        """Return the entries shown."""
         return list(self._entries)
 
     def texts(self) -> list[str]:
-        """Return what is written."""
+        """Return the texts shown."""
         return [entry.text for entry in self._entries]
 
     def allow(self, height: int) -> None:
-        """Take at most *height* pixels: what does not fit is counted, and named in the tooltip."""
+        """Use at most *height* pixels; entries that do not fit are counted, and listed in the tooltip."""
         rows = max(1, height // self._row())
         if rows != self._most_rows:
             self._most_rows = rows
@@ -64,21 +64,21 @@ class LegendStrip(QWidget):
             self.update()
 
     def wanted_width(self, entries: Sequence[LegendEntry]) -> int:
-        """Return the width in pixels that *entries* take in one row."""
+        """Return the width in pixels of *entries* in one row."""
         metrics = self.fontMetrics()
         return sum(_SWATCH + 5 + metrics.horizontalAdvance(entry.text) + _SPACE for entry in entries) + 8
 
     def sizeHint(self) -> QSize:
-        """Return the height that all rows take."""
+        """Qt: return the height of all rows."""
         return QSize(120, self._height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Flow again."""
+        """Qt: wrap again."""
         super().resizeEvent(event)
         self._settle()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw signs and texts."""
+        """Qt: draw signs and texts."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         places = self._places(self.width())
@@ -130,7 +130,7 @@ class LegendStrip(QWidget):
         return places
 
     def _count_rest(self, places: list[QRect], width: int) -> None:
-        """Make room behind the last of *places* for the count of what is left out; one entry at least is named."""
+        """Shorten *places* to make room for the count of the rest; at least one entry stays."""
         advance = self.fontMetrics().horizontalAdvance
         while len(places) > 1 and places[-1].right() + _SPACE + advance(self._rest(places)) > width:
             places.pop()

@@ -1,4 +1,4 @@
-"""The notes below a picture: in full where they are short, else folded behind their number."""
+"""The notes below a picture: in full if short, otherwise folded behind a count."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QSizePol
 
 from scalegraph.gui.base.layouts import vertical
 
-_OPEN_SHARE = 0.18  # of the picture's height that notes may take unasked
+_OPEN_SHARE = 0.18  # of the picture's height that unfolded notes may take
 _ASKED_SHARE = 0.45
 
 
 class NotesArea(QWidget):
-    """Shows notes; many of them are folded so that the picture keeps its room."""
+    """Shows notes; many notes are folded to leave the picture room."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class NotesArea(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def show_notes(self, notes: Sequence[str], room: int) -> None:
-        """Show *notes* below a picture that is *room* pixels high."""
+        """Show *notes* below a picture of *room* pixels height."""
         if tuple(notes) != self._notes:
             self._notes = tuple(notes)
             self._text.setText("\n".join(notes))
@@ -52,11 +52,11 @@ class NotesArea(QWidget):
         self._settle()
 
     def text(self) -> str:
-        """Return all notes."""
+        """Return all notes as text."""
         return "\n".join(self._notes)
 
     def text_visible(self) -> bool:
-        """Return whether the notes themselves are visible."""
+        """Return whether the notes are unfolded."""
         return self._scroll.isVisible()
 
     def _settle(self) -> None:

@@ -1,4 +1,4 @@
-"""The panels of a figure beside or below one another, made at once or one in a turn of the event loop."""
+"""A figure's panels beside or below one another, built at once or one per turn of the event loop."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from scalegraph.gui.figures.kinds import LEAST
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.timeline.panel import TimelinePanel
 
-_MULTIPLE: Final = (280, 190)  # least pixels of one of several alike plots
+_MULTIPLE: Final = (280, 190)  # least width and height in pixels of one of several similar plots
 
 
 class PanelRow(QSplitter):
-    """Holds the widgets that *make* returns for panels: in a row, a column, or in several rows (small multiples)."""
+    """Holds the widgets that *make* returns for panels: in a row, a column, or several rows (small multiples)."""
 
     def __init__(self, make: Callable[[Panel], QWidget], orientation: Qt.Orientation) -> None:
         super().__init__(orientation)
         self._make = make
-        self._columns = 0  # of several rows; 0: one row or column
+        self._columns = 0  # if there are several rows; 0: one row or column
         self.panels: list[QWidget] = []
         self.setChildrenCollapsible(False)
 
     def fill(self, panels: Sequence[Panel]) -> None:
-        """Make all of *panels* now."""
+        """Build all of *panels* now."""
         for panel in panels:
             self._add(panel)
 
     def fill_in_turns(self, panels: Sequence[Panel], then: Callable[[], object]) -> None:
-        """Make the first of *panels* now and each other one in a turn of its own, then call *then* in another.
+        """Build the first of *panels* now and the others in a turn each; call *then* in another turn.
 
-        Nothing of it comes any more once the row is deleted.
+        Stops when the row is deleted.
         """
         self._add(panels[0])
         for panel in panels[1:]:
@@ -51,7 +51,7 @@ class PanelRow(QSplitter):
         self.setStretchFactor(self.count() - 1, 2 if isinstance(panel, Table | Source) else 3)
 
     def lay(self, columns: int) -> bool:
-        """Place the panels in rows of so many *columns*; return whether they lay otherwise before."""
+        """Arrange the panels in *columns* columns; return whether that changed anything."""
         several = 1 < columns < len(self.panels)
         wanted = Qt.Orientation.Horizontal if columns == len(self.panels) else Qt.Orientation.Vertical
         if (columns if several else 0, wanted) == (self._columns, self.orientation()):
@@ -70,15 +70,15 @@ class PanelRow(QSplitter):
             else:
                 row.addWidget(panel)
         for _ in range(-len(self.panels) % columns if several else 0):
-            row.addWidget(QWidget())  # those above are as wide
+            row.addWidget(QWidget())  # fills the last row, so that columns align
         for old in filter(None, rows):
-            old.setParent(None)  # out of the splitter at once
+            old.setParent(None)  # removes it from the splitter at once
             retire(old)
         return True
 
 
 def best_columns(kinds: Sequence[type], width: int, height: int) -> tuple[int, float]:
-    """Return in how many columns panels of *kinds* have most room, and how much of their least size that is."""
+    """Return the best number of columns for panels of *kinds*, and their size relative to the minimum."""
     count = len(kinds)
     if count > 2 and set(kinds) == {PlotPanel}:  # small multiples
         choices = (
@@ -87,7 +87,7 @@ def best_columns(kinds: Sequence[type], width: int, height: int) -> tuple[int, f
         )
         return max(choices, key=lambda one: one[1] * count / (-(-count // one[0]) * one[0]))  # few empty places
     beside = min(width / sum(LEAST[kind][0] for kind in kinds), height / 200)
-    if TimelinePanel in kinds:  # beside another panel its axis of time would not be below those of other views
+    if TimelinePanel in kinds:  # beside another panel its time axis would not align with those of other views
         beside = 0.0
     below = min(width / 400, height / sum(LEAST[kind][1] for kind in kinds))
     return (count, beside) if beside > below else (1, below)

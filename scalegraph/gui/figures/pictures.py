@@ -1,4 +1,4 @@
-"""Small pictures for the cards of the start page, painted in the colours of the theme."""
+"""Small pictures on the start page's cards, painted in the theme's colours."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from scalegraph.gui.base.theme import Theme
 
-_N: Final = 7  # rows of the little matrices
+_N: Final = 7  # rows of the small matrices
 
 
 class Picture(QWidget):
-    """The picture of a program; an unknown one gets a generic speedup curve."""
+    """The picture of a program; an unknown one gets a speedup curve."""
 
     def __init__(self, name: str, theme: Theme) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Picture(QWidget):
         theme.changed.connect(self._redraw)
 
     def sizeHint(self) -> QSize:
-        """Qt: low and wide."""
+        """Qt: wide and low."""
         return QSize(220, 92)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -74,7 +74,7 @@ def _matrix(painter: QPainter, area: QRectF, role: Callable[[int, int], str | No
 
 
 def _moving_rows(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Elimination at step 3: the rows still to be worked on are handed out anew in every step."""
+    """Elimination at step 3: the remaining rows are redistributed at every step."""
     owners = ("series:5", "series:1", "series:2", "series:0")
 
     def role(row: int, column: int) -> str | None:
@@ -86,13 +86,13 @@ def _moving_rows(painter: QPainter, area: QRectF, theme: Theme) -> None:
 
 
 def _fixed_rows(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Elimination with rows that belong to one processor for good."""
+    """Elimination with rows assigned to processors permanently."""
     owners = ("series:0", "series:2")
     _matrix(painter, area, lambda row, column: owners[row % 2] if column >= min(row, 3) else None, theme)
 
 
 def _sparse_factor(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Columns of a sparse factor: two independent parts and what ties them together."""
+    """Columns of a sparse factor: two independent parts and their separator."""
 
     def role(row: int, column: int) -> str | None:
         if column > row or (column < 3 <= row < 5 + (column == 2)):
@@ -113,17 +113,17 @@ def _first_rows(painter: QPainter, area: QRectF, theme: Theme) -> None:
 
 
 def _full(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Draw a product, of which one element is worked out from a row and a column."""
+    """Draw a matrix product with one element, computed from a row and a column."""
     _matrix(painter, area, lambda row, column: "series:4" if row == 2 or column == 4 else "series:0", theme)
 
 
 def _triangle(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Draw iterations that become shorter."""
+    """Draw iterations that get shorter."""
     _matrix(painter, area, lambda row, column: "series:5" if column >= row else None, theme)
 
 
 def _sorted_bars(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Segments of an array: split, and not yet sorted within."""
+    """Segments of an array: partitioned, but not sorted inside."""
     heights = (0.22, 0.08, 0.30, 0.15, 0.45, 0.38, 0.60, 0.52, 0.98, 0.72, 0.90, 0.80)
     width = area.width() / len(heights)
     for index, height in enumerate(heights):
@@ -133,7 +133,7 @@ def _sorted_bars(painter: QPainter, area: QRectF, theme: Theme) -> None:
 
 
 def _graph(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Nodes, edges, and a path."""
+    """Nodes and edges, with one path highlighted."""
     nodes = [(0.05, 0.5), (0.25, 0.1), (0.3, 0.85), (0.55, 0.45), (0.75, 0.05), (0.78, 0.9), (0.95, 0.5)]
     points = [QPointF(area.left() + area.width() * x, area.top() + area.height() * y) for x, y in nodes]
     path = {(0, 2), (2, 3), (3, 6)}
@@ -161,7 +161,7 @@ def _particles(painter: QPainter, area: QRectF, theme: Theme) -> None:
 
 
 def _curve(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Draw a speedup curve that leaves the ideal line."""
+    """Draw a speedup curve that departs from the ideal line."""
     painter.setPen(QPen(theme.colour("ideal"), 1))
     painter.drawLine(area.bottomLeft(), area.topRight())
     points = [

@@ -1,4 +1,4 @@
-"""A `Radar` on the screen: spokes from a centre with a polygon for each thing that is compared (a Kiviat diagram)."""
+"""A `Radar` on the screen: spokes and one polygon per compared item (a Kiviat diagram)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
 from scalegraph.gui.figures.plot.targets import rich
 
 _RINGS: Final = 4
-_REACH: Final = 12.0  # pixels from a corner within which the pointer means it
-_MOST_NAMES: Final = 48  # spokes; with more only every other, third .. has its name
+_REACH: Final = 12.0  # pixels from a corner within which the pointer hits it
+_MOST_NAMES: Final = 48  # spokes with names; of more, only every second, third .. is named
 
 
 class RadarPanel(QWidget):
-    """Shows one `Radar`; *location_chosen* says which location was clicked."""
+    """Shows one `Radar`; *location_chosen* has the clicked location."""
 
     location_chosen = Signal(int)
     escaped = Signal()
@@ -42,17 +42,17 @@ class RadarPanel(QWidget):
 
     @property
     def radar(self) -> Radar:
-        """The diagram shown now."""
+        """The diagram shown."""
         return self._radar
 
     @property
     def theme(self) -> str:
-        """Whose colours it has."""
+        """The theme in use."""
         return self._theme
 
     @property
     def chosen(self) -> frozenset[int]:
-        """The locations that stand out."""
+        """The highlighted locations."""
         return self._chosen
 
     def set_radar(self, radar: Radar) -> None:
@@ -65,28 +65,28 @@ class RadarPanel(QWidget):
         self._wheel.update()
 
     def set_theme(self, theme: str) -> None:
-        """Draw in the colours of *theme*."""
+        """Use the colours of *theme*."""
         self._theme = theme
         self.set_radar(self._radar)
 
     def select(self, locations: frozenset[int]) -> None:
-        """Let *locations* stand out."""
+        """Highlight *locations*."""
         self._chosen = locations
         self._wheel.update()
 
     def place_of(self, polygon: int, spoke: int) -> QPointF:
-        """Return where (in this widget) a corner is drawn."""
+        """Return the position of a corner in this widget."""
         return QPointF(self._wheel.mapToParent(self._wheel.corner(polygon, spoke).toPoint()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape clears the selection."""
+        """Qt: Escape clears the selection."""
         if event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()
         else:
             super().keyPressEvent(event)
 
     def sizeHint(self) -> QSize:
-        """Return the room in which names can be read."""
+        """Qt: return a size at which names are legible."""
         return QSize(360, 320)
 
 
@@ -99,7 +99,7 @@ class _Wheel(QWidget):
         self.setMouseTracking(True)
 
     def corner(self, polygon: int, spoke: int) -> QPointF:
-        """Return where the value of a polygon on a spoke is drawn."""
+        """Return the position of a polygon's value on a spoke."""
         radar = self._panel.radar
         low, high = self._limits()
         value = radar.polygons[polygon].values[spoke]
@@ -153,7 +153,7 @@ class _Wheel(QWidget):
         self._names(painter, theme)
 
     def _room(self, x: float, side: float) -> int:
-        """Return the pixels for a name at *x*, which is *side* right of the middle: up to the edge of the panel."""
+        """Return the pixels for a name at *x*, on the given *side*, up to the panel's edge."""
         free = self.width() - x - 12 if side > 8 else x - 12 if side < -8 else self.width() - 8
         return max(40, min(220, int(free)))
 
@@ -186,7 +186,7 @@ class _Wheel(QWidget):
         return (number, spoke) if away <= _REACH else None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt: say the exact value below the pointer."""
+        """Qt: show the exact value under the pointer."""
         found = self._nearest(event.position())
         if found is None:
             QToolTip.hideText()
@@ -197,7 +197,7 @@ class _Wheel(QWidget):
         tips.show(event.globalPosition().toPoint(), rich(radar.spokes[found[1]], tip), self)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click on a corner chooses its location."""
+        """Qt: a click on a corner selects its location."""
         self._panel.setFocus(Qt.FocusReason.MouseFocusReason)
         found = self._nearest(event.position())
         if found is None:

@@ -1,4 +1,4 @@
-"""A bar behind a number in a tree: how much of the whole it is."""
+"""A bar behind a number in a tree that shows its share of the whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ShareRole: Final = Qt.ItemDataRole.UserRole + 1
 
 
 class BarDelegate(QStyledItemDelegate):
-    """Draws a bar for the share (0 to 1) under `ShareRole`, then the text."""
+    """Draws a bar for the share (0 to 1) in `ShareRole`, then the text."""
 
     def __init__(self, theme: Theme, parent: QObject, colour: str = "idle") -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class BarDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Qt: draw bar and text."""
+        """Qt: paint bar and text."""
         share = index.data(ShareRole)
         if isinstance(share, int | float) and share > 0:
             area = QRectF(option.rect).adjusted(4, 3, -3, -3)

@@ -1,4 +1,4 @@
-"""Scales from values to places on an axis, and their ticks. Free of Qt."""
+"""Maps values to axis positions, with ticks. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True)
 class Tick:
-    """A tick at *place* (drawn coordinate) that says *text*."""
+    """A tick at *place* (drawn coordinate) with its *text*."""
 
     place: float
     text: str
 
 
 class Scale:
-    """The mapping of one `Axis`. *values* are all the values that will be drawn along it."""
+    """The mapping of one `Axis`. *values* are all values drawn along it."""
 
     def __init__(self, axis: Axis, values: Iterable[float]) -> None:
         self.axis = axis
@@ -36,16 +36,16 @@ class Scale:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether places are logarithms."""
+        """Whether positions are logarithms."""
         return self.axis.scale in ("log2", "log10")
 
     @property
     def title(self) -> str:
-        """What stands along the axis: label and unit with the prefix of the ticks."""
+        """The axis title: label, and unit with the ticks' prefix."""
         return "" if self.axis.bare else self._measure.heading(self.axis.label)
 
     def place(self, values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return drawn coordinates; what a logarithm cannot show is NaN."""
+        """Return drawn coordinates; NaN for values without a logarithm on such an axis."""
         data = np.asarray(values, dtype=float)
         if not self.logarithmic:
             return data
@@ -72,13 +72,13 @@ class Scale:
         return exact(value, self.axis.unit)
 
     def short(self, value: float) -> str:
-        """Return *value* as the ticks of the axis write it, without the unit that its title has."""
+        """Return *value* as the axis's ticks show it, without the unit, which is in the title."""
         if self.logarithmic:
             return self._label(value)
         return f"{value / self._measure.divisor:.4g}" if self.axis.scale != "category" else self.text(value)
 
     def extent(self) -> tuple[float, float]:
-        """Return the drawn range that shows everything; never empty."""
+        """Return the drawn range of all values; never empty."""
         limits = self.axis.limits
         places = self.place(limits) if limits else self.place(self._data)
         places = places[np.isfinite(places)]
@@ -92,9 +92,9 @@ class Scale:
         return (low, high)
 
     def ticks(self, low: float, high: float, room: int, first: int = -1) -> list[Tick]:
-        """Return the ticks between places *low* and *high* of which *room* fit beside one another.
+        """Return at most about *room* ticks between positions *low* and *high*.
 
-        Where there are more categories, that at the position *first* is among those that are named.
+        If there are more categories, the one at position *first* is among the named.
         """
         if self.axis.bare:
             return []
@@ -127,7 +127,7 @@ class Scale:
             step = max(1, math.ceil(gap - 1e-9))
             return [Tick(place, self._label(value)) for place, value in inside if value % step == 0]
         kept: list[tuple[float, float]] = []
-        # round numbers first: powers of two may push out what is between them, never the other way round
+        # round numbers first: powers of two may displace other values, never the reverse
         for place, value in sorted(inside, key=lambda pair: _roundness(pair[1])):
             if all(abs(place - other) >= gap for other, _ in kept):
                 kept.append((place, value))
@@ -172,7 +172,7 @@ class Scale:
 
 
 def _bare(text: str) -> str:
-    """Take zeros behind the point away: a tick at ten million says 10 M."""
+    """Drop trailing zeros of the fraction: a tick at ten million says 10 M."""
     number, space, unit = text.partition(" ")
     return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit
 
@@ -184,7 +184,7 @@ def _around(value: float) -> tuple[float, float]:
 
 
 def _are_lanes(values: Sequence[float]) -> bool:
-    """Return whether *values* are the numbers from 0 on."""
+    """Return whether *values* are 0, 1, 2 .."""
     return all(value == number for number, value in enumerate(values))
 
 

@@ -1,4 +1,4 @@
-"""A `Surface` on the screen: shaded polygons from back to front, turned by dragging or by the arrow keys."""
+"""A `Surface` on the screen: shaded polygons drawn back to front, rotated by dragging or arrow keys."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from scalegraph.gui.figures.scales import Scale
 _DEGREES_PER_PIXEL: Final = 0.5
 _DEGREES_PER_KEY: Final = 6.0
 _STEEPEST, _FLATTEST = 89.0, 2.0
-_REACH: Final = 14.0  # pixels from a node within which the pointer means it
-_SMALL: Final = 260  # pixels of height
+_REACH: Final = 14.0  # pixels from a node within which the pointer hits it
+_SMALL: Final = 260  # pixels of height below which it counts as small
 _LITTLE_ROOM = (52.0, 14.0, 52.0, 34.0)
-_ROOM = (64.0, 30.0, 64.0, 58.0)  # for words around the box: left, top, right, bottom
+_ROOM = (64.0, 30.0, 64.0, 58.0)  # for text around the box: left, top, right, bottom
 
 
 class SurfacePanel(QWidget):
-    """Shows one `Surface`. The direction of view stays when a newer surface over the same axes comes."""
+    """Shows one `Surface`. A newer surface over the same axes keeps the viewing direction."""
 
     processors_chosen = Signal(object)
     escaped = Signal()
@@ -50,7 +50,7 @@ class SurfacePanel(QWidget):
 
     @property
     def surface(self) -> Surface:
-        """The surface shown now."""
+        """The surface shown."""
         return self._surface
 
     @property
@@ -60,7 +60,7 @@ class SurfacePanel(QWidget):
 
     @property
     def turned(self) -> bool:
-        """Whether it is not seen as the view has it."""
+        """Return whether the user has rotated it."""
         home = (self._surface.azimuth, self._surface.elevation)
         return self.view_from != home or self._zoom != 1.0
 
@@ -74,20 +74,20 @@ class SurfacePanel(QWidget):
         self._turn(0.0, 0.0)
 
     def set_theme(self, theme: str) -> None:
-        """Draw in the colours of *theme*."""
+        """Use the colours of *theme*."""
         self._theme = theme
         self.update()
 
     def set_colours(self, name: ColourMapName) -> None:
-        """Colour by *name*."""
+        """Use the colour map *name*."""
         self._colours = name
         self.update()
 
     def select(self, _processors: int | None) -> None:
-        """Nothing on a surface is of one N."""
+        """Ignored: no part of a surface belongs to a single N."""
 
     def fit(self) -> None:
-        """Set the direction of view of the figure."""
+        """Restore the figure's viewing direction."""
         self._azimuth, self._elevation, self._zoom = self._surface.azimuth, self._surface.elevation, 1.0
         self._turn(0.0, 0.0)
 
@@ -104,11 +104,11 @@ class SurfacePanel(QWidget):
     # drawing
 
     def minimumSizeHint(self) -> QSize:
-        """Small enough for a tile."""
+        """Qt: small enough for a tile."""
         return QSize(160, 110)
 
     def _placed(self, x: float, y: float) -> QPointF:
-        """Return where a place of the scene is in this widget."""
+        """Return the position of a scene's point in this widget."""
         assert self._scene is not None
         x0, y0, x1, y1 = self._scene.bounds
         left, top, right, bottom = _ROOM if self.height() > _SMALL else _LITTLE_ROOM
@@ -118,7 +118,7 @@ class SurfacePanel(QWidget):
         return QPointF(middle.x() + scale * (x - 0.5 * (x0 + x1)), middle.y() - scale * (y - 0.5 * (y0 + y1)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw: grid, surface from back to front, words, the node under the pointer."""
+        """Qt: draw grid, surface from back to front, text, and the node under the pointer."""
         if self._scene is None:
             return
         painter = QPainter(self)
@@ -156,7 +156,7 @@ class SurfacePanel(QWidget):
             top = min(max(1.0, at.y() - 0.5 * height), self.height() - height - 1.0)
             box = QRectF(left, top, width, height)
             if any(box.adjusted(1, 2, -1, -2).intersects(other) for other in taken):
-                continue  # a tick that would run into another is left out
+                continue  # skip ticks that would overlap
             taken.append(box)
             font = painter.font()
             font.setBold(word.title)
@@ -164,17 +164,17 @@ class SurfacePanel(QWidget):
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
             painter.drawText(box, int(flags), word.text)
 
-    # what the user does
+    # user actions
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold."""
+        """Qt: start a rotation."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._from = event.position()
             self.setFocus(Qt.FocusReason.MouseFocusReason)
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Turn what is held, or say what is under the pointer."""
+        """Qt: rotate, or show the node under the pointer."""
         if self._from is None:
             self._point_at(event)
             return
@@ -183,16 +183,16 @@ class SurfacePanel(QWidget):
         self._turn(-_DEGREES_PER_PIXEL * moved.x(), _DEGREES_PER_PIXEL * moved.y())
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
-        """Let go."""
+        """Qt: end a rotation."""
         self._from = None
         self.setCursor(Qt.CursorShape.OpenHandCursor)
 
     def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:
-        """Restore the first direction of view."""
+        """Qt: restore the initial viewing direction."""
         self.fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows turn, plus and minus come nearer and go away, F resets, Escape clears the selection."""
+        """Qt: arrows rotate, plus and minus zoom, F resets, Escape clears the selection."""
         key = event.key()
         turns = {
             Qt.Key.Key_Left: (-_DEGREES_PER_KEY, 0.0),
@@ -215,7 +215,7 @@ class SurfacePanel(QWidget):
     def _point_at(self, event: QMouseEvent) -> None:
         assert self._scene is not None
         found, best = None, _REACH
-        for node in self._scene.nodes:  # later ones are nearer to the viewer
+        for node in self._scene.nodes:  # later nodes are nearer to the viewer
             place = self._placed(node.x, node.y)
             away = math.hypot(place.x() - event.position().x(), place.y() - event.position().y())
             if away <= best:
@@ -229,7 +229,7 @@ class SurfacePanel(QWidget):
             tips.show(event.globalPosition().toPoint(), self.words_at(found.row, found.column), self)
 
     def words_at(self, row: int, column: int) -> str:
-        """Return what a node of the surface says."""
+        """Return the tooltip of a node."""
         surface = self._surface
         if row < len(surface.tips) and column < len(surface.tips[row]) and surface.tips[row][column]:
             return rich(surface.z.label, surface.tips[row][column])
@@ -241,7 +241,7 @@ class SurfacePanel(QWidget):
         return rich(f"{surface.z.label}: {Scale(surface.z, [value]).text(value)}", where)
 
     def contextMenuEvent(self, event: object) -> None:
-        """Reset, other colours, and what the view offers."""
+        """Qt: offer reset, other colours, and the view's own entries."""
         menu = QMenu(self)
         reset = QAction("Reset view\tF", menu)
         reset.triggered.connect(self.fit)

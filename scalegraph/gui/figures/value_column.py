@@ -1,4 +1,4 @@
-"""The second column of a tree of the navigator: as wide as its head and its numbers, whatever the font."""
+"""The second column of the navigator's trees: as wide as its heading and numbers in any font."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QHeaderView, QTreeView
 from scalegraph.gui.base.lifetime import tied
 
 _LEAST: Final = 78
-_AROUND: Final = 16  # pixels beside a number
+_AROUND: Final = 16  # pixels of margin around a number
 _WIDEST: Final = "100.0 %"
 
 
 def fit_value_column(tree: QTreeView) -> None:
-    """Let the first column of *tree* have what the second, which is fitted to its head, leaves."""
+    """Fit the second column of *tree* to its heading and numbers; the first takes the rest."""
     header = tree.header()
     header.setStretchLastSection(False)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -26,6 +26,6 @@ def fit_value_column(tree: QTreeView) -> None:
         if header.sectionSize(1) != wanted:
             header.resizeSection(1, wanted)
 
-    header.geometriesChanged.connect(tied(header, fit))  # another font, another head; it goes before the tree
+    header.geometriesChanged.connect(tied(header, fit))  # the header dies before the tree
     tree.model().headerDataChanged.connect(tied(header, lambda *_: fit()))
     fit()

@@ -1,4 +1,4 @@
-"""The ways on from a figure as buttons: below its picture, or below the sentence of its empty state."""
+"""Buttons for a figure's ways on: below the picture, or in its empty state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.gui.base.widgets import button, empty
 
 
 class WayButtons(QWidget):
-    """Buttons below a picture; while there is none, they are in the middle of *state*, the empty state."""
+    """Buttons below a picture, or in the middle of *state*, the empty state."""
 
     wanted = Signal(object)  # the Way
 
@@ -30,7 +30,7 @@ class WayButtons(QWidget):
         self._inside.hide()
 
     def offer(self, ways: Sequence[Way], *, below: bool) -> None:
-        """Show a button for each of *ways*: *below* the picture, or else in the empty state."""
+        """Show a button for each of *ways*, *below* the picture or in the empty state."""
         if self._offered == (tuple(ways), below):
             return
         self._offered = (tuple(ways), below)

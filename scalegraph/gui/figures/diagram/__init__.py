@@ -1,1 +1,1 @@
-"""Diagrams: shapes and names on a plane that can be moved and zoomed."""
+"""Diagrams: shapes and names on a plane that can be panned and zoomed."""

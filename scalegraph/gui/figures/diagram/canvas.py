@@ -1,4 +1,4 @@
-"""The plane of a diagram: painted, moved, zoomed, pointed at, walked through with the keys."""
+"""The canvas of a diagram: painting, panning, zooming, pointer and keys."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from scalegraph.gui.figures.plot.targets import rich
 
 NONE: Final = -1
 _MARGIN: Final = 8.0  # pixels around the diagram
-_READ: Final = 15.0  # pixels of a row in which names are read with ease
+_READ: Final = 15.0  # pixels of row height at which names are easy to read
 _LARGEST: Final = 60.0
 _SMALLEST: Final = 3.0
-_FIRST: Final = 26.0  # the largest at first: a small diagram is not blown up
-_REACH: Final = 9.0  # pixels from a shape within which the pointer means it
-_LINE: Final = 1.3  # pixels of a point of a page
+_FIRST: Final = 26.0  # largest initial row height, so that a small diagram is not blown up
+_REACH: Final = 9.0  # pixels from a shape within which the pointer hits it
+_LINE: Final = 1.3  # pixels per point of a page
 
 
 class DiagramCanvas(QWidget):
-    """Paints one diagram; *chosen* says the item that was clicked or entered, *pointed* where the keys are."""
+    """Paints one diagram; *chosen* has the item clicked or entered, *pointed* the item under the keyboard cursor."""
 
     chosen = Signal(int)
     pointed = Signal(int)
@@ -45,17 +45,17 @@ class DiagramCanvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.diagram, self.theme = diagram, theme
-        self.at = NONE  # where the keys are
+        self.at = NONE  # the keyboard cursor
         self.marked: frozenset[int] = frozenset()
-        self.scale = _READ  # pixels of a row
-        self._corner = QPointF(_MARGIN, _MARGIN)  # where the diagram's upper left corner is
+        self.scale = _READ  # pixels of row height
+        self._corner = QPointF(_MARGIN, _MARGIN)  # position of the diagram's upper left corner
         self._at_home = True
-        self._held: QPointF | None = None  # where a drag began
+        self._held: QPointF | None = None  # start of a drag
         self._moved = False
         self._names: list[Name] = []
 
     def show_diagram(self, diagram: Diagram) -> None:
-        """Show *diagram*; a zoom stays where the size is the same."""
+        """Show *diagram*; the zoom stays if the size is the same."""
         same = diagram.size == self.diagram.size
         self.diagram, self.at, self.marked = diagram, NONE, frozenset()
         self._names = []
@@ -66,12 +66,12 @@ class DiagramCanvas(QWidget):
     # places
 
     def home(self) -> None:
-        """Show all of it if names can be read then, else its beginning."""
+        """Fit the diagram if names stay legible, otherwise show its beginning."""
         self._fit(_READ)
         self._at_home = True
 
     def fit(self) -> None:
-        """Show all of it."""
+        """Fit the whole diagram."""
         self._fit(_SMALLEST)
         self._at_home = False
 
@@ -87,7 +87,7 @@ class DiagramCanvas(QWidget):
         self._names = []
 
     def zoom(self, factor: float, at: QPointF | None = None) -> None:
-        """Show rows *factor* times as high, around the place *at* of this widget (else its middle)."""
+        """Scale by *factor* around the point *at* of this widget, by default its centre."""
         middle = at if at is not None else QPointF(self.width() / 2, self.height() / 2)
         before = self.scale
         self._set_scale(before * factor)
@@ -96,13 +96,13 @@ class DiagramCanvas(QWidget):
         self._keep_inside()
 
     def move_by(self, x: float, y: float) -> None:
-        """Move the diagram so many pixels to the right and down."""
+        """Move the diagram right and down by pixels."""
         self._corner += QPointF(x, y)
         self._at_home = False
         self._keep_inside()
 
     def _keep_inside(self) -> None:
-        """Leave a part of the diagram in sight."""
+        """Keep part of the diagram visible."""
         wide, high = (side * self.scale for side in self.diagram.size)
         left = min(max(self._corner.x(), 60 - wide), self.width() - 60)
         top = min(max(self._corner.y(), 40 - high), self.height() - 40)
@@ -110,7 +110,7 @@ class DiagramCanvas(QWidget):
         self.update()
 
     def place(self, item: int) -> QPointF:
-        """Return where (in this widget) an item is."""
+        """Return the rectangle of an item in this widget."""
         own = [shape for shape in self.diagram.shapes if shape.item == item]
         points = outline(own[0]) if own else (self.diagram.items[item].at,)
         first, last = points[0], points[-1]
@@ -120,7 +120,7 @@ class DiagramCanvas(QWidget):
         return self._corner + QPointF(point[0] * self.scale, point[1] * self.scale)
 
     def item_at(self, at: QPointF) -> int:
-        """Return the item at a place of this widget, `NONE` for none: the nearest shape, or the name there."""
+        """Return the item at a point of this widget: the nearest shape or a name; `NONE` if there is neither."""
         place = ((at.x() - self._corner.x()) / self.scale, (at.y() - self._corner.y()) / self.scale)
         near = [(away(shape, place) * self.scale, -level, shape.item) for level, shape in enumerate(self.diagram.shapes)
                 if shape.item != NONE]  # fmt: skip
@@ -133,7 +133,7 @@ class DiagramCanvas(QWidget):
         return NONE
 
     def show_item(self, item: int) -> None:
-        """Move the diagram so that an item is in sight; a fit that the user did not change stays one."""
+        """Scroll until an item is visible; a fitted diagram stays as it is."""
         at = self.place(item)
         x = min(0.0, self.width() - 120 - at.x()) if at.x() > self.width() / 2 else max(0.0, 40 - at.x())
         y = min(0.0, self.height() - 30 - at.y()) if at.y() > self.height() / 2 else max(0.0, 30 - at.y())
@@ -201,7 +201,7 @@ class DiagramCanvas(QWidget):
             painter.drawPolygon(QPolygonF([self._pixel(point) for point in head(shape.points)]))
 
     def resizeEvent(self, event: object) -> None:
-        """Qt: fit again, unless the user has moved or zoomed it; what is chosen stays in sight."""
+        """Qt: fit again unless the user has panned or zoomed; keep the selected item visible."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         if self._at_home:
             self.home()
@@ -209,18 +209,18 @@ class DiagramCanvas(QWidget):
             self.show_item(self.at)
 
     def sizeHint(self) -> QSize:
-        """Return the room in which names can be read."""
+        """Qt: return a size at which names are legible."""
         return QSize(480, 320)
 
     # pointer and keys
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: begin a click or a drag."""
+        """Qt: start a click or a drag."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self._held, self._moved = event.position(), False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt: say what is below the pointer; with a button held, move the diagram."""
+        """Qt: show the item under the pointer; with a button held, pan."""
         if self._held is not None and event.buttons():
             way = event.position() - self._held
             if self._moved or way.manhattanLength() >= QApplication.startDragDistance():
@@ -237,31 +237,31 @@ class DiagramCanvas(QWidget):
         tips.show(event.globalPosition().toPoint() + QPoint(10, 8), rich(one.name, one.tip), self)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click chooses what is below it."""
+        """Qt: select the item clicked."""
         moved, self._held = self._moved, None
         item = self.item_at(event.position())
         if not moved and event.button() == Qt.MouseButton.LeftButton and item != NONE:
             self.go_to(item)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Qt: a double click beside all items shows everything."""
+        """Qt: fit the diagram on a double click outside of all items."""
         if self.item_at(event.position()) == NONE:
             self.fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt: zoom where the pointer is."""
+        """Qt: zoom around the pointer."""
         self.zoom(1.0015 ** event.angleDelta().y(), event.position())
         event.accept()
 
     def go_to(self, item: int) -> None:
-        """Choose *item*."""
+        """Select *item*."""
         self.at = item
         self.pointed.emit(item)
         self.chosen.emit(item)
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: arrows walk (with Shift they move the diagram), Enter chooses, F fits, plus and minus zoom."""
+        """Qt: arrows walk between items (with Shift they pan), Enter selects, F fits, plus and minus zoom."""
         key, shift = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         ways = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, -1), Qt.Key.Key_Down: (0, 1)}
         if key in ways and shift:

@@ -1,4 +1,4 @@
-"""A `Diagram` on the screen: its plane, what its colours mean, and what is said of the chosen item."""
+"""A `Diagram` on the screen: canvas, legend, and the text of the selected item."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scalegraph.gui.base.widgets import label
 from scalegraph.gui.figures.diagram.canvas import NONE, DiagramCanvas
 from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
 
-_KEY_FROM = 190  # pixels of height below which the diagram needs the room of the legend
-_WORDS_FROM = 180  # of what is said of the chosen item
-_BOTH_FROM = 260  # of both; below that only what is said has room
+_KEY_FROM = 190  # pixels of height below which the legend is hidden
+_WORDS_FROM = 180  # the same for the selected item's text
+_BOTH_FROM = 260  # pixels for both; below that only the text is shown
 
 
 class DiagramPanel(QWidget):
-    """Shows one `Diagram`; *item_chosen* says the key of the item that was clicked or entered."""
+    """Shows one `Diagram`; *item_chosen* has the key of the item clicked or entered."""
 
     item_chosen = Signal(str)
     escaped = Signal()
@@ -46,7 +46,7 @@ class DiagramPanel(QWidget):
 
     @property
     def diagram(self) -> Diagram:
-        """The diagram shown now."""
+        """The diagram shown."""
         return self.canvas.diagram
 
     def set_diagram(self, diagram: Diagram) -> None:
@@ -57,17 +57,17 @@ class DiagramPanel(QWidget):
         self._dress()
 
     def set_theme(self, theme: str) -> None:
-        """Draw in the colours of *theme*."""
+        """Use the colours of *theme*."""
         self.canvas.theme = theme
         self.canvas.update()
         self._dress()
 
     def fit(self) -> None:
-        """Show all of it."""
+        """Fit the whole diagram."""
         self.canvas.fit()
 
     def select(self, keys: Sequence[str]) -> None:
-        """Mark the items with one of *keys*."""
+        """Highlight the items with one of *keys*."""
         self._keys = tuple(keys)
         items = self.diagram.items
         self.canvas.marked = frozenset(number for number, item in enumerate(items) if item.key and item.key in keys)
@@ -77,11 +77,11 @@ class DiagramPanel(QWidget):
         self.canvas.update()
 
     def sizeHint(self) -> QSize:
-        """Return the room in which names can be read."""
+        """Qt: return a size at which names are legible."""
         return QSize(480, 360)
 
     def resizeEvent(self, event: object) -> None:
-        """Qt: leave out what has no room."""
+        """Qt: hide what does not fit."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._place()
 

@@ -1,1 +1,1 @@
-"""Fields over two parameters, in colours and contours."""
+"""Fields over two parameters: colours and contours."""

@@ -1,4 +1,4 @@
-"""A `Field` as pyqtgraph items: heat map, iso-lines with their values, runs."""
+"""A `Field` as pyqtgraph items: heat map, labelled contour lines, runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from scalegraph.gui.figures.plot.places import best_place, everywhere
 from scalegraph.gui.figures.plot.targets import Target, rich
 from scalegraph.gui.figures.scales import Scale
 
-_FINE = (240, 180)  # columns and rows of the picture between the nodes
+_FINE = (240, 180)  # columns and rows of the interpolated picture
 _DOT = 8.0
-_PLACES = (0.5, *(0.5 + sign * 0.05 * step for step in range(1, 9) for sign in (1, -1)))  # of a name along its line
+_PLACES = (0.5, *(0.5 + sign * 0.05 * step for step in range(1, 9) for sign in (1, -1)))  # of a label along its line
 _AROUND_DOT = [(0.5 * _DOT * x, 0.5 * _DOT * y) for x, y in ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))]
 _SHAPES: dict[str, Shape] = {"simulated": "hollow", "measured": "filled", "imported": "diamond", "computed": "cross"}
 _SYMBOLS = {"imported": "d", "computed": "+"}
@@ -30,13 +30,13 @@ _SYMBOLS = {"imported": "d", "computed": "+"}
 
 @dataclass
 class IsoLine:
-    """One iso-line: its curves in drawn coordinates and the value it stands for."""
+    """One contour line: its curves in drawn coordinates and its value."""
 
     level: float
     curves: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
     def away(self, place: QPointF, pixel: tuple[float, float]) -> float:
-        """Return the distance of a drawn place in pixels of size *pixel*."""
+        """Return the distance to a drawn point in pixels of size *pixel*."""
         best = math.inf
         for xs, ys in self.curves:
             px, py = (xs - place.x()) / pixel[0], (ys - place.y()) / pixel[1]
@@ -50,7 +50,7 @@ def frame_of(field: Field) -> Plot:
 
 
 class FieldDrawing(Drawing):
-    """The items of one field. *held* is the value of the iso-line that is being dragged, by option."""
+    """The items of one field. *held* has, by option, the values of contour lines being dragged."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class FieldDrawing(Drawing):
         self.x, self.y = Scale(field.x, field.columns), Scale(field.y, field.rows)
         self.value = Scale(field.value, [value for row in field.values for value in row])
         (x0, x1), (y0, y1) = self.x.extent(), self.y.extent()
-        margin_x, margin_y = 0.02 * (x1 - x0), 0.03 * (y1 - y0)  # markers at the edge stay whole
+        margin_x, margin_y = 0.02 * (x1 - x0), 0.03 * (y1 - y0)  # keep markers at the edge whole
         self.home = QRectF(x0 - margin_x, y0 - margin_y, x1 - x0 + 2 * margin_x, y1 - y0 + 2 * margin_y)
         self.limits = _limits(field)
         self.isolines: list[tuple[IsoLine, Handle | None]] = []
@@ -83,29 +83,29 @@ class FieldDrawing(Drawing):
         self._dots()
 
     def ink(self) -> NDArray[np.float64]:
-        """Return drawn places [K, 2] that names should leave free."""
+        """Return drawn points [K, 2] that labels should not cover."""
         places = [(self.x.at(dot.x), self.y.at(dot.y)) for dot in self.field.dots]
         return np.array(places, dtype=float).reshape(-1, 2)
 
     def origins(self) -> list[LegendEntry]:
-        """Return what the markers mean."""
+        """Return legend entries for the markers."""
         found = {dot.origin for dot in self.field.dots}
         return [LegendEntry(name, ink(self.theme), shape) for name, shape in _SHAPES.items() if name in found]
 
     def share(self, value: float) -> float:
-        """Return *value* as a share (0 to 1) of the colours."""
+        """Return the fraction (0 to 1) of the colour scale at *value*."""
         low, high = self.limits
         place = float(contours.along(self.field.value, [value])[0])
         return (place - low) / (high - low) if high > low else 0.5
 
     def move(self, handle: Handle, value: float) -> None:
-        """Draw the iso-line of *handle* at *value*."""
+        """Draw the contour line of *handle* at *value*."""
         self._drop(handle.option)
         self.isolines = [pair for pair in self.isolines if pair[1] is not handle]
         self._isoline(value, handle)
 
     def renew(self, field: Field, held: dict[str, float]) -> None:
-        """Take *field*, which differs in the values of its handles only."""
+        """Show *field*, which differs only in its handles' values."""
         for option in list(self._moving):
             self._drop(option)
         self.isolines = [pair for pair in self.isolines if pair[1] is None]
@@ -144,7 +144,7 @@ class FieldDrawing(Drawing):
         colour = legible_on(behind)
         mine: list[object] = []
         for xs, ys in curves:
-            if handle is not None:  # a light edge lets it stand out on every colour
+            if handle is not None:  # a light edge makes it visible on every colour
                 mine.append(self.add(pg.PlotCurveItem(xs, ys, pen=self.pen(QColor("#FFFFFF"), 5.0), antialias=True), 4))
                 pen = self.pen(tint(handle.role, "light"), 2.6)
             else:
@@ -175,10 +175,11 @@ class FieldDrawing(Drawing):
         return self.add(name, 7 if handle is not None else 5)
 
     def settle(self) -> None:
-        """Place the names of iso-lines for the range that is shown now, off the runs.
+        """Place the contour lines' labels for the visible range, off the runs.
 
-        That of a line to drag stands where there is room, the others on their lines; where all of that hides runs or
-        other names, a line has none: the scale of colours and the tooltip say it. One that is moved has it always.
+        The label of a draggable line goes wherever there is room, the others onto their lines. A label that would cover
+        runs or other labels is hidden, as the colour scale and tooltips have the value; the label of a line being moved
+        is always shown.
         """
         width, height = self._box.width(), self._box.height()
         (x0, x1), (y0, y1) = self._box.viewRange()
@@ -206,7 +207,7 @@ class FieldDrawing(Drawing):
                 name.setPos(*(np.array((found[0].x(), found[0].y())) / scale + (x0, y1)))
 
     def boxes(self) -> list[QRectF]:
-        """Return where the names of lines visible stand, in coordinates of the scene."""
+        """Return the rectangles of visible labels in scene coordinates."""
         return [name.mapRectToScene(name.boundingRect()) for name, *_ in self._named if name.isVisible()]
 
     def _dots(self) -> None:
@@ -228,13 +229,13 @@ class FieldDrawing(Drawing):
 
 
 def _along(xs: NDArray[np.float64], ys: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for each point of a curve its share of the way along it."""
+    """Return for each point of a curve its fraction of the curve's length."""
     way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(xs), np.diff(ys)))])
     return way / way[-1] if way[-1] > 0 else np.linspace(0.0, 1.0, len(xs))
 
 
 def alike(one: Field, two: Field) -> bool:
-    """Whether two fields differ at most in their handles."""
+    """Return whether two fields differ at most in their handles."""
     axes = (one.x, one.y, one.value) == (two.x, two.y, two.value)
     nodes = (one.columns, one.rows, one.levels) == (two.columns, two.rows, two.levels)
     places = [(dot.x, dot.y, dot.tip) for dot in one.dots] == [(dot.x, dot.y, dot.tip) for dot in two.dots]
@@ -243,7 +244,7 @@ def alike(one: Field, two: Field) -> bool:
 
 
 def dot_targets(field: Field, x: Scale, y: Scale) -> list[Target]:
-    """Return every run of *field* that can be pointed at."""
+    """Return a pointer target for every run of *field*."""
     found = []
     for dot in field.dots:
         place = (x.at(dot.x), y.at(dot.y))
@@ -254,7 +255,7 @@ def dot_targets(field: Field, x: Scale, y: Scale) -> list[Target]:
 
 
 def words_at(field: Field, x: Scale, y: Scale, place: tuple[float, float]) -> str:
-    """Return what the field says at a drawn place: both coordinates and the value, which is between runs."""
+    """Return the field's text at a drawn point: both coordinates and the value, interpolated between runs."""
     at_x, at_y = x.value(place[0]), y.value(place[1])
     value = contours.at(field, at_x, at_y)
     reported = Scale(field.value, [value]).text(value) if math.isfinite(value) else "not known here"
@@ -285,7 +286,7 @@ def _limits(field: Field) -> tuple[float, float]:
 
 
 def _to_curve(px: NDArray[np.float64], py: NDArray[np.float64]) -> float:
-    """Return the distance of the origin from a chain of points."""
+    """Return the distance from the origin to a polyline."""
     dx, dy = np.diff(px), np.diff(py)
     length = dx * dx + dy * dy
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""A `Field` on the screen: heat map with iso-lines and runs, a crosshair that says the value anywhere."""
+"""A `Field` on the screen: heat map with contour lines and runs; a crosshair shows the value anywhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BAR_TICKS = 7
 
 
 class FieldPanel(PlotPanel):
-    """Shows one `Field`; iso-lines that are handles are dragged like the lines of a plot."""
+    """Shows one `Field`; contour lines with handles are dragged like a plot's lines."""
 
     def __init__(self, field: Field, theme: str = "light", parent: QWidget | None = None) -> None:
         self._field = field
@@ -37,11 +37,11 @@ class FieldPanel(PlotPanel):
         self._row.addWidget(self._scale_bar)
         self._show_bar()
 
-    # what it shows
+    # display
 
     @property
     def field(self) -> Field:
-        """The field shown now."""
+        """The field shown."""
         return self._field
 
     def set_field(self, field: Field) -> None:
@@ -50,24 +50,24 @@ class FieldPanel(PlotPanel):
         straight = any(handle.axis != "value" for handle in field.handles)
         if not straight and alike(before, field) and self._fielded.field is before:
             held = {self._held.option: self._at} if self._held is not None else {}
-            self._fielded.renew(field, held)  # a line is dragged: the map stays
+            self._fielded.renew(field, held)  # a line is being dragged: keep the map
             self._settle()
             return
         self.set_plot(frame_of(field))
         self._show_bar()
 
     def next_colours(self) -> None:
-        """Take the other colours."""
+        """Switch to the other colour map."""
         self.set_colours(COLOUR_MAPS[(COLOUR_MAPS.index(self._colours) + 1) % len(COLOUR_MAPS)])
 
     def set_colours(self, name: ColourMapName) -> None:
-        """Colour by *name*."""
+        """Use the colour map *name*."""
         self._colours = name
         self.set_plot(frame_of(self._field))
         self._show_bar()
 
     def iso_texts(self) -> list[str]:
-        """Return the values of the iso-lines that are visible, for tests and accessibility."""
+        """Return the values of visible contour lines, for tests and accessibility."""
         return [self._fielded.value.short(line.level) for line, _ in self._fielded.isolines if line.curves]
 
     def _draw(self, _plot: Plot, /) -> tuple[Drawing, list[Target]]:
@@ -101,7 +101,7 @@ class FieldPanel(PlotPanel):
         self._uncross()
         super()._clear()
 
-    # the pointer
+    # pointer
 
     def _hover(self, at: QPointF) -> None:
         super()._hover(at)
@@ -139,10 +139,10 @@ class FieldPanel(PlotPanel):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
 
-    # iso-lines to drag
+    # dragging contour lines
 
     def place_of_handle(self, option: str) -> QPoint | None:
-        """Return where (in the canvas) the line of *option* can be grabbed."""
+        """Return a point in the canvas where the line of *option* can be grabbed."""
         for line, handle in self._fielded.isolines:
             if handle is not None and handle.option == option and line.curves:
                 xs, ys = max(line.curves, key=lambda curve: len(curve[0]))
@@ -163,7 +163,7 @@ class FieldPanel(PlotPanel):
             return super()._value_at(handle, place)
         drawing = self._fielded
         value = contours.at(self._field, drawing.x.value(place.x()), drawing.y.value(place.y()))
-        if not math.isfinite(value):  # nothing is known there
+        if not math.isfinite(value):  # no value is known there
             return self._at
         low, high = contours.back(self._field.value, drawing.limits)
         return clipped(handle, rounded(value, float(high - low), _logarithmic(self._field.value)))
@@ -184,7 +184,7 @@ class FieldPanel(PlotPanel):
 
 
 class _ClickBar(ColourBar):
-    """The scale of colours, which changes them at a click."""
+    """A colour scale that switches colours on a click."""
 
     clicked = Signal()
 

@@ -1,4 +1,4 @@
-"""The frames of a flame graph: painted, pointed at, walked through with the keys."""
+"""The canvas of a flame graph: painting, pointer and keys."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from scalegraph.gui.figures.flame.zoom import Zoom
 from scalegraph.gui.figures.plot.targets import rich
 
 T = TypeVar("T", int, NDArray[np.int64])
-_ROW: Final = 20  # pixels of height of a frame
-_TEXT_FROM: Final = 26.0  # pixels of width from which a name is written
-_LEAST: Final = 0.6  # pixels: what is narrower is not drawn
+_ROW: Final = 20  # pixels: height of a frame
+_TEXT_FROM: Final = 26.0  # pixels of width at which a frame's name is drawn
+_LEAST: Final = 0.6  # pixels below which a frame is not drawn
 
 
 class FlameCanvas(QWidget):
-    """Paints one flame graph; *chosen* says the frame that was clicked or entered, *zoomed* that the zoom changed."""
+    """Paints one flame graph; *chosen* has the frame clicked or entered; *zoomed*: the zoom changed."""
 
     chosen = Signal(int)
     zoomed = Signal()
     escaped = Signal()
-    pointed = Signal(int)  # the frame that the keys are at
+    pointed = Signal(int)  # the frame at the keyboard cursor
 
     def __init__(self, flame: Flame, theme: Theme) -> None:
         super().__init__()
@@ -40,20 +40,20 @@ class FlameCanvas(QWidget):
         self.geometry_of = Geometry(flame)
         self.zoom = Zoom()
         self.theme: Theme = theme
-        self.at = WHOLE  # where the keys are
+        self.at = WHOLE  # the keyboard cursor
         self.marked: frozenset[int] = frozenset()
         self.found: NDArray[np.bool_] = np.zeros(len(flame.frames), bool)
         self._shades = Shades(flame)
-        self._colours: Colours | None = None  # of all frames, worked out when they are painted first
+        self._colours: Colours | None = None  # of all frames, computed at first paint
         self._resize()
 
     @property
     def flame(self) -> Flame:
-        """What is shown."""
+        """The flame graph shown."""
         return self.geometry_of.flame
 
     def show_flame(self, flame: Flame, theme: Theme) -> None:
-        """Show *flame*; a zoom stays where its call path is still there."""
+        """Show *flame*; the zoom stays if its call path still exists."""
         self.zoom.carry(self.flame, flame)
         self.geometry_of, self.theme = Geometry(flame), theme
         self.at, self.marked = WHOLE, frozenset()
@@ -63,7 +63,7 @@ class FlameCanvas(QWidget):
         self.update()
 
     def show_theme(self, theme: Theme) -> None:
-        """Paint in the colours of *theme*."""
+        """Use the colours of *theme*."""
         self.theme = theme
         self._colours = None
         self.update()
@@ -72,13 +72,13 @@ class FlameCanvas(QWidget):
         self.setMinimumHeight(self.geometry_of.levels * _ROW + 2)
 
     def sizeHint(self) -> QSize:
-        """Return the room that all levels take."""
+        """Qt: return the height of all levels."""
         return QSize(320, self.geometry_of.levels * _ROW + 2)
 
     # zoom
 
     def into(self, frame: int) -> None:
-        """Let *frame* fill the width."""
+        """Zoom into *frame*."""
         low, high = self.geometry_of.extent
         whole = self.geometry_of.width[frame] >= (high - low) * (1 - 1e-9) and self.geometry_of.depth[frame] == 0
         self.zoom.into(frame, fills=bool(whole))
@@ -86,7 +86,7 @@ class FlameCanvas(QWidget):
         self.update()
 
     def back(self) -> bool:
-        """Show what was shown before; return whether there was anything."""
+        """Return to the previous zoom; return whether there was one."""
         changed = self.zoom.back()
         self.zoomed.emit()
         self.update()
@@ -101,7 +101,7 @@ class FlameCanvas(QWidget):
     # places
 
     def box(self, frame: int) -> QRectF:
-        """Return where *frame* is drawn now; empty if it is not shown."""
+        """Return the rectangle of *frame*, empty if it is not shown."""
         rows, begin, end = self.geometry_of.shown(self.zoom.frame)
         hit = np.flatnonzero(rows == frame)
         if not len(hit):
@@ -113,18 +113,18 @@ class FlameCanvas(QWidget):
         return QRectF(begin * self.width(), self._top(depth), (end - begin) * self.width(), _ROW)
 
     def _top(self, depth: T) -> T:
-        """Return the upper edge in pixels of what is so deep."""
+        """Return the upper edge in pixels of a level."""
         return depth * _ROW if self.flame.icicle else self.height() - (depth + 1) * _ROW
 
     def frame_at(self, x: float, y: float) -> int:
-        """Return the frame at a place of this widget, `WHOLE` for none."""
+        """Return the frame at a point of this widget, `WHOLE` if none."""
         depth = int(y // _ROW) if self.flame.icicle else int((self.height() - y) // _ROW)
         return self.geometry_of.at(x / max(1, self.width()), depth, self.zoom.frame)
 
     # painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Qt: draw the frames that can be seen."""
+        """Qt: draw the visible frames."""
         painter, behind = QPainter(self), paper(self.theme)
         painter.fillRect(event.rect(), behind)
         rows, begin, end = self.geometry_of.shown(self.zoom.frame, _LEAST / max(1, self.width()))
@@ -147,7 +147,7 @@ class FlameCanvas(QWidget):
         painter.end()
 
     def _shown_colours(self, rows: NDArray[np.int64]) -> tuple[Colours, NDArray[np.bool_]]:
-        """Return the colours of *rows*, and which of them the search has not found."""
+        """Return the colours of *rows*, and which of them do not match the search."""
         if self._colours is None:
             self._colours = self._shades.colours(self.theme)
         colours = self._colours[rows]
@@ -155,7 +155,7 @@ class FlameCanvas(QWidget):
         return np.where(faint, faded(colours, self.theme), colours), faint
 
     def _write(self, painter: QPainter, frame: int, box: QRectF, shade: QColor, *, faint: bool) -> None:
-        """Write the name of *frame* and draw a line around it, if it has room for the name and is to be outlined."""
+        """Draw the name of *frame* if it fits, and an outline if required."""
         inner = box.adjusted(0.0, 0.0, -1.0 if box.width() > GAP_FROM else 0.0, -1.0)
         if frame in self.marked or (frame == self.at and self.hasFocus()):
             painter.setPen(QPen(ink(self.theme), 2.0 if frame in self.marked else 1.2))
@@ -170,7 +170,7 @@ class FlameCanvas(QWidget):
     # pointer and keys
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt: say what is below the pointer."""
+        """Qt: show the frame under the pointer."""
         frame = self.frame_at(event.position().x(), event.position().y())
         if frame == WHOLE:
             QToolTip.hideText()
@@ -179,7 +179,7 @@ class FlameCanvas(QWidget):
         tips.show(event.globalPosition().toPoint() + QPoint(10, 8), rich(one.name, one.tip), self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click zooms into the frame and selects it; the back button of the mouse goes back."""
+        """Qt: a click zooms into the frame and selects it; the mouse's back button goes back."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         if event.button() == Qt.MouseButton.BackButton:
             self.back()

@@ -1,4 +1,4 @@
-"""A `Flame` on the screen: frames to click into, with search, the way back, and what the colours mean."""
+"""A `Flame` on the screen: clickable frames, search, back, and the colours' meaning."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from scalegraph.gui.figures.flame.zoom import path_of
 from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
 from scalegraph.gui.figures.plot.targets import rich
 
-_KEY_FROM: Final = 150  # pixels of height from which the key of the colours has room
+_KEY_FROM: Final = 150  # pixels of height at which the colour legend fits
 HINT: Final = "Click a frame to zoom in; Escape or Backspace goes back; arrow keys walk, Enter zooms, / finds"
 
 
 class FlamePanel(QWidget):
-    """Shows one `Flame`; *frame_chosen* says the key of the frame that was clicked or entered."""
+    """Shows one `Flame`; *frame_chosen* has the key of the frame clicked or entered."""
 
     frame_chosen = Signal(str)
     escaped = Signal()
@@ -85,7 +85,7 @@ class FlamePanel(QWidget):
 
     @property
     def flame(self) -> Flame:
-        """The flame graph shown now."""
+        """The flame graph shown."""
         return self.canvas.flame
 
     def set_flame(self, flame: Flame) -> None:
@@ -96,7 +96,7 @@ class FlamePanel(QWidget):
         self._dress()
 
     def set_theme(self, theme: str) -> None:
-        """Draw in the colours of *theme*."""
+        """Use the colours of *theme*."""
         self.canvas.show_theme(cast("Theme", theme))
         self._dress()
 
@@ -105,16 +105,16 @@ class FlamePanel(QWidget):
         self.canvas.fit()
 
     def select(self, keys: Sequence[str]) -> None:
-        """Mark the frames with one of *keys*."""
+        """Highlight the frames with one of *keys*."""
         self._keys = tuple(keys)
         self.canvas.marked = frozenset(self.canvas.geometry_of.of_key(self._keys).tolist())
         self.canvas.update()
 
     def sizeHint(self) -> QSize:
-        """Return the room in which names can be read."""
+        """Qt: return a size at which names are legible."""
         return QSize(480, 300)
 
-    # what it says
+    # texts
 
     def _dress(self) -> None:
         flame, theme = self.flame, self.canvas.theme
@@ -129,7 +129,7 @@ class FlamePanel(QWidget):
         self._place_at_root.start()
 
     def _to_root(self) -> None:
-        """Scroll to where the roots are: a deep flame grows upwards beyond the view."""
+        """Scroll to the roots at the bottom: a deep flame graph extends above the view."""
         bar = self._scroll.verticalScrollBar()
         bar.setValue(bar.minimum() if self.flame.icicle else bar.maximum())
 
@@ -142,7 +142,7 @@ class FlamePanel(QWidget):
         self.path.setText(elided(text, self.path.fontMetrics(), max(60, self.path.width() - 4), 1))
 
     def resizeEvent(self, event: object) -> None:
-        """Qt: shorten what is above to the room there is."""
+        """Qt: shorten the line above to the new width."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._legend.setVisible(bool(self._legend.entries()) and self.height() >= _KEY_FROM)
         self._say_path()
@@ -153,7 +153,7 @@ class FlamePanel(QWidget):
             self.frame_chosen.emit(key)
 
     def _tell(self, frame: int) -> None:
-        """Show the frame that the keys are at, in a tip beside it and to screen readers."""
+        """Show the frame at the keyboard cursor in a tooltip, and to screen readers."""
         if frame == WHOLE:
             return
         one, box = self.flame.frames[frame], self.canvas.box(frame)
@@ -187,7 +187,7 @@ class FlamePanel(QWidget):
         self.canvas.update()
 
     def _next_found(self) -> None:
-        """Go on to the next frame that was found, from where the keys are; zoomed out if it is not shown."""
+        """Go to the next match after the keyboard cursor; zoom out if it is not visible."""
         rows = self.canvas.found.nonzero()[0]
         if not len(rows):
             return
@@ -201,7 +201,7 @@ class FlamePanel(QWidget):
 
 
 def _change_entries(flame: Flame, theme: Theme) -> list[LegendEntry]:
-    """Return what the ends and the middle of the diverging colours stand for."""
+    """Return legend entries for the ends and the middle of the diverging colours."""
     assert flame.change is not None
     low, high = flame.change.limits or (-1.0, 1.0)
     unit = flame.change.unit

@@ -1,4 +1,4 @@
-"""The colours of the frames of a flame graph, and its levels as rows of pixels: for all frames at once."""
+"""The colours of a flame graph's frames, and its levels as rows of pixels, computed for all frames at once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scalegraph.figures.figure import Flame
 from scalegraph.figures.palette import Theme, colour, diverging
 from scalegraph.gui.base.tints import paper
 
-Colours = NDArray[np.int64]  # one 0xRRGGBB for each frame
-FADED: Final = 0.28  # of the colour of what the search has not found
-GAP_FROM: Final = 2.0  # pixels of width from which a frame leaves one clear at its right
+Colours = NDArray[np.int64]  # one 0xRRGGBB per frame
+FADED: Final = 0.28  # opacity of frames that do not match the search
+GAP_FROM: Final = 2.0  # pixels of width at which a frame has a gap on its right
 
 
 class Shades:
-    """The colours of the frames of *flame*, worked out together: a flame of a trace has tens of thousands."""
+    """The colours of all frames of *flame*, computed together: a trace's flame has tens of thousands."""
 
     def __init__(self, flame: Flame) -> None:
         self._flame = flame
@@ -37,16 +37,16 @@ class Shades:
 
 
 def faded(colours: Colours, theme: Theme) -> Colours:
-    """Return *colours* as they appear half-transparent on the paper."""
+    """Return *colours* as they appear half-transparent on the background."""
     return _mixed(_number(paper(theme).name()), colours, np.full(len(colours), FADED))
 
 
 def strip(
     begin: NDArray[np.float64], end: NDArray[np.float64], colours: Colours, width: int, ratio: float, behind: QColor
 ) -> QImage:
-    """Return one level as a picture of *width* x 1 pixels: frames from *begin* to *end* (0 .. 1) in their *colours*.
+    """Return one level as a picture of *width* x 1 pixels: frames from *begin* to *end* (0 .. 1) in *colours*.
 
-    *ratio* is that of pixels to those that sizes are given in; *behind* is seen between frames.
+    *ratio* is device pixels per layout pixel; *behind* is the colour between frames.
     """
     order = np.argsort(begin, kind="stable")
     left, right = begin[order] * width, end[order] * width

@@ -1,4 +1,4 @@
-"""The zoom of a flame graph, with the way back; free of any toolkit."""
+"""The zoom of a flame graph with its history; independent of Qt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scalegraph.figures.flame_geometry import WHOLE
 
 
 class Zoom:
-    """The frame that fills the width (`WHOLE`: none) and those before it."""
+    """The frame that fills the width (`WHOLE`: none) and the previous ones."""
 
     def __init__(self) -> None:
         self._past: list[int] = []
@@ -15,18 +15,18 @@ class Zoom:
 
     @property
     def can_go_back(self) -> bool:
-        """Whether there is a way back."""
+        """Whether there is a previous zoom."""
         return self.frame != WHOLE or bool(self._past)
 
     def into(self, frame: int, *, fills: bool = False) -> None:
-        """Let *frame* fill the width; one that *fills* the whole graph anyway shows that."""
+        """Zoom into *frame*; if it *fills* the whole graph anyway, show the graph."""
         wanted = WHOLE if fills else frame
         if wanted != self.frame:
             self._past.append(self.frame)
             self.frame = wanted
 
     def back(self) -> bool:
-        """Show what was shown before; return whether there was anything."""
+        """Return to the previous zoom; return whether there was one."""
         if self._past:
             self.frame = self._past.pop()
             return True
@@ -39,7 +39,7 @@ class Zoom:
         self.frame = WHOLE
 
     def carry(self, old: Flame, new: Flame) -> None:
-        """Keep the zoom where *new* has a frame on the same call path as *old* had; the way back is dropped."""
+        """Zoom into the frame of *new* with the same call path as in *old*; the history is dropped."""
         path = path_of(old, self.frame)
         self._past.clear()
         self.frame = find(new, path) if path else WHOLE
@@ -55,7 +55,7 @@ def path_of(flame: Flame, frame: int) -> tuple[str, ...]:
 
 
 def find(flame: Flame, path: tuple[str, ...]) -> int:
-    """Return the frame on *path*, `WHOLE` where there is none."""
+    """Return the frame with the call path *path*, `WHOLE` if there is none."""
     at = WHOLE
     for depth, name in enumerate(path):
         at = next(

@@ -1,1 +1,1 @@
-"""Matrices in cells."""
+"""Matrices drawn as cells."""

@@ -1,4 +1,4 @@
-"""Painting of a matrix cell: colour by value, legible text, hatching where there is no value."""
+"""Paints matrix cells: colour by value, legible text, hatching if the value is missing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scalegraph.figures.figure import Cell, Grid
 from scalegraph.gui.base.tints import ColourMapName, heat, ink, legible_on, paper, tint
 from scalegraph.gui.figures.grid.model import CELL_ROLE, missing, number
 
-_ALL_VALUES_UP_TO = 10  # rows up to which every value of a cell is shown, if need be by scrolling
+_ALL_VALUES_UP_TO = 10  # rows up to which cells show all their values, scrolling if necessary
 
-_BORDERED_FROM = 14  # pixels of a cell: those of smaller ones touch
-_MEASURED = 400  # cells up to which each of their numbers is measured
+_BORDERED_FROM = 14  # pixels of a cell: smaller cells have no gap between them
+_MEASURED = 400  # cells up to which every number is measured
 
 
 class Show(Enum):
@@ -27,7 +27,7 @@ class Show(Enum):
 
 
 class CellPainter(QStyledItemDelegate):
-    """Paints `Cell`s. What does not fit is left out from the last value on; the tooltip has everything."""
+    """Paints `Cell`s. Values that do not fit are omitted from the last on; the tooltip has all."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -43,18 +43,18 @@ class CellPainter(QStyledItemDelegate):
         self.font = parent.font()
 
     def take(self, grid: Grid) -> None:
-        """Take limits and number of values from *grid*."""
+        """Take the limits and the number of values from *grid*."""
         self.limits = grid.limits
         self.values = max(1, len(grid.value_names))
         self.rows = len(grid.rows)
         shown = [cell for row in grid.cells for cell in row if cell is not None]
-        every = shown if len(shown) <= _MEASURED else ()  # of many cells one is like another
+        every = shown if len(shown) <= _MEASURED else ()  # otherwise measuring one typical number is enough
         self.texts = {number(value) for cell in every for value in cell.values}
         self.colour_by = min(self.colour_by, self.values - 1)
         self.mark_origin = len({c.origin for row in grid.cells for c in row if c is not None}) > 1
 
     def needed(self, font: QFont) -> QSize:
-        """Take *font* for the numbers; return the size that a cell must have for what it has to show."""
+        """Set *font* for the numbers; return the cell size needed for everything to be shown."""
         self.font = font
         metrics = QFontMetrics(font)
         if self.show_what is Show.HEAT:
@@ -65,14 +65,14 @@ class CellPainter(QStyledItemDelegate):
         return QSize(max(self._widest(small), metrics.horizontalAdvance("0.00")) + 4, lines * _line(small) + 4)
 
     def _widest(self, metrics: QFontMetrics) -> int:
-        """Return the pixels of the widest number that a cell shows, as a bold one."""
+        """Return the width in pixels of the widest number, in bold."""
         bold = QFontMetrics(_weighted(_small(self.font) if self.values > 1 else self.font, bold=True))
         return max((bold.horizontalAdvance(text) for text in self.texts), default=metrics.horizontalAdvance("0.000"))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Paint one cell."""
+        """Qt: paint one cell."""
         cell: Cell | None = index.data(CELL_ROLE)
         room: QRect = option.rect
         painter.save()
@@ -85,7 +85,7 @@ class CellPainter(QStyledItemDelegate):
             if missing(cell):
                 painter.fillRect(room, QBrush(tint("muted", self.theme, 0.75), Qt.BrushStyle.BDiagPattern))
             elif value is None or value != value:
-                # the value that colours is missing, others are not: hatched behind them, faintly
+                # the colour's value is missing but others exist: faint hatching behind them
                 painter.fillRect(room, QBrush(tint("muted", self.theme, 0.22), Qt.BrushStyle.BDiagPattern))
             if not missing(cell) and self.show_what is not Show.HEAT:
                 self._numbers(painter, room, cell, legible_on(back))
@@ -152,7 +152,7 @@ def _small(font: QFont) -> QFont:
 
 
 def _line(metrics: QFontMetrics) -> int:
-    """Digits have no descenders: lines of them may stand closer."""
+    """Return the line height: digits have no descenders, so lines can be closer."""
     return metrics.ascent() + 1
 
 
@@ -163,7 +163,7 @@ def _weighted(font: QFont, *, bold: bool) -> QFont:
 
 
 def _frame(painter: QPainter, room: QRect, theme: str) -> None:
-    """Draw a frame that shows on every colour: paper outside of ink."""
+    """Draw a frame visible on every colour: background colour outside, text colour inside."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     inner = QRectF(room).adjusted(1.5, 1.5, -1.5, -1.5)
     painter.setPen(QPen(paper(theme), 3.4))

@@ -1,4 +1,4 @@
-"""Large matrices: rows and columns that have no value are left out of the picture, and said."""
+"""Omits empty rows and columns of large matrices from the picture, and says which."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Final
 from scalegraph.figures.figure import Grid
 from scalegraph.gui.figures.grid.model import missing
 
-ROWS, COLUMNS = 10, 12  # up to which a matrix is small: all of it is shown, its numbers if need be by scrolling
+ROWS, COLUMNS = 10, 12  # a larger matrix is drawn as a picture; a smaller one shows its numbers, scrolling if necessary
 _NAMED: Final = 6
 
 
 def large(grid: Grid) -> bool:
-    """Whether *grid* is read as a picture first."""
+    """Return whether *grid* is too large to be read as numbers."""
     return len(grid.rows) > ROWS or len(grid.columns) > COLUMNS
 
 
 def folded(grid: Grid) -> tuple[Grid, str]:
-    """Return *grid* without the rows and columns that have no value, if it is large; and what was left out."""
+    """Return *grid* without empty rows and columns if it is large, and a note of what was omitted."""
     has = [[cell is not None and not missing(cell) for cell in row] for row in grid.cells]
     rows = [i for i, row in enumerate(has) if any(row)]
     columns = [j for j in range(len(grid.columns)) if any(row[j] for row in has)]

@@ -17,19 +17,19 @@ CELL_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 
 
 def number(value: float | None) -> str:
-    """Return one value of a cell with three significant digits."""
+    """Return a cell's value with three significant digits."""
     if value is None or value != value:
         return "–"
     return significant(value, 3) if abs(value) < 1e4 else si(value)
 
 
 def missing(cell: Cell) -> bool:
-    """Whether a cell has no value at all."""
+    """Return whether a cell has no value."""
     return all(value is None or value != value for value in cell.values)
 
 
 class GridModel(QAbstractTableModel):
-    """Read-only; a cell that is ``None`` (outside of the matrix) can neither be selected nor reached by keys."""
+    """Read-only. A ``None`` cell, outside of the matrix, cannot be selected or reached by keys."""
 
     def __init__(self, grid: Grid) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class GridModel(QAbstractTableModel):
 
     @property
     def grid(self) -> Grid:
-        """What is shown."""
+        """The grid shown."""
         return self._grid
 
     def set_grid(self, grid: Grid) -> None:
@@ -61,7 +61,7 @@ class GridModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._grid.columns)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Cells of the matrix are enabled; there is nothing outside."""
+        """Qt: cells of the matrix are enabled, others are not."""
         if self.cell(index.row(), index.column()) is None:
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -89,12 +89,12 @@ class GridModel(QAbstractTableModel):
         return None
 
     def place(self, row: int, column: int) -> str:
-        """Return a cell's coordinates in words: ``N = 4, N' = 16``."""
+        """Return a cell's coordinates as text: ``N = 4, N' = 16``."""
         grid = self._grid
         return f"{grid.row_label} = {grid.rows[row]}, {grid.column_label} = {grid.columns[column]}"
 
     def tip(self, row: int, column: int) -> str:
-        """Return the tooltip of a cell: exact values and where they come from, or why they are missing."""
+        """Return a cell's tooltip: exact values and their origin, or why they are missing."""
         cell = self.cell(row, column)
         if cell is None:
             return ""
@@ -108,7 +108,7 @@ class GridModel(QAbstractTableModel):
         return rich(self.place(row, column), text, cell.origin)
 
     def processors(self, row: int, column: int) -> tuple[int, int]:
-        """Return what a cell is called in the selection: the N of its row and column (their numbers without N)."""
+        """Return a cell's name in the selection: the N of row and column, or their indices if they have no N."""
         grid = self._grid
         return (
             grid.row_processors[row] if row < len(grid.row_processors) else row,
@@ -116,7 +116,7 @@ class GridModel(QAbstractTableModel):
         )
 
     def where(self, cell: tuple[int, int] | None) -> tuple[int, int] | None:
-        """Return row and column of what `processors` calls *cell*, or ``None`` when it is not in this matrix."""
+        """Return row and column of the cell that `processors` names *cell*, or ``None``."""
         for row in range(self.rowCount()):
             for column in range(self.columnCount()):
                 if cell is not None and self.processors(row, column) == tuple(cell):
@@ -125,7 +125,7 @@ class GridModel(QAbstractTableModel):
 
 
 def reasons(grid: Grid) -> list[str]:
-    """Return one line for each reason why values are missing, with the cells it holds for."""
+    """Return one line per reason for missing values, with its cells."""
     where: dict[str, list[str]] = {}
     for r, row in enumerate(grid.cells):
         for c, cell in enumerate(row):
@@ -135,7 +135,7 @@ def reasons(grid: Grid) -> list[str]:
 
 
 def as_text(grid: Grid) -> str:
-    """Return the matrix as tab-separated text that a spreadsheet takes."""
+    """Return the matrix as tab-separated text for spreadsheets."""
     head = [f"{grid.row_label} \\ {grid.column_label}", *grid.columns]
     lines = ["\t".join(head)]
     for name, row in zip(grid.rows, grid.cells, strict=True):

@@ -27,13 +27,13 @@ from scalegraph.gui.figures.grid.delegate import CellPainter, Show
 from scalegraph.gui.figures.grid.folding import folded, large
 from scalegraph.gui.figures.grid.model import GridModel, as_text, reasons
 
-_LEAST_BOX = 56  # pixels of a box to choose from
+_LEAST_BOX = 56  # pixels of a combo box
 _LEAST_CELL = 7  # pixels of a cell without numbers
-_LARGEST = QSize(150, 96)  # a matrix of two rows need not fill the screen
+_LARGEST = QSize(150, 96)  # a matrix with two rows need not fill the screen
 
 
 class GridPanel(QWidget):
-    """Shows one `Grid`; *cell_chosen* says (N of the row, N of the column) of what was clicked or reached by keys."""
+    """Shows one `Grid`; *cell_chosen* has (N of the row, N of the column) of a cell clicked or reached by keys."""
 
     cell_chosen = Signal(object)
     escaped = Signal()
@@ -42,13 +42,13 @@ class GridPanel(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._following = False
-        self._heated = True  # whether colours stand for values
+        self._heated = True  # whether colours show values
         self._model = GridModel(grid)
         self.table = _Matrix(self)
         self.table.setModel(self._model)
         self._painter = CellPainter(self.table)
         self.table.setItemDelegate(self._painter)
-        # not the current cell: that changes when the focus merely comes here
+        # not the current cell, which changes when the matrix merely gets the focus
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._chosen())
         self.table.escaped.connect(self.escaped)
         self.setFocusProxy(self.table)
@@ -113,15 +113,15 @@ class GridPanel(QWidget):
         layout.addWidget(self._matrix_room, 1)
         layout.addWidget(self._reason_room)
 
-    # what it shows
+    # display
 
     @property
     def grid(self) -> Grid:
-        """The grid shown now."""
+        """The grid shown."""
         return self._model.grid
 
     def set_grid(self, grid: Grid) -> None:
-        """Show *grid*; what colours and what is shown stay as the user chose."""
+        """Show *grid*; the choice of colours and values stays."""
         chosen = self.colour_by.currentText()
         lines = reasons(grid)
         grid, left_out = folded(grid)
@@ -145,7 +145,7 @@ class GridPanel(QWidget):
         self._recolour()
 
     def set_theme(self, theme: str) -> None:
-        """Draw in the colours of *theme*."""
+        """Use the colours of *theme*."""
         self._theme = theme
         self._recolour()
 
@@ -162,11 +162,11 @@ class GridPanel(QWidget):
         self.table.mark(self.grid, processors)
 
     def reason_text(self) -> str:
-        """Return what is below the matrix."""
+        """Return the text below the matrix."""
         return self._reasons.text()
 
     def legend_text(self) -> str:
-        """Return what says which value of a cell is which."""
+        """Return the legend: the order of values in a cell."""
         return self._legend.text()
 
     def _recolour(self) -> None:
@@ -192,7 +192,7 @@ class GridPanel(QWidget):
     # places
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the cells the room there is."""
+        """Qt: fit the cells to the new size."""
         super().resizeEvent(event)
         narrow = self.width() < 420
         self._by.setVisible(not narrow)
@@ -215,7 +215,7 @@ class GridPanel(QWidget):
         self._bar.setGeometry(left + size.width() + 6, top, max(0, bar - 6), min(size.height(), 320))
 
     def _needed(self, room: QSize) -> QSize:
-        """Return the least size of a cell: in a large matrix numbers are left out before anything is scrolled."""
+        """Return the minimum cell size; a large matrix drops its numbers before it scrolls."""
         needed = self._painter.needed(self.font())
         if self._painter.show_what is not Show.BOTH or not large(self.grid):
             return needed
@@ -226,9 +226,9 @@ class GridPanel(QWidget):
         return QSize(_LEAST_CELL, _LEAST_CELL)
 
     def _room_of_bar(self, rest: int) -> int:
-        """Return the pixels of the scale of colours where the matrix leaves *rest*: without its title, then none.
+        """Return the pixels for the colour scale, of the *rest* that the matrix leaves: drop its title, then all of it.
 
-        What the title says is above the matrix as well, and the numbers in the cells.
+        The title is also above the matrix, and the cells have the numbers.
         """
         if not self._heated:
             return 0
@@ -240,7 +240,7 @@ class GridPanel(QWidget):
         return room
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Place the matrix when its room changes."""
+        """Qt: lay out the matrix when its area is resized."""
         if watched is self._matrix_room and event.type() == QEvent.Type.Resize:
             self._settle()
         return super().eventFilter(watched, event)
@@ -259,11 +259,11 @@ class GridPanel(QWidget):
         return menu
 
     def copy_text(self) -> None:
-        """Put the matrix on the clipboard as tab-separated text."""
+        """Copy the matrix to the clipboard as tab-separated text."""
         QGuiApplication.clipboard().setText(as_text(self.grid))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+C copies."""
+        """Qt: Ctrl+C copies."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_text()
         else:
@@ -276,7 +276,7 @@ class GridPanel(QWidget):
 
 
 class _Matrix(QTableView):
-    """The table itself: sections of equal size, no scroll bars while everything fits."""
+    """The table itself: sections of equal size; no scroll bars if everything fits."""
 
     escaped = Signal()
 
@@ -301,40 +301,40 @@ class _Matrix(QTableView):
         return (index.row(), index.column()) if index.isValid() else None
 
     def go(self, row: int, column: int) -> None:
-        """Make a cell the current one and show it."""
+        """Make a cell current and scroll to it."""
         index = self.model().index(row, column)
         self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         self.scrollTo(index)
 
     def mark(self, grid: Grid, processors: int | None) -> None:
-        """Show *processors* in both headers, and the place of the current cell."""
+        """Highlight *processors* in both headers, and the current cell's."""
         place = self.chosen()
         for head, numbers, i in zip(self._heads, (grid.column_processors, grid.row_processors), (1, 0), strict=True):
             marked = {n for n, value in enumerate(numbers) if value == processors}
             head.mark(marked | ({place[i]} if place else set()))
 
     def dress(self, theme: str) -> None:
-        """Take the colours of *theme*."""
+        """Use the colours of *theme*."""
         for head in self._heads:
             head.theme = theme
         self.viewport().update()
 
     def heads(self) -> tuple[int, int]:
-        """Return width and height of the headers."""
+        """Return the width of the row header and the height of the column header."""
         return self._heads[1].extent(), self._heads[0].extent()
 
     def least_width(self, least: QSize) -> int:
-        """Return the pixels across in which cells of the size *least* need not be scrolled sideways."""
-        bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)  # that rows may need
+        """Return the width in pixels from which cells of size *least* need no horizontal scrolling."""
+        bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)  # for rows, if needed
         return max(1, self.model().columnCount()) * least.width() + self._heads[1].extent() + 2 + bar
 
     def fill(self, room: QSize, least: QSize) -> QSize:
-        """Make the cells as large as *room* allows, not smaller than *least*: then it scrolls. Return the size."""
+        """Make the cells as large as *room* allows, at least *least* (then it scrolls); return their size."""
         model = self.model()
         columns, rows = max(1, model.columnCount()), max(1, model.rowCount())
         side, top = self._heads[1].extent(), self._heads[0].extent()
         bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)
-        beside = bar if rows * least.height() + top + 2 > room.height() else 0  # the rows are scrolled
+        beside = bar if rows * least.height() + top + 2 > room.height() else 0  # the rows scroll
         width = max(least.width(), min(_LARGEST.width(), (room.width() - side - 2 - beside) // columns))
         height = max(least.height(), min(_LARGEST.height(), (room.height() - top - 2) // rows))
         for head, size in zip(self._heads, (width, height), strict=True):
@@ -350,7 +350,7 @@ class _Matrix(QTableView):
         return QSize(max(60, min(across, room.width())), max(40, min(down, room.height())))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape clears; Ctrl+C is the panel's."""
+        """Qt: Escape clears; Ctrl+C goes to the panel."""
         if event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()
         elif event.matches(QKeySequence.StandardKey.Copy):
@@ -360,7 +360,7 @@ class _Matrix(QTableView):
 
 
 class _Head(QHeaderView):
-    """Names of rows or columns; those of the selection stand out."""
+    """Names of rows or columns, with the selected ones highlighted."""
 
     def __init__(self, orientation: Qt.Orientation, parent: QWidget) -> None:
         super().__init__(orientation, parent)
@@ -369,12 +369,12 @@ class _Head(QHeaderView):
         self.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
 
     def mark(self, sections: set[int]) -> None:
-        """Let *sections* stand out."""
+        """Highlight *sections*."""
         self._marked = sections
         self.viewport().update()
 
     def extent(self) -> int:
-        """Return the room across that the longest name takes."""
+        """Return the width of the longest name."""
         metrics = self.fontMetrics()
         if self.orientation() == Qt.Orientation.Horizontal:
             return metrics.height() + 8
@@ -383,13 +383,13 @@ class _Head(QHeaderView):
         return min(160, max((metrics.horizontalAdvance(name) for name in names), default=20) + 16)
 
     def _widest(self) -> int:
-        """Return the pixels of the longest name of a column; it may take the room of others, which are left out."""
+        """Return the width of the longest column name; it may overlap others, which are then omitted."""
         count = self.model().columnCount() if self.model() else 0
         names = [str(self.model().headerData(i, self.orientation())) for i in range(count)]
         return min(80, max((self.fontMetrics().horizontalAdvance(name) for name in names), default=20))
 
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
-        """Draw one name."""
+        """Qt: draw one name."""
         painter.save()
         text = str(self.model().headerData(section, self.orientation()))
         if section in self._marked:
@@ -402,7 +402,7 @@ class _Head(QHeaderView):
         upright = self.orientation() == Qt.Orientation.Vertical
         if upright:
             fits = rect.height() >= painter.fontMetrics().height() - 4
-        # names of narrow columns: every second, fourth, .. so that they stay apart
+        # in narrow columns every second, fourth, .. name, so that they do not touch
         step = 1
         across = rect.height() if upright else rect.width()
         need = painter.fontMetrics().height() - 4 if upright else self._widest() + 4
@@ -419,7 +419,7 @@ class _Head(QHeaderView):
 
 
 def _legend_of(grid: Grid, painter: CellPainter) -> str:
-    """Return which value of a cell is which, and what hatching and marks mean."""
+    """Return the order of values in a cell, and the meaning of hatching and marks."""
     names = [name.replace("&", "&amp;").replace("<", "&lt;") for name in grid.value_names]
     parts = []
     if len(names) > 1:

@@ -1,4 +1,4 @@
-"""An axis of a plot that shows a `Scale`: real values as ticks, one unit in its title."""
+"""A plot axis of a `Scale`: actual values as ticks, one unit in the title."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from scalegraph.figures.figure import Axis
 from scalegraph.gui.base.tints import ink, tint
 from scalegraph.gui.figures.scales import Scale
 
-_FEWEST_LETTERS = 9  # of an axis title that still say something
-_UPRIGHT_LINES = 3  # of the title of an axis that stands upright
-_TITLE_GAP = 3  # pixels between a title and the numbers beside it
-_UPRIGHT_SHARE = 0.33  # of the plot's height that names which stand upright may take
-_LONGEST_NAME = 26  # characters of a category that are on an axis; the tooltip has all
+_FEWEST_LETTERS = 9  # of an axis title that are still useful
+_UPRIGHT_LINES = 3  # of a vertical axis's title
+_TITLE_GAP = 3  # pixels between title and numbers
+_UPRIGHT_SHARE = 0.33  # of the plot's height that vertical names may take
+_LONGEST_NAME = 26  # characters of a category's name on an axis; the tooltip has all
 
 
 class ValueAxis(pg.AxisItem):  # type: ignore[misc]
-    """Ticks and title come from the `Scale`; pyqtgraph's own choice of ticks and prefixes is not used."""
+    """Ticks and title come from the `Scale` instead of pyqtgraph's own choice."""
 
     def __init__(self, side: str) -> None:
         self._value_scale = Scale(Axis(""), ())
         self._texts: dict[float, str] = {}
         self._bare = False
-        self.largest = -1  # position of the largest bar, whose name is never left out
-        self._upright = 0.0  # pixels of length of names that stand upright; 0: they lie
-        self._widest = 0.0  # pixels of the longest of these names
+        self.largest = -1  # position of the largest bar; its name is always shown
+        self._upright = 0.0  # length of vertical names in pixels; 0: they are horizontal
+        self._widest = 0.0  # length of the longest name in pixels
         super().__init__(side)
         self.enableAutoSIPrefix(False)
         self.setStyle(tickLength=-4, autoExpandTextSpace=True, hideOverlappingLabels=False)
@@ -41,7 +41,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.setPen(pg.mkPen(None) if bare else pg.mkPen(tint("grid", theme)))
         if self.orientation == "bottom" and bare != self._bare:
             self._bare = bare
-            self.setHeight(2 * QFontMetricsF(self.font()).height() if bare else None)  # signs below keep their room
+            self.setHeight(2 * QFontMetricsF(self.font()).height() if bare else None)  # the signs below keep their room
         self.setTickPen(pg.mkPen(tint("grid", theme)))
         self.setTextPen(pg.mkPen(ink(theme)))
         self.setLabel(scale.title)
@@ -50,7 +50,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.update()
 
     def labelString(self) -> str:
-        """Return the axis title as it fits: the words are shortened or left out; the unit stays."""
+        """Return the axis title, with its words shortened or dropped to fit; the unit stays."""
         axis, title = self._value_scale.axis, self._value_scale.title
         length = self.size().height() if self.orientation in ("left", "right") else self.size().width()
         metrics = QFontMetricsF(self.label.font())
@@ -68,14 +68,14 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         return f"<div align='center'><span style='{style}'>{text}</span></div>"
 
     def resizeEvent(self, ev: Any = None) -> None:
-        """Shorten the title to the new length."""
+        """Qt: shorten the title to the new length."""
         if self.isVisible() and self._value_scale.title:
             self._updateLabel()
             self.turn_names()
         super().resizeEvent(ev)
 
     def _updateLabel(self) -> None:
-        """Centre lines of the title above one another, for pyqtgraph, which then gives the axis the room for them."""
+        """pyqtgraph: centre the title's lines and reserve room for them."""
         self.label.setTextWidth(-1)
         self.label.setHtml(self.labelString())
         self.label.setTextWidth(self.label.document().idealWidth())
@@ -84,7 +84,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.update()
 
     def _updateWidth(self) -> None:
-        """Leave room for every line of the title, for pyqtgraph, whose share of its height fits one line only."""
+        """pyqtgraph: reserve room for all lines of the title; its default fits only one."""
         super()._updateWidth()
         if self.isVisible() and self.fixedWidth is None and self.label.isVisible():
             height = self.label.boundingRect().height()
@@ -94,9 +94,9 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
                 self.setMinimumWidth(self.maximumWidth())
 
     def turn_names(self) -> None:
-        """Let names of categories stand upright where they have no room beside one another.
+        """Turn category names vertical if they do not fit side by side.
 
-        Called again when the height of the plot changes, of which they take a share.
+        Called again when the plot's height changes, as their length is limited to a share of it.
         """
         axis, width = self._value_scale.axis, self.size().width()
         if self.orientation != "bottom" or width <= 1:
@@ -105,7 +105,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         names = [_shortened(name) for name in axis.categories] if axis.scale == "category" else []
         widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
         turned = not all(name.isdigit() for name in names) and widest + metrics.averageCharWidth() > width / len(names)
-        shown = self.getViewWidget()  # its scene grows with what it holds and does not shrink with the window
+        shown = self.getViewWidget()  # not its scene, which grows with its items but does not shrink with the window
         height = float(shown.height()) if shown is not None else 0.0
         upright = min(widest + 4, max(2 * metrics.averageCharWidth(), _UPRIGHT_SHARE * height)) if turned else 0.0
         self._widest = widest
@@ -115,7 +115,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
             self.picture = None
 
     def drawPicture(self, p: Any, axisSpec: Any, tickSpecs: Any, textSpecs: Any) -> None:  # noqa: N803
-        """Draw the axis, for pyqtgraph; names upright where they are turned."""
+        """pyqtgraph: draw the axis, with vertical names if turned."""
         super().drawPicture(p, axisSpec, tickSpecs, [] if self._upright else textSpecs)
         if not self._upright:
             return
@@ -132,23 +132,23 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
             p.restore()
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
-        """Return the places of the ticks, for pyqtgraph."""
+        """pyqtgraph: return the tick positions."""
         ticks = self._value_scale.ticks(low, high, self._room(size), self.largest)
         self._texts = {tick.place: tick.text for tick in ticks}
         return [(1.0, list(self._texts))]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
-        """Return what the ticks say, for pyqtgraph."""
+        """pyqtgraph: return the tick texts."""
         texts = [self._texts.get(value, "") for value in values]
         return [_shortened(text) for text in texts]
 
     def boundingRect(self) -> QRectF:
-        """Leave room for the text of ticks that are at the very ends, which pyqtgraph would drop."""
+        """pyqtgraph: include the text of ticks at the very ends, which would be dropped otherwise."""
         half = QFontMetricsF(self.font()).height()
         rect = QRectF(super().boundingRect())
         if self.orientation in ("left", "right"):
             return rect.adjusted(0, -half, 0, half)
-        # pyqtgraph measures names that stand upright as if they lay
+        # pyqtgraph measures vertical names as if they were horizontal
         side = max(2 * half, self._widest / 2) if self._upright else 2 * half
         return rect.adjusted(-side, 0, side, 0)
 
@@ -156,7 +156,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         metrics = QFontMetricsF(self.font())
         axis = self._value_scale.axis
         if self.orientation in ("left", "right"):
-            # names stand as close as lines of text, so that every bar has its own; numbers need not
+            # vertical names are set as close as lines of text, so that every bar has one; numbers need not be
             return int(size / ((1.0 if axis.scale == "category" else 2.4) * metrics.height()))
         if self._upright:
             return int(size / metrics.height())
@@ -169,7 +169,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         return int(size / (widest + 1.6 * metrics.averageCharWidth()))
 
     def wheelEvent(self, event: Any) -> None:
-        """Zoom along this axis only."""
+        """Qt: zoom along this axis only."""
         view = self.linkedView()
         if view is not None:
             view.wheelEvent(event, axis=1 if self.orientation in ("left", "right") else 0)
@@ -177,7 +177,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
 
 
 def _lines(title: str, metrics: QFontMetricsF, length: float, most: int) -> list[str]:
-    """Return *title* in lines of *length* pixels, broken between words; empty where *most* lines do not hold it."""
+    """Return *title* wrapped into lines of *length* pixels; empty if it needs more than *most*."""
     lines: list[str] = []
     for word in title.split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
@@ -191,6 +191,6 @@ def _lines(title: str, metrics: QFontMetricsF, length: float, most: int) -> list
 
 
 def _shortened(text: str) -> str:
-    """Long names are cut in the middle, since many differ at their end; the tooltip of what they name has all."""
+    """Return *text* with its middle elided, since long names often differ at the end; the tooltip has all."""
     half = _LONGEST_NAME // 2
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - half - 1]}…{text[-half:]}"

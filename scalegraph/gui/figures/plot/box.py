@@ -1,4 +1,4 @@
-"""The part of a plot that zooms: drag a rectangle or a line, wheel, middle drag to move, double click to fit."""
+"""A plot's zoomable area: drag to zoom or to move a line, wheel, middle drag to pan, double click to fit."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 
 
 class ZoomBox(pg.ViewBox):  # type: ignore[misc]
-    """A `ViewBox` with one meaning for each gesture, which cannot be zoomed beyond its data."""
+    """A `ViewBox` with one action per gesture that cannot be zoomed out beyond its data."""
 
     fit_wanted = Signal()
     menu_wanted = Signal(object)  # QPoint on the screen
     zoomed = Signal()
-    dragged = Signal(object, bool)  # QPointF in drawn coordinates; whether the button was let go
+    dragged = Signal(object, bool)  # QPointF in drawn coordinates; whether the button was released
 
     def __init__(self) -> None:
         super().__init__(enableMenu=False, defaultPadding=0.0)
         self.setMouseMode(pg.ViewBox.RectMode)
         self._home = QRectF(0, 0, 1, 1)
-        self.grabs: Callable[[QPointF], bool] = lambda _at: False  # whether a drag from there moves something
+        self.grabs: Callable[[QPointF], bool] = lambda _at: False  # whether a drag from there moves a line
         self._grabbed = False
 
     def viewPixelSize(self) -> tuple[float, float]:
-        """pyqtgraph: width and height of a pixel in drawn coordinates; never 0, also for a box that has no room yet."""
+        """pyqtgraph: return a pixel's width and height in drawn coordinates; never 0, even without room."""
         room = self.boundingRect()
         if room.width() < 1 or room.height() < 1:
             return self._home.width() or 1.0, self._home.height() or 1.0  # all of it within one pixel
@@ -33,7 +33,7 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
         return float(width) or self._home.width() or 1.0, float(height) or self._home.height() or 1.0
 
     def set_home(self, rect: QRectF) -> None:
-        """Show what `fit` shows; zooming out ends a little outside of it."""
+        """Set the range that `fit` shows; zooming out stops a little beyond it."""
         self._home = rect
         width, height = rect.width(), rect.height()
         self.setLimits(
@@ -46,12 +46,12 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
         )
 
     def fit(self) -> None:
-        """Show everything."""
+        """Show the whole range."""
         self.setRange(self._home, padding=0.0)
 
     @property
     def at_home(self) -> bool:
-        """Whether everything is shown."""
+        """Return whether the whole range is shown."""
         shown = self.viewRect()
         home = self._home
         wide = max(abs(shown.left() - home.left()), abs(shown.right() - home.right())) <= 1e-6 * home.width()
@@ -59,7 +59,7 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
         return bool(wide and high)
 
     def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
-        """Left: zoom into the rectangle. Middle, or left with Shift: move."""
+        """pyqtgraph: the left button zooms into a rectangle; the middle one, or left with Shift, pans."""
         moving = ev.button() == Qt.MouseButton.MiddleButton or ev.modifiers() & Qt.KeyboardModifier.ShiftModifier
         if ev.button() == Qt.MouseButton.RightButton:
             ev.ignore()
@@ -72,7 +72,7 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
             self.zoomed.emit()
 
     def _grab(self, ev: Any) -> bool:
-        """Return whether the drag *ev* belongs to something that was grabbed; `dragged` reports its places."""
+        """Return whether the drag *ev* moves a grabbed line; its positions are emitted by `dragged`."""
         if ev.isStart():
             plain = ev.button() == Qt.MouseButton.LeftButton and not ev.modifiers()
             self._grabbed = plain and self.grabs(self.mapToView(ev.buttonDownPos(Qt.MouseButton.LeftButton)))
@@ -84,12 +84,12 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
         return True
 
     def wheelEvent(self, ev: Any, axis: int | None = None) -> None:
-        """Zoom where the pointer is."""
+        """pyqtgraph: zoom around the pointer."""
         super().wheelEvent(ev, axis)
         self.zoomed.emit()
 
     def mouseClickEvent(self, ev: Any) -> None:
-        """Double click: fit. Right click: menu."""
+        """pyqtgraph: a double click fits, a right click opens the menu."""
         if ev.button() == Qt.MouseButton.LeftButton and ev.double():
             ev.accept()
             self.fit_wanted.emit()
@@ -98,5 +98,5 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
             self.menu_wanted.emit(ev.screenPos().toPoint())
 
     def keyPressEvent(self, ev: Any) -> None:
-        """Leave keys to the panel."""
+        """pyqtgraph: leave keys to the panel."""
         ev.ignore()

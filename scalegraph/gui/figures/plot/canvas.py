@@ -1,4 +1,4 @@
-"""The drawing surface of a plot: its zoom box with an axis on the left and one below."""
+"""A plot's canvas: its zoom box with a left and a bottom axis."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _BESIDE = (2, 3)
 
 
 class Canvas(pg.GraphicsView):  # type: ignore[misc]
-    """Passes pointer events on before pyqtgraph has them.
+    """Passes pointer events on before pyqtgraph sees them.
 
-    `pyqtgraph.PlotWidget` does the same and makes some fifty widgets and seven menus more for each plot, of dialogs
-    that nobody can open here: most of the time that making a plot took.
+    `pyqtgraph.PlotWidget` would do the same but creates some fifty widgets and seven menus per plot, for dialogs that
+    cannot be opened here; they took most of the time to create a plot.
     """
 
     moved = Signal(QPointF)
@@ -29,13 +29,13 @@ class Canvas(pg.GraphicsView):  # type: ignore[misc]
         self.enableMouse(False)
         self._frame = QGraphicsWidget()
         self._grid = grid = QGraphicsGridLayout(self._frame)
-        grid.setContentsMargins(1, 6, 1, 1)  # half of the highest tick's text is above the plot
+        grid.setContentsMargins(1, 6, 1, 1)  # half of the top tick's text extends above the plot
         grid.setSpacing(0)
         grid.addItem(box, *_MIDDLE)
         for axis, place in ((left, _LEFT), (below, _BELOW)):
             axis.linkToView(box)
             grid.addItem(axis, *place)
-            axis.setZValue(0.5)  # above pictures, below what is drawn over axes
+            axis.setZValue(0.5)  # above pictures, below items drawn over axes
             axis.setFlag(QGraphicsItem.GraphicsItemFlag.ItemNegativeZStacksBehindParent)
         for row in range(4):
             grid.setRowStretchFactor(row, 100 if row == _MIDDLE[0] else 1)
@@ -44,16 +44,16 @@ class Canvas(pg.GraphicsView):  # type: ignore[misc]
         self.setCentralItem(self._frame)
 
     def add_beside(self, item: QGraphicsLayoutItem) -> None:
-        """Give *item* the room it needs on the right of the box."""
+        """Add *item* on the right of the box, with the width it needs."""
         self._grid.addItem(item, *_BESIDE)
 
     def resizeEvent(self, ev: QResizeEvent | None) -> None:
-        """Qt: notify what places names."""
+        """Qt: emit that names must be placed again."""
         super().resizeEvent(ev)
         self.resized.emit()
 
     def mouseMoveEvent(self, ev: QMouseEvent) -> None:
-        """Qt: report where the pointer is while no button is held."""
+        """Qt: report the pointer's position while no button is held."""
         super().mouseMoveEvent(ev)
         if not ev.buttons():
             self.moved.emit(ev.position())

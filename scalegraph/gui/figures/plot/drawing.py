@@ -22,13 +22,13 @@ from scalegraph.gui.figures.scales import Scale
 
 _SYMBOL = {"simulated": "o", "measured": "o", "imported": "d", "predicted": "o", "computed": "+"}
 _MARKER = 7.5
-_EDGED = 40  # bars up to which each piece has an edge; edges of thin bars would hide them
-_INK = 24  # points of a piece of a curve that a name is kept off
-_BAR_SHARE = 0.72  # of the room between two bars
+_EDGED = 40  # bars up to which each piece has an edge; edges would hide thin bars
+_INK = 24  # points per curve segment that names keep off
+_BAR_SHARE = 0.72  # of the distance between two bars
 
 
 def scales(plot: Plot) -> tuple[Scale, Scale]:
-    """Return the scales of both axes, knowing every value that will be drawn."""
+    """Return the scales of both axes, from all values drawn."""
     xs = [v for line in plot.lines for v in line.x]
     ys = [v for line in plot.lines for series in (line.y, line.low, line.high) for v in series]
     along, heights = (ys, xs) if plot.bars is not None and plot.bars.horizontal else (xs, ys)
@@ -47,7 +47,7 @@ def scales(plot: Plot) -> tuple[Scale, Scale]:
 
 
 def half_bar(bars: Bars | None, along: Scale) -> float:
-    """Return half the width of a bar in drawn coordinates: the narrowest gap decides."""
+    """Return half a bar's width in drawn coordinates, set by the narrowest gap."""
     if bars is None:
         return 0.0
     places = sorted({float(p) for p in along.place(bars.x) if math.isfinite(p)})
@@ -56,7 +56,7 @@ def half_bar(bars: Bars | None, along: Scale) -> float:
 
 
 def home(plot: Plot, x: Scale, y: Scale, half: float) -> QRectF:
-    """Return the drawn rectangle that shows everything, with a margin that keeps markers whole."""
+    """Return the drawn rectangle of everything, with a margin for markers at the edge."""
     (x0, x1), (y0, y1) = x.extent(), y.extent()
     if plot.bars is not None and plot.bars.horizontal:
         y0, y1 = y0 - 1.3 * half, y1 + 1.3 * half
@@ -68,16 +68,16 @@ def home(plot: Plot, x: Scale, y: Scale, half: float) -> QRectF:
         if y.axis.scale == "linear" and y0 == 0:
             bottom = 0.0 if plot.bars is not None and not plot.lines else 0.012 * (y1 - y0)
         if any(mark.x is not None for mark in plot.marks):
-            top = 0.14 * (y1 - y0)  # their names are there
+            top = 0.14 * (y1 - y0)  # room for the names
         y0, y1 = y0 - bottom, y1 + top
     return QRectF(x0, y0, x1 - x0, y1 - y0)
 
 
 class Drawing:
-    """The items of one plot in one theme. Adds itself to *box*; `clear` takes everything away."""
+    """The items of one plot in one theme. Adds itself to *box*; `clear` removes it."""
 
     def __init__(self, plot: Plot, box: pg.ViewBox, theme: str, pixel: float = 1.0) -> None:
-        self.pixel = pixel  # device pixels in one of the layout: widths of pens are counted in device pixels
+        self.pixel = pixel  # device pixels per layout pixel: pen widths are in device pixels
         self.plot = plot
         self.x, self.y = scales(plot)
         self.theme = theme
@@ -98,12 +98,12 @@ class Drawing:
         self._items.clear()
 
     def pen(self, colour: QColor, width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
-        """Return a pen of *width* pixels of the layout, whatever the screen's resolution."""
+        """Return a pen of *width* layout pixels at any screen resolution."""
         made: QPen = pg.mkPen(colour, width=width * self.pixel, style=style)
         return made
 
     def add(self, item: Any, level: float = 0.0) -> Any:
-        """Add *item* to the picture at *level* (higher is in front)."""
+        """Add *item* at *level* (higher is in front)."""
         item.setZValue(level)
         self._box.addItem(item, ignoreBounds=True)
         self._items.append(item)
@@ -142,7 +142,7 @@ class Drawing:
         if not finite.any():
             return
         pen = _pen(line, colour, self.pixel)
-        # a single missing point interrupts a curve: nothing is claimed between its neighbours
+        # a missing point interrupts the curve: nothing is known between its neighbours
         self.add(pg.PlotCurveItem(xs, ys, pen=pen, connect="finite", antialias=True, skipFiniteCheck=False), 3)
         lone = int(finite.sum()) == 1
         if line.markers or lone:
@@ -172,19 +172,19 @@ class Drawing:
         self.add(bars, 2)
 
     def ink(self) -> NDArray[np.float64]:
-        """Return drawn points [K, 2] along every curve, close enough together that a name on a curve is noticed."""
+        """Return drawn points [K, 2] along every curve, dense enough for a name on it to be detected."""
         steps = np.linspace(0.0, 1.0, _INK, endpoint=False)
         found = [np.empty((0, 2))]
         for line in self.plot.lines:
             points = np.column_stack([self.x.place(line.x), self.y.place(line.y)])
             first, last = points[:-1], points[1:]
-            with np.errstate(invalid="ignore"):  # from one infinity to another
+            with np.errstate(invalid="ignore"):  # inf - inf
                 found += [*(first + step * (last - first) for step in steps), points]
         every = np.concatenate(found)
         return every[np.isfinite(every).all(axis=1)]
 
     def end_labels(self) -> list[EndLabel]:
-        """Return the names that would be at the right: curves at their last point, pieces of the last stack."""
+        """Return the labels on the right: curves at their last point, pieces of the last stack."""
         labels = []
         bars = self.plot.bars
         if bars is not None:
@@ -209,7 +209,7 @@ class Drawing:
         return labels
 
     def legend(self) -> list[LegendEntry]:
-        """Return an entry for everything that has a name."""
+        """Return a legend entry for everything with a name."""
         entries = []
         bars = self.plot.bars
         if bars is not None:
@@ -227,7 +227,7 @@ class Drawing:
         return entries
 
     def missing(self) -> list[LegendEntry]:
-        """Return an entry for every curve that has no value at all: it is said, not passed over."""
+        """Return an entry for every curve without values, so that it is not silently missing."""
         return [
             LegendEntry(f"{line.name}: no values", tint("muted", self.theme), "line")
             for line in self.plot.lines
@@ -238,7 +238,7 @@ class Drawing:
         return bool((np.isfinite(self.x.place(line.x)) & np.isfinite(self.y.place(line.y))).any())
 
     def origins(self) -> list[LegendEntry]:
-        """Return what the markers in this plot mean: where numbers come from."""
+        """Return legend entries for the markers in this plot: the origin of its numbers."""
         shapes: dict[str, Shape] = {
             "simulated": "hollow",
             "measured": "filled",
@@ -255,7 +255,7 @@ class Drawing:
 
 
 def _is_dashed(line: Line) -> bool:
-    """Return whether *line* is dashed: what is predicted, and series beyond the seventh."""
+    """Return whether *line* is dashed: predictions, and series after the seventh."""
     return line.style == "dashed" or line.origin == "predicted" or series_turn(line.role) > 0
 
 

@@ -1,4 +1,4 @@
-"""Lines of a plot that can be dragged, and the value that a place of the pointer or a key gives them."""
+"""Draggable lines of a plot, and their value for a pointer position or key."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from scalegraph.gui.base.tints import paper, tint
 from scalegraph.gui.figures.plot.drawing import Drawing
 from scalegraph.gui.figures.scales import Scale
 
-REACH = 7.0  # pixels from a line within which it is grabbed
+REACH = 7.0  # pixels within which a line is grabbed
 _STEPS = 50.0  # key presses from one end of an axis to the other
-_FINE = 400.0  # places along an axis that dragging distinguishes
-_ASIDE = 18.0  # pixels from the grip to the edge of the picture
+_FINE = 400.0  # positions along an axis that dragging distinguishes
+_ASIDE = 18.0  # pixels from the grip to the picture's edge
 _NICE = (1.0, 2.0, 5.0, 10.0)
 
 
@@ -31,7 +31,7 @@ class _Line:
 
 
 class HandleLines:
-    """The handles of one drawing along its axes. *held* are values of lines that the user holds just now, by option."""
+    """The handles of one drawing. *held* has, by option, the values of lines being moved."""
 
     def __init__(self, drawing: Drawing, box: pg.ViewBox, handles: Sequence[Handle], held: dict[str, float]) -> None:
         self._drawing, self._box = drawing, box
@@ -57,7 +57,7 @@ class HandleLines:
         self._lines.append(_Line(handle, value, line, grip, text))
 
     def settle(self) -> None:
-        """Place lines, grips and names for the range and the values that are shown now."""
+        """Place lines, grips and labels for the current range and values."""
         width, height = self._box.width(), self._box.height()
         (x0, x1), (y0, y1) = self._box.viewRange()
         if width <= 0 or height <= 0:
@@ -75,7 +75,7 @@ class HandleLines:
             grip = (x1 - aside, place) if across else (place, y1 - aside)
             item.grip.setData([grip[0]], [grip[1]])
             item.text.setText(self.words(item.handle, item.value))
-            if across:  # above the line, or below where it leaves no room
+            if across:  # above the line, or below if there is no room
                 low = (y1 - place) / (y1 - y0) * height < 2.2 * item.text.boundingRect().height()
                 item.text.setAnchor((1, 0 if low else 1))
                 item.text.setPos(x1 - 1.6 * aside, place)
@@ -85,7 +85,7 @@ class HandleLines:
                 item.text.setPos(place, y1 - 1.6 * aside)
 
     def words(self, handle: Handle, value: float) -> str:
-        """Return what is at a line: its name, with the value put in while it is held elsewhere."""
+        """Return a line's label, with its current value if it is being moved."""
         if value == handle.value and handle.text:
             return handle.text
         return f"{handle.option} = {self._scale(handle).text(value)}"
@@ -94,7 +94,7 @@ class HandleLines:
         return self._drawing.x if handle.axis == "x" else self._drawing.y
 
     def at(self, place: QPointF, pixel: tuple[float, float]) -> Handle | None:
-        """Return the handle at a drawn place; *pixel* is the size of one in drawn coordinates."""
+        """Return the handle at a drawn point; *pixel* is a pixel's size in drawn coordinates."""
         best, reach = None, REACH
         for item in self._lines:
             there = self._scale(item.handle).at(item.value)
@@ -111,11 +111,11 @@ class HandleLines:
         self.settle()
 
     def value_of(self, handle: Handle) -> float:
-        """Return where a handle stands now."""
+        """Return a handle's current value."""
         return next((item.value for item in self._lines if item.handle.option == handle.option), handle.value)
 
     def value_at(self, handle: Handle, place: QPointF) -> float:
-        """Return the value of a drawn place for *handle*: round, and inside its limits."""
+        """Return the value of *handle* at a drawn point, rounded and within its limits."""
         scale = self._scale(handle)
         drawn = place.x() if handle.axis == "x" else place.y()
         low, high = scale.extent()
@@ -124,14 +124,14 @@ class HandleLines:
         return clipped(handle, rounded(value, scale.value(high) - scale.value(low), scale.logarithmic))
 
     def stepped(self, handle: Handle, steps: int) -> float:
-        """Return the value *steps* key presses on."""
+        """Return the value after *steps* key presses."""
         scale = self._scale(handle)
         low, high = scale.extent()
         return stepped(handle, self.value_of(handle), steps, scale.value(low), scale.value(high), scale.logarithmic)
 
 
 def stepped(handle: Handle, value: float, steps: int, low: float, high: float, logarithmic: bool) -> float:
-    """Return *value* moved by *steps* round steps of the range from *low* to *high*, inside the handle's limits."""
+    """Return *value* moved by *steps* rounded steps of the range *low* to *high*, within the handle's limits."""
     if logarithmic and low > 0:
         return clipped(handle, float(f"{value * (high / low) ** (steps / _STEPS):.3g}"))
     step = nice((high - low) / _STEPS)
@@ -139,7 +139,7 @@ def stepped(handle: Handle, value: float, steps: int, low: float, high: float, l
 
 
 def nice(raw: float) -> float:
-    """Return the round number (1, 2 or 5 times a power of ten) nearest above *raw*."""
+    """Return the smallest round number (1, 2 or 5 times a power of ten) not below *raw*."""
     if not raw > 0:
         return 1.0
     size = 10.0 ** math.floor(math.log10(raw))
@@ -147,7 +147,7 @@ def nice(raw: float) -> float:
 
 
 def rounded(value: float, span: float, logarithmic: bool) -> float:
-    """Return *value* with as many digits as a pointer can distinguish."""
+    """Return *value* with as many digits as the pointer can resolve."""
     if logarithmic:
         return float(f"{value:.3g}")
     step = nice(abs(span) / _FINE)
@@ -155,12 +155,12 @@ def rounded(value: float, span: float, logarithmic: bool) -> float:
 
 
 def clipped(handle: Handle, value: float) -> float:
-    """Return *value* inside the limits of *handle*."""
+    """Return *value* clipped to the limits of *handle*."""
     low, high = handle.limits or (-math.inf, math.inf)
     return min(max(value, low), high)
 
 
 def cursor_of(handle: Handle) -> Qt.CursorShape:
-    """Return the pointer's shape over a line that can be dragged."""
+    """Return the pointer's shape over a draggable line."""
     shapes = {"x": Qt.CursorShape.SizeHorCursor, "y": Qt.CursorShape.SizeVerCursor}
     return shapes.get(handle.axis, Qt.CursorShape.SizeAllCursor)

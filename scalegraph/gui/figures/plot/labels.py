@@ -1,4 +1,4 @@
-"""Names at the ends of curves and beside the last stack of bars, kept apart from one another."""
+"""Labels at the ends of curves and beside the last stack of bars, kept apart from one another."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from scalegraph.gui.base.lifetime import tied
 
-_LEADER = 16.0  # pixels from the curve's end to its name
+_LEADER = 16.0  # pixels from the curve's end to its label
 _WIDEST = 190.0
 
 
 @dataclass(frozen=True)
 class EndLabel:
-    """A *text* in *colour* that belongs to the height *place* (drawn coordinate)."""
+    """A *text* in *colour* for the height *place* (drawn coordinate)."""
 
     text: str
     colour: QColor
     place: float
-    rest: tuple[str, ...] = ()  # of what it counts
+    rest: tuple[str, ...] = ()  # the labels it counts
 
 
 def most_important(labels: Sequence[EndLabel], most: int, colour: QColor) -> list[EndLabel]:
-    """Return the highest of *labels*, and one more in *colour* that counts the rest: *most* in all."""
+    """Return at most *most* labels: the highest of *labels*, and one in *colour* that counts the rest."""
     order = sorted(labels, key=lambda label: label.place, reverse=True)
     kept, rest = order[: most - 1], order[most - 1 :]
     return (
@@ -38,9 +38,9 @@ def most_important(labels: Sequence[EndLabel], most: int, colour: QColor) -> lis
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return positions near *wanted* that are at least *gap* apart, in the same order, within *low*..*high*.
+    """Return positions near *wanted*, at least *gap* apart, in the same order, within *low*..*high*.
 
-    Neighbours that collide share their displacement (pool adjacent violators), so that no label is pushed far.
+    Colliding neighbours share the displacement (pool adjacent violators), so that no label moves far.
     """
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     blocks: list[tuple[float, int]] = []  # centre of the block, number of labels in it
@@ -66,7 +66,7 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
 
 class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
-    """The strip right of a plot that carries `EndLabel`s; it follows the plot's zoom."""
+    """The strip of `EndLabel`s right of a plot; follows its zoom."""
 
     def __init__(self, box: pg.ViewBox) -> None:
         super().__init__()
@@ -78,34 +78,34 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
 
     @property
     def gap(self) -> float:
-        """Height of one label in pixels."""
+        """Height of a label in pixels."""
         return float(QFontMetricsF(self.font()).height()) + 1.0
 
     def width_for(self, labels: Sequence[EndLabel]) -> float:
-        """Return the width in pixels that *labels* take."""
+        """Return the width of *labels* in pixels."""
         metrics = QFontMetricsF(self.font())
         widest = max((metrics.horizontalAdvance(label.text) for label in labels), default=0.0)
         return min(_WIDEST, widest) + _LEADER + 8 if labels else 8.0
 
     def show_labels(self, labels: Sequence[EndLabel], ink: QColor | None = None, widest: float = _WIDEST) -> None:
-        """Show *labels* with text in *ink* and at most *widest* pixels wide, or nothing."""
+        """Show *labels*, if any, with text in *ink* and at most *widest* pixels wide."""
         self._labels = list(labels)
         self._ink = ink or self._ink
         self.setFixedWidth(min(self.width_for(labels), max(widest, 80.0)))
         self.update()
 
     def tip(self) -> str:
-        """Return all names, a line each, where some are cut or only counted; else nothing."""
+        """Return all names, one per line, if any is cut or only counted, otherwise ""."""
         metrics, room = QFontMetricsF(self.font()), self.minimumWidth() - _LEADER - 6
         cut = any(label.rest or metrics.horizontalAdvance(label.text) > room for label in self._labels)
         return "\n".join(name for label in self._labels for name in (label.rest or (label.text,))) if cut else ""
 
     def texts(self) -> list[str]:
-        """Return what is written, for tests and accessibility."""
+        """Return the texts shown, for tests and accessibility."""
         return [label.text for label in self._labels]
 
     def paint(self, painter: QPainter, *_: Any) -> None:
-        """Draw leaders and names at the heights where the curves end."""
+        """Draw leader lines and labels at the curves' ends."""
         height = self.size().height()
         low, high = self._box.viewRange()[1]
         if not self._labels or high <= low:
@@ -127,7 +127,7 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
             )
             room = self.size().width() - _LEADER - 6
             text = metrics.elidedText(label.text, Qt.TextElideMode.ElideRight, room)
-            painter.setPen(self._ink)  # yellow text on white would not be legible; its leader has the colour
+            painter.setPen(self._ink)  # not the curve's colour, as yellow on white is illegible; the leader line has it
             painter.drawText(
                 QRectF(_LEADER + 4, place - gap / 2, room + 2, gap), int(Qt.AlignmentFlag.AlignVCenter), text
             )

@@ -1,4 +1,4 @@
-"""Marks of a plot (p_x, L_max, bounds) with their names, and the highlight of the selected number of processors."""
+"""Named marks of a plot (p_x, L_max, bounds), and the highlight of the selected number of processors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from scalegraph.gui.figures.plot.drawing import Drawing
 from scalegraph.gui.figures.plot.places import RING, free_place
 from scalegraph.gui.figures.plot.targets import Target
 
-_LOW = 120  # pixels of height up to which a name that hides a curve is left out
-_AROUND = 10  # pixels of a name's own margins
+_LOW = 120  # pixels of height up to which a name that covers a curve is hidden
+_AROUND = 10  # pixels of margin around a name
 
 
 class MarkNames:
-    """Keeps the names of marks inside the picture and off one another, at any zoom."""
+    """Keeps the names of marks inside the picture and apart from one another at any zoom."""
 
     def __init__(self, drawing: Drawing, box: pg.ViewBox) -> None:
         self._drawing = drawing
@@ -55,7 +55,7 @@ class MarkNames:
             self._named.append((mark, x, y, text))
 
     def settle(self) -> None:
-        """Place every name for the range that is shown now."""
+        """Place every name for the current range."""
         width, height = self._box.width(), self._box.height()
         (x0, x1), (y0, y1) = self._box.viewRange()
         if width <= 0 or height <= 0 or x1 <= x0 or y1 <= y0:
@@ -72,7 +72,7 @@ class MarkNames:
             px = width * (((x - x0) / (x1 - x0)) if x is not None else 1.0)
             py = height * (1 - ((y - y0) / (y1 - y0))) if y is not None else 0.0
             corner, free = free_place(QPointF(px, py), (size.width(), size.height()), (width, height), taken, ink)
-            # a low picture needs its curves more than the name, which the sentence above it has, too
+            # a low picture needs its curves more than the name, which the sentence above also has
             text.setVisible(-1 <= px <= width + 1 and -1 <= py <= height + 1 and (free or height > _LOW))
             if not text.isVisible():
                 continue
@@ -81,7 +81,7 @@ class MarkNames:
             text.setPos(x0 + corner.x() / width * (x1 - x0), y1 - corner.y() / height * (y1 - y0))
 
     def _ring(self, x: float | None, y: float | None) -> NDArray[np.float64]:
-        """Return points [K, 2] of the ring around a marked point, in pixels of the picture; none around a line."""
+        """Return points [K, 2] of the ring around a marked point, in pixels of the picture; none for a line."""
         if x is None or y is None:
             return np.empty((0, 2))
         (x0, x1), (y0, y1) = self._box.viewRange()
@@ -91,7 +91,7 @@ class MarkNames:
         return points
 
     def boxes(self) -> list[QRectF]:
-        """Return where the names visible stand, in coordinates of the scene."""
+        """Return the rectangles of visible names in scene coordinates."""
         return [text.mapRectToScene(text.boundingRect()) for *_, text in self._named if text.isVisible()]
 
     def texts(self) -> list[str]:
@@ -100,7 +100,7 @@ class MarkNames:
 
 
 def _apart(points: list[Target], box: pg.ViewBox) -> list[Target]:
-    """Return the points that are some pixels from one another: rings on top of rings would be a blot."""
+    """Return the points that are some pixels apart: overlapping rings would be a blot."""
     width, height = box.viewPixelSize()
     kept: list[Target] = []
     for point in points:
@@ -110,7 +110,7 @@ def _apart(points: list[Target], box: pg.ViewBox) -> list[Target]:
 
 
 class Highlight:
-    """Shows the selected N: a soft band behind, a ring around each of its points, a frame around its bars."""
+    """Highlights the selected N: a band behind, a ring around its points, a frame around its bars."""
 
     def __init__(self, drawing: Drawing, box: pg.ViewBox, found: list[Target], processors: int | None) -> None:
         self._box = box
@@ -165,7 +165,7 @@ class Highlight:
         self._items.append(item)
 
     def clear(self) -> None:
-        """Take the highlight away."""
+        """Remove the highlight."""
         for item in self._items:
             self._box.removeItem(item)
         self._items.clear()

@@ -1,4 +1,4 @@
-"""A `Plot` on the screen: axes, curves, bars and marks that answer to pointer and keys."""
+"""A `Plot` on the screen: axes, curves, bars and marks that respond to pointer and keys."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from scalegraph.gui.figures.plot.labels import EndLabels, most_important
 from scalegraph.gui.figures.plot.marks import Highlight, MarkNames
 from scalegraph.gui.figures.plot.targets import Target, nearest, targets
 
-_DIRECT_FROM = 400  # pixels of width below which names go above the picture
-_TALL = 170  # pixels of height from which there is a line for what markers mean
-_FEWEST_NAMES = 3  # at the curves: with less room than for these, names go above the picture
-_COLUMN_REACH = 24  # pixels beside a column within which a click still means it
+_DIRECT_FROM = 400  # pixels of width below which names go into the legend
+_TALL = 170  # pixels of height at which there is a line for the markers' meaning
+_FEWEST_NAMES = 3  # at the curves: if fewer fit, all go into the legend
+_COLUMN_REACH = 24  # pixels beside a column within which a click selects it
 _ALONG = ("y", "value")
-# Shift and an arrow move a line: steps, and the axes whose line it is
+# Shift and an arrow move a line: steps, and the axes of such lines
 _ARROWS: dict[int, tuple[int, tuple[str, ...]]] = {
     Qt.Key.Key_Up: (1, _ALONG),
     Qt.Key.Key_Down: (-1, _ALONG),
@@ -41,8 +41,8 @@ _ARROWS: dict[int, tuple[int, tuple[str, ...]]] = {
 class PlotPanel(QWidget):
     """Shows one `Plot`.
 
-    *processors_chosen* says which N was clicked or reached by arrow keys, *handle_moved* where a line was dragged or
-    stepped (option, value) and whether that is its last place.
+    *processors_chosen* has the N clicked or reached by arrow keys, *handle_moved* the option and value of a line
+    dragged or stepped and whether that is final.
     """
 
     processors_chosen = Signal(object)
@@ -72,14 +72,14 @@ class PlotPanel(QWidget):
         layout.addLayout(self._row, 1)
         self._drawing: Drawing | None = None
         self._lines: HandleLines | None = None
-        self._held: Handle | None = None  # the line that is being dragged or stepped
-        self._at: float = 0.0  # where it was dragged to
+        self._held: Handle | None = None  # the line being dragged or stepped
+        self._at: float = 0.0  # its current value
         self._names: MarkNames | None = None
         self._highlight: Highlight | None = None
         self._targets: list[Target] = []
         self._hovered: Target | None = None
         self._ring: pg.ScatterPlotItem | None = None
-        self._pointed = False  # whether the pointer is over a line to drag
+        self._pointed = False  # whether the pointer is over a draggable line
         self._canvas.moved.connect(self._hover)
         self._canvas.left.connect(self._unhover)
         self._canvas.scene().sigMouseClicked.connect(self._clicked)
@@ -87,7 +87,7 @@ class PlotPanel(QWidget):
         self._box.menu_wanted.connect(self._menu)
         self._box.grabs = self._grab
         self._box.dragged.connect(self._drag)
-        # A window that is laid out resizes many times in a row: names are placed once, when it is done.
+        # A window being laid out resizes many times in a row: place names once, at the end.
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
         self._place_later = QTimer(self, singleShot=True, interval=0)
@@ -98,16 +98,16 @@ class PlotPanel(QWidget):
         self._canvas.resized.connect(self._axes["bottom"].turn_names)
         self.set_plot(plot)
 
-    # what it shows
+    # display
 
     @property
     def plot(self) -> Plot:
-        """The plot shown now."""
+        """The plot shown."""
         assert self._drawing is not None
         return self._drawing.plot
 
     def set_plot(self, plot: Plot) -> None:
-        """Show *plot*; a zoom the user made is kept where the axes are the same, any range while a line is dragged."""
+        """Show *plot*; the user's zoom is kept if the axes are the same, and any range while a line is dragged."""
         before = self._drawing
         same = before is not None and (before.plot.x, before.plot.y) == (plot.x, plot.y)
         keep = same and (self._held is not None or not self._box.at_home)
@@ -136,18 +136,18 @@ class PlotPanel(QWidget):
         self.setAccessibleName(f"Plot of {plot.y.title} over {plot.x.title}")
 
     def _draw(self, plot: Plot, /) -> tuple[Drawing, list[Target]]:
-        """Return the items of *plot* and what the pointer can hit of them."""
+        """Return the items of *plot* and its pointer targets."""
         drawing = Drawing(plot, self._box, self._theme, self.devicePixelRatioF())
         return drawing, targets(plot, drawing.x, drawing.y, drawing.half_bar)
 
     def set_theme(self, theme: str) -> None:
-        """Draw again in the colours of *theme* (light or dark)."""
+        """Redraw in the colours of *theme* (light or dark)."""
         if theme != self._theme:
             self._theme = theme
             self.set_plot(self.plot)
 
     def select(self, processors: int | None) -> None:
-        """Highlight what belongs to *processors*."""
+        """Highlight *processors*."""
         self._processors = processors
         if self._highlight is not None:
             self._highlight.clear()
@@ -155,33 +155,33 @@ class PlotPanel(QWidget):
             self._highlight = Highlight(self._drawing, self._box, self._targets, processors)
 
     def fit(self) -> None:
-        """Show everything."""
+        """Show the whole range."""
         self._box.fit()
 
     def zoom(self, factor: float) -> None:
-        """Show *factor* of what is shown, around its middle."""
+        """Zoom to *factor* of the visible range, around its centre."""
         self._box.scaleBy((factor, factor))
 
     def shown_range(self) -> tuple[float, float, float, float]:
-        """Return the drawn coordinates visible: left, right, bottom, top."""
+        """Return the visible range in drawn coordinates: left, right, bottom, top."""
         (left, right), (bottom, top) = self._box.viewRange()
         return (float(left), float(right), float(bottom), float(top))
 
     def direct_names(self) -> list[str]:
-        """Return the names that are at the curves themselves."""
+        """Return the labels at the curves."""
         return self._labels.texts()
 
     def values(self) -> list[int]:
-        """Return the numbers of processors that can be selected here, in order."""
+        """Return the selectable processor counts, sorted."""
         return sorted({t.processors for t in self._targets if t.processors is not None})
 
     def label_texts(self) -> list[str]:
-        """Return the names shown at the curves or in the legend, and those of the marks."""
+        """Return the names at the curves or in the legend, and those of the marks."""
         marks = self._names.texts() if self._names else []
         return [*self._labels.texts(), *self._legend.texts(), *self._corner.texts(), *marks]
 
     def place_of(self, processors: int) -> QPoint | None:
-        """Return where (in this widget) the first point or bar of *processors* is drawn."""
+        """Return the position (in this widget) of the first point or bar of *processors*."""
         for target in self._targets:
             if target.processors == processors:
                 scene = self._box.mapViewToScene(QPointF(target.x, target.y))
@@ -209,7 +209,7 @@ class PlotPanel(QWidget):
             self._lines.settle()
 
     def _place_names(self) -> None:
-        """Names at the ends of curves where there is room, else above; what the markers mean always above."""
+        """Show names at the ends of curves if they fit, otherwise in the legend, with the markers' meaning."""
         drawing = self._drawing
         if drawing is None:
             return
@@ -222,7 +222,7 @@ class PlotPanel(QWidget):
         direct = wide and 0 < len(labels) <= names
         self._labels.show_labels(labels if direct else [], ink(self._theme), 0.36 * self.width())
         aside = [*drawing.origins(), *drawing.missing()]
-        # beside the axis title there is room that nothing else uses
+        # use the free room beside the axis title
         room = 0.36 * min(self.width(), self._canvas.width() or self.width())
         corner = self.width() >= _DIRECT_FROM and self._corner.wanted_width(aside) < room
         above = [] if direct else entries
@@ -234,23 +234,23 @@ class PlotPanel(QWidget):
         self._corner.setFixedWidth(width)
         self._corner.move(self._canvas.width() - width - 2, self._canvas.height() - self._corner.height() - 1)
 
-    # what the user does
+    # user actions
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the font of the window."""
+        """Qt: follow the window's font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._labels.setFont(self.font())
             self._place_names()
 
     def event(self, event: QEvent) -> bool:
-        """Draw again when the window comes to a screen of another resolution."""
+        """Qt: redraw when the window moves to a screen of another resolution."""
         if event.type() == QEvent.Type.DevicePixelRatioChange:
             self.set_plot(self.plot)
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows, Home and End move the selected N, with Shift a line; F fits; plus and minus zoom; Escape clears."""
+        """Qt: arrows, Home, End select N; Shift+arrows move a line; F fits; plus, minus zoom; Escape clears."""
         key = event.key()
         values = self.values()
         if key in _ARROWS and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
@@ -272,7 +272,7 @@ class PlotPanel(QWidget):
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        """Letting go of an arrow key ends the step of a line."""
+        """Qt: releasing an arrow key ends the step of a line."""
         if event.key() in _ARROWS and not event.isAutoRepeat() and self._held is not None:
             self._let_go()
         else:
@@ -284,14 +284,14 @@ class PlotPanel(QWidget):
             self._let_go()
         super().focusOutEvent(event)
 
-    # lines to drag
+    # draggable lines
 
     def handles(self) -> tuple[Handle, ...]:
-        """Return the lines that can be moved."""
+        """Return the draggable lines."""
         return self.plot.handles
 
     def place_of_handle(self, option: str) -> QPoint | None:
-        """Return where (in the canvas) the line of *option* can be grabbed."""
+        """Return a point in the canvas where the line of *option* can be grabbed."""
         assert self._drawing is not None
         assert self._lines is not None
         (x0, x1), (y0, y1) = self._box.viewRange()

@@ -1,4 +1,4 @@
-"""Places for names in a picture: inside, off other names, on as few points of curves as possible."""
+"""Places names in a picture: inside, apart from other names, covering few points of curves."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from PySide6.QtCore import QPointF, QRectF
 
 OFF: Final = 3  # pixels between a name and a curve
 RING: Final = 7.5  # pixels from a marked point to the ring around it
-_HIDES: Final = 40.0  # cost of a point of a curve under a name; of a pixel of the way:
+_HIDES: Final = 40.0  # cost of a covered curve point; next: per pixel of distance
 _AWAY: Final = 0.1
-_COVERS: Final = 1000.0  # of another name
-_STEP: Final = (12.0, 3.0)  # pixels between places that are tried where none beside the mark is free
+_COVERS: Final = 1000.0  # of covering another name
+_STEP: Final = (12.0, 3.0)  # pixels between positions tried if none beside the mark is free
 
 
 def free_place(
     at: QPointF, size: tuple[float, float], room: tuple[float, float], taken: list[QRectF], ink: NDArray[np.float64]
 ) -> tuple[QPointF, bool]:
-    """Return the upper left corner for a name of *size* at *at* and whether it hides nothing there.
+    """Return the upper left corner for a name of *size* near *at*, and whether it covers nothing there.
 
-    It is inside, off the names *taken*, on as little *ink* [K, 2] as there can be. All in pixels of the picture, whose
-    size is *room*. *at* of height 0 is an upright line.
+    The name stays inside *room*, off the rectangles *taken*, on as little *ink* [K, 2] as possible. All are in pixels
+    of the picture. *at* of height 0 is a vertical line.
     """
     w, h = size
     upright = at.y() <= 0
@@ -38,7 +38,7 @@ def free_place(
             for x in (at.x() - w / 2, at.x() + near, at.x() - near - w, at.x() - w - 40, at.x() + 40)
         ]
     found = best_place(np.array(candidates), at, size, room, taken, ink)
-    if found is None or found[1]:  # a low picture: anywhere in it
+    if found is None or found[1]:  # a low picture: try everywhere
         anywhere = best_place(everywhere(size, room), at, size, room, taken, ink)
         found = min((one for one in (found, anywhere) if one is not None), key=lambda one: one[1:], default=None)
     chosen = found[0] if found is not None else QPointF(*candidates[0])
@@ -47,7 +47,7 @@ def free_place(
 
 
 def everywhere(size: tuple[float, float], room: tuple[float, float]) -> NDArray[np.float64]:
-    """Return upper left corners [K, 2] for a name of *size* all over a picture of the size *room*."""
+    """Return upper left corners [K, 2] for a name of *size* all over a picture of size *room*."""
     xs, ys = (np.arange(0.0, max(1.0, room[i] - size[i] + 1), _STEP[i]) for i in (0, 1))
     return np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
 
@@ -60,9 +60,9 @@ def best_place(
     taken: list[QRectF],
     ink: NDArray[np.float64],
 ) -> tuple[QPointF, float, float] | None:
-    """Return the best of *corners* [K, 2], what it hides (0: nothing) and all that it costs; None if all are outside.
+    """Return the best of *corners* [K, 2], its cost of covering (0: nothing) and its total; None if all are outside.
 
-    It hides points of *ink* [M, 2] and the rectangles *taken*; to be far from *at* costs, too.
+    Covering points of *ink* [M, 2] or rectangles *taken* has a cost, and so has the distance from *at*.
     """
     w, h = size
     kept = corners[((corners >= 0) & (corners <= (room[0] - w, room[1] - h))).all(axis=1)]
@@ -79,14 +79,13 @@ def best_place(
 
 
 def _covered(corners: NDArray[np.float64], size: NDArray[np.float64], ink: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how many pixels of *ink* [M, 2] are in the rectangle of *size* at each of *corners* [K, 2].
+    """Return the number of *ink* [M, 2] pixels in the rectangle of *size* at each of *corners* [K, 2].
 
-    Ink is counted in whole pixels, in a table of sums over all pixels above and to the left: thousands of places cost
-    as little as one.
+    Uses a summed-area table over whole pixels, so thousands of positions cost no more than one.
     """
     low = np.floor(np.minimum(corners.min(axis=0), 0.0)).astype(np.intp)
     shape = np.ceil(corners.max(axis=0) + size).astype(np.intp) - low + 2
-    placed = ink - low  # what is no number is in no cell
+    placed = ink - low  # NaN is in no cell
     inside = placed[((placed >= 0) & (placed < shape - 1)).all(axis=1)].astype(np.intp)
     sums = np.zeros(shape, dtype=np.float64)
     np.add.at(sums, (inside[:, 0] + 1, inside[:, 1] + 1), 1.0)

@@ -1,4 +1,4 @@
-"""Targets of the pointer in a plot: every point and every piece of a bar, with its tooltip."""
+"""Pointer targets in a plot: every point and every piece of a bar, with its tooltip."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Target:
 
     @property
     def is_bar(self) -> bool:
-        """Whether it is an area rather than a point."""
+        """Whether it is an area instead of a point."""
         return self.half_width > 0
 
 
 def rich(title: str, text: str, aside: str = "") -> str:
-    """Return a tooltip with *title* in bold and *text* line by line."""
+    """Return a tooltip with *title* in bold and the lines of *text*."""
     first, _, rest = text.partition("\n")
     if first.startswith(f"{title}:"):
-        # the text names itself: its first line is the heading
+        # the first line is the heading
         title, text = first, rest
     head = f"<b>{escape(title)}</b>" + (f" <span style='color:gray'>· {escape(aside)}</span>" if aside else "")
     body = escape(text).replace("\n", "<br>")
@@ -49,7 +49,7 @@ def rich(title: str, text: str, aside: str = "") -> str:
 
 
 def targets(plot: Plot, x: Scale, y: Scale, half_bar: float) -> list[Target]:
-    """Return everything of *plot* that can be pointed at; *half_bar* is half a bar's width in drawn coordinates."""
+    """Return all targets of *plot*; *half_bar* is half a bar's width in drawn coordinates."""
     found = [target for line in plot.lines for target in _of_line(line, x, y)]
     if plot.bars is not None:
         found = _of_bars(plot.bars, x, y, half_bar) + found
@@ -102,7 +102,7 @@ def _of_bars(bars: Bars, x: Scale, y: Scale, half_bar: float) -> list[Target]:
 
 
 def stack(bars: Bars) -> list[tuple[float, int, int, float]]:
-    """Return (base, series, index, height) of every piece; missing heights are left out."""
+    """Return (base, series, index, height) of every piece; missing heights are skipped."""
     pieces = []
     base = [0.0] * len(bars.x)
     for s, (_, _, heights) in enumerate(bars.series):
@@ -116,9 +116,9 @@ def stack(bars: Bars) -> list[tuple[float, int, int, float]]:
 def nearest(
     found: Sequence[Target], x: float, y: float, pixel: tuple[float, float], reach: float = 14.0
 ) -> Target | None:
-    """Return the target at drawn (*x*, *y*): the nearest point within *reach* pixels, else the bar below.
+    """Return the target at drawn (*x*, *y*): the nearest point within *reach* pixels, else the bar there.
 
-    *pixel* is the size of a pixel in drawn coordinates.
+    *pixel* is a pixel's size in drawn coordinates.
     """
     best: Target | None = None
     distance = reach
@@ -131,7 +131,7 @@ def nearest(
     if best is not None:
         return best
     for target in found:
-        # a piece of a bar thinner than the pointer can still be hit
+        # so that a piece thinner than the pointer can be hit
         high = max(target.half_height, 1.5 * pixel[1])
         if target.is_bar and abs(target.x - x) <= target.half_width and abs(target.y - y) <= high:
             return target

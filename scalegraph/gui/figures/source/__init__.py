@@ -1,1 +1,1 @@
-"""Source texts with cost in the margin."""
+"""Source code with costs in the margin."""

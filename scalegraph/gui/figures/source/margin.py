@@ -1,4 +1,4 @@
-"""The columns left of a program's text: costs with their bars, and line numbers."""
+"""The columns left of the source: costs with bars, and line numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scalegraph.gui.base.tints import bar_tint, ink, paper, tint
 from scalegraph.gui.figures.plot.targets import rich
 
 _PAD = 8
-_DENSE = 0.34  # share of its colour that a bar behind a number has at most
+_DENSE = 0.34  # maximum opacity of a bar behind a number
 
 
 class Margin(QWidget):
-    """Paints what belongs to the lines that *editor* shows. Its heading is painted by `MarginHead`."""
+    """Paints the margin of *editor*'s visible lines; `MarginHead` paints its heading."""
 
     def __init__(self, editor: QPlainTextEdit) -> None:
         super().__init__(editor)
@@ -29,13 +29,13 @@ class Margin(QWidget):
         self._measures: list[Measure] = []
         self._largest: list[float] = []
         self._source = Source("", (), ())
-        self._most = 10_000  # pixels that the cost columns may take
-        self._widths: tuple[object, list[int]] = (None, [])  # what they were measured for, and the widths
+        self._most = 10_000  # pixels for the cost columns
+        self._widths: tuple[object, list[int]] = (None, [])  # cache: what was measured, and the widths
         self.theme = "light"
         self.setMouseTracking(True)
 
     def show_source(self, source: Source) -> None:
-        """Take numbers and lines from *source*."""
+        """Take the lines and costs of *source*."""
         self._source, self._lines = source, source.lines
         self._measures, self._largest = [], []
         self._widths = (None, [])
@@ -52,18 +52,18 @@ class Margin(QWidget):
         return [stacked(how.heading(column.name)) for how, column in pairs]
 
     def make_room(self, most: int) -> None:
-        """Show as many cost columns as *most* pixels hold; the tooltip has all of them."""
+        """Show the cost columns that fit into *most* pixels; the tooltip has all."""
         if most != self._most:
             self._most = most
             self.updateGeometry()
             self.update()
 
     def widths(self) -> list[int]:
-        """Return the widths of the cost columns and of the line numbers, in pixels."""
+        """Return the widths in pixels of the cost columns and the line numbers."""
         outside = self._editor.parentWidget()
         fonts = (self.font(), outside.font() if outside is not None else self.font())
         measured_for = (self._most, *(font.toString() for font in fonts))
-        if measured_for != self._widths[0]:  # the editor wants them for every line that it colours
+        if measured_for != self._widths[0]:  # the editor asks for them at every line it highlights
             self._widths = (measured_for, self._measured(*map(QFontMetrics, fonts)))
         return self._widths[1]
 
@@ -81,11 +81,11 @@ class Margin(QWidget):
         return widths
 
     def sizeHint(self) -> QSize:
-        """Return the width of all columns."""
+        """Qt: return the width of all columns."""
         return QSize(sum(self.widths()), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the lines visible."""
+        """Qt: draw the visible lines."""
         painter = QPainter(self)
         painter.fillRect(event.rect(), paper(self.theme).darker(103) if self.theme == "light" else paper(self.theme))
         widths = self.widths()
@@ -119,13 +119,13 @@ class Margin(QWidget):
         painter.drawText(QRect(left, top, widths[-1] - _PAD, height), right_middle, str(line.number))
 
     def line_at(self, at: QPoint) -> SourceLine | None:
-        """Return the line at *at*."""
+        """Return the line at the point *at*."""
         cursor = self._editor.cursorForPosition(QPoint(2, at.y()))
         number = cursor.blockNumber()
         return self._lines[number] if number < len(self._lines) else None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Show exact values."""
+        """Qt: show exact values."""
         line = self.line_at(event.position().toPoint())
         if line is None or not line.values:
             QToolTip.hideText()
@@ -136,28 +136,28 @@ class Margin(QWidget):
         tips.show(event.globalPosition().toPoint(), rich(where, text), self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take a click here as a click on the line."""
+        """Qt: treat a click here like a click on the line."""
         self._editor.setTextCursor(self._editor.cursorForPosition(QPoint(2, event.position().toPoint().y())))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll the text."""
+        """Qt: scroll the text."""
         self._editor.verticalScrollBar().event(event)
 
 
 class MarginHead(QWidget):
-    """The names of the margin's columns, above them."""
+    """The headings of the margin's columns."""
 
     def __init__(self, margin: Margin, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._margin = margin
 
     def sizeHint(self) -> QSize:
-        """Return as many lines as the longest name has."""
+        """Qt: return the height of the longest heading, wrapped."""
         many = 1 + max((name.count("\n") for name in self._margin.headings()), default=0)
         return QSize(self._margin.sizeHint().width(), many * self.fontMetrics().height() + 6)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the names."""
+        """Qt: draw the headings."""
         painter = QPainter(self)
         painter.setFont(QFont(self.font()))
         painter.setPen(self.palette().windowText().color())

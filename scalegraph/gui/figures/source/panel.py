@@ -1,4 +1,4 @@
-"""A `Source` on the screen: the program's text with the cost of every line, and what the preprocessor inserted."""
+"""A `Source` on the screen: source code with the cost per line, and the code the preprocessor inserted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from scalegraph.gui.figures.source.margin import Margin, MarginHead
 from scalegraph.gui.figures.table.panel import FASTER
 
 _COST_SHARE = 0.42  # of the width that cost columns may take
-_WARM = 0.02  # of what the hottest line costs, from which on a line is tinted
+_WARM = 0.02  # of the hottest line's cost, from which a line is tinted
 
 
 class Inserted(Enum):
@@ -54,10 +54,10 @@ class Inserted(Enum):
 
 
 class SourcePanel(QWidget):
-    """Shows one `Source`; *region_chosen* says the region and the place (file, line) that was clicked."""
+    """Shows one `Source`; *region_chosen* has the clicked region and place (file, line)."""
 
     region_chosen = Signal(object, object)
-    faster_wanted = Signal(str)  # target of a virtual speedup: a line, or the lines that are marked
+    faster_wanted = Signal(str)  # target for a virtual speedup: a line, or the selected lines
 
     def __init__(self, source: Source, theme: str = "light", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class SourcePanel(QWidget):
         self._source = source
         self._region: int | None = None
         self._line: int | None = None
-        self._shown = False  # whether the hottest line of this file was brought into sight once
+        self._shown = False  # whether this file's hottest line has been scrolled to
         self.inserted = QComboBox()
         self.inserted.setAccessibleName("Inserted code")
         for how in Inserted:
@@ -119,15 +119,15 @@ class SourcePanel(QWidget):
         layout.addWidget(self._head)
         layout.addWidget(self._split, 1)
 
-    # what it shows
+    # display
 
     @property
     def source(self) -> Source:
-        """The source shown now."""
+        """The source shown."""
         return self._source
 
     def set_source(self, source: Source) -> None:
-        """Show *source*; the place in the text stays for the same file."""
+        """Show *source*; for the same file the scroll position stays."""
         same = source.file == self._source.file
         scroll = self.editor.verticalScrollBar().value()
         self._source = source
@@ -148,14 +148,14 @@ class SourcePanel(QWidget):
         self.setAccessibleName(f"Source of {source.file}")
 
     def set_theme(self, theme: str) -> None:
-        """Draw in the colours of *theme*."""
+        """Use the colours of *theme*."""
         self._theme = theme
         for highlighter in self._highlighters:
             highlighter.set_theme(theme)
         self._mark()
 
     def select(self, region: int | None, line: tuple[str, int] | None = None) -> None:
-        """Mark the lines of *region* and *line* (file, number), and show the first of them if none is visible."""
+        """Highlight the lines of *region* and *line* (file, number); scroll to the first if none is visible."""
         self._region = region
         self._line = line[1] if line is not None and line[0] in ("", self._source.file) else None
         self._mark()
@@ -167,7 +167,7 @@ class SourcePanel(QWidget):
             self.editor.show_line(first)
 
     def go_to(self, number: int) -> bool:
-        """Show the line of that number; return whether there is one."""
+        """Scroll to a line; return whether it exists."""
         for i, line in enumerate(self._source.lines):
             if line.number == number:
                 self.editor.show_line(i)
@@ -178,12 +178,12 @@ class SourcePanel(QWidget):
         return False
 
     def hot_lines(self) -> list[int]:
-        """Return the numbers of the lines that cost anything, the most expensive first."""
+        """Return the numbers of lines with a cost, most expensive first."""
         there = [(-(line.values[0] or 0.0), line.number) for line in self._source.lines if line.values]
         return [number for cost, number in sorted(there) if cost < 0]
 
     def go_hot(self, step: int) -> None:
-        """Go *step* places on in the order of `hot_lines`, from the line that is marked, else to the most expensive."""
+        """Move *step* places in `hot_lines` from the selected line, or go to the most expensive."""
         hot = self.hot_lines()
         if not hot:
             return
@@ -194,11 +194,11 @@ class SourcePanel(QWidget):
         self.region_chosen.emit(region, (self._source.file, number))
 
     def marked_lines(self) -> list[int]:
-        """Return the numbers of the lines that are marked as the selected region."""
+        """Return the numbers of lines highlighted as the selected region."""
         return [line.number for line in self._source.lines if line.region == self._region is not None]
 
     def _show_hottest(self) -> None:
-        """Bring the line that costs most into sight, unless something is selected."""
+        """Scroll to the most expensive line, unless something is selected."""
         self._shown = True
         if self._region is not None or self._line is not None:
             return
@@ -208,7 +208,7 @@ class SourcePanel(QWidget):
             self.editor.show_line(max(there)[1])
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Start at the hottest line."""
+        """Qt: start at the hottest line."""
         super().showEvent(event)
         if not self._shown:
             # the text has its height only after this event
@@ -251,7 +251,7 @@ class SourcePanel(QWidget):
             editor.setExtraSelections(marks)
 
     def _heat(self, editor: _Editor) -> list[QTextEdit.ExtraSelection]:
-        """Return the lines that cost most, tinted by the root of their share of the most expensive one's."""
+        """Return the most expensive lines with a tint: the square root of their share of the maximum."""
         costs = [(line.values[0] or 0.0) if line.values else 0.0 for line in self._source.lines]
         most = max(costs, default=0.0)
         return [
@@ -270,7 +270,7 @@ class SourcePanel(QWidget):
                 )
         return marks
 
-    # what the user does
+    # user actions
 
     def _clicked(self, block: int) -> None:
         if block < len(self._source.lines):
@@ -278,7 +278,7 @@ class SourcePanel(QWidget):
             self.region_chosen.emit(line.region, (self._source.file, line.number))
 
     def target(self, first: int, last: int) -> str:
-        """Return the target of the text's lines *first* to *last* (from 0) in a virtual speedup."""
+        """Return the virtual-speedup target of lines *first* to *last* (from 0)."""
         lines = self._source.lines
         if not 0 <= first <= last < len(lines):
             return ""
@@ -308,7 +308,7 @@ class SourcePanel(QWidget):
         self.search_field.style().polish(self.search_field)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give a small window's room to the text."""
+        """Qt: in a small window leave the room to the text."""
         super().resizeEvent(event)
         self._file.setVisible(bool(self._source.file) and self.width() > 520)
         self.margin.make_room(int(_COST_SHARE * self.width()))
@@ -317,9 +317,9 @@ class SourcePanel(QWidget):
 
 
 def inserted_spans(before: str, after: str) -> list[tuple[int, int]]:
-    """Return (start, end) of each stretch of *after* that *before* lacks, by a greedy match of characters in order.
+    """Return (start, end) of each stretch of *after* that is not in *before*, by greedy character matching.
 
-    Inserted probes are whole tokens before or after what was there, so common start and end are taken first.
+    Inserted probes are whole tokens before or after existing code, so common prefixes and suffixes are matched first.
     """
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
@@ -335,18 +335,18 @@ def _made(line: SourceLine) -> str:
 
 
 class _Editor(QPlainTextEdit):
-    """Read-only text with a margin; a click says the number of its line (from 0)."""
+    """Read-only text with a margin; a click emits the line's number (from 0)."""
 
     line_clicked = Signal(int)
-    menu_wanted = Signal(object, int, int)  # the menu to add to; first and last line (from 0) that it is about
+    menu_wanted = Signal(object, int, int)  # the menu to extend; first and last line (from 0) it is for
 
     def __init__(self) -> None:
         super().__init__()
         self._margin: Margin | None = None
-        self._kept: int | None = None  # line that stays visible when the height changes, until the user scrolls
+        self._kept: int | None = None  # line to keep visible when the height changes, until the user scrolls
         self.verticalScrollBar().actionTriggered.connect(lambda _action: self._let_go())
         self.setReadOnly(True)
-        self.setProperty("role", "source")  # for the application's style sheet: one of its own is read for each editor
+        self.setProperty("role", "source")  # a style sheet of its own would be parsed for each editor
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTextInteractionFlags(
@@ -358,14 +358,14 @@ class _Editor(QPlainTextEdit):
         self.setTabStopDistance(8 * self.fontMetrics().horizontalAdvance(" "))
 
     def carry(self, margin: Margin) -> None:
-        """Keep room for *margin* at the left."""
+        """Reserve room for *margin* on the left."""
         self._margin = margin
         margin.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.updateRequest.connect(lambda *_: self.settle())
         self.blockCountChanged.connect(lambda *_: self.settle())
 
     def show_line(self, number: int) -> None:
-        """Scroll so that line *number* (from 0) is visible, if it is not."""
+        """Scroll to line *number* (from 0) unless it is visible."""
         self._kept = number
         bar = self.verticalScrollBar()
         if not bar.value() <= number <= bar.value() + bar.pageStep() - 2:
@@ -375,7 +375,7 @@ class _Editor(QPlainTextEdit):
         self._kept = None
 
     def whole_line(self, number: int, colour: QColor) -> QTextEdit.ExtraSelection:
-        """Return a mark of the whole line *number* (from 0)."""
+        """Return a highlight of the whole line *number* (from 0)."""
         made = QTextEdit.ExtraSelection()
         made.format.setBackground(colour)
         made.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
@@ -383,7 +383,7 @@ class _Editor(QPlainTextEdit):
         return made
 
     def span(self, number: int, start: int, end: int, colour: QColor) -> QTextEdit.ExtraSelection:
-        """Return a mark of the characters *start* to *end* of line *number*."""
+        """Return a highlight of characters *start* to *end* in line *number*."""
         made = QTextEdit.ExtraSelection()
         made.format.setBackground(colour)
         cursor = QTextCursor(self.document().findBlockByNumber(number))
@@ -409,7 +409,7 @@ class _Editor(QPlainTextEdit):
         menu.popup(event.globalPos())
 
     def menu_at(self, place: QPoint) -> QMenu:
-        """Return the menu of the marked lines, or of the line at *place*."""
+        """Return the menu for the selected lines, or for the line at *place*."""
         menu = self.createStandardContextMenu()
         cursor = self.textCursor()
         if cursor.hasSelection():

@@ -1,4 +1,4 @@
-"""A `Table` as a Qt tree model, with sorting, and searching that keeps the way to what was found."""
+"""A `Table` as a Qt tree model, with sorting, and searching that keeps the ancestors of matches."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from scalegraph.gui.figures.plot.targets import rich
 Index = QModelIndex | QPersistentModelIndex
 KEY_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 SHARE_ROLE: Final = Qt.ItemDataRole.UserRole + 3  # 0..1 of the column's largest, for the bar
-BAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4  # the palette's role of the bar
-_NATURAL: Final = (-1, Qt.SortOrder.AscendingOrder)  # the order of the table
+BAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4  # the bar's palette role
+_NATURAL: Final = (-1, Qt.SortOrder.AscendingOrder)  # the table's own order
 
 
 class TableModel(QAbstractItemModel):
-    """Rows by depth as a tree, in any order, all or those that were searched; numbers of a column share one unit.
+    """Rows as a tree by depth, sorted and filtered; the numbers of a column share a unit.
 
-    Rows are known to Qt by their number, counted from 1; 0 stands for the table itself. Sorting and searching are done
-    here and not by one of Qt's proxies, which requests every cell of every row.
+    A row's Qt id is its number from 1; 0 is the table itself. Sorting and searching are done here rather than by a Qt
+    proxy model, which would ask for every cell.
     """
 
     def __init__(self, table: Table) -> None:
@@ -38,11 +38,11 @@ class TableModel(QAbstractItemModel):
 
     @property
     def table(self) -> Table:
-        """What is shown."""
+        """The table shown."""
         return self._table
 
     def set_table(self, table: Table, under: Sequence[str] = ()) -> None:
-        """Show another table, sorted and searched as before where it has the column; *under* stands below its heads."""
+        """Show another table; sorting and search stay if it has the column. *under* are lines below the headings."""
         self.beginResetModel()
         self._under = tuple(under)
         if self._sort[0] >= len(table.columns):
@@ -51,22 +51,22 @@ class TableModel(QAbstractItemModel):
         self.endResetModel()
 
     def is_tree(self) -> bool:
-        """Whether any row is below another."""
+        """Return whether any row is below another."""
         return any(above for above in self._parents)
 
     def numeric(self, column: int) -> bool:
-        """Whether *column* holds numbers."""
+        """Return whether *column* holds numbers."""
         return self._numeric[column]
 
     @property
     def shown(self) -> int:
-        """How many rows are shown, those that a search found with the rows above them."""
+        """Number of rows shown: matches of the search and their ancestors."""
         return sum(map(len, self._shown))
 
-    # which rows, in which order
+    # rows and their order
 
     def sort_by(self, column: int, order: Qt.SortOrder) -> None:
-        """Sort by *column*; -1 restores the order of the table. What is selected or open stays so."""
+        """Sort by *column*; -1 restores the table's order. Selected and open rows stay so."""
         if (column, order) == self._sort or max(column, self._sort[0]) < 0:
             return
         self.layoutAboutToBeChanged.emit()
@@ -78,7 +78,7 @@ class TableModel(QAbstractItemModel):
         self.layoutChanged.emit()
 
     def search(self, text: str) -> None:
-        """Show rows that have every word of *text* in one of their columns, with the rows above them."""
+        """Show the rows that contain every word of *text*, and their ancestors."""
         words = text.lower().split()
         if words != self._words:
             self.beginResetModel()
@@ -87,7 +87,7 @@ class TableModel(QAbstractItemModel):
             self.endResetModel()
 
     def find(self, key: str) -> QModelIndex:
-        """Return the first row of *key* that is shown, an invalid index if there is none."""
+        """Return the index of the first visible row with *key*; invalid if there is none."""
         number = next((n for n in self._keys.get(key, ()) if self._seen[n]), 0)
         return self.createIndex(self._places[number], 0, number) if number else QModelIndex()
 
@@ -100,7 +100,7 @@ class TableModel(QAbstractItemModel):
         self._keys: dict[str, list[int]] = {}
         for number, row in enumerate(table.rows, 1):
             self._keys.setdefault(row.key, []).append(number)
-        self._texts: dict[int, list[str]] = {}  # of columns that were requested
+        self._texts: dict[int, list[str]] = {}  # by column already asked for
         self._measures = column_measures(table.columns, [self._cells(i) for i in range(len(table.columns))])
         self._numeric: list[bool] = []
         self._largest: list[float] = []
@@ -113,7 +113,7 @@ class TableModel(QAbstractItemModel):
         self._choose()
 
     def _choose(self) -> None:
-        """Find the rows that have what is searched, and those above them."""
+        """Find the matching rows and their ancestors."""
         self._seen = [not self._words] * len(self._parents)
         if self._words:
             columns = [self._column_texts(column) for column in range(len(self._table.columns))]
@@ -129,7 +129,7 @@ class TableModel(QAbstractItemModel):
         self._order()
 
     def _order(self) -> None:
-        """Sort the rows that are shown; equal ones keep the order of the table."""
+        """Sort the visible rows; the sort is stable."""
         column, order = self._sort
         values = [_sortable(value) for value in self._cells(column)] if column >= 0 else []
         for shown in self._shown:
@@ -139,7 +139,7 @@ class TableModel(QAbstractItemModel):
             for place, number in enumerate(shown):
                 self._places[number] = place
 
-    # what Qt asks
+    # Qt's interface
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
         """Return the index of a row below *parent*."""
@@ -149,13 +149,13 @@ class TableModel(QAbstractItemModel):
         return QModelIndex()
 
     def parent(self, index: Index = QModelIndex()) -> Any:  # noqa: B008
-        """Return the index of the row above."""
+        """Return the index of the parent row."""
         number = index.internalId()
         above = self._parents[number] if number < len(self._parents) else 0
         return self.createIndex(self._places[above], 0, above) if above else QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many rows are below *parent*."""
+        """Return the number of rows below *parent*."""
         return 0 if parent.column() > 0 else len(self._shown_below(parent))
 
     def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
@@ -167,7 +167,7 @@ class TableModel(QAbstractItemModel):
         return len(self._table.columns)
 
     def _shown_below(self, parent: Index) -> list[int]:
-        number = parent.internalId()  # 0 of an invalid index
+        number = parent.internalId()  # 0 for an invalid index
         return self._shown[number] if number < len(self._shown) else []
 
     def _cells(self, column: int) -> list[float | str | None]:
@@ -179,18 +179,18 @@ class TableModel(QAbstractItemModel):
         return self._texts[column]
 
     def texts(self, column: int) -> list[tuple[str, int]]:
-        """Return what the cells of *column* show, each with the depth of its row."""
+        """Return the texts of *column*, each with its row's depth."""
         rows = self._table.rows
         return [(text, row.depth) for text, row in zip(self._column_texts(column), rows, strict=True)]
 
     def narrow_headings(self, letters: int) -> None:
-        """Break headings into lines of so many *letters*; 0: one line, and one for the unit."""
+        """Break headings into lines of *letters* characters; 0: one line, plus one for the unit."""
         if letters != self._heading_letters:
             self._heading_letters = letters
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self._table.columns) - 1)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a column's name with its unit."""
+        """Return a column's name and unit."""
         if orientation != Qt.Orientation.Horizontal or section >= len(self._table.columns):
             return None
         column, how = self._table.columns[section], self._measures[section]
@@ -204,7 +204,7 @@ class TableModel(QAbstractItemModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what a cell shows."""
+        """Return a cell's data."""
         number, i = index.internalId(), index.column()
         if not 0 < number <= len(self._table.rows):
             return None
@@ -240,7 +240,7 @@ class TableModel(QAbstractItemModel):
 
 
 def _parents(depths: Sequence[int]) -> list[int]:
-    """Return for every row (from 1) the number of the row above it by *depths*, 0 where there is none."""
+    """Return each row's parent (numbers from 1) by *depths*, 0 if it has none."""
     path, found = [0], [0]
     for number, depth in enumerate(depths, 1):
         del path[max(1, min(depth + 1, len(path))) :]

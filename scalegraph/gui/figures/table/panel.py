@@ -1,4 +1,4 @@
-"""A `Table` on the screen: a tree or list of numbers that can be sorted, filtered and selected."""
+"""A `Table` on the screen: a tree or list that can be sorted, filtered and selected."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.figures.bar_delegate import BAR, BarDelegate, room_for
 from scalegraph.gui.figures.table.model import KEY_ROLE, TableModel
 
-_LOW = 190  # pixels of height below which the search field is folded away until it is requested
-_FILTER_FROM = 6  # rows from which a search field is worth its place
-SOURCE = "text"  # name of the column that shows lines of the program
+_LOW = 190  # pixels of height below which the search field is folded away until used
+_FILTER_FROM = 6  # rows from which a search field is useful
+SOURCE = "text"  # name of the column of source lines
 FASTER = "What if this were faster…"
-_LEAST_SENTENCE = 200  # pixels of sentences, in several lines
-_FEW, _WORDS, _LONG = 80, 5, 40  # rows up to which sentences have several lines; spaces and letters of a sentence
-_LEAST_TEXT = 160  # pixels in which a text can be read
-_LONGEST = 12  # texts of a column that are measured: the longest by letters are not always the widest
-_LEAST_WRAPPED = 110  # .. of one that may have several lines
-_HEADINGS = (0, 15, 11)  # letters in a line of a heading, tried until the table is narrow enough; 0: no limit
-_AROUND_HEADING = 24  # pixels left and right of a heading, and of the arrow that shows the order
-_SPREAD = 48  # pixels that a column of numbers gets more where there is room
+_LEAST_SENTENCE = 200  # pixels of a column of wrapped sentences
+_FEW, _WORDS, _LONG = 80, 5, 40  # rows up to which sentences wrap; spaces and characters that make a sentence
+_LEAST_TEXT = 160  # pixels in which a text is legible
+_LONGEST = 12  # texts per column that are measured: the longest by characters is not always the widest
+_LEAST_WRAPPED = 110  # .. of one that may wrap
+_HEADINGS = (0, 15, 11)  # characters per line of a heading, tried until the table fits; 0: no limit
+_AROUND_HEADING = 24  # pixels around a heading, including the sort arrow
+_SPREAD = 48  # extra pixels for a column of numbers if there is room
 _NAME_SHARE = 0.45  # of the width that the first column may take
 
 
 class TablePanel(QWidget):
-    """Shows one `Table`; *row_chosen* says the key of the row that was clicked or reached by keys."""
+    """Shows one `Table`; *row_chosen* has the key of the row clicked or reached by keys."""
 
     row_chosen = Signal(str)
-    faster_wanted = Signal(str)  # key of the row: what if it were faster?
+    faster_wanted = Signal(str)  # key of the row to speed up
 
     def __init__(
         self, table: Table, theme: str = "light", parent: QWidget | None = None, *, searchable: bool = True
@@ -53,9 +53,9 @@ class TablePanel(QWidget):
         self._searchable = searchable
         self._following = False
         self._key = ""
-        self._wrapped_at = 0  # pixels of the column of sentences
-        self._letters = 0  # in a line of a heading; 0: no limit
-        self._natural: list[int] = []  # pixels in which each column can be read
+        self._wrapped_at = 0  # width of the sentence columns when last wrapped
+        self._letters = 0  # per line of a heading; 0: no limit
+        self._natural: list[int] = []  # pixels in which each column is legible
         self.can_be_faster: Callable[[str], bool] = lambda _key: False
         self._model = TableModel(table)
         self.filter = QLineEdit()
@@ -66,12 +66,12 @@ class TablePanel(QWidget):
         self._found = QLabel()
         self._found.setProperty("role", "muted")
         self.tree = _Tree()
-        self._model.setParent(self.tree)  # it must not go first: Qt measures rows of a tree whose panel is gone
+        self._model.setParent(self.tree)  # must outlive the tree: Qt still measures its rows
         self.tree.setModel(self._model)
         self._delegate = BarDelegate(self.tree)
         self._delegate.theme = theme
         self.tree.setItemDelegate(self._delegate)
-        # not the current row: that changes when the focus merely comes here
+        # not the current row, which changes when the table merely gets the focus
         self.tree.selectionModel().selectionChanged.connect(lambda *_: self._chosen())
         self.tree.resized.connect(self._share_width)
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -89,11 +89,11 @@ class TablePanel(QWidget):
 
     @property
     def table(self) -> Table:
-        """The table shown now."""
+        """The table shown."""
         return self._model.table
 
     def set_table(self, table: Table, below: Sequence[str] = ()) -> None:
-        """Show *table*; sorting, filter and widths stay where the columns are the same; *below* stands under heads."""
+        """Show *table*; sorting, filter and widths stay for the same columns. *below* are lines under the headings."""
         same = not below and [c.name for c in table.columns] == [c.name for c in self.table.columns]
         scroll = self.tree.verticalScrollBar().value()
         self._following = True
@@ -108,12 +108,12 @@ class TablePanel(QWidget):
         self.select(self._key)
 
     def set_theme(self, theme: str) -> None:
-        """Draw in the colours of *theme*."""
+        """Use the colours of *theme*."""
         self._delegate.theme = theme
         self.tree.viewport().update()
 
     def select(self, key: str) -> None:
-        """Mark the row of *key* and show it; an unknown key marks nothing."""
+        """Select and show the row of *key*; an unknown key selects nothing."""
         self._key = key
         self._following = True
         found = self._model.find(key) if key else QModelIndex()
@@ -126,12 +126,12 @@ class TablePanel(QWidget):
         self._following = False
 
     def select_first(self, keys: Sequence[str]) -> None:
-        """Mark the row of the first of *keys* that the table has, or none."""
+        """Select the row of the first of *keys* in the table, or none."""
         there = {row.key for row in self.table.rows}
         self.select(next((key for key in keys if key in there), ""))
 
     def shown_rows(self) -> list[str]:
-        """Return the first column of every row that is shown, from top to bottom."""
+        """Return the first column of every visible row, top to bottom."""
         texts = []
         index = self._model.index(0, 0)
         while index.isValid():
@@ -140,7 +140,7 @@ class TablePanel(QWidget):
         return texts
 
     def _open_all(self) -> None:
-        if self._model.is_tree():  # of a list Qt would request every row what it has below
+        if self._model.is_tree():  # in a list Qt would ask every row for its children
             self.tree.expandAll()
 
     def _arrange(self) -> None:
@@ -153,26 +153,25 @@ class TablePanel(QWidget):
         self._place_source()
         for column in range(self._model.columnCount()):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-        self._letters = -1  # measured anew
+        self._letters = -1  # measure again
         self._share_width()
         self._fold()
         self._count()
         self.setAccessibleName("Table of " + ", ".join(column.name for column in self.table.columns))
 
     def _place_source(self) -> None:
-        """Show the text of lines behind their first number: what they say is read first, details are scrolled to."""
+        """Move the column of source lines behind its first number, so that it is read first; details scroll."""
         header, names = self.tree.header(), [column.name for column in self.table.columns]
-        for column in range(header.count()):  # the order of another table
+        for column in range(header.count()):  # undo the previous table's order
             header.moveSection(header.visualIndex(column), column)
         numbers = [column for column in range(len(names)) if self._model.numeric(column)]
         if SOURCE in names and numbers and names.index(SOURCE) > numbers[0] + 1:
             header.moveSection(header.visualIndex(names.index(SOURCE)), numbers[0] + 1)
 
     def _width_of(self, column: int) -> int:
-        """Return the pixels in which everything in *column* can be read.
+        """Return the width in pixels at which everything in *column* is legible.
 
-        Worked out from the longest texts: Qt requests the size of every cell, which takes long and would be done at
-        every change of size.
+        Computed from the longest texts: Qt would measure every cell, at every resize.
         """
         tree, metrics = self.tree, self.tree.fontMetrics()
         indent = tree.indentation() if column == 0 and self._model.is_tree() else 0
@@ -185,7 +184,7 @@ class TablePanel(QWidget):
         return max(room_for(widest, bar=bar), self._heading_width(column))
 
     def _heading_width(self, column: int) -> int:
-        """Return the pixels of the heading of *column*. Qt adds the heading's height for the arrow that sorts."""
+        """Return the width of *column*'s heading. Qt adds the heading's height for the sort arrow."""
         header = self.tree.header()
         if self._letters <= 0:
             return header.sectionSizeHint(column)
@@ -195,9 +194,9 @@ class TablePanel(QWidget):
         return max(metrics.horizontalAdvance(line) for line in text.split("\n")) + _AROUND_HEADING
 
     def _share_width(self) -> None:
-        """Give one column of text what the others leave, but enough to read it; then the table scrolls sideways.
+        """Give one text column the remaining width, but at least a legible one; then the table scrolls sideways.
 
-        Of a tree that is the first, of a list the one with the longest texts. Numbers alone are spread a little.
+        In a tree it is the first, in a list the one with the longest texts. A table of numbers only is spread a little.
         """
         header, whole = self.tree.header(), self.tree.viewport().width()
         if not header.count():
@@ -220,7 +219,7 @@ class TablePanel(QWidget):
                 header.resizeSection(column, header.sectionSize(column) + more)
 
     def _narrow_headings(self, whole: int, texts: Sequence[int]) -> None:
-        """Break headings where they, and not what is below them, make the table wider than *whole* pixels."""
+        """Break headings if they make the table wider than *whole* pixels although its cells do not."""
         for letters in _HEADINGS:
             if letters != self._letters:
                 self._letters = letters
@@ -231,12 +230,12 @@ class TablePanel(QWidget):
                 return
 
     def _share_texts(self, texts: Sequence[int], free: int) -> None:
-        """Give columns of text what the others leave, the longest most; *free* pixels are left, or lacking if < 0."""
+        """Give text columns the remaining width, the longest most; *free* pixels are left, or missing if < 0."""
         header = self.tree.header()
         longest = max(texts, key=header.sectionSize)
         whole = self.tree.viewport().width()
         said = {column for column in texts if self._says(column)}
-        for column in texts if free < 0 else ():  # names leave room for what is said of them
+        for column in texts if free < 0 else ():  # names yield to the sentences about them
             most = max(_LEAST_TEXT, int(_NAME_SHARE * whole))
             if column != longest and header.sectionSize(column) > most:
                 free += header.sectionSize(column) - most
@@ -255,24 +254,24 @@ class TablePanel(QWidget):
 
     @property
     def _wraps(self) -> bool:
-        """Whether the list is short enough for rows of several lines, and has texts that are worth them."""
+        """Whether the table is short enough for wrapped rows and has sentences."""
         return any(self._says(column) for column in range(self._model.columnCount()))
 
     def _least_of(self, column: int, whole: int) -> int:
-        """Return the least pixels of a text *column*: of names their share, of sentences what makes short lines."""
+        """Return the minimum width of a text *column*: for names a share, for sentences a legible line."""
         return _LEAST_SENTENCE if self._says(column) else min(int(_NAME_SHARE * whole), max(_LEAST_TEXT, whole // 3))
 
     def _says(self, column: int) -> bool:
-        """Whether *column* of a short list holds sentences."""
+        """Return whether *column* of a short list holds sentences."""
         if self._model.is_tree() or len(self.table.rows) > _FEW or self.table.columns[column].name == SOURCE:
             return False
         return any(text.count(" ") >= _WORDS and len(text) > _LONG for text, _ in self._model.texts(column))
 
     def _wrap(self, wanted: frozenset[int]) -> None:
-        """Break the lines of the texts in the columns *wanted* where they have no room in one."""
+        """Wrap texts in the columns *wanted*."""
         width = sum(self.tree.header().sectionSize(column) for column in wanted)
         if wanted == self._delegate.sentences and abs(width - self._wrapped_at) <= BAR:
-            return  # a scroll bar that comes with the lines must not bring others
+            return  # a scroll bar caused by wrapping must not cause another wrap
         self._delegate.sentences, self._wrapped_at = wanted, width
         self.tree.setUniformRowHeights(not wanted)
         self.tree.scheduleDelayedItemsLayout()
@@ -290,14 +289,14 @@ class TablePanel(QWidget):
         self._found.setText(f"{self._model.shown} of {total}" if self.filter.text() else f"{total} rows")
 
     def _fold(self) -> None:
-        """Show the search field where there are rows to search; in a low table, where rows come first, while used."""
+        """Show the search field if there are enough rows; in a low table only while it is used."""
         many = self._searchable and len(self.table.rows) >= _FILTER_FROM
         used = bool(self.filter.text()) or self.filter.hasFocus()
         for widget in (self.filter, self._found):
             widget.setVisible(many and (used or self.height() >= _LOW))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: there is room for the search field, or none."""
+        """Qt: show or hide the search field."""
         super().resizeEvent(event)
         self._fold()
 
@@ -322,7 +321,7 @@ class TablePanel(QWidget):
                 self.row_chosen.emit(key)
 
     def menu_for(self, key: str) -> QMenu:
-        """Return what can be done with the row *key*."""
+        """Return the menu for the row *key*."""
         menu = QMenu(self)
         if self.can_be_faster(key):
             menu.addAction(FASTER, lambda: self.faster_wanted.emit(key))
@@ -336,14 +335,14 @@ class TablePanel(QWidget):
         menu.popup(self.tree.viewport().mapToGlobal(place))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+C copies the rows that are shown; Escape in the filter clears it."""
+        """Qt: Ctrl+C copies the visible rows; Escape clears the filter."""
         if event.matches(QKeySequence.StandardKey.Copy):
             QGuiApplication.clipboard().setText(self.as_text())
         else:
             super().keyPressEvent(event)
 
     def as_text(self) -> str:
-        """Return what is shown as tab-separated text."""
+        """Return the visible rows as tab-separated text."""
         columns = range(self._model.columnCount())
         heads = [str(self._model.headerData(c, Qt.Orientation.Horizontal)) for c in columns]
         lines = ["\t".join(head.replace("\n", " ") for head in heads)]
@@ -355,10 +354,10 @@ class TablePanel(QWidget):
 
 
 class _Tree(QTreeView):
-    """A tree that sorts on a click on its header: numbers from the largest down first."""
+    """A tree that sorts on a click on its header: numbers in descending order first."""
 
     resized = Signal()
-    column_clicked = Signal(int)  # on the head or a cell, where clicks do not sort
+    column_clicked = Signal(int)  # on the heading or a cell, if clicks do not sort
 
     def __init__(self) -> None:
         super().__init__()
@@ -379,7 +378,7 @@ class _Tree(QTreeView):
         self._sorts = True
 
     def choose_columns(self) -> None:
-        """Have clicks choose a column in place of sorting by it."""
+        """Let clicks choose a column instead of sorting by it."""
         self._sorts = False
         self.header().setSortIndicatorShown(False)
         self.clicked.connect(lambda index: self.column_clicked.emit(index.column()))
@@ -398,7 +397,7 @@ class _Tree(QTreeView):
         numeric = model.numeric(column)
         first = Qt.SortOrder.DescendingOrder if numeric else Qt.SortOrder.AscendingOrder
         second = Qt.SortOrder.AscendingOrder if numeric else Qt.SortOrder.DescendingOrder
-        # one way, the other, then the order of the program again
+        # one direction, the other, then the table's own order
         steps = [(column, first), (column, second), (-1, first)]
         now = steps.index(self._order) if self._order in steps else -1
         where, order = steps[(now + 1) % 3]

@@ -1,4 +1,4 @@
-"""The drawing surface of a timeline: lanes that pan, zoom, scroll; what is chosen, measured and marked on them."""
+"""The canvas of a timeline: lanes that pan, zoom and scroll, with selection, cursors and marks."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from scalegraph.gui.figures.timeline.targets import Hit, hit
 from scalegraph.gui.state.time_window import TimeWindow
 from scalegraph.gui.state.trace_marks import REPLAY, Moment, TraceMarks
 
-_ZOOM: Final = 0.8  # of a notch of the wheel
-_DRAG_FROM: Final = 4  # pixels that make a drag of a click
-_GRAB: Final = 5  # pixels beside a cursor or the line of the replay within which it is grabbed
-_DWELL_MS: Final = 140  # until exact times are requested
-_LEAST_FLAG: Final = 16  # pixels of a name: a letter
-_GUTTER: Final = (44, 190)  # least and most pixels for names
-_FEW: Final = 2  # lanes of a group that have no room for its name beside them
+_ZOOM: Final = 0.8  # factor per notch of the wheel
+_DRAG_FROM: Final = 4  # pixels of movement that turn a click into a drag
+_GRAB: Final = 5  # pixels from a cursor or the replay's line within which it is grabbed
+_DWELL_MS: Final = 140  # before exact times are looked up
+_LEAST_FLAG: Final = 16  # pixels for a name: one letter
+_GUTTER: Final = (44, 190)  # least and most pixels for lane names
+_FEW: Final = 2  # lanes in a group too small for a name beside it
 _GUTTER_SHARE: Final = 0.24
 
 
@@ -46,17 +46,17 @@ class Drag(Enum):
     NOTHING = 0
     PAN = 1
     SELECT = 2
-    LINE = 3  # a cursor, or the line of the replay
+    LINE = 3  # moves a cursor or the replay's line
 
 
 class TimelineCanvas(QWidget):
-    """Shows a `Picture` for the time of *window*; the pointer's wishes go out as signals, in seconds."""
+    """Paints a `Picture` for the time of *window*; user actions are emitted as signals, in seconds."""
 
-    interval_dragged = Signal(float, float, bool)  # from, to, whether it was let go
+    interval_dragged = Signal(float, float, bool)  # from, to, whether released
     replay_dragged = Signal(float)  # to where
     replay_dropped = Signal()
     clicked = Signal(object)  # Hit or None
-    dwelt = Signal(object)  # a Hit in a lane whose exact times are wanted
+    dwelt = Signal(object)  # a Hit in a lane; asks for its exact times
     scrolled = Signal()
     menu_wanted = Signal(object, float)  # QPoint on the screen, the moment there
 
@@ -75,7 +75,7 @@ class TimelineCanvas(QWidget):
         self._began = (0.0, 1.0)
         self._began_scroll = 0
         self._pressed = False
-        self._line = ""  # that is dragged
+        self._line = ""  # name of the line being dragged
         self._pointer: QPointF | None = None
         self._hit: Hit | None = None
         self._dwell = QTimer(self, singleShot=True, interval=_DWELL_MS)
@@ -84,16 +84,16 @@ class TimelineCanvas(QWidget):
         window.gutter_changed.connect(self._gutter_moved)
         marks.changed.connect(self.update)
 
-    # what it shows
+    # display
 
     def show_picture(self, picture: Picture) -> None:
-        """Show *picture*; where one has scrolled to stays."""
+        """Show *picture*; the scroll position stays."""
         self.picture = picture
         self.arrange()
         self.update()
 
     def arrange(self) -> None:
-        """Give tracks and lanes their places in the room there is."""
+        """Lay out tracks and lanes in the available room."""
         picture = self.picture
         if picture is None:
             return
@@ -130,7 +130,7 @@ class TimelineCanvas(QWidget):
             self.update()
 
     def scroll_to(self, pixels: int) -> None:
-        """Show the lanes from *pixels* below the first on."""
+        """Scroll to *pixels* below the top of the first lane."""
         pixels = max(0, min(pixels, self.places.most_scroll))
         if pixels != self.places.scroll:
             self.places.scroll = pixels
@@ -138,7 +138,7 @@ class TimelineCanvas(QWidget):
             self.update()
 
     def show_location(self, location: int) -> None:
-        """Scroll to the lane of *location* if it is not visible."""
+        """Scroll to the lane of *location* unless it is visible."""
         for band in self.places.bands:
             locations = getattr(band.track, "locations", ())
             if location in locations:
@@ -148,7 +148,7 @@ class TimelineCanvas(QWidget):
                 return
 
     def zoom_lanes(self, factor: float, at: float | None = None) -> None:
-        """Make lanes *factor* times as high; the one at the pixel *at* stays where it is."""
+        """Scale the lanes' height by *factor*; the lane at the pixel *at* stays in place."""
         lanes = [band for band in self.places.bands if band.lane]
         if not lanes:
             return
@@ -163,20 +163,20 @@ class TimelineCanvas(QWidget):
         self.update()
 
     def fit_lanes(self) -> None:
-        """Make lanes as high as the room allows again."""
+        """Let the lanes fill the available height again."""
         self.places.zoom = 0
         self.places.scroll = 0
         self.arrange()
         self.update()
 
     def pointer_seconds(self) -> float | None:
-        """Return the moment below the pointer, ``None`` while it is elsewhere."""
+        """Return the moment under the pointer, ``None`` if it is elsewhere."""
         if self._pointer is None or self._pointer.x() < self.places.left:
             return None
         return self.places.seconds(self._pointer.x())
 
     def point_of(self, seconds: float, location: int) -> QPointF:
-        """Return where a moment of a location is drawn, for tests and tools."""
+        """Return the position of a location's moment, for tests and tools."""
         for band in self.places.bands:
             locations = getattr(band.track, "locations", ())
             if location in locations:
@@ -184,7 +184,7 @@ class TimelineCanvas(QWidget):
         return QPointF(self.places.x(seconds), self.places.height / 2)
 
     def say_exactly(self, asked: Hit, text: str) -> None:
-        """Show *text* as what is at *asked*, if the pointer still means it."""
+        """Show *text* about *asked*, if the pointer is still there."""
         if asked is self._hit and self._pointer is not None:
             self._tell(text)
 
@@ -195,15 +195,15 @@ class TimelineCanvas(QWidget):
     # drawing
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Qt: draw what there is for the time that is shown now."""
+        """Qt: draw the picture for the current time range."""
         painter = QPainter(self)
         try:
             self.draw(painter)
         finally:
-            painter.end()  # left to the garbage collector after an error it would take the window down
+            painter.end()  # after an error, a painter left to the garbage collector would crash the window
 
     def draw(self, painter: QPainter) -> None:
-        """Draw everything with *painter*, whose device is as large as this widget."""
+        """Draw everything with *painter*, whose device has this widget's size."""
         theme = self.picture.theme if self.picture is not None else "light"
         painter.fillRect(self.rect(), paper(theme))
         if self.picture is None:
@@ -235,7 +235,7 @@ class TimelineCanvas(QWidget):
         places = self.places
         for moment, room in flags(self.marks.moments(), places, self.width()):
             x = places.x(moment.seconds)
-            if moment.until is not None:  # a time: a bar along the lower edge
+            if moment.until is not None:  # an interval: a bar along the lower edge
                 left, right = max(x, places.left), min(places.x(moment.until), self.width())
                 if right > left:
                     painter.fillRect(QRectF(left, places.height - 3, right - left, 3), ink(theme))
@@ -250,7 +250,7 @@ class TimelineCanvas(QWidget):
             self._draw_flag(painter, theme, moment, x, room)
 
     def _draw_flag(self, painter: QPainter, theme: str, moment: Moment, x: float, room: float) -> None:
-        """Draw the name of *moment* where it begins: cursors dark, bookmarks light with a frame."""
+        """Draw the name of *moment* at its beginning: dark for cursors, light with a frame for bookmarks."""
         metrics = self.fontMetrics()
         text = metrics.elidedText(moment.name, Qt.TextElideMode.ElideRight, max(0, int(room) - 8))
         width = metrics.horizontalAdvance(text) + 8 if text.strip("…") else 6
@@ -265,7 +265,7 @@ class TimelineCanvas(QWidget):
             painter.drawText(flag, int(Qt.AlignmentFlag.AlignCenter), text)
 
     def _draw_replay(self, painter: QPainter, theme: str, x: float) -> None:
-        """Draw the line of the replay so that it is seen on every colour."""
+        """Draw the replay's line, visible on every colour."""
         for colour, width in ((paper(theme), 5.0), (ink(theme), 2.0)):
             painter.setPen(QPen(colour, width))
             painter.drawLine(QPointF(x, 0), QPointF(x, self.places.height))
@@ -274,10 +274,10 @@ class TimelineCanvas(QWidget):
         painter.drawPolygon([QPointF(x - 6, 0), QPointF(x + 6, 0), QPointF(x, 9)])
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
-    # the pointer
+    # pointer
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt: zoom in time where the pointer is; over names scroll; Ctrl: height of lanes; Shift or sideways: move."""
+        """Qt: zoom around the pointer; over names scroll; Ctrl: lane height; Shift or sideways: pan."""
         turn, sideways = event.angleDelta().y() / 120, event.angleDelta().x() / 120
         at = event.position()
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
@@ -293,7 +293,7 @@ class TimelineCanvas(QWidget):
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: begin a drag or a click."""
+        """Qt: start a drag or a click."""
         panel = self.parentWidget()
         if panel is not None:
             panel.setFocus(Qt.FocusReason.MouseFocusReason)
@@ -308,10 +308,10 @@ class TimelineCanvas(QWidget):
         if shift and event.position().x() >= self.places.left:
             self._drag = Drag.SELECT
         elif self._line == REPLAY:
-            self._drag_line(self.places.x(self._replay_at() or 0.0))  # it stays below the pointer while it plays
+            self._drag_line(self.places.x(self._replay_at() or 0.0))  # stays under the pointer while playing
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt: pan, select, move a cursor or the replay; without a button say what is there."""
+        """Qt: pan, select, move a cursor or the replay; without a button, show what is under the pointer."""
         self._pointer = event.position()
         if not self._pressed:
             self._hover()
@@ -331,7 +331,7 @@ class TimelineCanvas(QWidget):
             self._drag_line(event.position().x())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: end what was begun; without a drag it was a click."""
+        """Qt: end a drag; without movement it was a click."""
         if not self._pressed:
             return
         drag, self._drag, self._pressed = self._drag, Drag.NOTHING, False
@@ -344,16 +344,16 @@ class TimelineCanvas(QWidget):
             self.clicked.emit(hit(self.places, event.position().x(), event.position().y()))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Qt: zoom to a third of what is shown, where the pointer is."""
+        """Qt: zoom in threefold around the pointer."""
         if event.position().x() >= self.places.left:
             self.window_.zoom(1 / 3, self.places.seconds(event.position().x()))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: offer what can be done at this moment."""
+        """Qt: offer the actions at this moment."""
         self.menu_wanted.emit(event.globalPos(), self._clipped(event.pos().x()))
 
     def leaveEvent(self, _event: object) -> None:
-        """Qt: nothing is pointed at any more."""
+        """Qt: clear the pointer's position."""
         self._pointer = self._hit = None
         self._dwell.stop()
 
@@ -367,7 +367,7 @@ class TimelineCanvas(QWidget):
         return min(max(self.places.seconds(inside), 0.0), self.window_.length)
 
     def _drag_line(self, x: float) -> None:
-        """Move what was grabbed to the pixel *x*."""
+        """Move the grabbed line to the pixel *x*."""
         moment = self._clipped(x)
         if self._line == REPLAY:
             self.replay_dragged.emit(moment)
@@ -378,7 +378,7 @@ class TimelineCanvas(QWidget):
         return next((moment.seconds for moment in self.marks.moments() if moment.kind == REPLAY), None)
 
     def _line_at(self, at: QPointF) -> str:
-        """Return the name of the cursor that is in reach there, `REPLAY` for its line, or an empty string."""
+        """Return the name of the line within reach: a cursor, `REPLAY`, or "" for none."""
         lines = self.marks.cursors
         replay = self._replay_at()
         if replay is not None:
@@ -420,17 +420,17 @@ class TimelineCanvas(QWidget):
     # Qt
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Qt: names have their room from now on, in all views of this time."""
+        """Qt: from now on reserve room for names, in all views of this time."""
         super().showEvent(event)
         self.arrange()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Qt: its names need no room any more."""
+        """Qt: release the room for its names."""
         super().hideEvent(event)
         self.window_.ask_gutter(id(self), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: place everything anew."""
+        """Qt: lay out again."""
         super().resizeEvent(event)
         self.arrange()
 
@@ -440,9 +440,9 @@ class TimelineCanvas(QWidget):
 
 
 def flags(moments: Sequence[Moment], places: Layout, width: int) -> list[tuple[Moment, float]]:
-    """Return *moments* in the order in which they are drawn, each with the pixels that its name may take.
+    """Return *moments* in drawing order, each with the pixels available for its name.
 
-    The name of a bookmark ends where the next one begins; the replay is drawn last.
+    A bookmark's name ends where the next one begins; the replay is drawn last.
     """
     order = sorted(moments, key=lambda moment: (moment.kind == REPLAY, moment.seconds))
     made: list[tuple[Moment, float]] = []

@@ -1,4 +1,4 @@
-"""Layout of tracks, lanes and times of a timeline on the screen; free of Qt."""
+"""Layout of a timeline's tracks, lanes and times; independent of Qt."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Final
 
 from scalegraph.figures.figure import AreaTrack, LaneTrack, Timeline, Track
 
-LEAST_LANE: Final = 2  # pixels; with more lanes than that allows one scrolls
+LEAST_LANE: Final = 2  # pixels; if more lanes than fit, the picture scrolls
 MOST_LANE: Final = 200
-_USUAL_MOST: Final = 96  # pixels of a lane that nobody made taller
-AREA: Final = 74  # pixels of height of values over time
-LEAST_AREA: Final = 40  # in which both ends of their axis can be read; with more of them than that allows one scrolls
-_TALLEST_AREA: Final = 0.62  # of the height, for all such tracks together beside lanes
-TITLE: Final = 17  # pixels above a track that has a title
+_USUAL_MOST: Final = 96  # pixels of a lane that the user has not made taller
+AREA: Final = 74  # pixels of height of a track of values
+LEAST_AREA: Final = 40  # in which both ends of its axis are legible; if more such tracks than fit, the picture scrolls
+_TALLEST_AREA: Final = 0.62  # of the height, for all such tracks together if there are lanes
+TITLE: Final = 17  # pixels of a track's title
 GAP: Final = 6
-AXIS: Final = 40  # pixels of the axis with its title, which a low picture does without
+AXIS: Final = 40  # pixels of the time axis with its title, which a low picture omits
 LOW_AXIS: Final = 24
 _LOW: Final = 480
 
 
 @dataclass(frozen=True)
 class Band:
-    """A track's place: *top* and *height* in pixels of the content (not scrolled), *lane* the height of a lane."""
+    """A track's position: *top* and *height* in pixels of the unscrolled content, *lane* the height of a lane."""
 
     track: Track
     top: int
@@ -34,14 +34,14 @@ class Band:
 
 @dataclass
 class Layout:
-    """Places everything. *left* is where time begins, *width* what it takes; *begin* and *end* are the seconds shown.
+    """The layout. *left* and *width* are the time axis in pixels; *begin* and *end* are the seconds shown.
 
-    *zoom* is the height of a lane in pixels that the user chose, 0 for what fits.
+    *zoom* is the lane height in pixels chosen by the user, 0 to fit.
     """
 
     left: int = 100
     width: int = 400
-    height: int = 300  # of what is visible of the tracks, without the axis
+    height: int = 300  # of the visible tracks, without the axis
     begin: float = 0.0
     end: float = 1.0
     zoom: int = 0
@@ -49,7 +49,7 @@ class Layout:
     bands: list[Band] = field(default_factory=list)
 
     def place(self, timeline: Timeline) -> None:
-        """Give every track its place."""
+        """Lay out every track."""
         lanes = sum(track.height for track in timeline.tracks if isinstance(track, LaneTrack))
         areas = [track for track in timeline.tracks if isinstance(track, AreaTrack)]
         titles = sum(TITLE for track in timeline.tracks if _titled(track)) + GAP * len(timeline.tracks)
@@ -81,7 +81,7 @@ class Layout:
 
     @property
     def most_scroll(self) -> int:
-        """How far one can scroll."""
+        """Largest scroll position in pixels."""
         return max(0, self.content - self.height)
 
     def x(self, seconds: float) -> float:
@@ -94,11 +94,11 @@ class Layout:
 
     @property
     def pixel(self) -> float:
-        """Seconds in a pixel."""
+        """Seconds per pixel."""
         return (self.end - self.begin) / max(1, self.width)
 
     def lane_y(self, band: Band, lane: float) -> float:
-        """Return the pixel of the middle of a lane."""
+        """Return the vertical centre of a lane in pixels."""
         return band.top - self.scroll + (lane + 0.5) * band.lane
 
     def band_at(self, y: float) -> Band | None:
@@ -107,7 +107,7 @@ class Layout:
         return next((band for band in self.bands if band.top <= at < band.top + band.height), None)
 
     def lane_at(self, y: float) -> tuple[Band, int] | None:
-        """Return the track and the lane in it at a pixel."""
+        """Return the track and lane at a pixel."""
         band = self.band_at(y)
         if band is None or not band.lane:
             return None
@@ -115,27 +115,27 @@ class Layout:
         return (band, lane) if 0 <= lane < len(_lanes(band.track)) else None
 
     def visible_lanes(self, band: Band) -> range:
-        """Return the lanes of a track that are visible."""
+        """Return the visible lanes of a track."""
         first = max(0, (self.scroll - band.top) // band.lane)
         last = min(len(_lanes(band.track)), (self.scroll + self.height - band.top) // band.lane + 1)
         return range(first, max(first, last))
 
 
 def group_runs(track: LaneTrack) -> list[tuple[int, int, str]]:
-    """Return first lane, the lane after the last, and name of each group of lanes that are together."""
+    """Return first lane, end (exclusive) and name of each run of lanes of one group."""
     groups = track.groups
     cuts = [lane for lane in range(len(groups)) if not lane or groups[lane] != groups[lane - 1]]
     return [(a, b, groups[a]) for a, b in pairwise([*cuts, len(groups)])]
 
 
 def short_name(track: LaneTrack, lane: int) -> str:
-    """Return the name of a lane without that of its group, which is beside it."""
+    """Return a lane's name without its group's name, which is shown beside it."""
     name = track.names[lane]
     return name.removeprefix(track.groups[lane]).strip(" :") or name if track.groups else name
 
 
 def tails(names: Sequence[str]) -> tuple[str, ...]:
-    """Return what distinguishes *names*: each without the words that all of them begin with."""
+    """Return *names* without the words that all of them begin with."""
     words = [name.split(" ") for name in names]
     shortest = min((len(parts) for parts in words), default=0)
     same = next((i for i in range(shortest) if len({parts[i] for parts in words}) > 1), max(0, shortest - 1))
@@ -143,7 +143,7 @@ def tails(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def axis_height(height: int) -> int:
-    """Return the pixels for the axis of time below a picture of that *height*."""
+    """Return the pixels of the time axis below a picture of that *height*."""
     return AXIS if height >= _LOW else LOW_AXIS
 
 
@@ -152,7 +152,7 @@ def _lanes(track: Track) -> tuple[str, ...]:
 
 
 def title_of(track: Track) -> str:
-    """Return what is above a track."""
+    """Return the title of a track."""
     return track.title if isinstance(track, LaneTrack) else track.name
 
 

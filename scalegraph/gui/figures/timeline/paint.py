@@ -1,4 +1,4 @@
-"""Draws a timeline: what of it depends on time moves with the visible time at once, before a sharper one is there."""
+"""Draws a timeline: a picture moves with the visible time at once, before a sharper one is ready."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from scalegraph.gui.figures.timeline.layout import AXIS, TITLE, Band, Layout, gr
 if TYPE_CHECKING:
     from scalegraph.gui.base.silence import Silence
 
-MOST_ARROWS: Final = 1500  # drawn; a note of the figure says of how many
-_HEADS: Final = 250  # arrows below which they have heads
-_HALOS: Final = 80  # arrows below which they stand out from what is behind
-_SMOOTH: Final = 300  # lines below which they are drawn smooth
-_NAME_HEIGHT: Final = 1.05  # of the font's height that the name of a lane needs
-_STEADY: Final = 1e-3  # of a bin that edges may be off the even grid
-_GROUP_FROM: Final = 6.0  # of the font's height that a group of lanes needs for its name beside them
+MOST_ARROWS: Final = 1500  # most arrows drawn; a note in the figure gives the total
+_HEADS: Final = 250  # with fewer arrows, they have heads
+_HALOS: Final = 80  # with fewer arrows, they have an outline against the background
+_SMOOTH: Final = 300  # with fewer lines, they are antialiased
+_NAME_HEIGHT: Final = 1.05  # of the font's height, needed for a lane's name
+_STEADY: Final = 1e-3  # of a bin: tolerance for edges off the regular grid
+_GROUP_FROM: Final = 6.0  # of the font's height, needed for a group's name beside its lanes
 _PATH_WIDTH: Final = 3.0
-_HALO_FROM: Final = 3.0  # pixels of length below which a piece of a path has no halo
+_HALO_FROM: Final = 3.0  # pixels below which a piece of a path has no outline
 _FAINT: Final = 0.3
-_ROOM: Final = (1.5, 4.0)  # pixels that a connector has on average, and how dark it is below, between and above
+_ROOM: Final = (1.5, 4.0)  # average pixels per connector that separate the three opacities
 _DARKNESS: Final = (_FAINT, 0.5, 0.8)
 
 
 @dataclass(frozen=True)
 class Strip:
-    """An image of columns of one width, from *begin* to *end* (s)."""
+    """An image with columns of equal width, from *begin* to *end* (s)."""
 
     image: QImage
     begin: float
@@ -44,17 +44,17 @@ class Strip:
 
 @dataclass(frozen=True)
 class Picture:
-    """A timeline ready to be drawn: an image for each track that is drawn as one. Made in any thread."""
+    """A timeline ready to draw, with an image for each track drawn as one. Made in any thread."""
 
     timeline: Timeline
     theme: str
-    images: dict[int, Strip]  # by the number of the track
-    arrows: dict[int, tuple[Any, Any]]  # by id: which of them are drawn, and their colours as numbers
-    silence: Silence | None = None  # where nothing happens in all that is shown
+    images: dict[int, Strip]  # by track index
+    arrows: dict[int, tuple[Any, Any]]  # by id: which are drawn, and their colours as numbers
+    silence: Silence | None = None  # if nothing happens in the whole range
 
 
 def prepare(timeline: Timeline, theme: str) -> Picture:
-    """Return *timeline* with the colours of its bins worked out."""
+    """Return *timeline* with the colours of its bins computed."""
     images: dict[int, Strip] = {}
     arrows: dict[int, tuple[Any, Any]] = {}
     for number, track in enumerate(timeline.tracks):
@@ -78,10 +78,10 @@ def _image(rgb: Any) -> QImage:
 
 
 def _even(rgb: Any, edges: Any) -> tuple[Any, float, float]:
-    """Return columns of equal width with the first and last time (s) of what they show.
+    """Return columns of equal width, and the first and last time (s) they cover.
 
-    The first and the last bin may be cut off at what was requested; they are as wide as the others. Where bins differ
-    in width, a column takes the bin that its middle is in.
+    The first and last bin may be cut off at the requested range; they are treated as wide as the others. If bins differ
+    in width, a column takes the bin at its centre.
     """
     widths = np.diff(edges)
     inner = widths[1:-1]
@@ -96,7 +96,7 @@ def _even(rgb: Any, edges: Any) -> tuple[Any, float, float]:
 
 
 class Painter:
-    """Draws a picture after a layout. *lane* is a chosen location; it stands out from the others."""
+    """Draws a picture by a layout. *lane* is the selected location, which is highlighted."""
 
     def __init__(self, painter: QPainter, picture: Picture, layout: Layout, locations: frozenset[int]) -> None:
         self._p, self._picture, self._layout, self._chosen = painter, picture, layout, locations
@@ -104,7 +104,7 @@ class Painter:
         self._metrics = QFontMetricsF(painter.font())
 
     def tracks(self) -> None:
-        """Draw every track that is visible."""
+        """Draw every visible track."""
         layout = self._layout
         for number, band in enumerate(layout.bands):
             top = band.top - layout.scroll
@@ -118,7 +118,7 @@ class Painter:
                 self._areas(band, band.track)
 
     def _faint(self, share: float) -> QColor:
-        """Return the colour of the grid thinned with that of the paper: drawing what is clear takes longer."""
+        """Return the grid's colour blended with the background: drawing translucent lines is slower."""
         one, other = tint("grid", self._theme), paper(self._theme)
         pairs = ((one.red(), other.red()), (one.green(), other.green()), (one.blue(), other.blue()))
         red, green, blue = (round(a * share + b * (1 - share)) for a, b in pairs)
@@ -148,7 +148,7 @@ class Painter:
                 image,
                 QRectF(0, lanes.start, image.width(), len(lanes)),
             )
-            if band.lane >= 5:  # a line of paper between lanes
+            if band.lane >= 5:  # a background-coloured line between lanes
                 painter.setPen(QPen(paper(self._theme), 1 if band.lane < 12 else 2))
                 ys = [top + lane * band.lane for lane in lanes]
                 painter.drawLines([QLineF(layout.left, y, layout.left + layout.width, y) for y in ys])
@@ -166,7 +166,7 @@ class Painter:
             timelines.lane_labels(track.height, track.height * band.lane, _NAME_HEIGHT * self._metrics.height())
         )
         named = self._groups(band, track)
-        free = -self._metrics.height()  # below the name that was written last
+        free = -self._metrics.height()  # below the last name drawn
         names = track.names
         if any(self._metrics.horizontalAdvance(names[lane]) > layout.left - 10 for lane in lanes):
             names = tails(names)
@@ -197,7 +197,7 @@ class Painter:
                 painter.drawRect(QRectF(layout.left, y, layout.width - 1, band.lane))
 
     def _groups(self, band: Band, track: LaneTrack) -> set[int]:
-        """Write groups of lanes upwards beside them where there is room; return the lanes whose group is written so."""
+        """Draw group names vertically beside their lanes if they fit; return the lanes of groups so named."""
         named: set[int] = set()
         top = band.top - self._layout.scroll
         wide = self._metrics.height()
@@ -234,14 +234,14 @@ class Painter:
             self._ticks(overlay, band)
 
     def _ys(self, lanes: Any, band: Band) -> Any:
-        """Return the pixels of *lanes*; one that is not shown is at the edge of the track."""
+        """Return the pixels of *lanes*; a hidden one is at the edge of the track."""
         ys = band.top - self._layout.scroll + (np.asarray(lanes, np.float64) + 0.5) * band.lane
         return np.where(np.asarray(lanes) < 0, band.top - self._layout.scroll + band.height, ys)
 
     def _xs(self, seconds: Any) -> Any:
         layout = self._layout
         scale = layout.width / (layout.end - layout.begin)
-        # far outside is as good as just outside, and does not overflow the rasteriser
+        # clip: farther outside makes no difference, but would overflow the rasteriser
         xs = layout.left + (np.asarray(seconds, np.float64) - layout.begin) * scale
         return np.clip(xs, -20.0 * layout.width, 21.0 * layout.width)
 
@@ -253,7 +253,7 @@ class Painter:
         y0, y1 = self._ys(arrows.lane0[keep], band), self._ys(arrows.lane1[keep], band)
         painter = self._p
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(x0) <= _SMOOTH)
-        if len(x0) <= _HALOS:  # what is behind may have the colour of the arrow
+        if len(x0) <= _HALOS:  # the background may have the arrow's colour
             painter.setPen(QPen(paper(self._theme, 0.75), 3.6))
             halo = zip(x0.tolist(), y0.tolist(), x1.tolist(), y1.tolist(), strict=True)
             painter.drawLines([QLineF(*line) for line in halo])
@@ -339,11 +339,11 @@ class Painter:
         self._scale(track, top, band.height, low, high)
 
     def _stack(self, track: AreaTrack, top: float, height: int, low: float, high: float) -> None:
-        """Draw stacked areas as an image: each column shows exactly what its bin holds."""
+        """Draw stacked areas as an image: each column shows exactly its bin's values."""
         values = np.nan_to_num(np.array([area.values for area in track.series], np.float64))
         rows = np.rint(np.cumsum(values, axis=0) / (high - low) * height).astype(np.int32)
         pixels = np.zeros((height, rows.shape[1]), np.uint32)
-        above = np.arange(height, 0, -1, dtype=np.int32)[:, None]  # of the upper edge of a row over the ground
+        above = np.arange(height, 0, -1, dtype=np.int32)[:, None]  # height of each row's upper edge above the base
         for number in range(len(track.series) - 1, -1, -1):
             area = track.series[number]
             reported = QColor(area.colour) if area.colour else tint(area.role, self._theme)
@@ -392,10 +392,10 @@ class Painter:
             painter.drawText(QRectF(2, top + height / 2 - line / 2, layout.left - 8, line), right, text)
         painter.restore()
 
-    # the axis of time
+    # the time axis
 
     def axis(self, whole: int) -> None:
-        """Draw the time below the tracks, in a picture that is *whole* pixels high."""
+        """Draw the time axis below the tracks, in a picture *whole* pixels high."""
         layout, painter = self._layout, self._p
         y = float(layout.height)
         painter.fillRect(QRectF(0, y, layout.left + layout.width, 60), paper(self._theme))
@@ -421,9 +421,9 @@ class Painter:
 
 
 def _by_room(xs: Any) -> list[tuple[float, Any]]:
-    """Return how dark connectors at *xs* are drawn, and which: where many are together what is behind stays seen.
+    """Return (opacity, indices) for connectors at *xs*: the denser they are, the more transparent.
 
-    Room is what the nearest five on either side leave on average, in pixels.
+    Density is the average distance to the five nearest on either side, in pixels.
     """
     if not len(xs):
         return []
@@ -437,12 +437,12 @@ def _by_room(xs: Any) -> list[tuple[float, Any]]:
 
 
 def value_text(value: float, unit: str) -> str:
-    """Return a value at the end of an axis; where *unit* has a prefix (``M/s``) there is no second one before it."""
+    """Return a value at the end of an axis, without a second prefix if *unit* has one (``M/s``)."""
     return f"{value:.3g} {unit}" if 0 < abs(value) < 1 and unit not in ("", "s", "B") else si(value, unit)
 
 
 def area_limits(track: AreaTrack) -> tuple[float, float]:
-    """Return what the height of a track of values stands for."""
+    """Return the value range of a track of values."""
     if track.y.limits is not None:
         return track.y.limits
     if not track.series:
@@ -460,7 +460,7 @@ def area_limits(track: AreaTrack) -> tuple[float, float]:
 
 
 def _runs(known: Any) -> list[tuple[int, int]]:
-    """Return first and last index of every stretch of known values."""
+    """Return first and last index of every run of known values."""
     edges = np.flatnonzero(np.diff(np.r_[False, known, False].astype(np.int8)))
     return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 

@@ -24,8 +24,8 @@ from scalegraph.gui.figures.timeline.targets import Hit
 from scalegraph.gui.state.time_window import TimeWindow
 from scalegraph.gui.state.trace_marks import TraceMarks
 
-_KEY_FROM: Final = 96  # pixels of height below which the picture needs the room of its key
-_KEY_ROWS_FROM: Final = 240  # pixels of height below which the key has one line
+_KEY_FROM: Final = 96  # pixels of height below which the legend is hidden
+_KEY_ROWS_FROM: Final = 240  # pixels of height below which the legend has one line
 _COMMANDS: Final = {  # key, whether with Shift -> key of `trace_commands.COMMANDS`
     (Qt.Key.Key_Space, False): "play",
     (Qt.Key.Key_Period, False): "step_on",
@@ -39,8 +39,8 @@ _COMMANDS: Final = {  # key, whether with Shift -> key of `trace_commands.COMMAN
     (Qt.Key.Key_N, True): "next_event_there",
     (Qt.Key.Key_P, True): "last_event_there",
 }
-REPLAYED: Final = frozenset({"play", "step_on", "step_back", "loop"})  # of these, what several runs on one axis have
-_MOVE: Final = 0.25  # of what is shown, by a key
+REPLAYED: Final = frozenset({"play", "step_on", "step_back", "loop"})  # those available with several runs on one axis
+_MOVE: Final = 0.25  # of the visible range, per key press
 _ZOOM: Final = 0.7
 HINT: Final = (
     "Drag to move, wheel to zoom, Shift+drag to select a time, C measures, B bookmarks, Space plays,"
@@ -49,13 +49,13 @@ HINT: Final = (
 
 
 class TimelinePanel(QWidget):
-    """Shows one `Timeline` for the time of *window*, which other panels may share, as they may the *marks*."""
+    """Shows one `Timeline` for the time of *window*; *window* and *marks* may be shared with other panels."""
 
     interval_chosen = Signal(object)  # (from, to) in seconds, or None
-    lane_chosen = Signal(object)  # Hit: a location, perhaps with a time
-    exact_wanted = Signal(object)  # Hit: what is there exactly is the argument of `say_exactly`
+    lane_chosen = Signal(object)  # Hit: a location, perhaps with an interval
+    exact_wanted = Signal(object)  # Hit: asks for exact values, which come by `say_exactly`
     escaped = Signal()
-    commanded = Signal(str, object)  # a key of `trace_commands.COMMANDS`, the moment (s) that is pointed at or None
+    commanded = Signal(str, object)  # a key of `trace_commands.COMMANDS`; the moment (s) under the pointer or None
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class TimelinePanel(QWidget):
         *,
         apart: bool = False,
     ) -> None:
-        """*apart*: the axis is that of the picture alone, on which several runs lie."""
+        """*apart*: the picture has its own axis, shared by several runs."""
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._theme = theme
@@ -75,12 +75,12 @@ class TimelinePanel(QWidget):
         self.window_ = window or TimeWindow(end - begin, parent=self)
         self.marks = marks or TraceMarks(parent=self)
         self._apart = apart
-        self._alone = marks is None or apart  # else the line above all views of the trace says what the cursors measure
+        self._alone = marks is None or apart  # otherwise the bar above the trace's views shows the cursors' interval
         if window is None:
             self.window_.show(timeline.begin, timeline.end)
         self._timeline = timeline
         self._interval: tuple[float, float] | None = None
-        self._order: list[str] = []  # of the key: it does not jump while one moves
+        self._order: list[str] = []  # of the legend, kept so that it does not jump while moving
         self._legend = LegendStrip(self)
         self.canvas = TimelineCanvas(self.window_, self.marks)
         self._silence: Silence | None = None
@@ -91,7 +91,7 @@ class TimelinePanel(QWidget):
         self.bar = QScrollBar(Qt.Orientation.Vertical)
         self.bar.valueChanged.connect(self.canvas.scroll_to)
         policy = self.bar.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # times of views that scroll and of others are in one line
+        policy.setRetainSizeWhenHidden(True)  # aligns times of scrolling views with others
         self.bar.setSizePolicy(policy)
         self.measured = QLabel()
         self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -116,15 +116,15 @@ class TimelinePanel(QWidget):
         self.set_timeline(timeline)
         self._show_measured()
 
-    # what it shows
+    # display
 
     @property
     def timeline(self) -> Timeline:
-        """The timeline shown now."""
+        """The timeline shown."""
         return self._timeline
 
     def set_timeline(self, timeline: Timeline, picture: Picture | None = None) -> None:
-        """Show *timeline*; *picture* is what `prepare` made of it in another thread."""
+        """Show *timeline*; *picture* is `prepare`'s result, made in another thread."""
         self._timeline = timeline
         if picture is None or picture.timeline is not timeline or picture.theme != self._theme:
             quiet = self._silence if picture is None else picture.silence
@@ -137,13 +137,13 @@ class TimelinePanel(QWidget):
         self.setAccessibleDescription(HINT)
 
     def set_theme(self, theme: str) -> None:
-        """Draw in the colours of *theme*."""
+        """Use the colours of *theme*."""
         if theme != self._theme:
             self._theme = theme
             self.set_timeline(self._timeline)
 
     def select(self, interval: tuple[float, float] | None, locations: frozenset[int] = frozenset()) -> None:
-        """Show the selected time (s) and locations; on an axis of its own the time that was selected on that stays."""
+        """Highlight the selected time (s) and locations; a picture with its own axis keeps its own selected time."""
         interval = self._interval if self._apart else interval
         came = locations - self.canvas.locations
         self._interval = self.canvas.interval = interval
@@ -153,27 +153,27 @@ class TimelinePanel(QWidget):
         self.canvas.update()
 
     def fit(self) -> None:
-        """Show all of the run, and all lanes."""
+        """Show the whole run and all lanes."""
         self.window_.fit()
         self.canvas.fit_lanes()
 
     def say_exactly(self, asked: Hit, text: str) -> None:
-        """Show what `exact_wanted` requested."""
+        """Show the answer to `exact_wanted`."""
         self.canvas.say_exactly(asked, text)
 
     def key_texts(self) -> list[str]:
-        """Return what is in the key."""
+        """Return the texts of the legend."""
         return self._legend.texts()
 
-    # what the user does
+    # user actions
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """W and S zoom, A and D move, F fits, Z shows the selected time, C puts a cursor; Space, B .. are commands."""
+        """Qt: W and S zoom, A and D pan, F fits, Z shows the selected time, C sets a cursor; see `_command`."""
         if not self.act(event.key(), event.modifiers()):
             super().keyPressEvent(event)
 
     def act(self, key: int, modifiers: Qt.KeyboardModifier) -> bool:
-        """Do what *key* means; return whether it means anything."""
+        """Run the action of *key*; return whether it has one."""
         shift = modifiers == Qt.KeyboardModifier.ShiftModifier
         if modifiers & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier):
             return False
@@ -206,7 +206,7 @@ class TimelinePanel(QWidget):
         return True
 
     def _command(self, key: int, at: float | None, *, shift: bool) -> bool:
-        """Do what *key* means for cursors, bookmarks and the replay, at the moment *at*."""
+        """Run the command of *key* for cursors, bookmarks or the replay, at the moment *at*."""
         command = _COMMANDS.get((Qt.Key(key), shift))
         if key == Qt.Key.Key_C and shift:
             self.marks.remove_cursors()
@@ -219,7 +219,7 @@ class TimelinePanel(QWidget):
         return True
 
     def _tell_silence(self) -> None:
-        """Show that nothing happens in all that is visible, where that is so."""
+        """Show a note if nothing happens in the visible range."""
         lanes = any(isinstance(track, LaneTrack) for track in self._timeline.tracks)
         places = self.canvas.places
         self.note.tell(self._silence if lanes else None, self.window_.shown, QSize(self.canvas.width(), places.height))
@@ -252,7 +252,7 @@ class TimelinePanel(QWidget):
         menu.popup(at)
 
     def menu_at(self, moment: float) -> QMenu:
-        """Return what can be done at *moment* (s)."""
+        """Return the menu of actions at *moment* (s)."""
         menu = QMenu(self)
 
         def add(text: str, act: Any, on: bool = True) -> None:
@@ -294,7 +294,7 @@ class TimelinePanel(QWidget):
         self.bar.setVisible(places.most_scroll > 0)
 
     def _show_key(self) -> None:
-        """Show the key; names stand where they stood, so that it does not jump while one moves."""
+        """Show the legend; entries keep their order, so that it does not jump while moving."""
         known = {key.name: self._colour(key) for key in timelines.legend(self._timeline)}
         for track in self._timeline.tracks:
             if isinstance(track, AreaTrack) and len(track.series) > 1:
@@ -317,7 +317,7 @@ class TimelinePanel(QWidget):
             self._legend.show_entries(entries)
 
     def _arrow_entries(self, arrows: Arrows, shape: Shape) -> list[LegendEntry]:
-        """Return what says which colour is which value, at both ends of the scale."""
+        """Return the colour scale's entries for arrows: one per end."""
         if arrows.value is None:
             return [LegendEntry(arrows.name, tint(arrows.role, self._theme), shape)]
         limits = timelines.arrow_limits(arrows)
@@ -326,7 +326,7 @@ class TimelinePanel(QWidget):
     def _ends(
         self, name: str, scale: Axis, low: float, high: float, shape: Shape, *, theme: Theme | None
     ) -> list[LegendEntry]:
-        """Return the values at both ends of a scale of colours, or the one there is."""
+        """Return the values at both ends of a colour scale, or its only value."""
         log = scale.scale.startswith("log")
         ends = timelines.ramp(np.array([low, high]), low, high, log=log, theme=theme)
         words = [f"{name} {si(low, scale.unit)}", si(high, scale.unit)]
@@ -343,11 +343,11 @@ class TimelinePanel(QWidget):
         self.measured.setVisible(bool(said) and self._alone)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: the key takes what the picture can spare."""
+        """Qt: give the legend the height the picture can spare."""
         super().resizeEvent(event)
         self._show_key()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Qt: now it is known how much room there is."""
+        """Qt: the height is now known."""
         super().showEvent(event)
         self._show_key()

@@ -1,4 +1,4 @@
-"""One step of drawing a trace, as the window does it, for benchmarks: query, figure, colours, drawing."""
+"""Times one step of drawing a trace as the window does it, for benchmarks: query, figure, colours, drawing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """Seconds that a step took: in the other thread (*figure* with its queries, *colours*), and in the window's."""
+    """Seconds per step: in the worker thread (*figure* with queries, *colours*) and in the window's thread."""
 
     figure: float
     colours: float
@@ -27,12 +27,12 @@ class Step:
 
     @property
     def whole(self) -> float:
-        """From the move to the sharp picture."""
+        """Seconds from the move to the sharp picture."""
         return self.figure + self.colours + self.drawing
 
 
 class Stepper:
-    """A timeline off the screen (``QT_QPA_PLATFORM=offscreen``), *size* pixels large, that goes from time to time.
+    """An off-screen timeline (``QT_QPA_PLATFORM=offscreen``) of *size* pixels whose time range can be set.
 
     Needs a `QApplication` (`scalegraph.gui.app.make_application`).
     """
@@ -50,7 +50,7 @@ class Stepper:
         self.panel.grab()
 
     def step(self, begin: float, end: float) -> Step:
-        """Show the time from *begin* to *end* (s from the start of the run), sharp, and say how long that took."""
+        """Draw *begin* to *end* (s from the start of the run) sharply and return the time taken."""
         start = time.perf_counter()
         self._window.show(begin, end, step=False)
         width = self.panel.canvas.places.width
@@ -64,13 +64,13 @@ class Stepper:
         return Step(built - start, coloured - built, time.perf_counter() - coloured)
 
     def close(self) -> None:
-        """Let go of the panel."""
+        """Delete the panel."""
         self.panel.close()
         self.panel.deleteLater()
 
 
 def steps(data: TraceData, times: Sequence[tuple[float, float]], **options: Any) -> list[Step]:
-    """Return how long each of the steps to *times* (s) took; *options* as of `Stepper`."""
+    """Return the time of each step to one of *times* (s); *options* as of `Stepper`."""
     stepper = Stepper(data, **options)
     try:
         return [stepper.step(begin, end) for begin, end in times]

@@ -1,4 +1,4 @@
-"""Targets of the pointer in a timeline: an arrow, a piece of a path, a tick, else the bin of a lane or a value."""
+"""Pointer targets in a timeline: an arrow, a piece of a path or a tick, else the bin of a lane or value track."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _MOST_PARTS: Final = 6
 
 @dataclass(frozen=True)
 class Hit:
-    """Something under the pointer: its words; *location* and the time of a pixel there (s) where it is a lane."""
+    """Something under the pointer: its text; in a lane also *location* and the time of a pixel (s)."""
 
     tip: str
     location: int | None = None
     begin: float = 0.0
     end: float = 0.0
-    interval: tuple[float, float] | None = None  # of an arrow or a piece of a path, in seconds
+    interval: tuple[float, float] | None = None  # of an arrow or piece of a path, in seconds
     what: str = "lane"
 
 
 def hit(layout: Layout, x: float, y: float) -> Hit | None:
-    """Return what is at a pixel of the canvas, or ``None``."""
+    """Return the target at a pixel of the canvas, or ``None``."""
     if x < layout.left:
         there = _lane(layout, y)
         if there is None:
@@ -47,7 +47,7 @@ def hit(layout: Layout, x: float, y: float) -> Hit | None:
 
 
 def _over(layout: Layout, band: Band, track: LaneTrack, x: float, y: float) -> Hit | None:
-    """Return the nearest arrow, piece of a path or tick within reach; the one drawn last first."""
+    """Return the nearest arrow, piece of a path or tick within reach; the topmost first."""
     for overlay in reversed(track.overlays):
         if isinstance(overlay, Arrows):
             found = _arrow(layout, band, overlay, x, y)
@@ -112,7 +112,7 @@ def _tick(layout: Layout, band: Band, track: LaneTrack, ticks: Ticks, x: float, 
 
 
 def _lane(layout: Layout, y: float) -> tuple[LaneTrack, int] | None:
-    """Return the track and the lane of it at a height, or ``None``."""
+    """Return the track and lane at a height, or ``None``."""
     found = layout.lane_at(y)
     if found is None:
         return None
